@@ -1,0 +1,187 @@
+"""Every error of the project, with a stable code each.
+
+    ToolrollError
+    ├── PathRefused              path_validation    a path that may not be named at all
+    ├── FileProblem                                 something about one file
+    │   ├── FileMissing          file_not_found
+    │   ├── FileExists           file_exists
+    │   ├── NotAFile             not_a_file
+    │   ├── OutsideRoot          outside_root       a link that leads out, dangles, or loops
+    │   ├── FileTooLarge         file_too_large
+    │   ├── StaleFile            stale_edit         changed since it was read or shown
+    │   └── FileSystemRefused    file_system        the system said no: EACCES, ENOSPC, EROFS, ...
+    ├── LockTimeout              lock_timeout
+    ├── UrlRefused               url_refused
+    ├── JsonRefused              invalid_json       text that is not strict JSON
+    ├── DefinitionError          tool_definition    a tool that cannot be made
+    ├── DependencyError          dependency
+    │   └── DependencyCycle      dependency_cycle
+    ├── PermitRefused            permit_refused     a call that reached a tool around the executor
+    ├── DecisionRefused          decision_refused   an approval that is forged, late, or second
+    ├── ToolFailure              tool_failed        raised by a tool: what the model should read
+    └── UsageError               usage              a command or setting that makes no sense
+
+The code is for programs (`--json`, results, logs), the message for people: what happened, the value, what to do next.
+"""
+
+from typing import ClassVar
+
+
+class ToolrollError(Exception):
+    """The root of the tree: catch it to catch all that the project raises on purpose."""
+
+    code: ClassVar[str] = "error"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class PathRefused(ToolrollError):
+    """A path that breaks a rule of naming; `rule` says which one. No file was touched."""
+
+    code = "path_validation"
+
+    def __init__(self, message: str, *, path: str, rule: str) -> None:
+        super().__init__(message)
+        self.path = path
+        self.rule = rule
+
+
+class FileProblem(ToolrollError):
+    """Something is wrong with one file; `path` is relative to its root, as it may be shown."""
+
+    code = "file"
+
+    def __init__(self, message: str, *, path: str) -> None:
+        super().__init__(message)
+        self.path = path
+
+
+class FileMissing(FileProblem):
+    """There is nothing of that name."""
+
+    code = "file_not_found"
+
+
+class FileExists(FileProblem):
+    """The name is taken, and this operation never overwrites."""
+
+    code = "file_exists"
+
+
+class NotAFile(FileProblem):
+    """A folder, FIFO, socket or device where a regular file was needed (or the other way round)."""
+
+    code = "not_a_file"
+
+
+class OutsideRoot(FileProblem):
+    """A link on the way leads out of the root, to nothing, or in circles."""
+
+    code = "outside_root"
+
+
+class FileTooLarge(FileProblem):
+    """More bytes than the limit allows."""
+
+    code = "file_too_large"
+
+    def __init__(self, message: str, *, path: str, limit_bytes: int) -> None:
+        super().__init__(message, path=path)
+        self.limit_bytes = limit_bytes
+
+
+class StaleFile(FileProblem):
+    """The content is no longer the one that was read or shown; nothing was written."""
+
+    code = "stale_edit"
+
+
+class FileSystemRefused(FileProblem):
+    """The operating system refused: `errno_name` is its word for it, such as ENOSPC."""
+
+    code = "file_system"
+
+    def __init__(self, message: str, *, path: str, errno_name: str) -> None:
+        super().__init__(message, path=path)
+        self.errno_name = errno_name
+
+
+class LockTimeout(ToolrollError):
+    """Another process held the lock for longer than we were willing to wait."""
+
+    code = "lock_timeout"
+
+
+class UrlRefused(ToolrollError):
+    """An address that a model or a document may not make us connect to."""
+
+    code = "url_refused"
+
+    def __init__(self, message: str, *, url: str, rule: str) -> None:
+        super().__init__(message)
+        self.url = url
+        self.rule = rule
+
+
+class JsonRefused(ToolrollError):
+    """Text that is not strict JSON: broken, duplicate keys, NaN, too deep, too large."""
+
+    code = "invalid_json"
+
+
+class DefinitionError(ToolrollError):
+    """A tool that cannot be made as written; `parameter` is the one at fault, where there is one."""
+
+    code = "tool_definition"
+
+    def __init__(self, message: str, *, tool: str, parameter: str | None = None) -> None:
+        super().__init__(message)
+        self.tool = tool
+        self.parameter = parameter
+
+
+class DependencyError(ToolrollError):
+    """A dependency that cannot be provided."""
+
+    code = "dependency"
+
+
+class DependencyCycle(DependencyError):
+    """Providers that need each other; `cycle` names them in order."""
+
+    code = "dependency_cycle"
+
+    def __init__(self, cycle: tuple[str, ...]) -> None:
+        super().__init__("Dependencies form a cycle: " + " -> ".join(cycle) + ". Break it at one of them.")
+        self.cycle = cycle
+
+
+class PermitRefused(ToolrollError):
+    """A tool was reached without a permit of the executor, or with one for something else."""
+
+    code = "permit_refused"
+
+
+class DecisionRefused(ToolrollError):
+    """An answer to an approval request that is unknown, forged, late, or the second one."""
+
+    code = "decision_refused"
+
+
+class ToolFailure(ToolrollError):
+    """Raise it in a tool to say: this failed, and that is what the model should read."""
+
+    code = "tool_failed"
+
+    def __init__(self, content: object, *, code: str | None = None) -> None:
+        super().__init__(content if isinstance(content, str) else repr(content))
+        self.content = content
+        self.failure_code = code or self.code
+
+
+class UsageError(ToolrollError):
+    """A command line or a setting that makes no sense; the message says what would."""
+
+    code = "usage"
