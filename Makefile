@@ -1,0 +1,70 @@
+# Every target does its own set-up: a fresh machine needs Python 3.11 or newer with pip, make and git, and nothing else.
+PYTHON ?= python3
+# Two workers halve a suite that mostly waits for processes and disks; `make test WORKERS=0` runs it in one process.
+WORKERS ?= 2
+
+BIN := .venv/bin
+PY := $(BIN)/python
+PIP := $(PY) -m pip --disable-pip-version-check --quiet
+COMPILE := $(PY) -m uv pip compile --quiet pyproject.toml --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-emit-find-links --no-header --no-annotate $(if $(UPGRADE),--upgrade)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check format lock cover bench clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' Makefile
+
+demo: .venv/.run ## Show in the terminal what a tool is and how a call of it runs (no key, no network)
+	@$(BIN)/toolroll demo
+
+test: .venv/.dev ## Run all tests; safe/ and kernel/ must be covered to the last branch
+	@$(PY) -m pytest -n $(WORKERS) --cov=toolroll.safe --cov=toolroll.kernel --cov-branch \
+		--cov-report=term-missing:skip-covered --cov-fail-under=100
+
+check: .venv/.dev ## Check format, lint, types, layers, promises and the examples in the documentation
+	@$(PY) -m ruff format --check .
+	@$(PY) -m ruff check .
+	@$(PY) -m mypy --strict
+	@$(BIN)/lint-imports
+	@$(PY) -m pytest --quiet tests/test_promises.py tests/test_layers.py tests/test_docs.py
+
+format: .venv/.dev ## Format the code and repair what the linter can repair
+	@$(PY) -m ruff check --fix --quiet . || true
+	@$(PY) -m ruff format .
+
+cover: .venv/.dev ## Measure the coverage of everything, with pages in build/coverage/
+	@$(PY) -m pytest -n $(WORKERS) --cov --cov-report=term-missing:skip-covered --cov-report=html:build/coverage
+
+bench: .venv/.dev ## Run the benchmarks
+	@for file in benchmarks/*.py; do echo "== $$file"; env -u PYTHONDONTWRITEBYTECODE $(PY) "$$file" || exit 1; done
+
+lock: .venv/.dev ## Compile requirements/ anew from pyproject.toml (UPGRADE=1 takes the newest versions)
+	@$(COMPILE) --group build --output-file requirements/run.txt
+	@$(COMPILE) --group build --group dev --extra testing --constraint requirements/run.txt \
+		--output-file requirements/dev.txt
+	@! grep -nE '://|^-' requirements/*.txt || { echo "The lock names a package index: see docs/decisions/0001."; exit 1; }
+
+clean: ## Remove .venv, caches and everything built
+	@rm -rf .venv build dist .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	@find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# What follows runs once: each stamp is newer than the lock file that it stands for.
+.venv/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3"; exit 1; }
+	@echo "Setting up .venv (once) ..."
+	@$(PYTHON) -m venv .venv
+	@touch $@
+
+.venv/.run: .venv/.made requirements/run.txt pyproject.toml
+	@echo "Installing what toolroll needs (once) ..."
+	@$(PIP) install --require-hashes --requirement requirements/run.txt
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.venv/.dev: .venv/.made requirements/dev.txt pyproject.toml
+	@echo "Installing what its development needs (once) ..."
+	@$(PIP) install --require-hashes --requirement requirements/dev.txt
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch .venv/.run $@
