@@ -1,0 +1,49 @@
+"""What every test stands on: an empty home, none of the settings of the person who runs it, strace."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# A loaded machine is no finding: hypothesis' clock judges the example, not the code.
+settings.register_profile(
+    "toolroll", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("toolroll")
+
+SERVICES = ("ANTHROPIC_", "BRAVE_", "GITHUB_", "NOTION_", "OPENAI_", "SEARXNG_", "TAVILY_")
+FOREIGN_SETTINGS = ("TOOLROLL_", "XDG_", *SERVICES)
+OURS = {"TOOLROLL_ROUNDS"}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def empty_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A home folder with nothing in it; tests neither read nor change the real one."""
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in set(os.environ) - OURS:
+            if name.startswith(FOREIGN_SETTINGS):
+                patch.delenv(name)
+        patch.setenv("HOME", str(home))
+        yield home
+
+
+@cache
+def strace_works() -> bool:
+    """Whether strace is there and may trace: containers often forbid it."""
+    program = shutil.which("strace")
+    if program is None:
+        return False
+    return (
+        subprocess.run([program, "-o", os.devnull, "true"], check=False, capture_output=True).returncode == 0
+    )
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("strace") and not strace_works():
+        pytest.skip("needs strace, and the right to use it")
