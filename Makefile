@@ -26,7 +26,7 @@ check: .venv/.dev ## Check format, lint, types, layers, promises and the example
 	@$(PY) -m ruff format --check .
 	@$(PY) -m ruff check .
 	@$(PY) -m mypy --strict
-	@$(BIN)/lint-imports
+	@$(BIN)/lint-imports --no-logo
 	@$(PY) -m pytest --quiet tests/test_promises.py tests/test_layers.py tests/test_docs.py
 
 format: .venv/.dev ## Format the code and repair what the linter can repair
