@@ -13,12 +13,14 @@
     ├── LockTimeout              lock_timeout
     ├── UrlRefused               url_refused
     ├── JsonRefused              invalid_json       text that is not strict JSON
+    ├── ArgumentsRefused         invalid_arguments  JSON that is not what the tool takes
     ├── DefinitionError          tool_definition    a tool that cannot be made
     ├── DependencyError          dependency
     │   └── DependencyCycle      dependency_cycle
     ├── PermitRefused            permit_refused     a call that reached a tool around the executor
     ├── DecisionRefused          decision_refused   an approval that is forged, late, or second
     ├── ToolFailure              tool_failed        raised by a tool: what the model should read
+    │   └── ToolTimeout          timeout
     └── UsageError               usage              a command or setting that makes no sense
 
 The code is for programs (`--json`, results, logs), the message for people: what happened, the value, what to do next.
@@ -131,6 +133,12 @@ class JsonRefused(ToolrollError):
     code = "invalid_json"
 
 
+class ArgumentsRefused(ToolrollError):
+    """Arguments that do not fit the tool; the message lists each fault with its place."""
+
+    code = "invalid_arguments"
+
+
 class DefinitionError(ToolrollError):
     """A tool that cannot be made as written; `parameter` is the one at fault, where there is one."""
 
@@ -179,6 +187,12 @@ class ToolFailure(ToolrollError):
         super().__init__(content if isinstance(content, str) else repr(content))
         self.content = content
         self.failure_code = code or self.code
+
+
+class ToolTimeout(ToolFailure):
+    """The tool took longer than it may."""
+
+    code = "timeout"
 
 
 class UsageError(ToolrollError):

@@ -1,0 +1,121 @@
+"""Approvals: what a person is shown, what they answer, and the digest that ties the two together.
+
+An approval is a binding, not a flag. The digest covers the run, the call, the tool as it was defined, the canonical
+arguments, and the preview with the hash of what it was computed from. Whatever changes, changes the digest, and the
+answer no longer fits.
+"""
+
+import difflib
+import hashlib
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, TypeAlias
+
+from toolroll.kernel.serialize import canonical_json
+
+Effect: TypeAlias = Literal["reads", "writes", "external"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """What would happen, computed by the code that would do it.
+
+    `base` is the hash of the content it was computed from; `editable` the proposed text, where a person may change it;
+    `payload` whatever the tool wants back when it runs (it is shown to nobody and bound through `text` and `base`).
+    """
+
+    kind: Literal["diff", "text"]
+    text: str
+    added: int = 0
+    removed: int = 0
+    base: str | None = None
+    editable: str | None = None
+    payload: object = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def of_text(cls, text: str, *, base: str | None = None, editable: str | None = None) -> "Preview":
+        """A preview in words."""
+        return cls(kind="text", text=text, base=base, editable=editable)
+
+    @classmethod
+    def of_change(cls, before: str, after: str, *, path: str, base: str | None = None) -> "Preview":
+        """A unified diff with its counts; the new text may be edited."""
+        lines = list(difflib.unified_diff(_lines(before), _lines(after), fromfile=f"a/{path}", tofile=f"b/{path}", n=3))
+        added = sum(line.startswith("+") for line in lines[2:])
+        removed = sum(line.startswith("-") for line in lines[2:])
+        text = "".join(lines)
+        return cls(kind="diff", text=text, added=added, removed=removed, base=base, editable=after)
+
+
+def _lines(text: str) -> list[str]:
+    lines = text.split("\n")  # not splitlines(): form feeds and U+2028 do not end a line (XF4)
+    ended = [line + "\n" for line in lines[:-1]]
+    return [*ended, lines[-1] + "\n\\ No newline at end of file\n"] if lines[-1] else ended
+
+
+def content_hash(content: str | bytes) -> str:
+    """The hash that `Preview.base` and staleness checks use."""
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalRequest:
+    """One call that needs a person's answer. `digest` is what the answer is bound to."""
+
+    run_id: str
+    call_id: str
+    tool: str
+    effect: Effect
+    arguments: object
+    why: str
+    preview: Preview
+    paths: tuple[str, ...]
+    fingerprint: str
+
+    @property
+    def digest(self) -> str:
+        """The hash of everything the person saw, and of what would run."""
+        shown = self.preview
+        bound = [
+            self.run_id,
+            self.call_id,
+            self.tool,
+            self.effect,
+            self.fingerprint,
+            self.arguments,
+            list(self.paths),
+            [shown.kind, shown.text, shown.base, shown.editable],
+        ]
+        return content_hash(canonical_json(bound))
+
+
+@dataclass(frozen=True, slots=True)
+class Approve:
+    """Yes. With `edited`, yes to this text instead of the proposed one (an empty text is an edit too)."""
+
+    edited: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """No, and why, where the person says so."""
+
+    reason: str | None = None
+
+
+Decision: TypeAlias = Approve | Reject
+
+REJECTED = "User rejected changes"
+
+
+def rejection_text(decision: Reject) -> str:
+    """What the model reads after a no."""
+    return f"{REJECTED}: {decision.reason}" if decision.reason else REJECTED
+
+
+class Approver(Protocol):
+    """Somebody who can be asked. All calls of one step that need an answer come together."""
+
+    def decide(self, requests: Sequence[ApprovalRequest], /) -> Sequence[Decision] | Awaitable[Sequence[Decision]]:
+        """One decision for each request, in their order."""
+        ...

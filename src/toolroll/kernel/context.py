@@ -1,0 +1,186 @@
+"""What a call knows of the world: the run it belongs to, and its own context.
+
+Time, ids, logging, dependencies and everybody who must be asked come in through here, so that a test can replace each.
+"""
+
+import logging
+import secrets
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar
+
+from toolroll.kernel.approval import Approver, Preview
+from toolroll.kernel.depends import DependencyKey, Depends, Identity, Maker
+from toolroll.kernel.events import KernelEvent, Progress, StateChanged
+from toolroll.kernel.messages import ToolCall
+from toolroll.kernel.policy import Policy
+from toolroll.kernel.resolve import ValueStore, provide
+from toolroll.kernel.result import ToolResult
+
+if TYPE_CHECKING:
+    import asyncio
+    from types import TracebackType
+
+T = TypeVar("T")
+
+_DEFAULT_LOGGER: Final = logging.getLogger("toolroll.tools")
+
+
+class Ledger(Protocol):
+    """Where effects are written down: the intent before a call runs, the outcome after."""
+
+    async def intent(self, call: ToolCall, /) -> None:
+        """The call is about to run. If this raises, it does not."""
+        ...
+
+    async def outcome(self, call: ToolCall, result: ToolResult, /) -> None:
+        """The call has ended so."""
+        ...
+
+
+def utc_now() -> datetime:
+    """The time now, with its zone."""
+    return datetime.now(UTC)
+
+
+def random_id() -> str:
+    """An id that nobody can guess: 128 random bits."""
+    return secrets.token_hex(16)
+
+
+class Run:
+    """What the calls of one run share. Close it (or use `async with`) to tear down run-scoped dependencies."""
+
+    def __init__(
+        self,
+        *,
+        run_id: str | None = None,
+        deps: Mapping[str, object] | None = None,
+        overrides: Mapping[Identity, Maker] | None = None,
+        policy: Policy | None = None,
+        approver: Approver | None = None,
+        ledger: Ledger | None = None,
+        on_event: Callable[[KernelEvent], None] | None = None,
+        clock: Callable[[], datetime] = utc_now,
+        make_id: Callable[[], str] = random_id,
+        logger: logging.Logger = _DEFAULT_LOGGER,
+    ) -> None:
+        self.run_id = run_id or make_id()
+        self.deps: Mapping[str, object] = MappingProxyType(dict(deps or {}))
+        self.overrides: Mapping[Identity, Maker] = MappingProxyType(dict(overrides or {}))
+        self.policy = policy
+        self.approver = approver
+        self.ledger = ledger
+        self.clock = clock
+        self.make_id = make_id
+        self.logger = logger
+        self.values = ValueStore()
+        self.cancelled = False
+        self._on_event = on_event
+        self._state: dict[str, object] = {}
+
+    @property
+    def state(self) -> Mapping[str, object]:
+        """What is kept with the run by name, such as the todos."""
+        return MappingProxyType(self._state)
+
+    def set_state(self, name: str, value: object) -> None:
+        """Keep a value with the run; everybody who watches is told."""
+        self._state[name] = value
+        self.emit(StateChanged(name=name, value=value))
+
+    def emit(self, event: KernelEvent) -> None:
+        """Report an event."""
+        if self._on_event is not None:
+            self._on_event(event)
+
+    def context(self, call_id: str | None = None) -> "ToolContext":
+        """The context of one more call."""
+        return ToolContext(run=self, call_id=call_id)
+
+    async def aclose(self) -> None:
+        """Tear down what was made for the run."""
+        await self.values.aclose()
+
+    async def __aenter__(self) -> "Run":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: "TracebackType | None"
+    ) -> None:
+        await self.aclose()
+
+
+class ToolContext:
+    """What one call may use: dependencies, clock, logger, progress, and whether it was cancelled."""
+
+    is_tool_context: ClassVar[bool] = True
+
+    __slots__ = ("_cancelled", "_loop", "_values", "call_id", "preview", "run")
+
+    def __init__(self, *, run: Run | None = None, call_id: str | None = None) -> None:
+        self.run = run or Run()
+        self.call_id = call_id if call_id is not None else self.run.make_id()
+        self.preview: Preview | None = None
+        self._cancelled = False
+        self._values: ValueStore | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    @property
+    def run_id(self) -> str:
+        """The run this call belongs to."""
+        return self.run.run_id
+
+    @property
+    def deps(self) -> Mapping[str, object]:
+        """The plain mapping of values that the run was given."""
+        return self.run.deps
+
+    @property
+    def logger(self) -> logging.Logger:
+        """Where the tool may write for operators."""
+        return self.run.logger
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the result is no longer wanted. A long sync tool looks here between its steps."""
+        return self._cancelled or self.run.cancelled
+
+    @property
+    def values(self) -> ValueStore:
+        """The dependencies made for this call."""
+        if self._values is None:
+            self._values = ValueStore()
+        return self._values
+
+    def now(self) -> datetime:
+        """The time, from the run's clock."""
+        return self.run.clock()
+
+    def cancel(self) -> None:
+        """Tell the tool that nobody waits for it any more."""
+        self._cancelled = True
+
+    def progress(self, message: str, fraction: float | None = None) -> None:
+        """Report how far the call is. Works from threads too."""
+        event = Progress(call_id=self.call_id, message=message, fraction=fraction)
+        if self._loop is None:
+            self.run.emit(event)
+        else:
+            self._loop.call_soon_threadsafe(self.run.emit, event)
+
+    async def resolve(self, key: DependencyKey[T]) -> T:
+        """The value behind the key: an override with its id, or what `create` makes."""
+        value: Any = await provide(Depends(key, key.scope), self)
+        return value  # type: ignore[no-any-return]  # the key says which type `create` makes
+
+    def runs_in_thread(self, loop: "asyncio.AbstractEventLoop") -> None:
+        """From here on the tool runs on a thread of its own: events must cross over to the loop."""
+        self._loop = loop
+
+    async def aclose(self) -> None:
+        """Tear down what was made for this call."""
+        if self._values is not None:
+            values, self._values = self._values, None
+            await values.aclose()

@@ -1,0 +1,76 @@
+"""Strict JSON: what a model or a file sends is read once, by one parser, or refused with the reason.
+
+The parser is pydantic-core's. It stops at 200 levels of nesting and at absurd numbers by itself, but lets two things
+pass that RFC 8259 leaves open and attackers use: a key that stands twice (who reads which one?) and a float too large
+for a double. Both are looked for here.
+"""
+
+import json
+import math
+from typing import Final
+
+from pydantic_core import from_json, to_json
+
+from toolroll.errors import JsonRefused
+from toolroll.safe.limits import MAX_ARGUMENTS_BYTES
+
+_KIND: Final = {
+    dict: "an object",
+    list: "an array",
+    str: "a string",
+    bool: "a boolean",
+    int: "a number",
+    float: "a number",
+}
+
+
+def parse_json(text: str, *, limit_bytes: int = MAX_ARGUMENTS_BYTES) -> object:
+    """The value of strict JSON text; `JsonRefused` says what is wrong and where."""
+    if len(text) > limit_bytes or (not text.isascii() and _utf8_length(text) > limit_bytes):
+        raise JsonRefused(f"The JSON text is larger than {limit_bytes:,} bytes. Send less at once.")
+    try:
+        value: object = from_json(text, allow_inf_nan=False)
+    except ValueError as error:
+        raise JsonRefused(f"Invalid JSON: {error}.") from None
+    except TypeError:
+        raise JsonRefused("Invalid JSON: the text holds half of a surrogate pair.") from None
+    _refuse_ambiguity(text, value)
+    return value
+
+
+def parse_object(text: str, *, limit_bytes: int = MAX_ARGUMENTS_BYTES) -> dict[str, object]:
+    """The object that a tool's arguments must be. No text at all counts as no arguments: some servers send that."""
+    value = parse_json(text, limit_bytes=limit_bytes) if text.strip() else {}
+    if not isinstance(value, dict):
+        kind = _KIND.get(type(value), "null")
+        raise JsonRefused(f"The arguments must be a JSON object such as {{}}, not {kind}.")
+    return value
+
+
+def _refuse_ambiguity(text: str, value: object) -> None:
+    # Writing the value back keeps every quotation mark but those of keys that were overwritten. So equal counts prove
+    # that no key stood twice, unless an escape (\u0022) could have made up the difference: then look closely. This
+    # costs half of what a second parse with a hook would.
+    again = to_json(value)
+    if again.count(b'"') != text.count('"') or "\\u" in text or b"Infinity" in again:
+        json.loads(text, object_pairs_hook=_unique, parse_float=_finite)
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]  # add() is None
+        raise JsonRefused(f"Invalid JSON: the key {twice!r} stands twice in one object.")
+    return found
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise JsonRefused(f"Invalid JSON: the number {digits[:40]} is too large.")
+    return number
+
+
+def _utf8_length(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))

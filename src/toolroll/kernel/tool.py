@@ -1,0 +1,99 @@
+"""What a tool is: the face that agents, surfaces and wrappers see."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from toolroll.kernel.approval import Effect, Preview, content_hash
+from toolroll.kernel.context import ToolContext
+from toolroll.kernel.permit import Permit
+from toolroll.kernel.result import ToolResult
+from toolroll.kernel.schema import JsonSchema
+from toolroll.kernel.serialize import canonical_json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolDefinition:
+    """What a model is told about a tool: its name, what it does, and the JSON Schema of its arguments."""
+
+    name: str
+    description: str
+    parameters: JsonSchema
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash that changes whenever a model would be told something else."""
+        return content_hash(canonical_json([self.name, self.description, self.parameters]))
+
+
+class Tool(ABC):
+    """A tool. `execute_raw` is the only way to run one; everything else describes it or is called by the executor."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The name a model calls it by."""
+
+    @property
+    @abstractmethod
+    def description(self) -> str:
+        """What it does, for a model."""
+
+    @property
+    @abstractmethod
+    def parameters(self) -> JsonSchema:
+        """The JSON Schema (draft-07) of its arguments."""
+
+    @property
+    @abstractmethod
+    def effect(self) -> Effect:
+        """What running it does to the world: `reads`, `writes` or `external`."""
+
+    @property
+    @abstractmethod
+    def core(self) -> "Tool":
+        """The tool at the bottom of whatever is wrapped around it."""
+
+    @property
+    def asks(self) -> bool:
+        """Whether a person is to be asked even though the effect alone would not need it."""
+        return False
+
+    @cached_property
+    def definition(self) -> ToolDefinition:
+        """What a model is told."""
+        return ToolDefinition(name=self.name, description=self.description, parameters=self.parameters)
+
+    @abstractmethod
+    def validate(self, raw: str) -> object:
+        """The arguments behind the JSON text, checked; raises `JsonRefused` or `ArgumentsRefused`."""
+
+    @abstractmethod
+    def paths(self, arguments: object) -> tuple[str, ...]:
+        """The paths these arguments name, for rules to match."""
+
+    @abstractmethod
+    def why(self, arguments: object) -> str:
+        """The tool's own words for what this call is for."""
+
+    @abstractmethod
+    async def preview(self, arguments: object, ctx: ToolContext, edited: str | None = None) -> Preview:
+        """What would happen; with `edited`, what would happen with the person's text instead."""
+
+    @abstractmethod
+    async def invoke(self, permit: Permit, ctx: ToolContext) -> object:
+        """Run with the permit's arguments. For the executor and for wrappers only."""
+
+    async def execute_raw(self, raw_args_json: str, ctx: ToolContext | None = None) -> ToolResult:
+        """Parse, check, ask where needed, run, and say what came of it. Never raises, cancellation aside."""
+        from toolroll.kernel.execute import execute  # noqa: PLC0415 - the executor needs to know what a tool is
+
+        return await execute(self, raw_args_json, ctx or ToolContext())
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The plain function behind the tool, called directly: no validation, no approval, for tests and reuse."""
+        return self.core(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<tool {self.name} ({self.effect})>"

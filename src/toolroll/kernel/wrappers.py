@@ -1,0 +1,158 @@
+"""Behaviour added to a tool by wrapping it: each wrapper forwards everything and overrides one thing.
+
+What a wrapper cannot do is decide that a call may run. The permit does that, and the tool at the core checks it.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TYPE_CHECKING, Final
+
+from toolroll.errors import DefinitionError, ToolTimeout
+from toolroll.kernel.approval import Effect, Preview
+from toolroll.kernel.context import ToolContext
+from toolroll.kernel.names import check_name
+from toolroll.kernel.permit import Permit
+from toolroll.kernel.schema import JsonSchema
+from toolroll.kernel.tool import Tool
+
+if TYPE_CHECKING:
+    import asyncio
+
+CANCEL_GRACE_S: Final = 1.0
+"""How long a tool that was told to stop may take to do so before it is left behind."""
+
+
+class WrapperTool(Tool):
+    """Forwards everything to the tool inside. Subclass it and override one thing."""
+
+    def __init__(self, inner: Tool) -> None:
+        self._inner = inner
+
+    @property
+    def name(self) -> str:
+        return self._inner.name
+
+    @property
+    def description(self) -> str:
+        return self._inner.description
+
+    @property
+    def parameters(self) -> JsonSchema:
+        return self._inner.parameters
+
+    @property
+    def effect(self) -> Effect:
+        return self._inner.effect
+
+    @property
+    def core(self) -> Tool:
+        return self._inner.core
+
+    @property
+    def asks(self) -> bool:
+        return self._inner.asks
+
+    def validate(self, raw: str) -> object:
+        return self._inner.validate(raw)
+
+    def paths(self, arguments: object) -> tuple[str, ...]:
+        return self._inner.paths(arguments)
+
+    def why(self, arguments: object) -> str:
+        return self._inner.why(arguments)
+
+    async def preview(self, arguments: object, ctx: ToolContext, edited: str | None = None) -> Preview:
+        return await self._inner.preview(arguments, ctx, edited)
+
+    async def invoke(self, permit: Permit, ctx: ToolContext) -> object:
+        return await self._inner.invoke(permit, ctx)
+
+
+class RenamedTool(WrapperTool):
+    """The same tool under another name."""
+
+    def __init__(self, inner: Tool, name: str) -> None:
+        super().__init__(inner)
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+
+class ApprovalTool(WrapperTool):
+    """The same tool, but a person is asked each time, whatever its effect."""
+
+    @property
+    def asks(self) -> bool:
+        return True
+
+    async def invoke(self, permit: Permit, ctx: ToolContext) -> object:
+        permit.require_leave(self.name)
+        return await self._inner.invoke(permit, ctx)
+
+
+class TimeoutTool(WrapperTool):
+    """The same tool, but its call ends as an error after so many seconds."""
+
+    def __init__(self, inner: Tool, seconds: float) -> None:
+        super().__init__(inner)
+        self._seconds = seconds
+
+    async def invoke(self, permit: Permit, ctx: ToolContext) -> object:
+        import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
+
+        # A task of its own: a tool that swallows its cancellation can then be left behind instead of waited for.
+        task = asyncio.ensure_future(_no_exit(self._inner.invoke(permit, ctx)))
+        try:
+            await asyncio.wait({task}, timeout=self._seconds)
+            if task.done():
+                return task.result()
+            raise ToolTimeout(f"{self.name} took longer than {self._seconds:g} seconds and was stopped.")
+        finally:
+            if not task.done():
+                ctx.cancel()
+                task.cancel()
+                await asyncio.wait({task}, timeout=CANCEL_GRACE_S)
+                task.add_done_callback(_forget)
+
+
+async def _no_exit(work: Awaitable[object]) -> object:
+    try:
+        return await work
+    except SystemExit as error:  # a task would carry it out of the event loop and end the program
+        raise RuntimeError(f"the tool tried to exit the program ({error.code})") from error
+
+
+def _forget(task: "asyncio.Task[object]") -> None:
+    if not task.cancelled():
+        task.exception()  # seen: nobody is left to be told
+
+
+def renamed(tool: Tool, name: str) -> Tool:
+    """The tool under another name."""
+    check_name(name)
+    return RenamedTool(tool, name)
+
+
+def prefixed(tools: Iterable[Tool], prefix: str) -> list[Tool]:
+    """The tools with a prefix before each name, such as `files_`."""
+    return [renamed(tool, prefix + tool.name) for tool in tools]
+
+
+def filtered(tools: Iterable[Tool], keep: Callable[[Tool], bool]) -> list[Tool]:
+    """Only the tools that `keep` says yes to."""
+    return [tool for tool in tools if keep(tool)]
+
+
+def with_approval(tool: Tool) -> Tool:
+    """The tool, asking a person each time."""
+    return ApprovalTool(tool)
+
+
+def with_timeout(tool: Tool, seconds: float) -> Tool:
+    """The tool, ended as an error after so many seconds."""
+    if not seconds > 0:
+        raise DefinitionError(
+            f"{tool.name}: a timeout is a number of seconds above 0, not {seconds!r}.", tool=tool.name
+        )
+    return TimeoutTool(tool, seconds)
