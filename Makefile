@@ -19,7 +19,7 @@ demo: .venv/.run ## Show in the terminal what a tool is and how a call of it run
 	@$(BIN)/toolroll demo
 
 test: .venv/.dev ## Run all tests; safe/ and kernel/ must be covered to the last branch
-	@$(PY) -m pytest -n $(WORKERS) --cov=toolroll.safe --cov=toolroll.kernel --cov-branch \
+	@$(PY) -m pytest -n $(WORKERS) --cov=src/toolroll/safe --cov=src/toolroll/kernel --cov-branch \
 		--cov-report=term-missing:skip-covered --cov-fail-under=100
 
 check: .venv/.dev ## Check format, lint, types, layers, promises and the examples in the documentation

@@ -11,9 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # A loaded machine is no finding: hypothesis' clock judges the example, not the code.
-settings.register_profile(
-    "toolroll", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
-)
+settings.register_profile("toolroll", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("toolroll")
 
 SERVICES = ("ANTHROPIC_", "BRAVE_", "GITHUB_", "NOTION_", "OPENAI_", "SEARXNG_", "TAVILY_")
@@ -39,9 +37,14 @@ def strace_works() -> bool:
     program = shutil.which("strace")
     if program is None:
         return False
-    return (
-        subprocess.run([program, "-o", os.devnull, "true"], check=False, capture_output=True).returncode == 0
-    )
+    return subprocess.run([program, "-o", os.devnull, "true"], check=False, capture_output=True).returncode == 0
+
+
+@pytest.fixture(autouse=True)
+def traced_without_coverage(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Measuring coverage in a traced program would add system calls of its own, and 150 ms a start."""
+    if request.node.get_closest_marker("strace"):
+        monkeypatch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -24,9 +24,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = sorted(
-    path.relative_to(ROOT).as_posix() for path in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
-)
+PAGES = sorted(path.relative_to(ROOT).as_posix() for path in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 NO_RUN_ALLOWED = 2
 SECONDS_A_BLOCK = 30
 # Other names of the same languages would leave a block out without anybody noticing.
@@ -97,12 +95,8 @@ def make_block(info: str, line: int, lines: list[str]) -> Block:
     language, *words = info.split() or [""]
     known = [] if language not in {"python", "console"} else ["no-run"]
     if language.lower() in UNCHECKED_NAMES or language != language.lower() or set(words) - set(known):
-        raise PageError(
-            f"line {line - 1}: write ```python, ```console or ```text, at most with no-run: {info!r}"
-        )
-    return Block(
-        language=language, no_run="no-run" in words, line=line, text="".join(f"{one}\n" for one in lines)
-    )
+        raise PageError(f"line {line - 1}: write ```python, ```console or ```text, at most with no-run: {info!r}")
+    return Block(language=language, no_run="no-run" in words, line=line, text="".join(f"{one}\n" for one in lines))
 
 
 def blocks_of(page: str) -> Iterator[Block]:
@@ -127,9 +121,7 @@ def commands_of(block: Block) -> Iterator[tuple[int, str, str]]:
     if not block.text.startswith("$ "):
         raise PageError(f"line {block.line}: a console block begins with `$ command`")
     # A backslash at the end of a line continues the command, as in the shell.
-    for match in re.finditer(
-        r"^\$ (?P<command>(?:.*\\\n)*.*)\n(?P<shown>(?:(?!\$ ).*\n)*)", block.text, re.MULTILINE
-    ):
+    for match in re.finditer(r"^\$ (?P<command>(?:.*\\\n)*.*)\n(?P<shown>(?:(?!\$ ).*\n)*)", block.text, re.MULTILINE):
         line = block.line + block.text.count("\n", 0, match.start())
         yield line, match["command"], match["shown"]
 
@@ -327,9 +319,7 @@ def test_no_run_leaves_out_and_nothing_else_does(folder: Folder) -> None:
     assert len(check(folder, "```python\nraise SystemExit(1)\n```\n")) == 1
 
 
-@pytest.mark.parametrize(
-    "info", ["py", "Python", "pycon", "python norun", "python3", "text no-run", "python no-run x"]
-)
+@pytest.mark.parametrize("info", ["py", "Python", "pycon", "python norun", "python3", "text no-run", "python no-run x"])
 def test_a_word_that_would_leave_a_block_out_silently_is_refused(info: str) -> None:
     with pytest.raises(PageError, match=f"line 2.*{info}"):
         list(blocks_of(f"\n```{info}\nraise SystemExit(1)\n```\n"))

@@ -85,9 +85,7 @@ def test_the_size_rules_see_what_breaks_them(tmp_path: Path, monkeypatch: pytest
 
 
 def test_modules_are_named_after_what_they_hold() -> None:
-    assert [
-        shown(path) for path in SOURCES if EMPTY_NAMES & {path.stem, *path.relative_to(PACKAGE).parent.parts}
-    ] == []
+    assert [shown(path) for path in SOURCES if EMPTY_NAMES & {path.stem, *path.relative_to(PACKAGE).parent.parts}] == []
 
 
 def run_python(code: str, *arguments: str) -> str:

@@ -114,9 +114,7 @@ def all_claims() -> Iterator[Claim]:
 def test_page_and_tests_agree() -> None:
     problems = problems_of(PAGE.read_text(encoding="utf-8"), all_claims())
     if problems:
-        pytest.fail(
-            f"{len(problems)} problems with docs/promises.md:\n  " + "\n  ".join(problems), pytrace=False
-        )
+        pytest.fail(f"{len(problems)} problems with docs/promises.md:\n  " + "\n  ".join(problems), pytrace=False)
 
 
 def check(page: str, tests: str = "") -> list[str]:
