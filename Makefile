@@ -6,7 +6,7 @@ WORKERS ?= 2
 BIN := .venv/bin
 PY := $(BIN)/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
-COMPILE := $(PY) -m uv pip compile --quiet pyproject.toml --universal --python-version 3.11 --generate-hashes \
+COMPILE := $(PY) -m uv --system-certs pip compile --quiet pyproject.toml --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-header --no-annotate $(if $(UPGRADE),--upgrade)
 
 .DEFAULT_GOAL := help
