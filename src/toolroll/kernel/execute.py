@@ -5,10 +5,9 @@
 Permits are written in this module alone.
 """
 
+from collections.abc import Awaitable
 from dataclasses import dataclass, replace
-from typing import Final
-
-from toolroll.safe.secrets import redact
+from typing import TYPE_CHECKING, Final
 
 from toolroll.errors import ToolFailure, ToolrollError
 from toolroll.kernel.approval import (
@@ -21,15 +20,18 @@ from toolroll.kernel.approval import (
     rejection_text,
 )
 from toolroll.kernel.ask import ask
-from toolroll.kernel.context import ToolContext
+from toolroll.kernel.context import Ledger, ToolContext
 from toolroll.kernel.events import ApprovalDecided
 from toolroll.kernel.messages import ToolCall
 from toolroll.kernel.permit import Permit
 from toolroll.kernel.policy import Policy
 from toolroll.kernel.result import Done, ToolResult, result_of
 from toolroll.kernel.serialize import plain
-from toolroll.kernel.tool import Tool
 from toolroll.safe.limits import MAX_ERROR_MESSAGE_CHARACTERS
+from toolroll.safe.secrets import redact
+
+if TYPE_CHECKING:
+    from toolroll.kernel.tool import Tool
 
 _DEFAULT_POLICY: Final = Policy()
 
@@ -38,33 +40,36 @@ _DEFAULT_POLICY: Final = Policy()
 class Asking:
     """A valid call that must be shown to a person first."""
 
-    tool: Tool
+    tool: "Tool"
     arguments: object
     effect: Effect
 
 
-async def execute(tool: Tool, raw: str, ctx: ToolContext) -> ToolResult:
+async def execute(tool: "Tool", raw: str, ctx: ToolContext) -> ToolResult:
     """One call from its JSON text to its result. Never raises, cancellation aside."""
     admitted = admit(tool, raw, ctx)
-    if type(admitted) is Permit:
-        return await run(tool, raw, admitted, ctx)
     if isinstance(admitted, Asking):
-        request = await show(admitted, ctx)
-        if isinstance(request, ToolResult):
-            return request
-        [decision] = await ask(ctx.run, [request])
-        settled = await settle(admitted, request, decision, ctx)
-        return await run(tool, raw, settled, ctx) if isinstance(settled, Permit) else settled
-    assert isinstance(admitted, ToolResult)
+        admitted = await _ask_about(admitted, ctx)
+    if isinstance(admitted, Permit):
+        return await run(tool, raw, admitted, ctx)
     return admitted
 
 
-def admit(tool: Tool, raw: str, ctx: ToolContext) -> Permit | Asking | ToolResult:
+async def _ask_about(asking: Asking, ctx: ToolContext) -> Permit | ToolResult:
+    request = await show(asking, ctx)
+    if isinstance(request, ToolResult):
+        return request
+    [decision] = await ask(ctx.run, [request])
+    return await settle(asking, request, decision, ctx)
+
+
+def admit(tool: "Tool", raw: str, ctx: ToolContext) -> Permit | Asking | ToolResult:
     """Parse, validate and judge a call, without running or asking anything."""
     try:
         arguments = tool.validate(raw)
-        core = tool.core
-        effect = tool.effect if tool.effect != "reads" else core.effect  # a wrapper can only make it stricter
+        core, effect = tool.core, tool.effect
+        if effect == "reads":
+            effect = core.effect  # a wrapper can only make it stricter
         policy = ctx.run.policy
         if policy is None and effect == "reads" and not tool.asks:
             return Permit(core, arguments, "effect")
@@ -149,12 +154,17 @@ def _unedited(now: Preview, shown: Preview) -> Preview:
     return replace(shown, base=now.base)
 
 
-async def run(tool: Tool, raw: str, permit: Permit, ctx: ToolContext) -> ToolResult:
+def run(tool: "Tool", raw: str, permit: Permit, ctx: ToolContext) -> Awaitable[ToolResult]:
     """Take the permit to the tool, with the intent written down before and the outcome after."""
-    ledger = ctx.run.ledger
-    if ledger is None:
-        return await _invoke(tool, permit, ctx)
+    if ctx.run.ledger is None:
+        return _invoke(tool, permit, ctx)
     call = ToolCall(id=ctx.call_id, name=tool.name, arguments=raw)
+    return _invoke_on_record(tool, call, permit, ctx, ctx.run.ledger)
+
+
+async def _invoke_on_record(
+    tool: "Tool", call: ToolCall, permit: Permit, ctx: ToolContext, ledger: Ledger
+) -> ToolResult:
     try:
         await ledger.intent(call)
     except Exception as error:  # noqa: BLE001 - what cannot be recorded does not run
@@ -167,7 +177,7 @@ async def run(tool: Tool, raw: str, permit: Permit, ctx: ToolContext) -> ToolRes
     return result
 
 
-async def _invoke(tool: Tool, permit: Permit, ctx: ToolContext) -> ToolResult:
+async def _invoke(tool: "Tool", permit: Permit, ctx: ToolContext) -> ToolResult:
     ctx.preview = permit.preview
     try:
         return result_of(await tool.invoke(permit, ctx))
@@ -190,7 +200,7 @@ def _is_being_cancelled(error: BaseException) -> bool:
     return task is None or task.cancelling() > 0
 
 
-def failure_of(error: BaseException, tool: Tool, ctx: ToolContext) -> ToolResult:
+def failure_of(error: BaseException, tool: "Tool", ctx: ToolContext) -> ToolResult:
     """What a model reads of an exception; the traceback goes to the log, never further."""
     if isinstance(error, ToolFailure):
         return ToolResult.failure(error.content, code=error.failure_code)

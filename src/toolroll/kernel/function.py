@@ -1,16 +1,16 @@
 """The two tools at the core: one around a function's own parameters, one around an input type and a function."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import update_wrapper
 from typing import Any, Final, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import to_json
-from toolroll.kernel.strict.nulls import without_left_out_nulls
 
 from toolroll.errors import ArgumentsRefused
 from toolroll.kernel.approval import Effect, Preview
+from toolroll.kernel.census import Census
 from toolroll.kernel.context import ToolContext
 from toolroll.kernel.depends import Injection
 from toolroll.kernel.faults import describe_faults
@@ -19,8 +19,10 @@ from toolroll.kernel.permit import Permit
 from toolroll.kernel.resolve import provide
 from toolroll.kernel.schema import JsonSchema
 from toolroll.kernel.serialize import dump_json, plain
+from toolroll.kernel.strict.nulls import without_left_out_nulls
 from toolroll.kernel.threads import run_in_thread
 from toolroll.kernel.tool import Tool
+from toolroll.safe.limits import MAX_ARGUMENTS_BYTES
 
 PreviewMaker: TypeAlias = Callable[..., Any]
 """`preview(arguments, ctx, edited) -> Preview`, sync or async; `arguments` as a plain mapping."""
@@ -49,6 +51,7 @@ class CoreTool(Tool):
         self._parameters = parameters
         self._effect: Effect = effect
         self._validate_json = adapter.validator.validate_json
+        self._census = Census(adapter.core_schema)
         self._path_arguments = path_arguments
         self._why_argument = why_argument
         self._preview = preview
@@ -74,14 +77,20 @@ class CoreTool(Tool):
         return self
 
     def validate(self, raw: str) -> object:
-        parsed = parse_object(raw)
+        if len(raw) * 4 > MAX_ARGUMENTS_BYTES or not raw.strip():  # a character is up to four bytes
+            raw = to_json(parse_object(raw)).decode()
         try:
-            return self._validate_json(raw or "{}", extra="forbid")
+            # From the text, not from parsed values: a date in a strict field is a string in JSON, and only there.
+            value: object = self._validate_json(raw, extra="forbid")
         except ValidationError as error:
-            return self._validate_without_nulls(parsed, error)
+            value = self._validate_without_nulls(raw, error)
+        if not self._census.clears(raw, value):
+            parse_object(raw)
+        return value
 
-    def _validate_without_nulls(self, parsed: dict[str, object], first: ValidationError) -> object:
+    def _validate_without_nulls(self, raw: str, first: ValidationError) -> object:
         # A strict provider makes a model write every parameter, and null for those it means to leave out.
+        parsed = parse_object(raw)
         kept = without_left_out_nulls(parsed, self._parameters)
         if kept != parsed:
             try:
@@ -129,13 +138,17 @@ class FunctionTool(CoreTool):
         update_wrapper(self, function)
         self._function = function
         self._is_async = inspect.iscoroutinefunction(function)
+        self._is_direct = self._is_async and not injected and not defaults  # nothing to do but to call it
         self._injected = injected
         self._defaults = defaults
 
-    async def invoke(self, permit: Permit, ctx: ToolContext) -> object:
+    def invoke(self, permit: Permit, ctx: ToolContext) -> Awaitable[object]:
         given: dict[str, Any] = permit.redeem(self)  # type: ignore[assignment]  # the adapter makes a dict
-        if not self._injected:
-            return await self._call(given, ctx)
+        if self._is_direct:
+            return self._function(**given)  # type: ignore[no-any-return]  # an async function's coroutine
+        return self._injected_call(given, ctx)
+
+    async def _injected_call(self, given: dict[str, Any], ctx: ToolContext) -> object:
         try:
             given = given | {name: await provide(need, ctx) for name, need in self._injected}
             return await self._call(given, ctx)

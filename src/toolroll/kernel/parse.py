@@ -23,6 +23,8 @@ _KIND: Final = {
     float: "a number",
 }
 
+_CAPITAL_I: Final = ord("I")  # looked for first: a single byte is found four times as fast as a word
+
 
 def parse_json(text: str, *, limit_bytes: int = MAX_ARGUMENTS_BYTES) -> object:
     """The value of strict JSON text; `JsonRefused` says what is wrong and where."""
@@ -52,7 +54,8 @@ def _refuse_ambiguity(text: str, value: object) -> None:
     # that no key stood twice, unless an escape (\u0022) could have made up the difference: then look closely. This
     # costs half of what a second parse with a hook would.
     again = to_json(value)
-    if again.count(b'"') != text.count('"') or "\\u" in text or b"Infinity" in again:
+    suspicious = ("\\" in text and "\\u" in text) or (_CAPITAL_I in again and b"Infinity" in again)
+    if suspicious or again.count(b'"') != text.count('"'):
         json.loads(text, object_pairs_hook=_unique, parse_float=_finite)
 
 

@@ -5,15 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import BaseModel
-
 from toolroll.kernel.messages import DocumentPart, ImagePart, Part, TextPart, ToolMessage
-from toolroll.kernel.serialize import dump_json, well_formed
+from toolroll.kernel.serialize import dump_json, is_model, well_formed
 
 ResultType = Literal["text", "json", "parts"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # one is made per call: frozen would triple what that costs
 class ToolResult:
     """The outcome of one call. `text` is what a model reads of it, `value` what the tool returned.
 
@@ -73,6 +71,8 @@ def result_of(value: object) -> ToolResult:
     """The result that a tool's return value stands for."""
     if isinstance(value, str):
         return ToolResult.of_text(value)
+    if is_model(type(value)):
+        return ToolResult.of_json(value)
     if isinstance(value, ToolResult):
         return value
     if isinstance(value, (TextPart, ImagePart, DocumentPart)):
@@ -96,7 +96,7 @@ def says_failed(value: object) -> bool:
 
 
 def _fields(value: object) -> Mapping[Any, object] | None:
-    if isinstance(value, BaseModel):
+    if is_model(type(value)):
         return value.__dict__
     if isinstance(value, Mapping):
         return value

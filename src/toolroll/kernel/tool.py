@@ -1,12 +1,14 @@
 """What a tool is: the face that agents, surfaces and wrappers see."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Coroutine
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from toolroll.kernel.approval import Effect, Preview, content_hash
 from toolroll.kernel.context import ToolContext
+from toolroll.kernel.execute import execute
 from toolroll.kernel.permit import Permit
 from toolroll.kernel.result import ToolResult
 from toolroll.kernel.schema import JsonSchema
@@ -82,14 +84,12 @@ class Tool(ABC):
         """What would happen; with `edited`, what would happen with the person's text instead."""
 
     @abstractmethod
-    async def invoke(self, permit: Permit, ctx: ToolContext) -> object:
+    def invoke(self, permit: Permit, ctx: ToolContext) -> Awaitable[object]:
         """Run with the permit's arguments. For the executor and for wrappers only."""
 
-    async def execute_raw(self, raw_args_json: str, ctx: ToolContext | None = None) -> ToolResult:
+    def execute_raw(self, raw_args_json: str, ctx: ToolContext | None = None) -> Coroutine[Any, Any, ToolResult]:
         """Parse, check, ask where needed, run, and say what came of it. Never raises, cancellation aside."""
-        from toolroll.kernel.execute import execute  # noqa: PLC0415 - the executor needs to know what a tool is
-
-        return await execute(self, raw_args_json, ctx or ToolContext())
+        return execute(self, raw_args_json, ctx or ToolContext())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The plain function behind the tool, called directly: no validation, no approval, for tests and reuse."""

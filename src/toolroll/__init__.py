@@ -1,0 +1,77 @@
+"""toolroll: typed tools for agents, with approvals bound to what a person saw.
+
+The public names, loaded when they are first used: `import toolroll` itself reads and does nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from toolroll._version import __version__ as __version__
+
+if TYPE_CHECKING:
+    from toolroll.errors import ToolFailure as ToolFailure
+    from toolroll.errors import ToolrollError as ToolrollError
+    from toolroll.kernel.approval import ApprovalRequest as ApprovalRequest
+    from toolroll.kernel.approval import Approve as Approve
+    from toolroll.kernel.approval import Approver as Approver
+    from toolroll.kernel.approval import Preview as Preview
+    from toolroll.kernel.approval import Reject as Reject
+    from toolroll.kernel.context import Run as Run
+    from toolroll.kernel.context import ToolContext as ToolContext
+    from toolroll.kernel.define import define_tool as define_tool
+    from toolroll.kernel.define import tool as tool
+    from toolroll.kernel.depends import DependencyKey as DependencyKey
+    from toolroll.kernel.depends import Depends as Depends
+    from toolroll.kernel.messages import DocumentPart as DocumentPart
+    from toolroll.kernel.messages import ImagePart as ImagePart
+    from toolroll.kernel.messages import TextPart as TextPart
+    from toolroll.kernel.messages import ToolCall as ToolCall
+    from toolroll.kernel.messages import ToolMessage as ToolMessage
+    from toolroll.kernel.policy import Policy as Policy
+    from toolroll.kernel.policy import Rule as Rule
+    from toolroll.kernel.result import Done as Done
+    from toolroll.kernel.result import ToolResult as ToolResult
+    from toolroll.kernel.tool import Tool as Tool
+    from toolroll.kernel.toolset import Toolset as Toolset
+
+_HOMES = {
+    "ApprovalRequest": "kernel.approval",
+    "Approve": "kernel.approval",
+    "Approver": "kernel.approval",
+    "DependencyKey": "kernel.depends",
+    "Depends": "kernel.depends",
+    "DocumentPart": "kernel.messages",
+    "Done": "kernel.result",
+    "ImagePart": "kernel.messages",
+    "Policy": "kernel.policy",
+    "Preview": "kernel.approval",
+    "Reject": "kernel.approval",
+    "Rule": "kernel.policy",
+    "Run": "kernel.context",
+    "TextPart": "kernel.messages",
+    "Tool": "kernel.tool",
+    "ToolCall": "kernel.messages",
+    "ToolContext": "kernel.context",
+    "ToolFailure": "errors",
+    "ToolMessage": "kernel.messages",
+    "ToolResult": "kernel.result",
+    "ToolrollError": "errors",
+    "Toolset": "kernel.toolset",
+    "define_tool": "kernel.define",
+    "tool": "kernel.define",
+}
+
+__all__ = ["__version__", *sorted(_HOMES)]  # noqa: PLE0604 - names from one table, checked by a test
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'toolroll' has no attribute {name!r}")
+    value: object = getattr(import_module(f"toolroll.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__
