@@ -94,13 +94,13 @@ def proof_problems(promises: list[Promise], claims: list[Claim]) -> Iterator[str
         if state.startswith(("done", "partly")) and promise_id not in named:
             yield f"{promise_id}: marked `{state}`, but no test names it"
     for claim_id in sorted(named - states.keys()):
-        yield f"{claim_id}: named by {tests_of(claim_id, claims)}, but not on the page"
+        yield f"{claim_id}: named by {named_by(claim_id, claims)}, but not on the page"
     by_name = [claim for claim in claims if claim.by_name]
     for claim_id in sorted({claim.id for claim in by_name if states.get(claim.id) == "not yet"}):
-        yield f"{claim_id}: claimed by {tests_of(claim_id, by_name)}, but marked `not yet`"
+        yield f"{claim_id}: claimed by {named_by(claim_id, by_name)}, but marked `not yet`"
 
 
-def tests_of(promise_id: str, claims: list[Claim]) -> str:
+def named_by(promise_id: str, claims: list[Claim]) -> str:
     """The tests that name a promise, in few words."""
     first, *more = dict.fromkeys(claim.test for claim in claims if claim.id == promise_id)
     return f"{first} and {len(more)} more" if more else first
