@@ -21,6 +21,18 @@
     ├── DecisionRefused          decision_refused   an approval that is forged, late, or second
     ├── ToolFailure              tool_failed        raised by a tool: what the model should read
     │   └── ToolTimeout          timeout
+    ├── ModelError                                  a model could not be asked, or did not answer
+    │   ├── AuthenticationFailed authentication
+    │   ├── PermissionRefused    permission
+    │   ├── QuotaExceeded        quota              spent: waiting does not help
+    │   ├── RateLimited          rate_limit         too fast: waiting does
+    │   ├── Overloaded           overloaded
+    │   ├── ModelTimeout         model_timeout
+    │   ├── NetworkFailed        network
+    │   ├── RequestRefused       invalid_request
+    │   ├── ContextTooLong       context_too_long
+    │   ├── ContentRefused       content_policy
+    │   └── ProviderFailed       provider           its own fault, or an answer nobody can read
     └── UsageError               usage              a command or setting that makes no sense
 
 The code is for programs (`--json`, results, logs), the message for people: what happened, the value, what to do next.
@@ -193,6 +205,92 @@ class ToolTimeout(ToolFailure):
     """The tool took longer than it may."""
 
     code = "timeout"
+
+
+class ModelError(ToolrollError):
+    """A model could not be asked or did not answer.
+
+    `retry_after_s` is what the provider asked for, if anything; `status` its HTTP status.
+    """
+
+    code = "model"
+    is_retriable: ClassVar[bool] = False
+
+    def __init__(self, message: str, *, status: int | None = None, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.retry_after_s = retry_after_s
+
+
+class AuthenticationFailed(ModelError):
+    """The key is missing, wrong or expired."""
+
+    code = "authentication"
+
+
+class PermissionRefused(ModelError):
+    """The key is good, but not for this."""
+
+    code = "permission"
+
+
+class QuotaExceeded(ModelError):
+    """Money or credit is spent; waiting does not help."""
+
+    code = "quota"
+
+
+class RateLimited(ModelError):
+    """Too many requests; waiting helps."""
+
+    code = "rate_limit"
+    is_retriable = True
+
+
+class Overloaded(ModelError):
+    """The provider has too much to do."""
+
+    code = "overloaded"
+    is_retriable = True
+
+
+class ModelTimeout(ModelError):
+    """No answer in time."""
+
+    code = "model_timeout"
+    is_retriable = True
+
+
+class NetworkFailed(ModelError):
+    """The connection could not be made, or broke."""
+
+    code = "network"
+    is_retriable = True
+
+
+class RequestRefused(ModelError):
+    """The provider says that the request itself is wrong."""
+
+    code = "invalid_request"
+
+
+class ContextTooLong(ModelError):
+    """The conversation no longer fits the model."""
+
+    code = "context_too_long"
+
+
+class ContentRefused(ModelError):
+    """The provider will not answer this."""
+
+    code = "content_policy"
+
+
+class ProviderFailed(ModelError):
+    """The provider failed by its own fault, or sent what nobody can read."""
+
+    code = "provider"
+    is_retriable = True
 
 
 class UsageError(ToolrollError):

@@ -1,0 +1,124 @@
+"""A conversation as plain data: who said what, in words that no provider owns.
+
+Every block of a model's turn keeps the provider's own JSON beside its neutral form (`raw`). To the model that wrote it,
+it goes back unchanged: signatures, encrypted content and block types we have never heard of survive. To another model
+only the neutral form goes, and what has none is left out and named.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from toolroll.kernel.messages import Part, TextPart, ToolCall, ToolMessage
+
+RawBlock: TypeAlias = Mapping[str, object]
+"""A provider's block exactly as it came."""
+
+Wire: TypeAlias = Literal["anthropic", "openai", "chat"]
+"""The wire formats: Anthropic Messages, OpenAI Responses, Chat Completions and what is compatible with it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Which model wrote a message, over which wire."""
+
+    wire: Wire
+    model: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Citation:
+    """Where a statement comes from."""
+
+    url: str
+    title: str = ""
+    cited_text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextBlock:
+    """Text a model wrote, with the sources it cites."""
+
+    text: str
+    citations: tuple[Citation, ...] = ()
+    raw: RawBlock | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReasoningBlock:
+    """What a model thought aloud; signed for that model, worthless to any other."""
+
+    text: str
+    raw: RawBlock | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallBlock:
+    """A call of one of our tools."""
+
+    call: ToolCall
+    raw: RawBlock | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerBlock:
+    """Something the provider did on its own side, such as a web search: a call, or what it found.
+
+    `summary` is what another model may be told of it.
+    """
+
+    kind: Literal["call", "result"]
+    tool: str
+    summary: str
+    sources: tuple[Citation, ...] = ()
+    raw: RawBlock | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownBlock:
+    """A block of a kind we do not know: kept, and sent back to its own provider untouched."""
+
+    raw: RawBlock
+
+
+AssistantBlock: TypeAlias = TextBlock | ReasoningBlock | CallBlock | ServerBlock | UnknownBlock
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserMessage:
+    """What a person (or the program in their name) says."""
+
+    content: tuple[Part, ...]
+
+    @classmethod
+    def of(cls, content: "str | tuple[Part, ...]") -> "UserMessage":
+        """A message from plain text or from parts."""
+        return cls(content=(TextPart(text=content),) if isinstance(content, str) else content)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssistantMessage:
+    """One turn of a model."""
+
+    blocks: tuple[AssistantBlock, ...]
+    origin: Origin | None = None
+
+    @property
+    def text(self) -> str:
+        """All it wrote, without what it thought or did."""
+        return "".join(block.text for block in self.blocks if isinstance(block, TextBlock))
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The calls of our tools, in order."""
+        return tuple(block.call for block in self.blocks if isinstance(block, CallBlock))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResults:
+    """The answers to all calls of one turn, together: providers want them in one message, and first."""
+
+    results: tuple[ToolMessage, ...]
+
+
+Message: TypeAlias = UserMessage | AssistantMessage | ToolResults
