@@ -52,6 +52,8 @@ MAX_REDIRECT_HOPS: Final = 5
 MAX_ADDRESSES_PER_NAME: Final = 32
 # The system resolver's own default is 2 tries of 5 seconds each.
 RESOLVE_TIMEOUT_S: Final = 10
+# httpx2's own default: most servers close idle connections after 5 seconds or more.
+KEEPALIVE_S: Final = 5
 
 # --- Programs ------------------------------------------------------------------------------------------
 
