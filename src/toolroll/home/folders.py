@@ -1,0 +1,42 @@
+"""Where the user's own files are: data, configuration and cache, apart from every workspace."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from toolroll.errors import UsageError
+from toolroll.safe.names import shown
+
+HOME_VARIABLE: Final = "TOOLROLL_HOME"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folders:
+    """The three places; none of them needs to exist. `safe.files.private_folder` makes one when it is first used."""
+
+    data: Path
+    config: Path
+    cache: Path
+
+
+def find_folders(environment: Mapping[str, str]) -> Folders:
+    """Where things belong: all below `TOOLROLL_HOME` when that is set, else where this system keeps such files."""
+    home = environment.get(HOME_VARIABLE)
+    return _below(home) if home else _of_system()
+
+
+def _below(home: str) -> Folders:
+    folder = Path(home)
+    if not folder.is_absolute():
+        # A relative one would change with the working folder: a workspace could then bring its own approvals.
+        raise UsageError(f"{HOME_VARIABLE} is '{shown(home)}'. Set it to a whole path, beginning with '/'.")
+    return Folders(data=folder / "data", config=folder / "config", cache=folder / "cache")
+
+
+def _of_system() -> Folders:
+    # Imported here: one interpreter start, and not even asked when TOOLROLL_HOME is set.
+    from platformdirs import PlatformDirs  # noqa: PLC0415
+
+    places = PlatformDirs("toolroll", appauthor=False)
+    return Folders(data=places.user_data_path, config=places.user_config_path, cache=places.user_cache_path)

@@ -1,0 +1,186 @@
+"""Remembered approvals: what a person said "always" to, kept outside of every workspace (K43).
+
+Only narrow leave can be remembered: one tool, on paths that a glob with a name in it fits, in the one workspace where
+it was given. Such a rule spares a question; it never beats a deny rule, because the policy asks those first.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+
+from toolroll.errors import DefinitionError, FileMissing, JsonRefused, ToolrollError, UsageError
+from toolroll.home.folders import find_folders
+from toolroll.kernel.names import check_name
+from toolroll.kernel.parse import parse_json
+from toolroll.kernel.policy import Rule
+from toolroll.safe.files import private_folder
+from toolroll.safe.locks import FileLock
+from toolroll.safe.names import RelativePath, shown
+from toolroll.safe.root import Root
+from toolroll.safe.text import suspicious
+
+VERSION: Final = 1
+MAX_RULES_BYTES: Final = 1_048_576
+"""Some five thousand rules: nobody says "always" that often, and a file that large is read in 10 ms."""
+
+_NAME: Final = RelativePath(parts=("rules.json",))
+_LOCK: Final = "rules.lock"
+_OTHERS_CAN_WRITE: Final = 0o022
+_WILD: Final = "*?"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RememberedRule:
+    """Leave for one tool on the paths that `path` (a glob) fits, in one workspace; refused where it is not narrow."""
+
+    tool: str
+    path: str
+    workspace: str
+    added: datetime
+    action: Literal["allow"] = "allow"
+
+    def __post_init__(self) -> None:
+        check_name(self.tool)
+        if problem := path_problem(self.path):
+            raise UsageError(f"'{shown(self.path)}' cannot be remembered: {problem}")
+        if not os.path.isabs(self.workspace) or not _is_plain(self.workspace):  # noqa: PTH117 -- kept as text
+            raise UsageError(f"'{shown(self.workspace)}' is no whole path in plain characters, to bind a rule to.")
+
+    @property
+    def rule(self) -> Rule:
+        """The rule as a policy takes it."""
+        return Rule(action=self.action, tool=self.tool, path=self.path)
+
+    def is_same(self, other: "RememberedRule") -> bool:
+        """Whether both give the same leave, whenever they were added."""
+        return (self.tool, self.path, self.workspace) == (other.tool, other.path, other.workspace)
+
+
+def path_problem(path: str) -> str | None:
+    """Why a path glob is too wide, or too odd, to be remembered; None for one that can be."""
+    parts = path.split("/")
+    if not _is_plain(path):
+        return "it has characters that cannot be seen, or blanks around it."
+    if not all(parts) or "." in parts or ".." in parts:
+        return "name a path below the workspace, such as src/*.py, without '.' or '..'."
+    if not any(part.strip(_WILD + ".") for part in parts):
+        return "it fits everything. Name at least a folder or a file."
+    return None
+
+
+def workspace_of(folder: Path) -> str:
+    """The one name of a workspace that rules are bound to: absolute, and without links."""
+    return str(folder.resolve())
+
+
+class RuleBook:
+    """The file with the remembered rules. A file that cannot be read is reported and left alone, never replaced."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @classmethod
+    def of_user(cls, environment: Mapping[str, str]) -> "RuleBook":
+        """The rule book in the user's configuration."""
+        return cls(find_folders(environment).config)
+
+    @property
+    def path(self) -> Path:
+        """The file, for messages; it exists once something was remembered."""
+        return self._folder / _NAME.name
+
+    def rules(self) -> tuple[RememberedRule, ...]:
+        """All rules, oldest first."""
+        if not self._folder.exists():
+            return ()
+        with closing(Root(private_folder(self._folder))) as root:
+            return self._read(root)
+
+    def rules_for(self, workspace: str) -> tuple[Rule, ...]:
+        """What was remembered for this workspace and no other, for a policy."""
+        return tuple(one.rule for one in self.rules() if one.workspace == workspace)
+
+    def add(self, rule: RememberedRule) -> bool:
+        """Remember a rule; whether it was new."""
+        return self._change(lambda rules: rules if any(rule.is_same(one) for one in rules) else (*rules, rule))
+
+    def remove(self, rule: RememberedRule) -> bool:
+        """Forget a rule, whenever it was added; whether there was one."""
+        return self._change(lambda rules: tuple(one for one in rules if not rule.is_same(one)))
+
+    def _change(self, change: Callable[[tuple[RememberedRule, ...]], tuple[RememberedRule, ...]]) -> bool:
+        folder = private_folder(self._folder)
+        with FileLock(folder / _LOCK), closing(Root(folder)) as root:
+            before = self._read(root)
+            after = change(before)
+            if after != before:
+                root.write_file(_NAME, _text_of(after).encode(), mode=0o600)
+            return after != before
+
+    def _read(self, root: Root) -> tuple[RememberedRule, ...]:
+        try:
+            mode = root.stat(_NAME).mode
+        except FileMissing:
+            return ()
+        if mode & _OTHERS_CAN_WRITE:
+            raise self._refusal("other users can write to it. Look through it, then make it yours (chmod 600)")
+        try:
+            return _rules_in(root.read_bytes(_NAME, limit_bytes=MAX_RULES_BYTES).decode())
+        except ValidationError as error:
+            raise self._refusal(_first_fault(error)) from None
+        except (DefinitionError, JsonRefused, UsageError, UnicodeDecodeError) as error:
+            raise self._refusal(str(error).rstrip(".")) from None
+
+    def _refusal(self, why: str) -> ToolrollError:
+        text = f"The remembered approvals in '{shown(str(self.path))}' cannot be used: {why}."
+        return JsonRefused(f"{text} Repair the file or move it away; until then every change is asked about.")
+
+
+class _StoredRule(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    action: Literal["allow"]
+    tool: str
+    path: str
+    workspace: str
+    added: AwareDatetime
+
+
+class _StoredRules(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    version: Annotated[int, Field(ge=VERSION, le=VERSION)]  # not Literal: that takes true for 1
+    rules: list[_StoredRule]
+
+
+def _rules_in(text: str) -> tuple[RememberedRule, ...]:
+    value = parse_json(text, limit_bytes=MAX_RULES_BYTES)
+    version = value.get("version") if isinstance(value, dict) else None
+    if isinstance(version, int) and version > VERSION:
+        raise UsageError(f"it is of version {version}, and this toolroll knows version {VERSION}")
+    stored = _StoredRules.model_validate_json(text, strict=True)
+    return tuple(RememberedRule(**one.model_dump()) for one in stored.rules)
+
+
+def _text_of(rules: tuple[RememberedRule, ...]) -> str:
+    stored = [
+        _StoredRule(action=one.action, tool=one.tool, path=one.path, workspace=one.workspace, added=one.added)
+        for one in rules
+    ]
+    return _StoredRules(version=VERSION, rules=stored).model_dump_json(indent=2) + "\n"
+
+
+def _first_fault(error: ValidationError) -> str:
+    detail = error.errors(include_url=False, include_context=False)[0]
+    place = ".".join(str(step) for step in detail["loc"]) or "the file"
+    return f"{shown(place)}: {detail['msg']}"
+
+
+def _is_plain(text: str) -> bool:
+    return text == text.strip() and "\n" not in text and "\t" not in text and not suspicious(text, limit=1)
