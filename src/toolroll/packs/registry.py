@@ -1,0 +1,71 @@
+"""The packs that exist. What they hold can be listed at once; their tools are loaded when they are wanted.
+
+Loading a tool means loading pydantic, four interpreter starts; a list of names must not cost that. So each pack says
+here in plain words what it holds, and a test compares the words with the tools.
+"""
+
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from toolroll.errors import UsageError
+
+if TYPE_CHECKING:
+    from toolroll.kernel.approval import Effect
+    from toolroll.kernel.tool import Tool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolLine:
+    """One tool in a list: its name, its effect, and the first sentence of its description."""
+
+    name: str
+    effect: "Effect"
+    summary: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pack:
+    """Tools that belong together: `tools` to list them, `load` to use them."""
+
+    name: str
+    summary: str
+    tools: tuple[ToolLine, ...]
+    load: "Callable[[], tuple[Tool, ...]]"
+
+
+def _load_standard() -> "tuple[Tool, ...]":
+    from toolroll.packs.standard import TOOLS  # noqa: PLC0415 - see above
+
+    return TOOLS
+
+
+PACKS: Final = (
+    Pack(
+        name="standard",
+        summary="Ending a run, and keeping a list of what is to be done.",
+        tools=(
+            ToolLine(name="done", effect="reads", summary="End the run with a final message for the user."),
+            ToolLine(name="write_todos", effect="reads", summary="Write down the whole list of todos for this run."),
+            ToolLine(name="read_todos", effect="reads", summary="Read the list of todos with their ids and statuses."),
+        ),
+        load=_load_standard,
+    ),
+)
+"""Every pack, in the order in which lists show them."""
+
+
+def pack_named(name: str) -> Pack:
+    """The pack of that name; `UsageError` with the nearest one where there is none."""
+    known = {pack.name: pack for pack in PACKS}
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name.casefold(), known, n=1)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    raise UsageError(f"There is no pack {name[:64]!r}.{hint} Packs: {', '.join(known)}.")
+
+
+def packs_holding(tool: str) -> tuple[Pack, ...]:
+    """The packs that hold a tool of exactly this name."""
+    return tuple(pack for pack in PACKS if any(line.name == tool for line in pack.tools))
