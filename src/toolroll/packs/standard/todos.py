@@ -84,7 +84,7 @@ def _refuse_two_in_progress(todos: Sequence[TodoLine]) -> None:
     active = [todo.content for todo in todos if todo.status == "in_progress"]
     if len(active) > 1:
         raise ToolFailure(
-            f"Only one todo may be in_progress, and these {len(active)} are: {names}. "
+            f"Only one todo may be in_progress, and these {len(active)} are: {'; '.join(active)}. "
             "Set the others to pending or completed, and write the list again.",
             code="two_in_progress",
         )
