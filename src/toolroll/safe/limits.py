@@ -61,5 +61,7 @@ KEEPALIVE_S: Final = 5
 PROGRAM_GRACE_S: Final = 1.0
 # How long output is still awaited when the program has ended but a child of it holds the pipe open.
 PROGRAM_DRAIN_S: Final = 0.5
+# How often a group that was asked to end is looked at: too short to notice, too long to cost anything.
+PROGRAM_POLL_S: Final = 0.01
 # One pipe buffer on Linux: a larger read returns no more.
 PROGRAM_READ_BYTES: Final = 65_536

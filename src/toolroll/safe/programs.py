@@ -1,0 +1,226 @@
+"""Running a program that may hang, flood, fork or ignore being told to stop (XL12).
+
+No shell: a fixed argument vector. The program gets a session of its own, an environment without secrets, no terminal,
+and nothing of it stays behind: neither when it ends by itself, nor past its time, nor when the caller is cancelled.
+"""
+
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_hex
+from typing import TYPE_CHECKING, Literal
+
+from toolroll.errors import UsageError
+from toolroll.safe.limits import PROGRAM_DRAIN_S, PROGRAM_GRACE_S, PROGRAM_POLL_S, PROGRAM_READ_BYTES
+from toolroll.safe.text import one_line
+
+if TYPE_CHECKING:
+    import asyncio
+    from asyncio.subprocess import Process
+
+_KEPT = frozenset({"HOME", "LANG", "LANGUAGE", "LOGNAME", "TMPDIR", "TZ", "USER"})
+_DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
+# Every process that the program starts inherits it, those included that leave the session to survive.
+_MARK = "TOOLROLL_PROGRAM"
+_SWEEPS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramResult:
+    """How a program ended, and what it wrote until then; an exit code below zero is the signal that ended it."""
+
+    ended: Literal["exited", "timeout", "output_limit"]
+    exit_code: int | None
+    stdout: bytes
+    stderr: bytes
+
+
+@dataclass(slots=True, kw_only=True)
+class _Budget:
+    left_bytes: int
+    exceeded: bool = False
+
+    def take(self, chunk: bytes) -> bytes:
+        taken = chunk[: self.left_bytes]
+        self.left_bytes -= len(taken)
+        self.exceeded = self.exceeded or len(taken) < len(chunk)
+        return taken
+
+
+def minimal_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """Keep what programs need to find things and speak the user's language: no keys, no settings of interpreters."""
+    kept = {name: value for name, value in environment.items() if name in _KEPT or name.startswith("LC_")}
+    # An empty or relative entry means the working folder: a workspace could bring its own `git`.
+    folders = [folder for folder in environment.get("PATH", "").split(os.pathsep) if folder.startswith("/")]
+    return {**kept, "PATH": os.pathsep.join(folders) or _DEFAULT_PATH}
+
+
+async def run_program(
+    argv: Sequence[str],
+    *,
+    timeout_s: float,
+    limit_output_bytes: int,
+    cwd: str | Path | None = None,
+    env: Mapping[str, str] | None = None,
+    stdin: bytes = b"",
+) -> ProgramResult:
+    """Run a program to its end, to its time limit, or to its limit of output, and leave no process behind.
+
+    `env` is the whole environment (but for one mark of ours); by default the minimal one. A program that cannot be
+    started is a UsageError; every other end is a value.
+    """
+    import asyncio  # noqa: PLC0415 -- costs 5 interpreter starts, needed only here
+
+    mark = f"{_MARK}={token_hex(16)}"
+    environment = {**(minimal_environment(os.environ) if env is None else env), _MARK: mark.partition("=")[2]}
+    budget, outputs, exited = _Budget(left_bytes=limit_output_bytes), (bytearray(), bytearray()), False
+    with ExitStack() as stack:
+        stack.callback(_kill_marked, mark.encode())
+        process, readers = await _start(argv, cwd, environment, stdin, stack)
+        try:
+            async with asyncio.timeout(timeout_s) as clock, asyncio.TaskGroup() as tasks:
+                for reader, output in zip(readers, outputs, strict=True):
+                    tasks.create_task(_collect(reader, output, budget, clock))
+                await process.wait()
+                exited = True
+                # Whoever still holds the pipe is a child that outlived the program.
+                _shorten(clock, PROGRAM_DRAIN_S)
+        except TimeoutError:
+            pass
+        finally:
+            await _end(process)
+    ended: Literal["exited", "timeout", "output_limit"] = "exited" if exited else "timeout"
+    stdout, stderr = map(bytes, outputs)
+    return ProgramResult(
+        ended="output_limit" if budget.exceeded else ended, exit_code=process.returncode, stdout=stdout, stderr=stderr
+    )
+
+
+async def _start(
+    argv: Sequence[str], cwd: str | Path | None, env: Mapping[str, str], stdin: bytes, stack: ExitStack
+) -> "tuple[Process, list[asyncio.StreamReader]]":
+    import asyncio  # noqa: PLC0415 -- as above
+
+    readers = []
+    with ExitStack() as ours:
+        writers = []
+        for _ in range(2):
+            # Pipes of our own: with asyncio's, waiting for the program means waiting for whoever holds its pipes.
+            read_end, write_end = os.pipe()
+            ours.callback(os.close, write_end)
+            writers.append(write_end)
+            readers.append(await _reader(read_end, stack))
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *_checked(argv),
+                stdin=_source(stdin, ours),
+                stdout=writers[0],
+                stderr=writers[1],
+                cwd=cwd,
+                env=env,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            name = one_line(argv[0] if argv else "", 100)
+            reason = one_line(str(error), 200)
+            raise UsageError(f"Cannot start the program {name!r}: {reason}. Check its name and its folder.") from error
+    return process, readers
+
+
+def _checked(argv: Sequence[str]) -> Sequence[str]:
+    # A string is a sequence of strings too: "ls" would run `l` with the argument `s`.
+    if isinstance(argv, str) or not argv or not argv[0]:
+        raise ValueError("a list with the program and its arguments is needed")
+    return argv
+
+
+async def _reader(read_end: int, stack: ExitStack) -> "asyncio.StreamReader":
+    import asyncio  # noqa: PLC0415 -- as above
+
+    reader = asyncio.StreamReader(limit=PROGRAM_READ_BYTES)
+    protocol = asyncio.StreamReaderProtocol(reader)
+    file = os.fdopen(read_end, "rb", buffering=0)
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, file)
+    stack.callback(transport.close)
+    return reader
+
+
+def _source(stdin: bytes, stack: ExitStack) -> int:
+    import subprocess  # noqa: PLC0415 -- asyncio has loaded it
+    from tempfile import TemporaryFile  # noqa: PLC0415 -- 20 ms, seldom needed
+
+    if not stdin:
+        return subprocess.DEVNULL
+    # A file without a name, not a pipe: nobody has to feed it, so a program that never reads cannot block us.
+    file = stack.enter_context(TemporaryFile())  # noqa: SIM115 -- the stack closes it
+    file.write(stdin)
+    file.seek(0)
+    return file.fileno()
+
+
+async def _collect(
+    reader: "asyncio.StreamReader", output: bytearray, budget: _Budget, clock: "asyncio.Timeout"
+) -> None:
+    while chunk := await reader.read(PROGRAM_READ_BYTES):
+        output += budget.take(chunk)
+        if budget.exceeded:
+            _shorten(clock, 0)
+            return
+
+
+def _shorten(clock: "asyncio.Timeout", seconds: float) -> None:
+    import asyncio  # noqa: PLC0415 -- as above
+
+    until, now = clock.when(), asyncio.get_running_loop().time()
+    if until is not None and not clock.expired():
+        clock.reschedule(min(until, now + seconds))
+
+
+async def _end(process: "Process") -> None:
+    import asyncio  # noqa: PLC0415 -- as above
+
+    try:
+        if _signal_group(process.pid, signal.SIGTERM):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(PROGRAM_GRACE_S):
+                    while _signal_group(process.pid, 0):  # noqa: ASYNC110 -- a group sends no event
+                        await asyncio.sleep(PROGRAM_POLL_S)
+    finally:
+        # Also when we are cancelled once more while being polite.
+        _signal_group(process.pid, signal.SIGKILL)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(PROGRAM_GRACE_S):
+            await process.wait()
+
+
+def _signal_group(group: int, number: int) -> bool:
+    try:
+        os.killpg(group, number)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def _kill_marked(mark: bytes) -> None:
+    """End what left the session, as daemons do; where there is no /proc, only the group is ended."""
+    if hasattr(os, "pidfd_open"):
+        # A process that forks while we look shows its child the next time; the first look that finds none is the last.
+        all(_sweep(mark) for _ in range(_SWEEPS))
+
+
+def _sweep(mark: bytes) -> int:
+    return sum(_kill_if_marked(int(entry.name), mark) for entry in Path("/proc").glob("[0-9]*"))
+
+
+def _kill_if_marked(pid: int, mark: bytes) -> bool:
+    with ExitStack() as stack, suppress(OSError):
+        # A handle for the very process we look at, whoever gets its number afterwards.
+        handle = os.pidfd_open(pid)
+        stack.callback(os.close, handle)
+        if mark in Path(f"/proc/{pid}/environ").read_bytes():
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
+            return True
+    return False
