@@ -198,6 +198,14 @@ def test_a_move_that_cannot_take_the_old_name_away_gives_the_new_one_back(
     assert os.listdir(folder) == ["b"]
 
 
+def test_XP5_a_link_in_the_place_of_a_file_is_moved_and_not_followed(fd: int, folder: Path) -> None:
+    (folder / "outside").write_bytes(b"canary")
+    (folder / "link").symlink_to("outside")
+    move_file(fd, "link", fd, "moved", replace=False)
+    assert os.readlink(folder / "moved") == "outside"
+    assert (folder / "outside").stat().st_nlink == 1
+
+
 def test_file_systems_without_locks_owners_and_modes(fd: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def unsupported(*_: object) -> None:
         raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))

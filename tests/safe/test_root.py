@@ -192,6 +192,7 @@ LEADING_OUT = {
     "absolute file": ("bad", "/etc/passwd"),
     "relative folder": ("bad", "../outside"),
     "absolute folder": ("bad", "/etc"),
+    "absolute, though there is such a file below the root": ("bad", "/src/main.py"),
     "up from below": ("src/bad", "../../outside/f"),
     "over the top and back": ("bad", "../app/top.txt"),
     "dangling": ("bad", "src/none"),
