@@ -121,7 +121,7 @@ def test_programs_are_never_looked_for_in_the_working_folder() -> None:
 
 
 async def test_XL12_a_hanging_program_ends_with_what_it_wrote(tmp_path: Path) -> None:
-    result = await run(TELLS + "print('begun', flush=True)\n" + HANGS, tmp_path, timeout_s=1)
+    result = await run(TELLS + "print('begun', flush=True)\n" + HANGS, tmp_path, timeout_s=2)
     assert result == ProgramResult(ended="timeout", exit_code=-signal.SIGTERM, stdout=b"begun\n", stderr=b"")
     await all_gone(tmp_path, 1)
 
@@ -132,24 +132,24 @@ async def test_XL12_a_program_can_clean_up_when_asked_to_end(tmp_path: Path) -> 
         "def end(*_): pathlib.Path('cleaned').touch(); sys.exit(0)\n"
         "signal.signal(signal.SIGTERM, end)\n" + HANGS
     )
-    result = await run(code, tmp_path, timeout_s=1)
+    result = await run(code, tmp_path, timeout_s=2)
     assert (result.ended, result.exit_code) == ("timeout", 0)
     assert (tmp_path / "cleaned").exists()
 
 
 async def test_XL12_a_program_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
     start = time.monotonic()
-    result = await run(IGNORES + TELLS + HANGS, tmp_path, timeout_s=1)
+    result = await run(IGNORES + TELLS + HANGS, tmp_path, timeout_s=2)
     assert (result.ended, result.exit_code) == ("timeout", -signal.SIGKILL)
-    assert PROGRAM_GRACE_S + 1 <= time.monotonic() - start < PROGRAM_GRACE_S + 4
+    assert PROGRAM_GRACE_S + 2 <= time.monotonic() - start < PROGRAM_GRACE_S + 7
     await all_gone(tmp_path, 1)
 
 
 async def test_XL12_grandchildren_end_too(tmp_path: Path) -> None:
     stubborn = IGNORES + TELLS + HANGS
-    code = TELLS + spawning(spawning(stubborn) + stubborn) + spawning(stubborn) + HANGS
-    result = await run(code, tmp_path, timeout_s=2)
-    assert result.ended == "timeout"
+    flood = "import pathlib\nwhile len(list(pathlib.Path().glob('pid-*'))) < 4: pass\nwhile True: print('x' * 1000)"
+    result = await run(TELLS + spawning(spawning(stubborn) + stubborn) + spawning(stubborn) + flood, tmp_path)
+    assert result.ended == "output_limit"
     await all_gone(tmp_path, 4)
 
 
