@@ -10,7 +10,8 @@ from toolroll.safe.names import RelativePath, shown
 from toolroll.safe.refusals import refusals, wrong_kind
 from toolroll.safe.walk import Spot, existing
 
-_CHUNK_BYTES: Final = 1 << 20  # the most that one read asks for beyond what the file said it holds
+_MAX_CHUNK_BYTES: Final = 1 << 20  # memory that one read may take beyond the limit
+_MIN_CHUNK_BYTES: Final = 1 << 12  # a page: what a file that says it is empty gets
 
 # A pipe must not make us wait for a writer, nor a terminal become ours.
 _READ: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -43,12 +44,16 @@ class OpenFile:
         pieces = []
         size = 0
         with refusals(str(self.resolved)):
-            while piece := os.pread(self.fd, min(limit_bytes + 1 - size, _CHUNK_BYTES), size):
+            while piece := os.pread(self.fd, min(limit_bytes + 1 - size, self._next_chunk(size)), size):
                 size += len(piece)
                 if size > limit_bytes:
                     raise self._too_large(limit_bytes)
                 pieces.append(piece)
         return b"".join(pieces)
+
+    def _next_chunk(self, size: int) -> int:
+        # A buffer is taken whole for each read: one of the file's size makes small files twice as fast.
+        return min(max(self.stat.st_size - size, _MIN_CHUNK_BYTES), _MAX_CHUNK_BYTES)
 
     def _too_large(self, limit_bytes: int) -> FileTooLarge:
         path = shown(str(self.resolved))
