@@ -42,6 +42,7 @@ class TextBlock:
     text: str
     citations: tuple[Citation, ...] = ()
     raw: RawBlock | None = None
+    type: Literal["text"] = "text"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,7 @@ class ReasoningBlock:
 
     text: str
     raw: RawBlock | None = None
+    type: Literal["reasoning"] = "reasoning"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +60,7 @@ class CallBlock:
 
     call: ToolCall
     raw: RawBlock | None = None
+    type: Literal["call"] = "call"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +75,7 @@ class ServerBlock:
     summary: str
     sources: tuple[Citation, ...] = ()
     raw: RawBlock | None = None
+    type: Literal["server"] = "server"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +83,7 @@ class UnknownBlock:
     """A block of a kind we do not know: kept, and sent back to its own provider untouched."""
 
     raw: RawBlock
+    type: Literal["unknown"] = "unknown"
 
 
 AssistantBlock: TypeAlias = TextBlock | ReasoningBlock | CallBlock | ServerBlock | UnknownBlock
@@ -89,6 +94,7 @@ class UserMessage:
     """What a person (or the program in their name) says."""
 
     content: tuple[Part, ...]
+    role: Literal["user"] = "user"
 
     @classmethod
     def of(cls, content: "str | tuple[Part, ...]") -> "UserMessage":
@@ -102,6 +108,7 @@ class AssistantMessage:
 
     blocks: tuple[AssistantBlock, ...]
     origin: Origin | None = None
+    role: Literal["assistant"] = "assistant"
 
     @property
     def text(self) -> str:
@@ -119,6 +126,7 @@ class ToolResults:
     """The answers to all calls of one turn, together: providers want them in one message, and first."""
 
     results: tuple[ToolMessage, ...]
+    role: Literal["tool"] = "tool"
 
 
 Message: TypeAlias = UserMessage | AssistantMessage | ToolResults

@@ -6,7 +6,7 @@ from typing import Literal, Protocol, TypeAlias
 
 from toolroll.kernel.conversation import AssistantMessage, Message, Origin
 from toolroll.kernel.tool import ToolDefinition
-from toolroll.models.usage import Usage
+from toolroll.kernel.usage import Usage
 
 DEFAULT_MAX_OUTPUT_TOKENS = 16_384
 

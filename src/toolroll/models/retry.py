@@ -1,7 +1,7 @@
 """Asking again: three times, with growing and jittered pauses, as long as nothing was shown yet."""
 
 import random
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -42,7 +42,7 @@ class RetryRule:
 
 async def respond_with_retries(
     model: Model, request: ModelRequest, *, stream: bool, rule: RetryRule
-) -> AsyncIterator[Delta | ModelResponse | Retry]:
+) -> AsyncGenerator[Delta | ModelResponse | Retry, None]:
     """The model's turn; failures before the first delta are tried again, each announced as a `Retry`."""
     import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
 

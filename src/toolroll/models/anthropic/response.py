@@ -16,8 +16,8 @@ from toolroll.kernel.conversation import (
 )
 from toolroll.kernel.messages import ToolCall
 from toolroll.kernel.serialize import dump_json
+from toolroll.kernel.usage import Usage
 from toolroll.models.model import ModelResponse, StopKind
-from toolroll.models.usage import Usage
 
 _STOPS: Final[Mapping[str, StopKind]] = {
     "end_turn": "end",

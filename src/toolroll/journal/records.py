@@ -1,0 +1,109 @@
+"""The records of a run: facts in the order they became true. Nothing in them is ever changed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from toolroll.kernel.conversation import AssistantMessage, Message
+from toolroll.kernel.messages import ToolCall, ToolMessage
+from toolroll.kernel.usage import Usage
+
+Json: TypeAlias = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunBegan:
+    """A run was started: with which model, system prompt and tools (name to fingerprint)."""
+
+    model: str
+    system: str
+    tools: Mapping[str, str]
+    parent: str | None = None
+    kind: Literal["run_began"] = "run_began"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """A message came from outside: the prompt, an earlier conversation, a continuation."""
+
+    message: Message
+    kind: Literal["said"] = "said"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """The model finished a turn. Paid for: it is never asked again."""
+
+    message: AssistantMessage
+    stop: str
+    stop_detail: str
+    usage: Usage
+    cost: float | None
+    duration_s: float
+    closing: bool = False
+    kind: Literal["answered"] = "answered"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intended:
+    """A call is about to run. Without an outcome after it, nobody knows whether it did."""
+
+    call: ToolCall
+    effect: str
+    kind: Literal["intended"] = "intended"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """A call has its result, whether it ran or was refused."""
+
+    result: ToolMessage
+    code: str | None
+    duration_ms: float
+    is_final: bool = False
+    kind: Literal["ended"] = "ended"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A person was asked; `digest` is what an answer must be bound to."""
+
+    call_id: str
+    tool: str
+    digest: str
+    preview: str
+    kind: Literal["asked"] = "asked"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """The person answered."""
+
+    call_id: str
+    digest: str
+    decision: Literal["approve", "reject"]
+    reason: str | None = None
+    edited: str | None = None
+    kind: Literal["decided"] = "decided"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """Something kept with the run has a new value."""
+
+    name: str
+    value: object
+    kind: Literal["kept"] = "kept"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """The run ended so. It can still be continued."""
+
+    stop_reason: str
+    stop_detail: str
+    text: str
+    kind: Literal["finished"] = "finished"
+
+
+Record: TypeAlias = RunBegan | Said | Answered | Intended | Ended | Asked | Decided | Kept | Finished
