@@ -95,17 +95,16 @@ def test_XF9_private_from_creation_whatever_the_umask(
     fd: int, folder: Path, umask_0: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = []
-    real = os.fsync
+    real = os.write
 
-    def fsync(one: int) -> None:
-        mode = os.fstat(one).st_mode
-        if stat.S_ISREG(mode):
-            seen.append(stat.S_IMODE(mode))
-        real(one)
+    def write(one: int, data: bytes) -> int:
+        seen.append(stat.S_IMODE(os.fstat(one).st_mode))
+        return real(one, data)
 
-    monkeypatch.setattr(os, "fsync", fsync)
-    replace_file(fd, "a", b"secret")
-    create_file(fd, "b", b"secret")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", write)
+        replace_file(fd, "a", b"secret")
+        create_file(fd, "b", b"secret")
     assert [mode_of(folder / name) for name in ("a", "b")] == [0o600, 0o600]
     made = private_folder(folder / "x/y/z")
     assert made == folder / "x/y/z"
