@@ -320,7 +320,7 @@ NEAR_MISSES = [
 
 @pytest.mark.parametrize("unit", NEAR_MISSES)
 def test_D6_a_megabyte_of_near_misses_takes_linear_time(unit: str) -> None:
-    """The bound is far above the measured 0.8 s (three times that under coverage); a quadratic pattern takes minutes."""
+    """The bound is far above the measured 0.8 s (three times that under coverage); quadratic ones take minutes."""
     for start, end in [("", ""), ("password=", "("), ("-----BEGIN PRIVATE KEY-----", "@"), ("eyJ", "\n")]:
         text = start + unit * (1_000_000 // len(unit)) + end
         began = time.process_time()

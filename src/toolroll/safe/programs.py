@@ -184,16 +184,22 @@ async def _end(process: "Process") -> None:
 
     try:
         if _signal_group(process.pid, signal.SIGTERM):
-            with suppress(TimeoutError):
-                async with asyncio.timeout(PROGRAM_GRACE_S):
-                    while _signal_group(process.pid, 0):  # noqa: ASYNC110 -- a group sends no event
-                        await asyncio.sleep(PROGRAM_POLL_S)
+            await _group_gone(process.pid)
     finally:
         # Also when we are cancelled once more while being polite.
         _signal_group(process.pid, signal.SIGKILL)
     with suppress(TimeoutError):
         async with asyncio.timeout(PROGRAM_GRACE_S):
             await process.wait()
+
+
+async def _group_gone(group: int) -> None:
+    import asyncio  # noqa: PLC0415 -- as above
+
+    with suppress(TimeoutError):
+        async with asyncio.timeout(PROGRAM_GRACE_S):
+            while _signal_group(group, 0):  # noqa: ASYNC110 -- a group sends no event
+                await asyncio.sleep(PROGRAM_POLL_S)
 
 
 def _signal_group(group: int, number: int) -> bool:
