@@ -21,6 +21,7 @@
     ├── DecisionRefused          decision_refused   an approval that is forged, late, or second
     ├── ToolFailure              tool_failed        raised by a tool: what the model should read
     │   └── ToolTimeout          timeout
+    ├── JournalRefused           journal            a run that is missing, damaged, newer, or somebody else's
     ├── ModelError                                  a model could not be asked, or did not answer
     │   ├── AuthenticationFailed authentication
     │   ├── PermissionRefused    permission
@@ -205,6 +206,12 @@ class ToolTimeout(ToolFailure):
     """The tool took longer than it may."""
 
     code = "timeout"
+
+
+class JournalRefused(ToolrollError):
+    """A run log that is missing, damaged, written by a newer version, or in use by another process."""
+
+    code = "journal"
 
 
 class ModelError(ToolrollError):

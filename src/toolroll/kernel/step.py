@@ -3,7 +3,7 @@
 Calls that only read run concurrently. Calls that change something run one after another, in the model's order.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from toolroll.kernel.approval import ApprovalRequest, Decision
@@ -42,7 +42,8 @@ class _Work:
         return self.tool is not None and self.tool.core.effect != "reads"
 
 
-OnResult = Callable[[ToolCall, ToolResult], None]
+OnResult = Callable[[ToolCall, ToolResult], Awaitable[None] | None]
+"""Hears of a result the moment it is there; what it awaits (keeping the result, say) is waited for."""
 
 
 async def execute_step(
@@ -127,7 +128,9 @@ async def _run_one(work: _Work, on_result: OnResult) -> None:
     if isinstance(work.state, Permit):
         assert work.tool is not None
         work.state = await run(work.tool, work.call.arguments, work.state, work.ctx)
-    on_result(work.call, _ended(work))
+    heard = on_result(work.call, _ended(work))
+    if heard is not None:
+        await heard
 
 
 def _ended(work: _Work) -> ToolResult:
