@@ -1,0 +1,123 @@
+"""What a run tells while it goes: few kinds, typed, the same on every surface."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from toolroll.agent.result import RunResult, Step
+from toolroll.kernel.events import ApprovalDecided, ApprovalRequested, Progress, StateChanged
+from toolroll.kernel.messages import ToolCall
+from toolroll.kernel.result import ToolResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStarted:
+    """A run begins, or goes on."""
+
+    run_id: str
+    model: str
+    event: Literal["run_started"] = "run_started"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepStarted:
+    """The model is asked."""
+
+    number: int
+    event: Literal["step_started"] = "step_started"
+
+
+@dataclass(frozen=True, slots=True)
+class TextArrived:
+    """A piece of the answer."""
+
+    text: str
+    event: Literal["text_delta"] = "text_delta"
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningArrived:
+    """A piece of thought."""
+
+    text: str
+    event: Literal["reasoning_delta"] = "reasoning_delta"
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentsArrived:
+    """A piece of a call's arguments, while the model writes them."""
+
+    call_id: str
+    name: str
+    text: str
+    event: Literal["arguments_delta"] = "arguments_delta"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallStarted:
+    """A tool is about to run, or to be asked about."""
+
+    call: ToolCall
+    event: Literal["tool_call_started"] = "tool_call_started"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallFinished:
+    """A tool call has its result."""
+
+    call: ToolCall
+    result: ToolResult
+    duration_ms: float
+    event: Literal["tool_result"] = "tool_result"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepFinished:
+    """A step is complete."""
+
+    step: Step
+    event: Literal["step_finished"] = "step_finished"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retrying:
+    """The provider failed and is asked again."""
+
+    attempt: int
+    wait_s: float
+    reason: str
+    event: Literal["retry"] = "retry"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Warned:
+    """Something a person should know, although the run goes on."""
+
+    text: str
+    event: Literal["warning"] = "warning"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFinished:
+    """The run has ended; the last event there is."""
+
+    result: RunResult
+    event: Literal["run_finished"] = "run_finished"
+
+
+Event: TypeAlias = (
+    RunStarted
+    | StepStarted
+    | TextArrived
+    | ReasoningArrived
+    | ArgumentsArrived
+    | CallStarted
+    | CallFinished
+    | StepFinished
+    | Retrying
+    | Warned
+    | RunFinished
+    | Progress
+    | ApprovalRequested
+    | ApprovalDecided
+    | StateChanged
+)
