@@ -5,8 +5,10 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+_HEADER: Final = re.compile(r"^(?:Args|Arguments|Parameters|Returns?|Yields?|Raises|Examples?|Notes?):\s*$")
 _ARGS_HEADER: Final = re.compile(r"^(?:Args|Arguments|Parameters):\s*$")
-_ENTRY: Final = re.compile(r"^\*{0,2}(?P<name>\w+)(?:\s*\([^)]*\))?\s*:\s*(?P<text>.*)$")
+# `limit (Callable[[int], str], optional): text`; the type in parentheses may hold some itself
+_ENTRY: Final = re.compile(r"^\*{0,2}(?P<name>\w+)(?:\s*\(.*?\))?\s*:(?:\s+(?P<text>.*))?$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +28,7 @@ def read_docstring(text: str | None) -> Docstring:
 def _summary(lines: list[str]) -> str:
     paragraph: list[str] = []
     for line in lines:
-        if not line.strip() or _ARGS_HEADER.match(line):
+        if not line.strip() or _HEADER.match(line):
             break
         paragraph.append(line.strip())
     return " ".join(paragraph)
@@ -51,7 +53,7 @@ def _parameters(section: list[str]) -> dict[str, str]:
         entry = _ENTRY.match(line)
         if entry:
             current = entry["name"]
-            found[current] = entry["text"]
+            found[current] = entry["text"] or ""
         elif current and line.strip():
             found[current] = f"{found[current]} {line.strip()}".strip()
     return found
