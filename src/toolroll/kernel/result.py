@@ -1,12 +1,14 @@
 """What a tool's call comes to: text, JSON or parts, and whether it failed."""
 
-import dataclasses
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel
 
 from toolroll.kernel.messages import DocumentPart, ImagePart, Part, TextPart, ToolMessage
-from toolroll.kernel.serialize import dump_json, is_model, well_formed
+from toolroll.kernel.serialize import dump_json, dump_plain, is_model, is_stable_model, plain, well_formed
 
 ResultType = Literal["text", "json", "parts"]
 
@@ -43,12 +45,17 @@ class ToolResult:
     @classmethod
     def of_json(cls, value: object) -> "ToolResult":
         """A JSON result; `{ok: false}`, `{success: false}` and `{error: true}` are failures (one rule everywhere)."""
-        failed = says_failed(value)
-        return cls("json", value, dump_json(value), failed, "tool_failed" if failed else None)
+        if is_stable_model(type(value)):
+            text, failed = dump_json(value), _model_says_failed(value)
+        else:
+            found = plain(value)
+            text, failed = dump_plain(found), says_failed(found)
+        return cls("json", value, text, failed, "tool_failed" if failed else None)
 
     @classmethod
     def of_parts(cls, parts: tuple[Part, ...]) -> "ToolResult":
         """A result of several parts; `text` joins those that are text."""
+        parts = tuple(_encodable(part) for part in parts)
         return cls("parts", parts, "\n".join(part.text for part in parts if isinstance(part, TextPart)))
 
     @classmethod
@@ -61,6 +68,8 @@ class ToolResult:
 
 class Done(Exception):
     """Raise or return it in a tool to end the run with that message."""
+
+    message: str = ""
 
     def __init__(self, message: str = "") -> None:
         super().__init__(message)
@@ -75,31 +84,42 @@ def result_of(value: object) -> ToolResult:
         return ToolResult.of_json(value)
     if isinstance(value, ToolResult):
         return value
-    if isinstance(value, (TextPart, ImagePart, DocumentPart)):
+    if isinstance(value, _PARTS):
         return ToolResult.of_parts((value,))
     if isinstance(value, (list, tuple)) and value and all(isinstance(item, _PARTS) for item in value):
         return ToolResult.of_parts(tuple(value))
     if isinstance(value, Done):
-        return ToolResult("text", value.message, well_formed(value.message), is_final=True)
+        return replace(result_of(value.message), is_final=True)
     return ToolResult.of_json(value)
 
 
-_PARTS = (TextPart, ImagePart, DocumentPart)
+_PARTS: Final = (TextPart, ImagePart, DocumentPart)
+
+
+def _encodable(part: Part) -> Part:
+    return replace(part, text=well_formed(part.text)) if isinstance(part, TextPart) else part
+
+
+_FAILED: Final[Mapping[str, bool]] = {"ok": False, "success": False, "error": True}
 
 
 def says_failed(value: object) -> bool:
-    """Whether a structured value says of itself that the call failed."""
-    fields = _fields(value)
-    if fields is None:
-        return False
-    return fields.get("ok") is False or fields.get("success") is False or fields.get("error") is True
+    """Whether what a model would read says of itself that the call failed."""
+    return isinstance(value, Mapping) and any(value.get(name) is failed for name, failed in _FAILED.items())
 
 
-def _fields(value: object) -> Mapping[Any, object] | None:
-    if is_model(type(value)):
-        return value.__dict__
-    if isinstance(value, Mapping):
-        return value
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {name: getattr(value, name, None) for name in ("ok", "success", "error")}
-    return None
+def _model_says_failed(model: Any) -> bool:
+    fields = _outcome_fields(type(model))
+    return bool(fields) and any(model.__dict__.get(name) is failed for name, failed in fields)
+
+
+def _find_outcome_fields(kind: type[BaseModel]) -> tuple[tuple[str, bool], ...]:
+    """The fields that a model reads as `ok`, `success` or `error`, each with what it holds after a failure."""
+    names = ((name, field.serialization_alias or name, field) for name, field in kind.model_fields.items())
+    return tuple((name, _FAILED[read]) for name, read, field in names if read in _FAILED and not field.exclude)
+
+
+# Remembered by class: looking through the fields of each result would cost more than writing it.
+_outcome_fields: Callable[[type[BaseModel]], tuple[tuple[str, bool], ...]] = lru_cache(maxsize=1024)(
+    _find_outcome_fields
+)

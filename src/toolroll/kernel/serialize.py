@@ -8,16 +8,23 @@ import base64
 import dataclasses
 import json
 import math
-from collections.abc import Callable, Mapping
+import re
+from collections import deque
+from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from enum import Enum
 from functools import lru_cache
+from io import IOBase
 from typing import Final
 
-from pydantic import BaseModel
+from pydantic import BaseModel, SecretBytes, SecretStr
 from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 
 MAX_RESULT_DEPTH: Final = 100
 """Levels of nesting kept as JSON; what lies deeper (or refers to itself) becomes text."""
+
+_MAX_INTEGER: Final = 10**4300  # Python writes no longer ones in decimal, and nobody reads them back
+_LISTS: Final = (list, tuple, deque, Iterator, KeysView, ItemsView, ValuesView)
+_ADDRESS: Final = re.compile(" at 0x[0-9a-fA-F]+(?=>)")  # another one in every process, and of no use to a reader
 
 # Core-schema nodes whose JSON is the same in every process. A set, `Any`, or bytes inside takes the careful way.
 _STABLE_NODES: Final = frozenset(
@@ -58,17 +65,26 @@ _STABLE_NODES: Final = frozenset(
 
 def dump_json(value: object) -> str:
     """`value` as compact JSON text that is valid UTF-8."""
-    if _is_stable(type(value)):
+    if is_stable_model(type(value)):
         try:
             return to_json(value, inf_nan_mode="null").decode()
         except PydanticSerializationError:
             pass  # a value its own schema cannot serialize: the careful way can
-    return well_formed(json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False))
+    return dump_plain(plain(value))
+
+
+def dump_plain(value: object) -> str:
+    """What `plain` returned as compact JSON text that is valid UTF-8."""
+    return well_formed(json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False))
 
 
 def canonical_json(value: object) -> str:
     """`value` as JSON with sorted keys: equal values give equal text, whatever order they were written in."""
-    return json.dumps(plain(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return _sorted_json(plain(value))
+
+
+def _sorted_json(value: object) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def well_formed(text: str) -> str:
@@ -78,46 +94,118 @@ def well_formed(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def plain(value: object, depth: int = 0) -> object:
+def plain(value: object) -> object:
     """`value` made of nothing but dict, list, str, int, float, bool and None."""
-    if value is None or type(value) in (str, int, bool):
-        return value
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else None
-    if depth >= MAX_RESULT_DEPTH:
-        return str(value)
-    if isinstance(value, Mapping):
-        return {_key(key): plain(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(item, depth + 1) for item in value]
-    if isinstance(value, (set, frozenset)):
-        return sorted((plain(item, depth + 1) for item in value), key=_sort_key)
-    return _plain_object(value, depth)
+    return _Plainer().of(value)
 
 
-def _plain_object(value: object, depth: int) -> object:
-    if is_model(type(value)):
-        assert isinstance(value, BaseModel)
-        return plain(value.model_dump(by_alias=True, warnings=False), depth + 1)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-        return plain(fields, depth + 1)
-    if isinstance(value, Enum):
-        return plain(value.value, depth + 1)
-    if isinstance(value, (bytes, bytearray, memoryview)):
-        return _bytes_text(bytes(value))
-    return to_jsonable_python(value, fallback=str, inf_nan_mode="null")
+def whole(value: object) -> object:
+    """`plain`, with every field of every model under its own name: also those it would leave out of its JSON."""
+    return _Whole().of(value)
 
 
-def _key(key: object) -> str:
-    if isinstance(key, str):
-        return str(key)
-    simple = plain(key, MAX_RESULT_DEPTH)
-    return simple if isinstance(simple, str) else json.dumps(simple)
+def sealed_text(value: object) -> str:
+    """`whole`, with the secrets in it, as canonical JSON: to hash, never to show."""
+    return _sorted_json(_Revealed().of(value))
 
 
-def _sort_key(item: object) -> tuple[str, str]:
-    return type(item).__name__, json.dumps(item, sort_keys=True)
+class _Plainer:
+    """Walks one value; knows which containers it is inside of, so that one that holds itself ends as text."""
+
+    def __init__(self) -> None:
+        self._inside: set[int] = set()
+
+    def of(self, value: object, depth: int = 0) -> object:
+        if value is None or type(value) in (str, bool):
+            return value
+        if type(value) is int:
+            return value if -_MAX_INTEGER < value < _MAX_INTEGER else hex(value)
+        if isinstance(value, float):
+            return float(value) if math.isfinite(value) else None
+        if depth >= MAX_RESULT_DEPTH or id(value) in self._inside:
+            return text_of(value)
+        self._inside.add(id(value))
+        try:
+            return self._composed(value, depth + 1)
+        finally:
+            self._inside.discard(id(value))
+
+    def _composed(self, value: object, depth: int) -> object:
+        if isinstance(value, Mapping):
+            return {self._key(key, depth): self.of(item, depth) for key, item in value.items()}
+        if isinstance(value, (set, frozenset)):
+            return sorted((self.of(item, depth) for item in value), key=_sort_key)
+        if isinstance(value, _LISTS) and not isinstance(value, IOBase):  # an open file yields its lines
+            return [self.of(item, depth) for item in value]
+        if is_model(type(value)):
+            assert isinstance(value, BaseModel)
+            return self.of(self._model(value), depth)
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            return self.of(_set_fields(value, ((field.name, field.name) for field in dataclasses.fields(value))), depth)
+        return self._single(value, depth)
+
+    def _model(self, model: BaseModel) -> Mapping[str, object]:
+        try:
+            return model.model_dump(by_alias=True, warnings=False)
+        except (ValueError, RecursionError):  # it holds itself, is too deep, or its own serializer failed
+            return _all_fields(model)
+
+    def _single(self, value: object, depth: int) -> object:
+        if isinstance(value, Enum):
+            return self.of(value.value, depth)
+        if isinstance(value, (bytes, bytearray, memoryview)):
+            return _bytes_text(bytes(value))
+        if isinstance(value, int):
+            return self.of(int(value), depth)
+        if isinstance(value, str):
+            return str.__str__(value)
+        return text_of(value) if isinstance(value, IOBase) else to_jsonable_python(value, fallback=text_of)
+
+    def _key(self, key: object, depth: int) -> str:
+        if type(key) is str:
+            return key
+        simple = self.of(key, depth)
+        return simple if isinstance(simple, str) else json.dumps(simple, separators=(",", ":"))
+
+
+class _Whole(_Plainer):
+    def _composed(self, value: object, depth: int) -> object:
+        # What is given to a tool must still be there when it runs; only what came out of one may be used up.
+        return text_of(value) if isinstance(value, Iterator) else super()._composed(value, depth)
+
+    def _model(self, model: BaseModel) -> Mapping[str, object]:
+        return _all_fields(model)
+
+
+class _Revealed(_Whole):
+    def _single(self, value: object, depth: int) -> object:
+        if isinstance(value, (SecretStr, SecretBytes)):
+            return self.of(value.get_secret_value(), depth)
+        return super()._single(value, depth)
+
+
+def _all_fields(model: BaseModel) -> dict[str, object]:
+    names = ((name, field.serialization_alias or name) for name, field in type(model).model_fields.items())
+    return _set_fields(model, names) | (model.__pydantic_extra__ or {})
+
+
+def _set_fields(value: object, names: Iterable[tuple[str, str]]) -> dict[str, object]:
+    return {shown: getattr(value, name) for name, shown in names if hasattr(value, name)}
+
+
+def text_of(value: object) -> str:
+    """`str(value)`, whatever it is, and the same in every process."""
+    try:
+        text = str(value)
+    except Exception:  # noqa: BLE001 - foreign code that cannot even name itself is no reason to lose a result
+        text = f"<{type(value).__qualname__}>"
+    return _ADDRESS.sub("", text)
+
+
+def _sort_key(item: object) -> tuple[str, float, str]:
+    if isinstance(item, (int, float)) and not isinstance(item, bool):
+        return "number", item, ""
+    return type(item).__name__, 0, json.dumps(item, sort_keys=True)
 
 
 def _bytes_text(data: bytes) -> str:
@@ -131,7 +219,7 @@ def _is_model(kind: type) -> bool:
     return issubclass(kind, BaseModel)
 
 
-def _is_stable_model(kind: type) -> bool:
+def _is_stable(kind: type) -> bool:
     return issubclass(kind, BaseModel) and _nodes_are_stable(kind.__pydantic_core_schema__)
 
 
@@ -140,27 +228,31 @@ def _nodes_are_stable(node: object) -> bool:
         return all(map(_nodes_are_stable, node))
     if isinstance(node, tuple):  # a union's choice with its label
         return _nodes_are_stable(node[0])
-    if not isinstance(node, dict):
-        return True
-    if "type" in node and node["type"] not in _STABLE_NODES:
-        return False
-    if node.get("extra_behavior") == "allow" or "serialization" in node:
+    if not isinstance(node, dict) or node["type"] not in _STABLE_NODES or _is_custom(node):
         return False
     return all(_nodes_are_stable(node[key]) for key in _INNER_NODES if key in node) and all(
         map(_nodes_are_stable, _named_nodes(node))
     )
 
 
-_INNER_NODES: Final = ("schema", "items_schema", "keys_schema", "values_schema", "definitions", "choices")
+def _is_custom(node: Mapping[str, object]) -> bool:
+    """Whether it writes something that its schema does not say."""
+    config = node.get("config")
+    extra = config.get("extra_fields_behavior") if isinstance(config, dict) else None
+    return "allow" in (extra, node.get("extra_behavior")) or any(node.get(key) for key in _CUSTOM)
+
+
+_CUSTOM: Final = ("serialization", "computed_fields", "root_model")
+_INNER_NODES: Final = ("schema", "items_schema", "keys_schema", "values_schema", "definitions")
 
 
 def _named_nodes(node: Mapping[str, object]) -> list[object]:
-    fields = node.get("fields")
-    if isinstance(fields, dict):
-        return list(fields.values())
-    return list(fields) if isinstance(fields, list) else []
+    """The nodes under names: a model's fields, and the choices of a union, which may be a list too."""
+    named = node.get("fields") or node.get("choices") or ()
+    assert isinstance(named, (dict, list, tuple))
+    return list(named.values() if isinstance(named, dict) else named)
 
 
 # Remembered by class: pydantic answers `isinstance(value, BaseModel)` in Python, half a microsecond each time.
 is_model: Callable[[type], bool] = lru_cache(maxsize=1024)(_is_model)
-_is_stable: Callable[[type], bool] = lru_cache(maxsize=1024)(_is_stable_model)
+is_stable_model: Callable[[type], bool] = lru_cache(maxsize=1024)(_is_stable)
