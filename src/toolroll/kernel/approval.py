@@ -5,12 +5,12 @@ arguments, and the preview with the hash of what it was computed from. Whatever 
 answer no longer fits.
 """
 
-import difflib
 import hashlib
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
+from toolroll.kernel.diff import unified_diff
 from toolroll.kernel.serialize import canonical_json
 
 Effect: TypeAlias = Literal["reads", "writes", "external"]
@@ -20,8 +20,9 @@ Effect: TypeAlias = Literal["reads", "writes", "external"]
 class Preview:
     """What would happen, computed by the code that would do it.
 
-    `base` is the hash of the content it was computed from; `editable` the proposed text, where a person may change it;
-    `payload` whatever the tool wants back when it runs (it is shown to nobody and bound through `text` and `base`).
+    `base` is the hash of the content it was computed from; `editable` the proposed text, where a person may change it
+    (after an edit: exactly the person's text); `payload` whatever the tool wants back when it runs. The payload is
+    shown to nobody: that it is what `text` says is the tool's to keep, that nobody swaps it is the executor's.
     """
 
     kind: Literal["diff", "text"]
@@ -40,17 +41,11 @@ class Preview:
     @classmethod
     def of_change(cls, before: str, after: str, *, path: str, base: str | None = None) -> "Preview":
         """A unified diff with its counts; the new text may be edited."""
-        lines = list(difflib.unified_diff(_lines(before), _lines(after), fromfile=f"a/{path}", tofile=f"b/{path}", n=3))
+        lines = unified_diff(before, after, path=path)
         added = sum(line.startswith("+") for line in lines[2:])
         removed = sum(line.startswith("-") for line in lines[2:])
         text = "".join(lines)
         return cls(kind="diff", text=text, added=added, removed=removed, base=base, editable=after)
-
-
-def _lines(text: str) -> list[str]:
-    lines = text.split("\n")  # not splitlines(): form feeds and U+2028 do not end a line (XF4)
-    ended = [line + "\n" for line in lines[:-1]]
-    return [*ended, lines[-1] + "\n\\ No newline at end of file\n"] if lines[-1] else ended
 
 
 def content_hash(content: str | bytes) -> str:
@@ -83,8 +78,9 @@ class ApprovalRequest:
             self.effect,
             self.fingerprint,
             self.arguments,
+            self.why,
             list(self.paths),
-            [shown.kind, shown.text, shown.base, shown.editable],
+            [shown.kind, shown.text, shown.added, shown.removed, shown.base, shown.editable],
         ]
         return content_hash(canonical_json(bound))
 
@@ -110,7 +106,8 @@ REJECTED = "User rejected changes"
 
 def rejection_text(decision: Reject) -> str:
     """What the model reads after a no."""
-    return f"{REJECTED}: {decision.reason}" if decision.reason else REJECTED
+    reason = (decision.reason or "").strip()
+    return f"{REJECTED}: {reason}" if reason else REJECTED
 
 
 class Approver(Protocol):
