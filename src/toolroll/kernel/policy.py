@@ -1,11 +1,12 @@
 """Who may run what unasked: deny rules, then allow rules, then ask. Deny always wins.
 
-A deny rule matches generously (case, compatibility forms and invisible characters are folded away first), an allow rule
-to the letter: a mistake in either direction must not open anything.
+A rule that restricts matches generously: in any spelling, any of the paths, under the tool's own name as well as the
+one it was given. A rule that allows matches to the letter, and only where it covers every path: a mistake in either
+direction must not open anything.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -16,13 +17,22 @@ from toolroll.kernel.approval import Effect
 from toolroll.safe.protected import fold_name
 
 Action: TypeAlias = Literal["deny", "allow", "ask"]
+Parts: TypeAlias = tuple[str, ...]
 
 _ACTIONS: Final = ("deny", "allow", "ask")
+_TOOL_GLOB: Final = re.compile(r"[A-Za-z0-9_*?-]+")
+_NO_NAMES: Final = ("", ".", "..")
+_ROOTED: Final = re.compile(r"/|~|[A-Za-z]:")  # from elsewhere than the folder that a tool works in
+_SLASHES: Final = re.compile(r"[/\\]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """`action` for the tools that match `tool` (a glob), and, with `path`, only where that glob fits its paths."""
+    """`action` for the tools that match `tool` (a glob), and, with `path`, only where that glob fits its paths.
+
+    In a path `*` and `?` stay within one name, and `**` as a whole name stands for any number of folders: `src/**` is
+    `src` and all below it, `**/*.py` every Python file. All else is literal.
+    """
 
     action: Action
     tool: str = "*"
@@ -31,29 +41,30 @@ class Rule:
     def __post_init__(self) -> None:
         if self.action not in _ACTIONS:
             raise UsageError(f"A rule's action is deny, allow or ask, not {self.action!r}.")
-        if not self.tool or self.path == "":
-            raise UsageError("A rule needs a tool pattern; use '*' for every tool, and leave out a path that is empty.")
+        if not _TOOL_GLOB.fullmatch(self.tool):
+            raise UsageError(f"A rule's tool is a name, in which '*' and '?' may stand, not {self.tool!r}.")
+        if self.path is not None and any(part in _NO_NAMES for part in self.path.removeprefix("/").split("/")):
+            raise UsageError(
+                f"A rule's path is names with '/' between them, as in 'src/**', without '.' or '..', not {self.path!r}."
+            )
 
     def __str__(self) -> str:
         return f"{self.action} {self.tool}" + (f" on {self.path}" if self.path else "")
 
-    def matches(self, tool: str, paths: Sequence[str]) -> bool:
-        """Whether this rule speaks about that call."""
-        if self.action != "deny":
+    def matches(self, tool: str, paths: Sequence[str], core: str | None = None) -> bool:
+        """Whether this rule speaks about that call; `core` is what the tool was called before it was renamed."""
+        if self.action == "allow":
             return fnmatchcase(tool, self.tool) and self._covers_all(paths)
-        return fnmatchcase(tool.casefold(), self.tool.casefold()) and self._touches_any(paths)
+        names = (tool, tool if core is None else core)
+        return any(fnmatchcase(name.casefold(), self.tool.casefold()) for name in names) and self._touches_any(paths)
 
     def _covers_all(self, paths: Sequence[str]) -> bool:
         if self.path is None:
             return True
-        pattern = _glob(self.path)
-        return bool(paths) and all(pattern.fullmatch(path) for path in paths)
+        return bool(paths) and all(_covers(self.path, path) for path in paths)
 
     def _touches_any(self, paths: Sequence[str]) -> bool:
-        if self.path is None:
-            return True
-        pattern = _glob(_folded(self.path))
-        return any(pattern.fullmatch(_folded(path)) for path in paths)
+        return self.path is None or any(_touches(self.path, path) for path in paths)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +78,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """An ordered set of rules; the default for what no rule names is: reads run, the rest asks."""
+    """A set of rules, in any order; the default for what no rule names is: reads run, the rest asks."""
 
     rules: tuple[Rule, ...] = ()
 
@@ -75,11 +86,13 @@ class Policy:
         """This policy with more rules."""
         return Policy((*self.rules, *rules))
 
-    def judge(self, tool: str, *, effect: Effect, paths: Sequence[str] = (), asks: bool = False) -> Verdict:
+    def judge(
+        self, tool: str, *, effect: Effect, paths: Sequence[str] = (), asks: bool = False, core: str | None = None
+    ) -> Verdict:
         """The verdict on one call."""
         for action in _ACTIONS:
             for rule in self.rules:
-                if rule.action == action and rule.matches(tool, paths):
+                if rule.action == action and rule.matches(tool, paths, core):
                     return Verdict(action=action, because=f"rule: {rule}", by_rule=True)
         if asks:
             return Verdict(action="ask", because=f"{tool} asks every time")
@@ -88,27 +101,61 @@ class Policy:
         return Verdict(action="ask", because=f"{tool} {'writes' if effect == 'writes' else 'acts outside'}")
 
 
-def _folded(path: str) -> str:
-    # `*` and `?` survive folding, so that patterns and paths go through the same function
-    return "/".join(fold_name(part) for part in path.split("/"))
+def _covers(pattern: str, path: str) -> bool:
+    """Whether a path is, to the letter, what was allowed: spelled any other way it may lead elsewhere."""
+    parts = path.removeprefix("/").split("/")
+    is_plain = path == path.strip() and "\\" not in path and not any(part in _NO_NAMES for part in parts)
+    return is_plain and _roots(path) == _roots(pattern) and _fits(pattern, path, across=False)
 
 
-@lru_cache(maxsize=1024)
-def _glob(pattern: str) -> re.Pattern[str]:
-    """`*` and `?` stay within one name, `**/` crosses folders, a pattern that ends in `/**` takes all below."""
-    out: list[str] = []
-    for token in re.findall(r"\*\*/|/\*\*$|\*+|\?|[^*?/]+|/", pattern):
-        match token:
-            case "**/":
-                out.append("(?:[^/]+/)*")
-            case "/**":
-                out.append("(?:/.*)?")
-            case "**":
-                out.append(".*")
-            case "?":
-                out.append("[^/]")
-            case _ if token.startswith("*"):
-                out.append("[^/]*")
-            case _:
-                out.append(re.escape(token))
-    return re.compile("".join(out), re.DOTALL)
+def _roots(path: str) -> bool:
+    return _ROOTED.match(path) is not None
+
+
+def _touches(pattern: str, path: str) -> bool:
+    """Whether a path could, on some system and in some spelling, be what was restricted."""
+    folded = "/".join(_folded(pattern))
+    return _fits(pattern, path, across=True) or any(
+        _fits(folded, "/".join(spelling), across=True) for spelling in _spellings(path)
+    )
+
+
+def _spellings(path: str) -> Iterator[Parts]:
+    """The folded names of a path with each `..` taken back, and, as links can stand before one, left out."""
+    yield _folded(path)
+    if ".." in path:
+        resolved: list[str] = []
+        for part in _SLASHES.split(path.strip()):
+            if part == "..":
+                del resolved[-1:]
+            else:
+                resolved.extend(_folded(part))
+        yield tuple(resolved)
+
+
+def _folded(path: str) -> Parts:
+    # `*` and `?` survive folding, so that patterns and paths go through the same function; `.` and `..` do not.
+    names = (fold_name(part.strip()) for part in _SLASHES.split(path))
+    return tuple(name for name in names if name)
+
+
+@lru_cache(maxsize=4096)
+def _fits(pattern: str, path: str, *, across: bool) -> bool:
+    """Whether the glob matches the whole path; with `across`, a `**` inside a name crosses folders too.
+
+    Not one regular expression: several `**` in it would make the time grow with a power of the path's length.
+    """
+    parts = path.split("/")
+    reached = {0}  # how many names of the path the pattern so far can have used up
+    for piece in pattern.split("/"):
+        if piece == "**":
+            reached = set(range(min(reached, default=len(parts) + 1), len(parts) + 1))
+        else:
+            longest = len(parts) if across and "**" in piece else 1
+            reached = {
+                start + count
+                for start in reached
+                for count in range(1, min(longest, len(parts) - start) + 1)
+                if fnmatchcase("/".join(parts[start : start + count]), piece.replace("[", "[[]"))
+            }
+    return len(parts) in reached
