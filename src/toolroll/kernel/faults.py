@@ -1,5 +1,6 @@
 """Validation errors in words that let a model repair its call: which field, what was wrong, what was expected."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from pydantic import ValidationError
@@ -10,7 +11,10 @@ from toolroll.kernel.serialize import dump_json
 from toolroll.safe.limits import MAX_VALIDATION_ERRORS_SHOWN
 
 MAX_VALUE_CHARACTERS: Final = 80
-"""How much of a wrong value is repeated to the model; it knows what it wrote."""
+"""How much of a wrong value, or of a name, is repeated to the model; it knows what it wrote."""
+
+MAX_REASON_CHARACTERS: Final = 300
+"""How much is said about one fault: a validator's own words can be of any length."""
 
 _EXTRA: Final = ("extra_forbidden", "unexpected_keyword_argument")
 _MISSING: Final = ("missing", "missing_argument", "missing_keyword_only_argument")
@@ -26,26 +30,53 @@ def describe_faults(tool: str, error: ValidationError, parameters: JsonSchema) -
 
 
 def _fault(detail: ErrorDetails, parameters: JsonSchema) -> str:
-    place = _place(detail["loc"])
+    location = detail["loc"]
+    place = _place(location)
     if detail["type"] in _EXTRA:
-        return f"{place}: there is no such parameter{_known(detail['loc'], parameters)}"
+        return f"{place}: there is no such parameter{_known(_schema_at(location[:-1], parameters))}"
     if detail["type"] in _MISSING:
-        return f"{place}: missing, and required"
-    return f"{place}: {detail['msg']} (got {_shown(detail['input'])})"
+        return f"{place}: missing, and required{_kind(_schema_at(location, parameters))}"
+    return f"{place}: {_cut(detail['msg'], MAX_REASON_CHARACTERS)} (got {_shown(detail['input'])})"
 
 
 def _place(location: tuple[int | str, ...]) -> str:
-    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)
-    return text.removeprefix(".") or "arguments"
+    steps = (f"[{step}]" if isinstance(step, int) else f".{_cut(step)}" for step in location)
+    return _cut("".join(steps).removeprefix("."), MAX_REASON_CHARACTERS) or "arguments"
 
 
-def _known(location: tuple[int | str, ...], parameters: JsonSchema) -> str:
-    names = parameters.get("properties")
-    if len(location) != 1 or not isinstance(names, dict):
+def _schema_at(location: tuple[int | str, ...], parameters: JsonSchema) -> Mapping[str, object]:
+    """What the schema says of that place; nothing where it gives a choice."""
+    found: object = parameters
+    for step in location:
+        inner = _resolved(found, parameters)
+        properties = inner.get("properties")
+        found = inner.get("items") if isinstance(step, int) else isinstance(properties, dict) and properties.get(step)
+    return _resolved(found, parameters)
+
+
+def _resolved(schema: object, parameters: JsonSchema) -> Mapping[str, object]:
+    if not isinstance(schema, dict):
+        return {}
+    reference, definitions = schema.get("$ref"), parameters.get("definitions")
+    if isinstance(reference, str) and isinstance(definitions, dict):
+        return _resolved(definitions.get(reference.removeprefix("#/definitions/")), {})
+    return schema
+
+
+def _known(schema: Mapping[str, object]) -> str:
+    names = schema.get("properties")
+    if not isinstance(names, dict):
         return ""
     return f"; it takes: {', '.join(names)}" if names else "; it takes none"
 
 
+def _kind(schema: Mapping[str, object]) -> str:
+    return f" ({schema['type']})" if isinstance(schema.get("type"), str) else ""
+
+
 def _shown(value: object) -> str:
-    text = dump_json(value)
-    return text if len(text) <= MAX_VALUE_CHARACTERS else text[:MAX_VALUE_CHARACTERS] + "…"
+    return _cut(dump_json(value))
+
+
+def _cut(text: str, limit: int = MAX_VALUE_CHARACTERS) -> str:
+    return text if len(text) <= limit else text[:limit] + "…"
