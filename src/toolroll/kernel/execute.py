@@ -9,24 +9,17 @@ from collections.abc import Awaitable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from toolroll.errors import ToolFailure, ToolrollError
-from toolroll.kernel.approval import (
-    ApprovalRequest,
-    Approve,
-    Decision,
-    Effect,
-    Preview,
-    Reject,
-    rejection_text,
-)
-from toolroll.kernel.ask import ask
+from toolroll.errors import ArgumentsRefused, JsonRefused, ToolFailure, ToolrollError
+from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, Effect, Preview, Reject, rejection_text
+from toolroll.kernel.ask import ask, tell
+from toolroll.kernel.cancelled import is_being_cancelled
 from toolroll.kernel.context import Ledger, ToolContext
 from toolroll.kernel.events import ApprovalDecided
 from toolroll.kernel.messages import ToolCall
-from toolroll.kernel.permit import Permit
+from toolroll.kernel.permit import _MINT, Grant, Permit, seal_of
 from toolroll.kernel.policy import Policy
 from toolroll.kernel.result import Done, ToolResult, result_of
-from toolroll.kernel.serialize import plain
+from toolroll.kernel.serialize import text_of, whole
 from toolroll.safe.limits import MAX_ERROR_MESSAGE_CHARACTERS
 from toolroll.safe.secrets import redact
 
@@ -34,15 +27,27 @@ if TYPE_CHECKING:
     from toolroll.kernel.tool import Tool
 
 _DEFAULT_POLICY: Final = Policy()
+_TRACEBACK: Final = "Traceback (most recent call last):"
+_NOBODY: Final = "nobody could be asked"
+
+# Looking for secrets takes a second a megabyte; what lies behind this is cut off in any case.
+_MAX_REDACTED_CHARACTERS: Final = 32 * MAX_ERROR_MESSAGE_CHARACTERS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asking:
-    """A valid call that must be shown to a person first."""
+    """A valid call that must be shown to a person first; `seal` is the hash of its arguments as they were checked."""
 
     tool: "Tool"
+    core: "Tool"
     arguments: object
     effect: Effect
+    seal: str
+
+    @property
+    def changes(self) -> bool:
+        """Whether it changes anything."""
+        return self.effect != "reads"
 
 
 async def execute(tool: "Tool", raw: str, ctx: ToolContext) -> ToolResult:
@@ -67,47 +72,63 @@ def admit(tool: "Tool", raw: str, ctx: ToolContext) -> Permit | Asking | ToolRes
     """Parse, validate and judge a call, without running or asking anything."""
     try:
         arguments = tool.validate(raw)
-        core, effect = tool.core, tool.effect
+        core = tool.core
+        effect = core.effect
         if effect == "reads":
-            effect = core.effect  # a wrapper can only make it stricter
-        policy = ctx.run.policy
-        if policy is None and effect == "reads" and not tool.asks:
-            return Permit(core, arguments, "effect")
-        verdict = (policy or _DEFAULT_POLICY).judge(
-            tool.name, effect=effect, paths=tool.paths(arguments), asks=tool.asks
-        )
-    except Exception as error:  # noqa: BLE001 - the executor answers for whatever a validator or wrapper raises
-        return failure_of(error, tool, ctx)
+            effect = tool.effect  # a wrapper can only make it stricter
+        if effect == "reads" and ctx.run.policy is None and not tool.asks:
+            return Permit(_MINT, core, arguments, ctx)
+        return _judge(tool, core, arguments, effect, ctx)
+    except (JsonRefused, ArgumentsRefused) as error:
+        return ToolResult.failure(error.message, code=error.code)
+    except BaseException as error:  # noqa: BLE001 - the executor answers for whatever a validator or wrapper raises
+        return _answer(error, tool, ctx)
+
+
+def _judge(
+    tool: "Tool", core: "Tool", arguments: object, effect: Effect, ctx: ToolContext
+) -> Permit | Asking | ToolResult:
+    verdict = (ctx.run.policy or _DEFAULT_POLICY).judge(
+        tool.name, effect=effect, paths=_paths(tool, core, arguments), asks=tool.asks, core=core.name
+    )
     match verdict.action:
         case "allow":
-            return Permit(core, arguments, "policy" if verdict.by_rule else "effect")
+            granted: Grant = "policy" if verdict.by_rule else "effect"
+            return Permit(_MINT, core, arguments, ctx, granted, seal_of(arguments))
         case "deny":
             text = (
                 f"{tool.name} is not allowed here ({verdict.because}). Do without it, or ask the user to change that."
             )
             return ToolResult.failure(text, code="denied")
         case "ask":
-            return Asking(tool=tool, arguments=arguments, effect=effect)
+            return Asking(tool=tool, core=core, arguments=arguments, effect=effect, seal=seal_of(arguments))
+
+
+def _paths(tool: "Tool", core: "Tool", arguments: object) -> tuple[str, ...]:
+    # Those of the tool that will run count, whatever a wrapper says; one may know of more.
+    return tuple(dict.fromkeys((*core.paths(arguments), *tool.paths(arguments))))
 
 
 async def show(asking: Asking, ctx: ToolContext, edited: str | None = None) -> ApprovalRequest | ToolResult:
     """What a person has to see before this call may run, or why there is nothing to approve."""
     tool, arguments = asking.tool, asking.arguments
     try:
-        preview = await tool.preview(arguments, ctx, edited)
+        preview: object = await tool.preview(arguments, ctx, edited)
+        if not isinstance(preview, Preview):
+            raise TypeError(f"the preview of {tool.name} must be a Preview, not {type(preview).__name__}")
         return ApprovalRequest(
             run_id=ctx.run_id,
             call_id=ctx.call_id,
             tool=tool.name,
             effect=asking.effect,
-            arguments=plain(arguments),
+            arguments=whole(arguments),
             why=tool.why(arguments),
             preview=preview,
-            paths=tool.paths(arguments),
-            fingerprint=tool.definition.fingerprint,
+            paths=_paths(tool, asking.core, arguments),
+            fingerprint=tool.describe().fingerprint,
         )
-    except Exception as error:  # noqa: BLE001 - the executor answers for whatever a preview raises
-        return failure_of(error, tool, ctx)
+    except BaseException as error:  # noqa: BLE001 - the executor answers for whatever a preview raises
+        return _answer(error, tool, ctx)
 
 
 async def settle(
@@ -116,17 +137,20 @@ async def settle(
     """Turn an answer into a permit, if it is a yes to what would happen now."""
     match decision:
         case None:
-            text = f"{asking.tool.name} needs a person's approval, and nobody could be asked. Nothing was done."
+            if ctx.run.approver is not None:
+                tell(ctx.run, ApprovalDecided(request=request, decision=Reject(_NOBODY)))
+            text = f"{asking.tool.name} needs a person's approval, and {_NOBODY}. Nothing was done."
             return ToolResult.failure(text, code="needs_approval")
         case Reject():
-            ctx.run.emit(ApprovalDecided(request=request, decision=decision))
+            tell(ctx.run, ApprovalDecided(request=request, decision=decision))
             return ToolResult.failure(rejection_text(decision), code="rejected")
         case Approve(edited=edited):
             now = await _as_of_now(asking, request, edited, ctx)
+            bound = request if isinstance(now, ToolResult) else now
+            tell(ctx.run, ApprovalDecided(request=bound, decision=decision))
             if isinstance(now, ToolResult):
                 return now
-            ctx.run.emit(ApprovalDecided(request=now, decision=decision))
-            return Permit(asking.tool.core, asking.arguments, "person", now.preview)
+            return Permit(_MINT, asking.core, asking.arguments, ctx, "person", asking.seal, now.preview)
 
 
 async def _as_of_now(
@@ -134,24 +158,26 @@ async def _as_of_now(
 ) -> ApprovalRequest | ToolResult:
     """The request as it stands at this moment; a failure where it is no longer what the person saw."""
     if edited is not None and request.preview.editable is None:
-        text = f"What {asking.tool.name} proposes cannot be edited, only taken or left. Nothing was done."
-        return ToolResult.failure(text, code="not_editable")
+        return _not_editable(asking)
     now = await show(asking, ctx, edited)
     if isinstance(now, ToolResult):
         return now
-    seen = now if edited is None else replace(now, preview=_unedited(now.preview, request.preview))
-    if seen.digest != request.digest:
+    # The person's own text replaces what was proposed; all that must not have moved is what it is based on.
+    seen = now if edited is None else replace(now, preview=replace(request.preview, base=now.preview.base))
+    if seen.digest != request.digest or seal_of(asking.arguments) != asking.seal:
         text = (
             f"What {asking.tool.name} would change is no longer what was shown for approval. Nothing was done. "
             "Read it again and propose the change anew."
         )
         return ToolResult.failure(text, code="stale_approval")
+    if edited is not None and now.preview.editable != edited:  # it would do something else than the person wrote
+        return _not_editable(asking)
     return now
 
 
-def _unedited(now: Preview, shown: Preview) -> Preview:
-    # The person's own text replaces what was proposed; all that must not have moved is what it is based on.
-    return replace(shown, base=now.base)
+def _not_editable(asking: Asking) -> ToolResult:
+    text = f"What {asking.tool.name} proposes cannot be edited, only taken or left. Nothing was done."
+    return ToolResult.failure(text, code="not_editable")
 
 
 def run(tool: "Tool", raw: str, permit: Permit, ctx: ToolContext) -> Awaitable[ToolResult]:
@@ -167,8 +193,8 @@ async def _invoke_on_record(
 ) -> ToolResult:
     try:
         await ledger.intent(call)
-    except Exception as error:  # noqa: BLE001 - what cannot be recorded does not run
-        return failure_of(error, tool, ctx)
+    except BaseException as error:  # noqa: BLE001 - what cannot be recorded does not run
+        return _answer(error, tool, ctx)
     result = await _invoke(tool, permit, ctx)
     try:
         await ledger.outcome(call, result)
@@ -178,35 +204,36 @@ async def _invoke_on_record(
 
 
 async def _invoke(tool: "Tool", permit: Permit, ctx: ToolContext) -> ToolResult:
-    ctx.preview = permit.preview
     try:
-        return result_of(await tool.invoke(permit, ctx))
-    except Done as done:
-        return result_of(done)
-    except (KeyboardInterrupt, GeneratorExit):
-        raise
-    except BaseException as error:
-        if _is_being_cancelled(error):
-            raise
-        return failure_of(error, tool, ctx)
+        try:
+            return result_of(await tool.invoke(permit, ctx))
+        except Done as done:
+            return result_of(done)
+    except BaseException as error:  # noqa: BLE001 - the executor answers for whatever a tool raises
+        return _answer(error, tool, ctx)
+    finally:
+        permit.expire()
 
 
-def _is_being_cancelled(error: BaseException) -> bool:
-    import asyncio  # noqa: PLC0415 - only after an error, and whoever gets here runs a loop already
-
-    if not isinstance(error, asyncio.CancelledError):
-        return False
-    task = asyncio.current_task()
-    return task is None or task.cancelling() > 0
+def _answer(error: BaseException, tool: "Tool", ctx: ToolContext) -> ToolResult:
+    if is_being_cancelled(error):
+        raise error
+    return failure_of(error, tool, ctx)
 
 
 def failure_of(error: BaseException, tool: "Tool", ctx: ToolContext) -> ToolResult:
     """What a model reads of an exception; the traceback goes to the log, never further."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]  # what a task group made of the one thing that went wrong
     if isinstance(error, ToolFailure):
         return ToolResult.failure(error.content, code=error.failure_code)
-    if isinstance(error, ToolrollError) and error.code in ("invalid_json", "invalid_arguments"):
-        return ToolResult.failure(error.message, code=error.code)
     ctx.logger.error("tool %s failed", tool.name, exc_info=error)
-    message = redact(str(error).strip() or type(error).__name__)[:MAX_ERROR_MESSAGE_CHARACTERS]
     code = error.code if isinstance(error, ToolrollError) else "tool_error"
-    return ToolResult.failure(f"Error executing tool: {message}", code=code)
+    return ToolResult.failure(f"Error executing tool: {_message(error)}", code=code)
+
+
+def _message(error: BaseException) -> str:
+    text, _, trace = text_of(error)[:_MAX_REDACTED_CHARACTERS].partition(_TRACEBACK)  # of another process, often
+    message = text.strip() or trace.strip().rpartition("\n")[2] or type(error).__name__
+    message = redact(message)
+    return message if len(message) <= MAX_ERROR_MESSAGE_CHARACTERS else message[:MAX_ERROR_MESSAGE_CHARACTERS] + "…"

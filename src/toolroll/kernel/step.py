@@ -3,19 +3,24 @@
 Calls that only read run concurrently. Calls that change something run one after another, in the model's order.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
+from typing import TYPE_CHECKING
 
 from toolroll.kernel.approval import ApprovalRequest, Decision
 from toolroll.kernel.ask import ask
 from toolroll.kernel.context import Run, ToolContext
-from toolroll.kernel.execute import Asking, admit, run, settle, show
+from toolroll.kernel.execute import Asking, admit, failure_of, run, settle, show
 from toolroll.kernel.messages import ToolCall, ToolMessage
 from toolroll.kernel.permit import Permit
 from toolroll.kernel.result import ToolResult
 from toolroll.kernel.tool import Tool
 from toolroll.kernel.toolset import Toolset
 from toolroll.safe.limits import MAX_CALLS_PER_STEP
+
+if TYPE_CHECKING:
+    import asyncio
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +44,8 @@ class _Work:
     @property
     def changes(self) -> bool:
         """Whether it must wait for its turn among the calls that change something."""
-        return self.tool is not None and self.tool.core.effect != "reads"
+        state = self.state.asking if isinstance(self.state, _Answered) else self.state
+        return not isinstance(state, ToolResult) and state.changes
 
 
 OnResult = Callable[[ToolCall, ToolResult], Awaitable[None] | None]
@@ -49,10 +55,13 @@ OnResult = Callable[[ToolCall, ToolResult], Awaitable[None] | None]
 async def execute_step(
     tools: Toolset, calls: Sequence[ToolCall], of: Run, *, on_result: OnResult | None = None
 ) -> list[ToolResult]:
-    """A result for every call, in their order. `on_result` hears of each as it finishes."""
+    """A result for every call, in their order. `on_result` hears of each as it finishes.
+
+    An error that `on_result` raises is raised here too, when all calls have ended: they are not to suffer from it.
+    """
     works = [_admit(tools, call, of, number) for number, call in enumerate(unique_ids(calls, of.make_id))]
     await _ask_together(works, of)
-    await _run_all(works, on_result or _nobody)
+    await _run_all(works, on_result)
     return [_ended(work) for work in works]
 
 
@@ -62,19 +71,27 @@ def messages_of(calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> lis
     return [result.to_message(call_id=call.id, name=call.name) for call, result in pairs]
 
 
-def unique_ids(calls: Sequence[ToolCall], make_id: Callable[[], str]) -> list[ToolCall]:
-    """The calls with ids that are there and differ: providers have sent empty and repeated ones."""
-    seen: set[str] = set()
+def unique_ids(calls: Sequence[ToolCall], make_id: Callable[[], str], taken: Iterable[str] = ()) -> list[ToolCall]:
+    """The calls with ids that are there and differ, from each other and from those `taken` by earlier turns.
+
+    Providers have sent empty, repeated and reused ones. Calls that are fine keep their ids.
+    """
+    seen = set(taken)
     found: list[ToolCall] = []
     for call in calls:
-        unique = call if call.id and call.id not in seen else replace(call, id=f"call_{make_id()}")
-        seen.add(unique.id)
-        found.append(unique)
+        name = call.id
+        if not name or name in seen:
+            name = _free(f"call_{make_id()}", seen)
+        seen.add(name)
+        found.append(call if name == call.id else replace(call, id=name))
     return found
 
 
-def _nobody(_call: ToolCall, _result: ToolResult) -> None:
-    return None
+def _free(name: str, seen: Container[str]) -> str:
+    # A source of ids that repeats itself (a test's fixed one) must not make two calls one.
+    if name not in seen:
+        return name
+    return next(longer for number in count(2) if (longer := f"{name}_{number}") not in seen)
 
 
 def _admit(tools: Toolset, call: ToolCall, of: Run, number: int) -> _Work:
@@ -103,34 +120,72 @@ async def _ask_together(works: Sequence[_Work], of: Run) -> None:
             work.state = _Answered(asking=asking, request=request, decision=decision)
 
 
-async def _run_all(works: Sequence[_Work], on_result: OnResult) -> None:
+async def _run_all(works: Sequence[_Work], on_result: OnResult | None) -> None:
     import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
 
-    if len(works) == 1:
-        await _run_one(works[0], on_result)
-        return
+    running = _Running(asyncio.current_task(), on_result)
+    in_order = [work for work in works if work.changes]
     async with asyncio.TaskGroup() as group:
         for work in works:
             if not work.changes:
-                group.create_task(_run_one(work, on_result))
-        group.create_task(_run_in_order([work for work in works if work.changes], on_result))
+                group.create_task(running.one(work))
+        if in_order:
+            group.create_task(running.in_turn(in_order))
+    if running.error is not None:
+        raise running.error
 
 
-async def _run_in_order(works: Sequence[_Work], on_result: OnResult) -> None:
-    for work in works:
-        await _run_one(work, on_result)
+class _Running:
+    """The calls of a step while they run: none of them can take another one down."""
+
+    def __init__(self, caller: "asyncio.Task[object] | None", on_result: OnResult | None) -> None:
+        self._caller = caller
+        self._on_result = on_result
+        self.error: Exception | None = None
+
+    async def in_turn(self, works: Sequence[_Work]) -> None:
+        for work in works:
+            await self.one(work)
+
+    async def one(self, work: _Work) -> None:
+        import asyncio  # noqa: PLC0415 - as above
+
+        me = asyncio.current_task()
+        try:
+            await _finish(work)
+        except (asyncio.CancelledError, GeneratorExit) as error:
+            if self._is_ending(me):
+                raise
+            assert me is not None
+            me.uncancel()  # the tool did that to itself, and its siblings go on
+            assert work.tool is not None
+            work.state = failure_of(error, work.tool, work.ctx)
+        if self._on_result is not None:
+            await self._report(work, self._on_result)
+
+    def _is_ending(self, me: "asyncio.Task[object] | None") -> bool:
+        """Whether the whole step is being cancelled, or this part of it thrown away."""
+        import asyncio  # noqa: PLC0415 - as above
+
+        return me is not asyncio.current_task() or self._caller is None or self._caller.cancelling() > 0
+
+    async def _report(self, work: _Work, on_result: OnResult) -> None:
+        try:
+            heard = on_result(work.call, _ended(work))
+            if heard is not None:
+                await heard
+        except Exception as error:
+            self.error = self.error or error
+            work.ctx.logger.exception("who listens to results failed on that of %s", work.call.name)
 
 
-async def _run_one(work: _Work, on_result: OnResult) -> None:
+async def _finish(work: _Work) -> None:
     if isinstance(work.state, _Answered):
         answered = work.state
         work.state = await settle(answered.asking, answered.request, answered.decision, work.ctx)
     if isinstance(work.state, Permit):
         assert work.tool is not None
         work.state = await run(work.tool, work.call.arguments, work.state, work.ctx)
-    heard = on_result(work.call, _ended(work))
-    if heard is not None:
-        await heard
 
 
 def _ended(work: _Work) -> ToolResult:

@@ -64,7 +64,11 @@ class Tool(ABC):
 
     @cached_property
     def definition(self) -> ToolDefinition:
-        """What a model is told."""
+        """What a model is told: the same bytes for as long as the tool lives, as prompt caches depend on it."""
+        return self.describe()
+
+    def describe(self) -> ToolDefinition:
+        """The definition as it would be now; an approval is bound to this one."""
         return ToolDefinition(name=self.name, description=self.description, parameters=self.parameters)
 
     @abstractmethod

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from toolroll.errors import DefinitionError
 from toolroll.kernel.result import ToolResult
 from toolroll.kernel.tool import Tool, ToolDefinition
+from toolroll.safe.limits import MAX_TOOL_NAME_CHARACTERS
 
 
 class Toolset:
@@ -39,6 +40,8 @@ class Toolset:
     def unknown(self, name: str) -> ToolResult:
         """The answer to a call of a tool that does not exist: the known names, and the nearest one."""
         known = ", ".join(self._tools) or "none"
-        near = difflib.get_close_matches(name.casefold(), self._tools, n=1)
-        hint = f" Did you mean {near[0]}?" if near else ""
-        return ToolResult.failure(f"Unknown tool {name[:64]!r}.{hint} Known tools: {known}.", code="unknown_tool")
+        name = name[:MAX_TOOL_NAME_CHARACTERS]
+        spelled = {tool.casefold(): tool for tool in self._tools}
+        near = difflib.get_close_matches(name.casefold(), spelled, n=1)
+        hint = f" Did you mean {spelled[near[0]]}?" if near else ""
+        return ToolResult.failure(f"Unknown tool {name!r}.{hint} Known tools: {known}.", code="unknown_tool")

@@ -4,7 +4,9 @@ What a wrapper cannot do is decide that a call may run. The permit does that, an
 """
 
 from collections.abc import Awaitable, Callable, Iterable
-from typing import TYPE_CHECKING, Final
+from functools import update_wrapper
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from toolroll.errors import DefinitionError, ToolTimeout
 from toolroll.kernel.approval import Effect, Preview
@@ -17,6 +19,8 @@ from toolroll.kernel.tool import Tool
 if TYPE_CHECKING:
     import asyncio
 
+T = TypeVar("T")
+
 CANCEL_GRACE_S: Final = 1.0
 """How long a tool that was told to stop may take to do so before it is left behind."""
 
@@ -26,6 +30,10 @@ class WrapperTool(Tool):
 
     def __init__(self, inner: Tool) -> None:
         self._inner = inner
+        if function := getattr(inner, "__wrapped__", None):
+            update_wrapper(
+                self, function, updated=()
+            )  # signature, docstring and name, as of the function that was decorated
 
     @property
     def name(self) -> str:
@@ -98,11 +106,17 @@ class TimeoutTool(WrapperTool):
         super().__init__(inner)
         self._seconds = seconds
 
+    async def preview(self, arguments: object, ctx: ToolContext, edited: str | None = None) -> Preview:
+        return await self._in_time(self._inner.preview(arguments, ctx, edited), ctx)
+
     async def invoke(self, permit: Permit, ctx: ToolContext) -> object:
+        return await self._in_time(self._inner.invoke(permit, ctx), ctx)
+
+    async def _in_time(self, work: Awaitable[T], ctx: ToolContext) -> T:
         import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
 
         # A task of its own: a tool that swallows its cancellation can then be left behind instead of waited for.
-        task = asyncio.ensure_future(_no_exit(self._inner.invoke(permit, ctx)))
+        task = asyncio.ensure_future(_no_exit(work))
         try:
             await asyncio.wait({task}, timeout=self._seconds)
             if task.done():
@@ -111,19 +125,19 @@ class TimeoutTool(WrapperTool):
         finally:
             if not task.done():
                 ctx.cancel()
+                task.add_done_callback(_forget)
                 task.cancel()
                 await asyncio.wait({task}, timeout=CANCEL_GRACE_S)
-                task.add_done_callback(_forget)
 
 
-async def _no_exit(work: Awaitable[object]) -> object:
+async def _no_exit(work: Awaitable[T]) -> T:
     try:
         return await work
     except SystemExit as error:  # a task would carry it out of the event loop and end the program
         raise RuntimeError(f"the tool tried to exit the program ({error.code})") from error
 
 
-def _forget(task: "asyncio.Task[object]") -> None:
+def _forget(task: "asyncio.Task[Any]") -> None:
     if not task.cancelled():
         task.exception()  # seen: nobody is left to be told
 
@@ -151,7 +165,7 @@ def with_approval(tool: Tool) -> Tool:
 
 def with_timeout(tool: Tool, seconds: float) -> Tool:
     """The tool, ended as an error after so many seconds."""
-    if not seconds > 0:
+    if not (seconds > 0 and isfinite(seconds)):
         raise DefinitionError(
             f"{tool.name}: a timeout is a number of seconds above 0, not {seconds!r}.", tool=tool.name
         )
