@@ -1,0 +1,72 @@
+"""The `!` of an approval: a narrow rule, agreed upon with the person and kept outside of the workspace (K43)."""
+
+from collections.abc import Callable
+from datetime import datetime
+from posixpath import dirname, splitext
+from typing import Final
+
+from toolroll.cli.terminal import Terminal
+from toolroll.errors import ToolrollError
+from toolroll.home.rules import RememberedRule, RuleBook, path_problem
+from toolroll.kernel.approval import ApprovalRequest
+from toolroll.kernel.policy import Rule
+from toolroll.safe.text import visible
+
+_WILD: Final = ("*", "?")
+
+
+class Memory:
+    """Where "always" goes: the rule book, for one workspace."""
+
+    def __init__(self, book: RuleBook, workspace: str, *, clock: Callable[[], datetime]) -> None:
+        self._book = book
+        self._workspace = workspace
+        self._clock = clock
+
+    def remember(
+        self, request: ApprovalRequest, terminal: Terminal, confirmed: Callable[[Terminal, str], bool]
+    ) -> bool:
+        """Agree on a rule that covers this request, and keep it; False when the person backs out, or it cannot be."""
+        suggestion = suggested_glob(request.paths)
+        glob = self._ask_glob(terminal, request, suggestion)
+        if glob is None:
+            return False
+        told = f"{request.tool} on {visible(glob, keep=())}\nin {visible(self._workspace, keep=())}"
+        terminal.say(f"From now on without asking:\n{told}", "text")
+        if not confirmed(terminal, "Always allow this?"):
+            return False
+        try:
+            self._book.add(RememberedRule(tool=request.tool, path=glob, workspace=self._workspace, added=self._clock()))
+        except ToolrollError as error:
+            terminal.say(error.message, "warning")
+            return False
+        terminal.say(f"Remembered in {visible(str(self._book.path), keep=())}; remove it there to be asked again.")
+        return True
+
+    def _ask_glob(self, terminal: Terminal, request: ApprovalRequest, suggestion: str | None) -> str | None:
+        shown = f" [{visible(suggestion, keep=())}]" if suggestion else ""
+        typed = terminal.ask(f"On which paths?{shown} ")
+        glob = suggestion if typed == "" else typed
+        if not glob:
+            return None
+        problem = path_problem(glob)
+        if problem is None and not Rule(action="allow", path=glob).matches(request.tool, request.paths):
+            problem = "it does not fit what is asked for here."
+        if problem is not None:
+            terminal.say(f"{visible(glob, keep=())}: {problem}", "warning")
+            return None
+        return glob
+
+
+def suggested_glob(paths: tuple[str, ...]) -> str | None:
+    """The narrowest glob for these paths: the one path itself, or their one folder and ending; None without one."""
+    if any(sign in path for path in paths for sign in _WILD):
+        return None  # such a name, taken for a pattern, would allow others too
+    if len(set(paths)) == 1:
+        glob = paths[0]
+    else:
+        folders, endings = {dirname(path) for path in paths}, {splitext(path)[1] for path in paths}
+        if len(folders) != 1:
+            return None
+        glob = "/".join([*filter(None, folders), "*" + (endings.pop() if len(endings) == 1 else "")])
+    return None if path_problem(glob) else glob

@@ -1,0 +1,265 @@
+"""The approver at a terminal (S5): shows all of a request, and takes a yes only from a person who has had it in view.
+
+Every key that can lead to a yes works after the last page only (XA6). Ctrl-D is a no; Ctrl-C is a no to everything
+and ends the command.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, Literal, TypeAlias
+
+from toolroll.cli.always import Memory
+from toolroll.cli.editor import edit_text
+from toolroll.cli.hunks import Diff, original, parse_diff, selected
+from toolroll.cli.pager import Pager
+from toolroll.cli.rows import Row, hunk_rows, preview_rows, request_rows
+from toolroll.cli.terminal import Terminal, interruptible
+from toolroll.errors import ToolrollError
+from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, Preview, Reject
+
+_WORDS: Final = {"yes": "y", "no": "n", "edit": "e", "all": "a", "hunks": "h", "always": "!", "help": "?"}
+_PAGE_KEYS: Final = "Enter more · v all the rest · b back · n no"
+_HELP: Final = """\
+y  yes, do exactly this
+n  no; you may say why, and the model reads it
+e  change the text in your editor first
+h  go through the changes one by one, and take only some
+a  yes to this and all others of this batch, after you have seen them
+!  yes, and from now on without asking for this tool on such paths
+Ctrl-D is no. Ctrl-C is no to everything, and stops."""
+
+Answer: TypeAlias = Decision | Literal["all"] | None
+"""What a key led to: a decision, the wish to approve all that follows, or nothing yet."""
+
+
+class TerminalApprover:
+    """Asks the person at a terminal about each request."""
+
+    def __init__(self, terminal: Terminal, *, environment: Mapping[str, str], memory: Memory | None = None) -> None:
+        self._terminal = terminal
+        self._environment = environment
+        self._memory = memory
+
+    def decide(self, requests: Sequence[ApprovalRequest], /) -> list[Decision]:
+        """One decision for each; blocks until the person has answered. Ctrl-C is raised as KeyboardInterrupt."""
+        decisions: list[Decision] = []
+        with interruptible():
+            while len(decisions) < len(requests):
+                answer = self._question(requests, len(decisions)).ask()
+                if answer != "all":
+                    decisions.append(answer)
+                elif self._all_confirmed(requests, len(decisions) + 1):
+                    decisions += [Approve()] * (len(requests) - len(decisions))
+        return decisions
+
+    def _question(self, requests: Sequence[ApprovalRequest], index: int) -> "_Question":
+        return _Question(
+            self._terminal,
+            requests[index],
+            rows=request_rows(requests[index], number=index + 1, total=len(requests)),
+            others=len(requests) - index - 1,
+            environment=self._environment,
+            memory=self._memory,
+        )
+
+    def _all_confirmed(self, requests: Sequence[ApprovalRequest], first: int) -> bool:
+        """Show what has not been shown yet, then ask once about all of it."""
+        for index in range(first, len(requests)):
+            self._terminal.say("")
+            if not seen_in_full(self._terminal, request_rows(requests[index], number=index + 1, total=len(requests))):
+                return False
+        return confirmed(self._terminal, f"Yes to all {len(requests) - first + 1}?")
+
+
+def seen_in_full(terminal: Terminal, rows: Sequence[Row]) -> bool:
+    """Show rows to their end; False when the person turns back before."""
+    pager = Pager(terminal, rows)
+    pager.forward()
+    while not pager.is_seen:
+        match terminal.ask(f"{pager.place} · {_PAGE_KEYS}: "):
+            case "":
+                pager.forward()
+            case "v":
+                pager.rest()
+            case "b":
+                pager.back()
+            case "n" | "q" | None:
+                return False
+            case _:
+                terminal.say("Press Enter for the next page, or n to go back.")
+    return True
+
+
+def confirmed(terminal: Terminal, question: str) -> bool:
+    """Whether the answer is a clear yes."""
+    while True:
+        match terminal.ask(f"{question} [y/n] ", fresh=True):
+            case "y" | "yes":
+                return True
+            case "n" | "no" | None:
+                return False
+            case _:
+                terminal.say("Type y or n, then Enter.")
+
+
+class _Question:
+    """The conversation about one request."""
+
+    def __init__(
+        self,
+        terminal: Terminal,
+        request: ApprovalRequest,
+        *,
+        rows: Sequence[Row],
+        others: int,
+        environment: Mapping[str, str],
+        memory: Memory | None,
+    ) -> None:
+        self._terminal = terminal
+        self._request = request
+        self._pager = Pager(terminal, rows)
+        self._environment = environment
+        self._memory = memory
+        preview = request.preview
+        self._diff = _usable_diff(preview)
+        self._keys: dict[str, tuple[str, Callable[[], Answer]]] = {
+            "y": ("yes", Approve),
+            "n": ("no", self._no),
+            **({"e": ("edit", self._edit)} if preview.editable is not None else {}),
+            **({"h": ("hunks", self._choose_hunks)} if self._diff else {}),
+            **({"a": (f"all {others + 1}", self._all)} if others else {}),
+            **({"!": ("always", self._always)} if memory and request.paths else {}),
+        }
+
+    def ask(self) -> Decision | Literal["all"]:
+        """Show, then ask until there is an answer."""
+        self._pager.forward()
+        while True:
+            key = self._terminal.ask(self._prompt(), fresh=self._pager.is_seen)
+            answer = Reject() if key is None else self._press(_WORDS.get(key.casefold(), key.casefold()))
+            if answer is not None:
+                return answer
+
+    def _prompt(self) -> str:
+        if not self._pager.is_seen:
+            return f"{self._pager.place} · {_PAGE_KEYS}: "
+        legend = " · ".join([*(f"{key} {told}" for key, (told, _) in self._keys.items()), "? help"])
+        self._terminal.say("\n" + legend)
+        return "Allow this? "
+
+    def _press(self, key: str) -> Answer:
+        if key in ("", "v", "b"):
+            self._turn(key)
+        elif key == "?":
+            self._terminal.say(_HELP, "text")
+        elif key not in self._keys:
+            missing = _UNAVAILABLE.get(key, "That is no key here.")
+            self._terminal.say(f"{missing} Type one of {' '.join(self._keys)} or ?, then Enter.")
+        elif key != "n" and not self._pager.is_seen:
+            self._terminal.say(f"{self._pager.unseen} more lines come first. Press Enter for the next page, v for all.")
+        else:
+            return self._keys[key][1]()
+        return None
+
+    def _turn(self, key: str) -> None:
+        if key == "b":
+            self._pager.back()
+        elif self._pager.is_seen:
+            self._terminal.say(f"Type one of {' '.join(self._keys)} or ?, then Enter.")
+        elif key == "v":
+            self._pager.rest()
+        else:
+            self._pager.forward()
+
+    def _no(self) -> Decision:
+        return Reject(self._terminal.ask("Why not? (Enter to say nothing) ") or None)
+
+    def _all(self) -> Literal["all"]:
+        return "all"
+
+    def _edit(self) -> Decision | None:
+        proposed = self._request.preview.editable
+        assert proposed is not None
+        text: str = proposed
+        while True:
+            try:
+                text = edit_text(
+                    text,
+                    name=self._diff.name if self._diff else "",
+                    environment=self._environment,
+                    input_fd=self._terminal.input_fd,
+                )
+            except ToolrollError as error:
+                self._terminal.say(error.message, "warning")
+                return None
+            if text == proposed:
+                self._terminal.say("You changed nothing.")
+                return None
+            if not seen_in_full(self._terminal, self._edited_rows(proposed, text)):
+                return None
+            match self._terminal.ask("\nUse your text? [y yes · n no · e edit on] ", fresh=True):
+                case "y" | "yes":
+                    return Approve(edited=text)
+                case "e" | "edit":
+                    continue
+                case _:
+                    self._terminal.say("Your text was dropped.")
+                    return None
+
+    def _edited_rows(self, proposed: str, text: str) -> list[Row]:
+        """What the person's own text would change: against what is there now, where that is known."""
+        before = original(proposed, self._diff) if self._diff else None
+        name = self._diff.name if self._diff else "the proposed text"
+        title = "With your text" if before is not None else "What you changed"
+        change = Preview.of_change(proposed if before is None else before, text, path=name)
+        return [Row(), Row(text=title, look="title"), *preview_rows(change)]
+
+    def _choose_hunks(self) -> Decision | None:
+        diff, proposed = self._diff, self._request.preview.editable
+        assert diff is not None
+        assert proposed is not None
+        taken: list[bool] = []
+        for number, hunk in enumerate(diff.hunks, 1):
+            rows = hunk_rows(hunk, diff.name, number=number, total=len(diff.hunks))
+            answer = self._about_hunk([Row(), *rows])
+            if answer is None:
+                return None
+            taken.append(answer)
+        self._terminal.say(f"{sum(taken)} of {len(taken)} changes taken.")
+        if not any(taken):
+            self._terminal.say("To take none of them, say n.")
+            return None
+        return Approve() if all(taken) else Approve(edited=selected(proposed, diff, taken))
+
+    def _about_hunk(self, rows: Sequence[Row]) -> bool | None:
+        if not seen_in_full(self._terminal, rows):
+            return None
+        while True:
+            match self._terminal.ask("Take this change? [y yes · n no · q back] ", fresh=True):
+                case "y" | "yes":
+                    return True
+                case "n" | "no":
+                    return False
+                case "q" | None:
+                    return None
+                case _:
+                    self._terminal.say("Type y, n or q, then Enter.")
+
+    def _always(self) -> Decision | None:
+        assert self._memory is not None
+        return Approve() if self._memory.remember(self._request, self._terminal, confirmed) else None
+
+
+_UNAVAILABLE: Final = {
+    "e": "What this tool proposes cannot be edited.",
+    "h": "There is no diff of a text to go through here.",
+    "a": "There is only this one.",
+    "!": "Nothing can be remembered here: the call names no path, or the rules cannot be kept.",
+}
+
+
+def _usable_diff(preview: Preview) -> Diff | None:
+    """The diff of a preview that can be taken in parts: one that fits the proposed text to the last byte."""
+    diff = parse_diff(preview.text) if preview.kind == "diff" else None
+    if diff is None or preview.editable is None or original(preview.editable, diff) is None:
+        return None
+    return diff

@@ -1,0 +1,145 @@
+"""`toolroll call`: one tool without a model, checked, approved and answered as a model would have it."""
+
+import base64
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from toolroll.cli.session import DONE, FAILED, NEEDS_APPROVAL, Session, output_options, source_options
+from toolroll.cli.tools import complete_names
+from toolroll.errors import UsageError
+from toolroll.safe.limits import MAX_ARGUMENTS_BYTES
+from toolroll.safe.text import one_line
+
+if TYPE_CHECKING:
+    from toolroll.cli.leave import Leave
+    from toolroll.kernel.events import KernelEvent
+    from toolroll.kernel.messages import Part
+    from toolroll.kernel.result import ToolResult
+    from toolroll.kernel.toolset import Toolset
+
+MAX_EVENT_CHARACTERS: Final = 200
+"""Of a progress message: it is one line of many."""
+
+
+@click.command()
+@click.argument("name", shell_complete=complete_names)
+@click.argument("arguments", default="{}", metavar="[JSON]")
+@click.option("--yes", is_flag=True, help="Allow what would be asked about.")
+@source_options
+@output_options
+@click.pass_obj
+def call(
+    session: Session, name: str, arguments: str, *, yes: bool, packs: tuple[str, ...], sources: tuple[str, ...]
+) -> int:
+    """Call the tool NAME with arguments as JSON ('-' reads them from stdin).
+
+    What is printed is exactly what a model would read. With --json it is {"tool", "is_error", "content", "output_ref"},
+    the content being the value itself. Whatever the tool itself prints goes to stderr.
+
+    A tool that changes something asks first, at the terminal. Where nobody can be asked it does not run, and the exit
+    code is 3.
+
+    \b
+    Examples:
+      toolroll call done '{"message": "Finished."}'
+      echo '{"path": "a.txt"}' | toolroll call read_it - --from my_tools.py
+    """
+    session.claim_stdout()
+    _set_up_log(session)
+    raw = _arguments(arguments)
+    from toolroll.cli.leave import leave_for  # noqa: PLC0415 - these bring pydantic: four interpreter starts
+    from toolroll.packs.catalog import read_catalog  # noqa: PLC0415 - as above
+
+    tools = read_catalog(packs, sources, wanted=name).tools
+    leave = leave_for(tools.get(name), yes=yes, stdin_is_taken=arguments == "-", environment=os.environ)
+    return _answer(session, name, _result(tools, name, raw, leave))
+
+
+def _arguments(given: str) -> str:
+    if given != "-":
+        return given
+    try:
+        # One byte more than a tool takes: it is the tool that says what is too much.
+        return sys.stdin.buffer.read(MAX_ARGUMENTS_BYTES + 1).decode()
+    except UnicodeDecodeError:
+        raise UsageError("The arguments on stdin are not UTF-8. Send JSON text in that encoding.") from None
+
+
+def _set_up_log(session: Session) -> None:
+    """Tracebacks of failed tools go to the log, and the log to stderr with --debug only."""
+    import logging  # noqa: PLC0415 - an interpreter start of its own
+
+    logger = logging.getLogger("toolroll")
+    logger.addHandler(logging.StreamHandler(sys.stderr) if session.debug else logging.NullHandler())
+    logger.propagate = False
+
+
+def _result(tools: "Toolset", name: str, raw: str, leave: "Leave") -> "ToolResult":
+    import asyncio  # noqa: PLC0415 - as above
+
+    from toolroll.kernel.context import Run  # noqa: PLC0415 - as above
+    from toolroll.kernel.messages import ToolCall  # noqa: PLC0415 - as above
+    from toolroll.kernel.step import execute_step  # noqa: PLC0415 - as above
+
+    async def run_it() -> "ToolResult":
+        on_event = show_event if sys.stderr is not None and sys.stderr.isatty() else None
+        async with Run(policy=leave.policy, approver=leave.approver, on_event=on_event) as run:
+            [result] = await execute_step(tools, [ToolCall(id="call_1", name=name, arguments=raw)], run)
+            return result
+
+    return asyncio.run(run_it())
+
+
+def show_event(event: "KernelEvent") -> None:
+    """Tell a person at the terminal what a running call reports: how far it is, and the todos."""
+    match event.event:
+        case "progress":
+            share = "" if event.fraction is None else f" ({event.fraction:.0%})"
+            _say(event.message + share)
+        case "state_changed":
+            _say(f"{event.name}: {json.dumps(event.value, ensure_ascii=False)}")
+        case "approval_requested" | "approval_decided":
+            return  # the person has seen that: it is what they did
+
+
+def _say(text: str) -> None:
+    click.echo(click.style(f"· {one_line(text, MAX_EVENT_CHARACTERS)}", dim=True), err=True)
+
+
+def _answer(session: Session, name: str, result: "ToolResult") -> int:
+    if session.json:
+        answer = {"tool": name, "is_error": result.is_error, "content": _content(result), "output_ref": None}
+        session.write_json(answer)
+    else:
+        session.write(_text(result))
+    if result.code == "needs_approval":
+        click.echo("Call it at a terminal to be asked, or add --yes to allow it.", err=True)
+        return NEEDS_APPROVAL
+    return FAILED if result.is_error else DONE
+
+
+def _content(result: "ToolResult") -> object:
+    if result.type == "json":
+        return json.loads(result.text)
+    return result.content if isinstance(result.content, str) else [_part(part) for part in result.content]
+
+
+def _part(part: "Part") -> dict[str, object]:
+    if part.type == "text":
+        return {"type": "text", "text": part.text}
+    data = base64.b64encode(part.data).decode("ascii")
+    found: dict[str, object] = {"type": part.type, "media_type": part.media_type, "data": data}
+    return found if part.type == "image" else found | {"title": part.title}
+
+
+def _text(result: "ToolResult") -> str:
+    if isinstance(result.content, str):
+        return result.content
+    return "\n".join(
+        part.text if part.type == "text" else f"[{part.type} {part.media_type}, {len(part.data):,} bytes]"
+        for part in result.content
+    )

@@ -1,0 +1,76 @@
+"""Rows on a screen: folded to its width, so that no text is cut off and none reaches into the gutter."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rich.cells import cell_len, chop_cells
+from rich.console import Console
+from rich.text import Text
+
+from toolroll.cli.rows import Look, Row
+from toolroll.cli.words import changed_spans
+
+MIN_TEXT_COLUMNS: Final = 8
+"""What is left for text beside a wide gutter on a very narrow screen; wider characters still fit."""
+
+_STYLES: Final[Mapping[Look, str]] = {
+    "title": "bold",
+    "text": "",
+    "note": "dim",
+    "warning": "bold yellow",
+    "heading": "bold cyan",
+    "added": "green",
+    "removed": "red",
+}
+# Reverse rather than a colour of its own: it is there with NO_COLOR too.
+_MARK: Final = "reverse"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScreenLine:
+    """One line of the screen: a part of a row."""
+
+    row: Row
+    start: int
+    end: int
+
+    def drawn(self) -> Text:
+        """The line with its colours; marks are worked out here, for the lines that are really shown."""
+        gutter = self.row.gutter if self.start == 0 else "┊ ".rjust(len(self.row.gutter)) if self.row.gutter else ""
+        line = Text(gutter, style="dim" if self.row.look not in ("added", "removed") else _STYLES[self.row.look])
+        text = Text(self.row.text, style=_STYLES[self.row.look])
+        if self.row.other is not None:
+            for start, end in _own_spans(self.row):
+                text.stylize(_MARK, start, end)
+        return Text.assemble(line, text[self.start : self.end])
+
+
+def fold(rows: Sequence[Row], width: int) -> list[ScreenLine]:
+    """The rows as lines of a screen of that width, wide characters counted as two."""
+    return [line for row in rows for line in _fold_row(row, width)]
+
+
+def _fold_row(row: Row, width: int) -> list[ScreenLine]:
+    room = max(width - cell_len(row.gutter), MIN_TEXT_COLUMNS)
+    if len(row.text) <= room and (row.text.isascii() or cell_len(row.text) <= room):
+        return [ScreenLine(row=row, start=0, end=len(row.text))]
+    found: list[ScreenLine] = []
+    start = 0
+    for piece in chop_cells(row.text, room):
+        found.append(ScreenLine(row=row, start=start, end=start + len(piece)))
+        start += len(piece)
+    return found
+
+
+def _own_spans(row: Row) -> list[tuple[int, int]]:
+    assert row.other is not None
+    if row.look == "removed":
+        return changed_spans(row.text, row.other)[0]
+    return changed_spans(row.other, row.text)[1]
+
+
+def print_lines(console: Console, lines: Sequence[ScreenLine]) -> None:
+    """Print lines that already fit."""
+    for line in lines:
+        console.print(line.drawn(), soft_wrap=True)

@@ -1,0 +1,69 @@
+"""A person's own editor on a proposed text, through a private file that is gone afterwards."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from toolroll.errors import UsageError
+from toolroll.safe.files import PRIVATE_FILE_MODE
+
+_SUFFIX: Final = re.compile(r"\.[A-Za-z0-9]{1,10}")
+
+
+def edit_text(text: str, *, name: str, environment: Mapping[str, str], input_fd: int) -> str:
+    """The text as the person left it in the editor; UsageError with what to do where that did not work.
+
+    `name` only gives the ending, for the editor's colours.
+    """
+    command = _command(environment)
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:
+        raise UsageError("This text is not valid Unicode, and no editor could keep it. Take it or leave it.") from None
+    # A folder of its own, for the owner alone: editors leave backups beside the file.
+    with tempfile.TemporaryDirectory(prefix="toolroll-") as folder:
+        file = Path(folder, "proposed" + _ending(name))
+        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE_MODE), "wb") as out:
+            out.write(data)
+        _run([*command, str(file)], input_fd)
+        return _read(file)
+
+
+def _command(environment: Mapping[str, str]) -> list[str]:
+    setting = environment.get("VISUAL") or environment.get("EDITOR") or ""
+    try:
+        command = shlex.split(setting)
+    except ValueError:
+        command = []
+    if not command:
+        raise UsageError("No editor is set. Set EDITOR, such as EDITOR=nano, and start again.")
+    return command
+
+
+def _ending(name: str) -> str:
+    ending = os.path.splitext(name)[1]  # noqa: PTH122 -- the name is only text here
+    return ending if _SUFFIX.fullmatch(ending) else ".txt"
+
+
+def _run(command: list[str], input_fd: int) -> None:
+    sys.stderr.flush()
+    try:
+        # What the editor draws goes where we draw: stdout belongs to the answer.
+        done = subprocess.run(command, stdin=input_fd, stdout=2, check=False)  # noqa: S603 - the person's own setting
+    except OSError as error:
+        raise UsageError(f"The editor {command[0]!r} could not be started: {error.strerror}. Check EDITOR.") from None
+    if done.returncode:
+        raise UsageError(f"The editor {command[0]!r} ended with an error ({done.returncode}). Nothing was changed.")
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_bytes().decode()
+    except (OSError, UnicodeDecodeError):
+        raise UsageError("What the editor left behind is not a text file. Nothing was changed.") from None

@@ -1,0 +1,135 @@
+"""A unified diff taken apart: its hunks, and the text that results when only some of them are taken.
+
+What a person keeps of a change is computed from the proposed text itself, hunk by hunk, and every line of it is checked
+against the diff on the way. A diff that does not describe that text gives nothing, instead of something near it.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+Sign: TypeAlias = Literal[" ", "-", "+"]
+
+# Nine digits: no file has more lines, and `int` takes quadratic time on long ones.
+_HEADING: Final = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@.*")
+_NO_NEWLINE: Final = "\\ No newline at end of file"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiffLine:
+    """One line of a hunk, with its line end where it has one."""
+
+    sign: Sign
+    text: str
+
+    @property
+    def body(self) -> str:
+        """The line without its line end."""
+        return self.text.removesuffix("\n")
+
+    @property
+    def is_ended(self) -> bool:
+        """False for the last line of a file that does not end in a newline."""
+        return self.text.endswith("\n")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hunk:
+    """Changes that stand together, with the lines around them. The starts count lines from 0."""
+
+    heading: str
+    old_start: int
+    new_start: int
+    lines: tuple[DiffLine, ...]
+
+    @property
+    def old(self) -> list[str]:
+        """The lines that were there before."""
+        return [line.text for line in self.lines if line.sign != "+"]
+
+    @property
+    def new(self) -> list[str]:
+        """The lines that would be there after."""
+        return [line.text for line in self.lines if line.sign != "-"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diff:
+    """The changes of one file."""
+
+    name: str
+    hunks: tuple[Hunk, ...]
+
+    def count(self, sign: Sign) -> int:
+        """How many lines carry that sign: counted here, not believed."""
+        return sum(line.sign == sign for hunk in self.hunks for line in hunk.lines)
+
+
+def parse_diff(text: str) -> Diff | None:
+    """The diff of one file that the text is, down to its last line; None for anything else."""
+    lines = text.split("\n")
+    if len(lines) < 3 or lines.pop() or not lines[0].startswith("--- ") or not lines[1].startswith("+++ "):  # noqa: PLR2004
+        return None
+    hunks: list[Hunk] = []
+    at = 2
+    while at < len(lines):
+        hunk, at = _read_hunk(lines, at)
+        if hunk is None:
+            return None
+        hunks.append(hunk)
+    return Diff(name=lines[1].removeprefix("+++ ").removeprefix("b/"), hunks=tuple(hunks))
+
+
+def selected(proposed: str, diff: Diff, taken: Sequence[bool]) -> str | None:
+    """The proposed text with the hunks that were not taken put back as they were; None where the diff does not fit."""
+    lines = proposed.split("\n")
+    lines = [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+    kept: list[str] = []
+    at = 0
+    for hunk, take in zip(diff.hunks, taken, strict=True):
+        end = hunk.new_start + len(hunk.new)
+        if hunk.new_start < at or lines[hunk.new_start : end] != hunk.new:
+            return None
+        kept += [*lines[at : hunk.new_start], *(hunk.new if take else hunk.old)]
+        at = end
+    return "".join([*kept, *lines[at:]])
+
+
+def original(proposed: str, diff: Diff) -> str | None:
+    """The text before the change."""
+    return selected(proposed, diff, [False] * len(diff.hunks))
+
+
+def _read_hunk(lines: list[str], at: int) -> tuple[Hunk | None, int]:
+    """The hunk that begins at this line, by its own counts, and where the next one begins."""
+    heading = _HEADING.fullmatch(lines[at])
+    if heading is None:
+        return None, at
+    old_start, old_left, new_start, new_left = (1 if digits is None else int(digits) for digits in heading.groups())
+    starts = (_index(old_start, old_left), _index(new_start, new_left))
+    found: list[DiffLine] = []
+    at += 1
+    while (old_left or new_left) and at < len(lines):
+        line, at = _read_line(lines, at)
+        if line is None:
+            return None, at
+        old_left -= line.sign != "+"
+        new_left -= line.sign != "-"
+        found.append(line)
+    if old_left or new_left:
+        return None, at
+    return Hunk(heading=heading[0], old_start=starts[0], new_start=starts[1], lines=tuple(found)), at
+
+
+def _index(start: int, count: int) -> int:
+    return start - 1 if count else start  # an empty range is named by the line before it
+
+
+def _read_line(lines: list[str], at: int) -> tuple[DiffLine | None, int]:
+    sign, body = lines[at][:1], lines[at][1:]
+    if sign not in (" ", "-", "+"):
+        return None, at
+    is_ended = at + 1 >= len(lines) or lines[at + 1] != _NO_NEWLINE
+    text = body + "\n" if is_ended else body
+    return DiffLine(sign=sign, text=text), at + (1 if is_ended else 2)  # type: ignore[arg-type]  # one of the three

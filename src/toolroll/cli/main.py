@@ -1,0 +1,106 @@
+"""The `toolroll` command: one table of commands, and the outermost handler of whatever goes wrong."""
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+import click
+
+from toolroll._version import __version__
+from toolroll.cli.lazy import LazyCommand, LazyGroup
+from toolroll.cli.session import EXIT_CODES, FAILED, INTERRUPTED, WRONG_USAGE, Session, debug_option
+from toolroll.errors import ToolFailure, ToolrollError, UsageError
+
+_COMMANDS = {
+    "tools": LazyCommand(place="toolroll.cli.tools:tools", summary="List the tools; show what a model is told of one."),
+    "call": LazyCommand(place="toolroll.cli.call:call", summary="Call one tool without a model."),
+    "demo": LazyCommand(place="toolroll.cli.demo:demo", summary="See how a tool is called, checked and approved."),
+}
+
+_EPILOG = (
+    "\b\nExit codes:\n"
+    + "\n".join(f"  {code:<4} {meaning}" for code, meaning in EXIT_CODES.items())
+    + '\n\nErrors go to stderr; with --json they are {"error": {"code", "message"}} on stdout.'
+)
+
+
+@click.group(cls=LazyGroup, lazy=_COMMANDS, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@debug_option
+@click.version_option(__version__, message="%(prog)s %(version)s")
+def root() -> None:
+    """Typed tools for agents: what a model can call, you can call here."""
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command and end the process with its exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a letter that the locale does not have is no reason to fail
+        sys.stdout.reconfigure(errors="backslashreplace")
+    sys.exit(run(given, Session(json=asks_for_json(given))))
+
+
+def run(arguments: list[str], session: Session) -> int:
+    """The exit code of one command; whatever goes wrong is told the same way."""
+    try:
+        outcome = root.main(
+            arguments, "toolroll", standalone_mode=False, obj=session, color=_colour(), max_content_width=100
+        )
+    except Exception as error:  # noqa: BLE001 - the outermost handler: nothing gets past it untold
+        if session.debug:
+            _print_traceback()
+        return _told(error, session)
+    except KeyboardInterrupt:
+        return _told(click.Abort(), session)
+    return outcome if isinstance(outcome, int) else 0
+
+
+def asks_for_json(arguments: Sequence[str]) -> bool:
+    """Whether `--json` was given: it counts also for what cannot even be parsed."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    return "--json" in arguments[:end]
+
+
+def _told(error: Exception, session: Session) -> int:
+    match error:
+        case click.Abort():
+            session.fail("interrupted", "Interrupted.")
+            return INTERRUPTED
+        case click.UsageError():
+            return _told_usage(error, session)
+        case click.ClickException():
+            session.fail("failed", error.format_message())
+            return error.exit_code
+        case ToolrollError():
+            session.fail(error.failure_code if isinstance(error, ToolFailure) else error.code, error.message)
+            return WRONG_USAGE if isinstance(error, UsageError) else FAILED
+        case BrokenPipeError():
+            # Nobody reads on (`| head`). What is still buffered would be complained about at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), session.out.fileno())
+            return FAILED
+        case _:
+            what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            session.fail("unexpected", f"Something unexpected went wrong: {what}. Add --debug to see where.")
+            return FAILED
+
+
+def _told_usage(error: click.UsageError, session: Session) -> int:
+    if isinstance(error, click.exceptions.NoArgsIsHelpError) and not session.json:
+        click.echo(error.format_message(), err=True)
+        return WRONG_USAGE
+    command = error.ctx.command_path if error.ctx else "toolroll"
+    what = "A command is missing." if isinstance(error, click.exceptions.NoArgsIsHelpError) else error.format_message()
+    session.fail("usage", f"{what.rstrip('.')}. Try '{command} --help'.")
+    return WRONG_USAGE
+
+
+def _colour() -> bool | None:
+    """False where colours are not wanted; None leaves it to whether there is a terminal."""
+    return False if os.environ.get("NO_COLOR") else None
+
+
+def _print_traceback() -> None:
+    import traceback  # noqa: PLC0415 - only after an error
+
+    traceback.print_exc()

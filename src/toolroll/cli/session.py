@@ -1,0 +1,122 @@
+"""What one run of the command shares: how it answers, where the answer goes, and the options that every command has."""
+
+import io
+import json
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TextIO, TypeVar
+
+import click
+
+from toolroll.safe.text import terminal_safe
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+DONE: Final = 0
+FAILED: Final = 1
+WRONG_USAGE: Final = 2
+NEEDS_APPROVAL: Final = 3
+STOPPED_BY_LIMIT: Final = 4
+INTERRUPTED: Final = 130
+
+EXIT_CODES: Final = {
+    DONE: "done",
+    FAILED: "failed",
+    WRONG_USAGE: "the command makes no sense as written",
+    NEEDS_APPROVAL: "an approval was needed, and nobody could be asked",
+    STOPPED_BY_LIMIT: "stopped by a limit",
+    INTERRUPTED: "interrupted",
+}
+
+_STDOUT: Final = 1
+_STDERR: Final = 2
+
+
+@dataclass(slots=True, kw_only=True)
+class Session:
+    """How this command answers: as JSON or as text, with tracebacks or without."""
+
+    json: bool = False
+    debug: bool = False
+    _out: TextIO | None = field(default=None, repr=False)
+
+    @property
+    def out(self) -> TextIO:
+        """Where the answer goes."""
+        return self._out or _standard("stdout") or io.StringIO()
+
+    def claim_stdout(self) -> None:
+        """Keep stdout for the answer alone: from here on, whatever a tool or its children print goes to stderr.
+
+        For the rest of the process: a tool that timed out may still be printing when the answer is written.
+        """
+        stdout, stderr = _standard("stdout"), _standard("stderr")
+        if stdout is not None:
+            stdout.flush()
+            self._out = os.fdopen(os.dup(_STDOUT), "w", encoding="utf-8")
+        os.dup2(_STDERR if stderr is not None else os.open(os.devnull, os.O_WRONLY), _STDOUT)
+        sys.stdout = sys.stderr
+
+    def write(self, text: str) -> None:
+        """Write text as it is, or, at a terminal, without anything that a terminal would obey."""
+        out = self.out
+        out.write(terminal_safe(text) if out.isatty() else text)
+        out.write("" if text.endswith("\n") else "\n")
+        out.flush()
+
+    def write_json(self, value: object) -> None:
+        """Write one JSON object, on one line."""
+        self.out.write(json.dumps(value, ensure_ascii=not self._speaks_utf8, separators=(",", ":")) + "\n")
+        self.out.flush()
+
+    def fail(self, code: str, message: str) -> None:
+        """Say what went wrong: as JSON on stdout, or in words on stderr."""
+        if self.json:
+            self.write_json({"error": {"code": code, "message": message}})
+        else:
+            click.echo(f"Error: {terminal_safe(message)}", err=True)
+
+    @property
+    def _speaks_utf8(self) -> bool:
+        return (self.out.encoding or "").casefold().replace("-", "") == "utf8"
+
+
+def _standard(name: Literal["stdout", "stderr"]) -> TextIO | None:
+    """The stream of that name; None where the process was started with it closed (`>&-`)."""
+    stream: TextIO | None = getattr(sys, name)
+    return stream
+
+
+def _note_json(context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's shape
+    session = context.find_object(Session)
+    if session is not None and value:
+        session.json = True
+
+
+def _note_debug(context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's shape
+    session = context.find_object(Session)
+    if session is not None and value:
+        session.debug = True
+
+
+def debug_option(command: F) -> F:
+    """Adds `--debug`, which may stand before or after the name of the command."""
+    told = "Show the traceback when something fails."
+    return click.option("--debug", is_flag=True, expose_value=False, callback=_note_debug, help=told)(command)
+
+
+def output_options(command: F) -> F:
+    """Adds `--json` and `--debug`."""
+    told = "Answer with one JSON object on stdout, errors too."
+    option = click.option("--json", is_flag=True, expose_value=False, callback=_note_json, help=told)
+    return option(debug_option(command))
+
+
+def source_options(command: F) -> F:
+    """Adds `--pack` and `--from`: where tools are looked for."""
+    pack = click.option("--pack", "packs", multiple=True, metavar="NAME", help="Only the tools of this pack.")
+    told = "Only the tools in this Python file or module. Its code runs."
+    source = click.option("--from", "sources", multiple=True, metavar="FILE_OR_MODULE", help=told)
+    return pack(source(command))

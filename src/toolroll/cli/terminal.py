@@ -1,0 +1,115 @@
+"""The terminal as a place to ask a person: shown on stderr, answered from the keyboard, never from a pipe.
+
+stdout is not touched: it belongs to the answer of the command.
+"""
+
+import os
+import signal
+import sys
+import termios
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from textwrap import TextWrapper
+from typing import Final
+
+from rich.console import Console
+from rich.text import Text
+
+from toolroll.cli.draw import fold, print_lines
+from toolroll.cli.rows import Look, Row
+from toolroll.safe.text import terminal_safe
+
+_STDIN: Final = 0
+_STDERR: Final = 2
+_READ_BYTES: Final = 4_096  # what a terminal hands over at most as one line
+_FALLBACK_SIZE: Final = (80, 24)
+_MIN_COLUMNS: Final = 20
+
+
+def open_terminal(environment: Mapping[str, str], *, stdin_is_taken: bool = False) -> "Terminal | None":
+    """The terminal where somebody can be asked, or None: no terminal, a piped stdin, a machine (CI).
+
+    With `stdin_is_taken` (the arguments came through it) the keyboard is asked for through /dev/tty: a person who pipes
+    JSON in still sits there. Any other stdin that is no terminal means that nobody does.
+    """
+    if _is_machine(environment) or not os.isatty(_STDERR):
+        return None
+    if os.isatty(_STDIN) and not stdin_is_taken:
+        return Terminal(input_fd=_STDIN)
+    if not stdin_is_taken:
+        return None
+    with suppress(OSError):
+        return Terminal(input_fd=os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY | os.O_CLOEXEC))
+    return None
+
+
+def _is_machine(environment: Mapping[str, str]) -> bool:
+    return environment.get("CI", "").strip().casefold() not in ("", "0", "false", "no")
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Inside, Ctrl-C ends a wait at once: while an event loop is blocked, asyncio's handler only takes note of it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+class Terminal:
+    """Shows rows and reads lines."""
+
+    def __init__(self, *, input_fd: int) -> None:
+        self.input_fd = input_fd
+        # rich minds NO_COLOR and the kind of terminal.
+        self.console = Console(file=sys.stderr, highlight=False, markup=False, emoji=False)
+        self._typed = b""
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Columns and rows, as they are now."""
+        try:
+            columns, rows = os.get_terminal_size(_STDERR)
+        except OSError:
+            return _FALLBACK_SIZE
+        return (max(columns, _MIN_COLUMNS), rows) if columns > 0 and rows > 0 else _FALLBACK_SIZE
+
+    def show(self, rows: Sequence[Row]) -> None:
+        """Show rows, folded to the screen."""
+        print_lines(self.console, fold(rows, self.size[0]))
+
+    def say(self, text: str, look: Look = "note") -> None:
+        """Show words of our own, broken between words; what is quoted in them is made safe."""
+        wrap = TextWrapper(width=self.size[0], subsequent_indent="   ", replace_whitespace=False)
+        lines = [line for part in terminal_safe(text).split("\n") for line in wrap.wrap(part) or [""]]
+        self.show([Row(text=line, look=look) for line in lines])
+
+    def ask(self, prompt: str, *, fresh: bool = False) -> str | None:
+        """A line that was typed, without its end and the blanks around it; None when the person closed the input.
+
+        With `fresh` all that was typed before the question is thrown away: an answer that was given before there was
+        anything to see is none.
+        """
+        if fresh:
+            self._typed = b""
+            with suppress(termios.error):
+                termios.tcflush(self.input_fd, termios.TCIFLUSH)
+        self.console.print(Text(prompt, style="bold"), end="", soft_wrap=True)
+        line = self._read_line()
+        return None if line is None else line.decode("utf-8", "replace").strip()
+
+    def _read_line(self) -> bytes | None:
+        while b"\n" not in self._typed:
+            more = os.read(self.input_fd, _READ_BYTES)
+            if not more:
+                sys.stderr.write("\n")  # Ctrl-D leaves the cursor behind the prompt
+                rest, self._typed = self._typed, b""
+                return rest or None
+            self._typed += more
+        line, _, self._typed = self._typed.partition(b"\n")
+        return line

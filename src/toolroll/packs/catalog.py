@@ -1,0 +1,59 @@
+"""Tools with where they came from: from packs by name, from files and modules that a person names."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from toolroll.errors import ToolFailure
+from toolroll.kernel.tool import Tool
+from toolroll.kernel.toolset import Toolset
+from toolroll.packs.load import load_tools
+from toolroll.packs.registry import PACKS, Pack, pack_named, packs_holding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A tool, and the pack, file or module that it is from."""
+
+    tool: Tool
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """Tools of unique names, in order."""
+
+    entries: tuple[Entry, ...]
+
+    @property
+    def tools(self) -> Toolset:
+        """The tools as a set; two of one name are refused."""
+        return Toolset(entry.tool for entry in self.entries)
+
+    def find(self, name: str) -> Entry:
+        """The entry of that name; `ToolFailure` with the known names and the nearest one."""
+        tools = self.tools
+        found = tools.get(name)
+        if found is None:
+            raise ToolFailure(tools.unknown(name).text, code="unknown_tool")
+        return next(entry for entry in self.entries if entry.tool is found)
+
+
+def read_catalog(packs: Sequence[str] = (), sources: Sequence[str] = (), *, wanted: str | None = None) -> Catalog:
+    """The tools of these packs, files and modules; of every pack when none is named.
+
+    With `wanted`, and nothing named, only the pack that holds it is loaded, if one does.
+    """
+    chosen = [pack_named(name) for name in packs]
+    if not packs and not sources:
+        chosen = list(packs_holding(wanted) if wanted else ()) or list(PACKS)
+    return Catalog((*_of_packs(chosen), *_of_sources(sources)))
+
+
+def _of_packs(packs: Sequence[Pack]) -> Iterator[Entry]:
+    for pack in packs:
+        yield from (Entry(tool=tool, origin=pack.name) for tool in pack.load())
+
+
+def _of_sources(sources: Sequence[str]) -> Iterator[Entry]:
+    for source in sources:
+        yield from (Entry(tool=tool, origin=source) for tool in load_tools(source))

@@ -1,0 +1,77 @@
+"""Tools from a Python file or module that a person names. Its code runs: name only what you would run yourself."""
+
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import TypeVar
+
+from toolroll.errors import DefinitionError, UsageError
+from toolroll.kernel.tool import Tool
+from toolroll.safe.names import shown
+from toolroll.safe.refusals import refusals
+
+T = TypeVar("T")
+
+
+def load_tools(source: str) -> tuple[Tool, ...]:
+    """All tools that a file (`tools.py`, `path/to/tools`) or an importable module has under public names, in order."""
+    module = _from_file(Path(source)) if source.endswith(".py") or "/" in source else _from_name(source)
+    found = {id(value): value for name, value in vars(module).items() if isinstance(value, Tool) and name[0] != "_"}
+    if not found:
+        raise UsageError(f"'{shown(source)}' has no tools. Put @tool above a function in it.")
+    return tuple(found.values())
+
+
+def _from_file(path: Path) -> ModuleType:
+    with refusals(str(path)):
+        text = path.read_bytes()
+    file = str(path.resolve())
+    # A name that no module has: a file called json.py must not become everybody's json.
+    module = ModuleType(f"toolroll_from:{file}")
+    module.__file__ = file
+    sys.modules[module.__name__] = module
+    _look_also_in(path.resolve().parent)
+    # Not through the import system: that would leave bytecode beside a file that is only looked at.
+    _run(file, lambda: exec(compile(text, file, "exec"), vars(module)))  # noqa: S102 - what the person asked for
+    return module
+
+
+def _from_name(name: str) -> ModuleType:
+    _look_also_in(Path.cwd())
+    try:
+        return _run(name, lambda: import_module(name))
+    except DefinitionError as error:
+        missing = error.__cause__.name if isinstance(error.__cause__, ModuleNotFoundError) else None
+        if missing is not None and (name == missing or name.startswith(f"{missing}.")):
+            told = f"There is no module '{shown(name)}', here or installed. For a file write its name with '.py'."
+            raise UsageError(told) from None
+        raise
+
+
+def _look_also_in(folder: Path) -> None:
+    # Last, not first: what lies beside the file must not stand in for a module of the standard library or of ours.
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))
+
+
+def _run(source: str, work: Callable[[], T]) -> T:
+    try:
+        return work()
+    except (Exception, SystemExit) as error:  # a person's own code runs here, and may raise whatever it likes
+        place = f"'{shown(source)}'" + (f", line {line}" if (line := _line_of(error, source)) else "")
+        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        told = f"The tools in {place} could not be loaded. {what}"
+        raise DefinitionError(told, tool=source) from error
+
+
+def _line_of(error: BaseException, source: str) -> int | None:
+    """The line of the named file that the error came through: where the person has to look."""
+    lines = [error.lineno] if isinstance(error, SyntaxError) and error.filename == source else []
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == source:
+            lines.append(trace.tb_lineno)
+        trace = trace.tb_next
+    return lines[-1] if lines else None
