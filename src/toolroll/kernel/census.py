@@ -4,6 +4,9 @@
 a third of the cost of a whole call. Most calls can be cleared without. Every key of the text has its own colon, so if
 the checked value holds as many keys as the text has colons, none was overwritten. Where the two differ (a colon inside
 a string, a type that cannot be counted) nothing is proved, and the text is read again.
+
+The proof stands on one thing: a count never exceeds the keys that the text really gave. Whatever could add one (a
+default that becomes part of the value, one key that fills two fields, code of the user's) makes a type uncountable.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,6 +32,11 @@ class Census:
 
     def __init__(self, core_schema: Mapping[str, Any]) -> None:
         self._count: Count | None
+        self._definitions: dict[str, Mapping[str, Any]] = {}
+        self._counts: dict[str, Count | None] = {}
+        if core_schema["type"] == "definitions":  # of types that are used more than once
+            self._definitions = {one["ref"]: one for one in core_schema["definitions"]}
+            core_schema = core_schema["schema"]
         try:
             self._count = self._compile(core_schema) or _none
         except Uncountable:
@@ -41,12 +49,10 @@ class Census:
     def _compile(self, node: Mapping[str, Any]) -> Count | None:
         """The function that counts; None for a value that holds no keys."""
         match node["type"]:
-            case kind if kind in _WITHOUT_KEYS:
+            case kind if kind in _WITHOUT_KEYS and not _may_swallow_infinity(node):
                 return None
             case "float":
                 return _count_float
-            case "default":
-                return self._compile(node["schema"])
             case "nullable":
                 return self._nullable(node)
             case "list" if "items_schema" in node:
@@ -55,12 +61,23 @@ class Census:
                 return self._dict(node)
             case "union":
                 return self._union(node)
-            case "typed-dict":
+            case "typed-dict" if not _may_swallow_infinity(node):
                 return self._typed_dict(node)
-            case "model" if node["schema"]["type"] == "model-fields" and not node.get("custom_init"):
+            case "model" if _is_plain_model(node):
                 return self._model(node)
+            case "definition-ref":
+                return self._referred(node["schema_ref"])
             case kind:
                 raise Uncountable(kind)
+
+    def _referred(self, ref: str) -> Count | None:
+        if ref not in self._counts:
+            # Taken away while it is read: a type inside itself would be counted in frames of Python, up to 200 deep.
+            definition = self._definitions.pop(ref, None)
+            if definition is None:
+                raise Uncountable(ref)
+            self._counts[ref] = self._compile(definition)
+        return self._counts[ref]
 
     def _nullable(self, node: Mapping[str, Any]) -> Count | None:
         inner = self._compile(node["schema"])
@@ -83,7 +100,7 @@ class Census:
         return None
 
     def _model(self, node: Mapping[str, Any]) -> Count | None:
-        inner = self._fields(node["schema"]["fields"])
+        inner = self._fields(node["schema"]["fields"], _without_default)
 
         def count(model: Any) -> int:
             given = model.__pydantic_fields_set__  # a default has keys too, but none of them came from the text
@@ -96,7 +113,7 @@ class Census:
         return count
 
     def _typed_dict(self, node: Mapping[str, Any]) -> Count | None:
-        inner = self._fields(node["fields"])
+        inner = self._fields(node["fields"], lambda schema: schema)
 
         def count(fields: dict[str, Any]) -> int:
             total = len(fields)
@@ -107,9 +124,49 @@ class Census:
 
         return count
 
-    def _fields(self, fields: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, Count]]:
-        counted = ((name, self._compile(field["schema"])) for name, field in fields.items())
+    def _fields(
+        self, fields: Mapping[str, Mapping[str, Any]], schema_of: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+    ) -> list[tuple[str, Count]]:
+        _refuse_shared_keys(fields)
+        counted = ((name, self._compile(schema_of(field["schema"]))) for name, field in fields.items())
         return [(name, count) for name, count in counted if count is not None]
+
+
+def _without_default(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    # Only of a model's field, where the value tells what was given. `on_error` replaces a value that was given.
+    if schema["type"] != "default" or schema.get("on_error", "raise") != "raise":
+        return schema
+    inner: Mapping[str, Any] = schema["schema"]
+    return inner
+
+
+def _is_plain_model(node: Mapping[str, Any]) -> bool:
+    # `model_post_init` and an own `__init__` may set fields, which then count as given
+    is_plain = node["schema"]["type"] == "model-fields" and not (node.get("custom_init") or node.get("post_init"))
+    return is_plain and not _may_swallow_infinity(node)
+
+
+def _may_swallow_infinity(node: Mapping[str, Any]) -> bool:
+    """Whether 1e999 in the text may become something that is not a float."""
+    match node["type"]:
+        case "str":
+            return bool(node.get("coerce_numbers_to_str"))
+        case "literal":
+            return not all(isinstance(value, str | int | None) for value in node["expected"])
+        case "enum":
+            return "missing" in node or not all(isinstance(member.value, str | int) for member in node["members"])
+        case _:
+            return bool(node.get("config", {}).get("coerce_numbers_to_str"))
+
+
+def _refuse_shared_keys(fields: Mapping[str, Mapping[str, Any]]) -> None:
+    """Refuse fields that one key of the text could fill together: {"a": 1, "a": 2} would count as two keys."""
+    seen: set[str] = set()
+    for name, field in fields.items():
+        alias = field.get("validation_alias", name)
+        if not isinstance(alias, str) or not seen.isdisjoint((name, alias)):
+            raise Uncountable("aliases")
+        seen |= {name, alias}
 
 
 def _none(_value: object) -> int:
