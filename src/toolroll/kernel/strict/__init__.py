@@ -1,0 +1,1 @@
+"""Strict forms of tool schemas: what one provider's strict mode takes, and which tools of a request get it."""

@@ -1,0 +1,106 @@
+"""How large a strict schema is: against the provider's limits, and for the budgets of a request."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from toolroll.kernel.strict.nodes import Node, branches, is_union
+from toolroll.kernel.strict.rules import MAX_PARTS, StrictRules
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """What a node weighs with everything below it; a definition weighs at each use what it holds.
+
+    How vendors count a definition that is used twice is not documented; the grammar they compile holds it twice.
+    """
+
+    parts: int = 1
+    optional: int = 0
+    unions: int = 0
+    depth: int = 0
+
+
+_LEADS_BACK: Final = Size()
+
+
+def measure(node: Node, definitions: Mapping[str, Size]) -> Size:
+    """The size of a node; `definitions` are those of the complete ones, a reference to any other leads back."""
+    if "$ref" in node:
+        return definitions.get(str(node["$ref"]), _LEADS_BACK)
+    properties = properties_of(node)
+    below = [measure(child, definitions) for child in children(node)]
+    required = node.get("required", [])
+    assert isinstance(required, list)
+    return Size(
+        # Cut: definitions that double one another give numbers of thousands of digits.
+        parts=min(1 + sum(size.parts for size in below), MAX_PARTS + 1),
+        optional=min(len(properties) - len(required) + sum(size.optional for size in below), MAX_PARTS),
+        unions=min(is_union(node) + sum(size.unions for size in below), MAX_PARTS),
+        depth=(node.get("type") in ("object", "array")) + max((size.depth for size in below), default=0),
+    )
+
+
+def children(node: Node) -> Iterator[Node]:
+    """The nodes directly below."""
+    yield from properties_of(node).values()
+    if isinstance(items := node.get("items"), dict):
+        yield items
+    yield from branches(node)
+
+
+def properties_of(node: Node) -> dict[str, Node]:
+    """The properties of an object; none for any other node."""
+    properties = node.get("properties", {})
+    assert isinstance(properties, dict)
+    return properties
+
+
+def too_large(root: Node, definitions: Mapping[str, Node], size: Size, rules: StrictRules) -> Iterator[str]:
+    """Which limits of one schema it breaks, in plain words; `definitions` are by name."""
+    nodes = list(written(root, definitions))
+    enums = [values for node in nodes if isinstance(values := node.get("enum"), list)]
+    names = _named_characters(nodes, definitions)
+    counts = (
+        ("nested levels", size.depth, rules.max_depth),
+        ("parts", size.parts, MAX_PARTS),
+        ("properties", sum(len(properties_of(node)) for node in nodes), rules.max_properties),
+        ("enum values", sum(map(len, enums)), rules.max_enum_values),
+        ("characters in names and fixed values", names, rules.max_name_characters),
+        ("characters in one long enum", _longest_enum(enums, rules), rules.max_large_enum_characters),
+    )
+    for what, count, limit in counts:
+        if limit is not None and count > limit:
+            yield f"more than {limit} {what}, {_whose(what, rules)} limit"
+
+
+def _whose(what: str, rules: StrictRules) -> str:
+    return "our own" if what == "parts" else f"the {rules.name}"
+
+
+def written(root: Node, definitions: Mapping[str, Node]) -> Iterator[Node]:
+    """Every node as it stands in the schema, definitions once."""
+    waiting = [root, *definitions.values()]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(children(node))
+
+
+def _named_characters(nodes: list[Node], definitions: Mapping[str, Node]) -> int:
+    fixed = [value for node in nodes for value in fixed_values(node) or () if isinstance(value, str)]
+    properties = [name for node in nodes for name in properties_of(node)]
+    return sum(map(len, (*definitions, *properties, *fixed)))
+
+
+def _longest_enum(enums: list[list[object]], rules: StrictRules) -> int:
+    large = [values for values in enums if rules.large_enum_values and len(values) > rules.large_enum_values]
+    return max((sum(len(value) for value in values if isinstance(value, str)) for values in large), default=0)
+
+
+def fixed_values(node: Node) -> list[object] | None:
+    """The values of `const` or `enum`; None where neither is set."""
+    if "const" in node:
+        return [node["const"]]
+    values = node.get("enum")
+    return values if isinstance(values, list) else None
