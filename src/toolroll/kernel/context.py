@@ -7,11 +7,12 @@ import logging
 import secrets
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from threading import get_ident
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar
 
 from toolroll.kernel.approval import Approver, Preview
-from toolroll.kernel.depends import DependencyKey, Depends, Identity, Maker
+from toolroll.kernel.depends import DependencyKey, Depends, Identity, Maker, check_overrides
 from toolroll.kernel.events import KernelEvent, Progress, StateChanged
 from toolroll.kernel.messages import ToolCall
 from toolroll.kernel.policy import Policy
@@ -69,6 +70,7 @@ class Run:
         self.run_id = run_id or make_id()
         self.deps: Mapping[str, object] = MappingProxyType(dict(deps or {}))
         self.overrides: Mapping[Identity, Maker] = MappingProxyType(dict(overrides or {}))
+        check_overrides(self.overrides)
         self.policy = policy
         self.approver = approver
         self.ledger = ledger
@@ -117,7 +119,7 @@ class ToolContext:
 
     is_tool_context: ClassVar[bool] = True
 
-    __slots__ = ("_cancelled", "_loop", "_values", "call_id", "preview", "run")
+    __slots__ = ("_cancelled", "_home", "_values", "call_id", "preview", "run")
 
     def __init__(self, *, run: Run | None = None, call_id: str | None = None) -> None:
         self.run = run or Run()
@@ -125,7 +127,7 @@ class ToolContext:
         self.preview: Preview | None = None
         self._cancelled = False
         self._values: ValueStore | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._home: tuple[asyncio.AbstractEventLoop, int] | None = None  # and the thread that it runs in
 
     @property
     def run_id(self) -> str:
@@ -165,22 +167,27 @@ class ToolContext:
     def progress(self, message: str, fraction: float | None = None) -> None:
         """Report how far the call is. Works from threads too."""
         event = Progress(call_id=self.call_id, message=message, fraction=fraction)
-        if self._loop is None:
+        if self._home is None or self._home[1] == get_ident():
             self.run.emit(event)
-        else:
-            self._loop.call_soon_threadsafe(self.run.emit, event)
+            return
+        try:
+            self._home[0].call_soon_threadsafe(self.run.emit, event)
+        except RuntimeError:  # the loop has closed: nobody is left to be told
+            return
 
     async def resolve(self, key: DependencyKey[T]) -> T:
         """The value behind the key: an override with its id, or what `create` makes."""
         value: Any = await provide(Depends(key, key.scope), self)
         return value  # type: ignore[no-any-return]  # the key says which type `create` makes
 
-    def runs_in_thread(self, loop: "asyncio.AbstractEventLoop") -> None:
-        """From here on the tool runs on a thread of its own: events must cross over to the loop."""
-        self._loop = loop
+    def runs_on(self, loop: "asyncio.AbstractEventLoop") -> None:
+        """The call runs on this loop, in this thread: events from other threads must cross over to it."""
+        self._home = loop, get_ident()
 
     async def aclose(self) -> None:
         """Tear down what was made for this call."""
         if self._values is not None:
-            values, self._values = self._values, None
-            await values.aclose()
+            try:
+                await self._values.aclose()
+            finally:
+                self._values = None

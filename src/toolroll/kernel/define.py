@@ -1,20 +1,23 @@
 """Making tools: `@tool` on a function, or `define_tool` with data and a function. Both check everything at once."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import is_dataclass
-from typing import Any, Final, TypeVar, get_args, overload
+import inspect
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import fields, is_dataclass
+from functools import partial
+from typing import Any, Final, TypeVar, get_args, get_origin, overload
 
 from pydantic import BaseModel, TypeAdapter
-from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUserError
+from pydantic.errors import PydanticUndefinedAnnotation, PydanticUserError
+from pydantic_core import SchemaError
 from typing_extensions import TypedDict, is_typeddict
 
-from toolroll.errors import DefinitionError, DependencyError
+from toolroll.errors import DefinitionError, ToolrollError
 from toolroll.kernel.approval import Effect
 from toolroll.kernel.context import ToolContext
 from toolroll.kernel.depends import Depends, check_graph
-from toolroll.kernel.docstring import read_docstring
+from toolroll.kernel.docstring import Docstring, read_docstring
 from toolroll.kernel.function import CoreTool, FunctionTool, InputTool, PreviewMaker
-from toolroll.kernel.hints import names_at
+from toolroll.kernel.hints import Place, callable_of, place_at, written_function
 from toolroll.kernel.names import check_name
 from toolroll.kernel.schema import JsonSchema, OpenObject, draft07
 from toolroll.kernel.signature import Signature, read_signature
@@ -23,7 +26,8 @@ from toolroll.kernel.wrappers import with_timeout
 
 Input = TypeVar("Input")
 
-_UNUSABLE: Final = (PydanticSchemaGenerationError, PydanticUserError, PydanticInvalidForJsonSchema)
+# What pydantic raises for a type it cannot use; TypeError for a constraint that does not fit (`Field(ge=1)` on a list).
+_UNUSABLE: Final = (PydanticUserError, PydanticUndefinedAnnotation, SchemaError, TypeError)
 
 
 @overload
@@ -61,14 +65,14 @@ def tool(
     `paths` names the parameters that hold paths (for rules), `why` the one that says what the call is for, `preview`
     the function that shows what would happen. The function stays callable as it was.
     """
-    names = names_at(2)
+    place = place_at(2)
+    text = subject if isinstance(subject, str) else None
 
     def make(function: Callable[..., Any]) -> Tool:
-        text = subject if isinstance(subject, str) else None
-        made = _from_function(function, name, text, names, effect=effect, paths=paths, why=why, preview=preview)
+        made = _from_function(function, name, text, place, effect=effect, paths=paths, why=why, preview=preview)
         return made if timeout is None else with_timeout(made, timeout)
 
-    return make(subject) if callable(subject) else make
+    return make if subject is None or isinstance(subject, str) else make(subject)
 
 
 def define_tool(
@@ -85,21 +89,42 @@ def define_tool(
 ) -> Tool:
     """A tool from data and a function: `execute(input, ctx)` gets one checked value of the `input` type."""
     check_name(name)
-    if not (is_typeddict(input) or is_dataclass(input) or issubclass(input, BaseModel)):
+    if not _is_input_type(input):
         raise DefinitionError(
-            f"{name}: input must be a pydantic model, a TypedDict or a dataclass, not {input!r}.", tool=name
+            f"{name}: input must be a pydantic model with fields, a TypedDict or a dataclass, not {input!r}.", tool=name
         )
+    _check_takes(name, "execute", execute, "input, ctx")
+    _check_is_no_generator(name, execute)
     adapter, parameters = _adapt(name, input, None)
-    options = _core_options(name, description, adapter, parameters, effect, paths, why, preview)
-    made = InputTool(execute, **options)
+    options = _core_options(name, description, adapter, parameters, effect, preview)
+    made = InputTool(execute, **options, **_named_parameters(name, _field_names(input), paths, why))
     return made if timeout is None else with_timeout(made, timeout)
+
+
+def _is_input_type(shape: object) -> bool:
+    shape = get_origin(shape) or shape  # of a generic one
+    if not isinstance(shape, type):
+        return False
+    return (
+        is_typeddict(shape)
+        or is_dataclass(shape)
+        or (issubclass(shape, BaseModel) and "root" not in shape.model_fields)
+    )
+
+
+def _field_names(shape: Any) -> Collection[str]:
+    """The fields of an input type as its author calls them, whatever a model is told."""
+    shape = get_origin(shape) or shape
+    if is_dataclass(shape):
+        return [field.name for field in fields(shape)]
+    return list(shape.__annotations__ if is_typeddict(shape) else shape.model_fields)
 
 
 def _from_function(
     function: Callable[..., Any],
     name: str | None,
     description: str | None,
-    names: dict[str, object],
+    place: Place,
     *,
     effect: Effect,
     paths: Sequence[str],
@@ -107,15 +132,59 @@ def _from_function(
     preview: PreviewMaker | None,
 ) -> CoreTool:
     name = name or str(getattr(function, "__name__", ""))
+    _check_is_function(name, function)
     check_name(name)
-    docs = read_docstring(function.__doc__)
-    signature = read_signature(function, tool=name, names=names, texts=docs.parameters)
-    _check_dependencies(name, signature)
+    _check_is_no_generator(name, function)
+    docs = _docs(function)
+    signature = read_signature(function, tool=name, place=place, texts=docs.parameters)
+    _check_dependencies(name, signature, place)
     shape = TypedDict(name, signature.fields)  # type: ignore[misc]  # the fields are known only here
     adapter, parameters = _adapt(name, shape, signature)
     signature.put_defaults(parameters)
-    options = _core_options(name, description or docs.summary, adapter, parameters, effect, paths, why, preview)
-    return FunctionTool(function, injected=signature.injected, defaults=signature.filled, **options)
+    options = _core_options(name, description or docs.summary, adapter, parameters, effect, preview)
+    return FunctionTool(
+        function,
+        injected=signature.injected,
+        shown=signature.shown,
+        filled=signature.filled,
+        **options,
+        **_named_parameters(name, signature.fields, paths, why),
+    )
+
+
+def _docs(function: Callable[..., Any]) -> Docstring:
+    docs = read_docstring(written_function(function).__doc__)
+    if docs.summary or isinstance(function, partial):  # whose own docstring explains partial
+        return docs
+    return Docstring(summary=read_docstring(function.__doc__).summary, parameters=docs.parameters)
+
+
+def _check_is_function(name: str, subject: object) -> None:
+    if isinstance(subject, Tool):
+        raise DefinitionError(f"{subject.name} is a tool already. Use it as it is, or renamed(tool, ...).", tool=name)
+    if isinstance(subject, type) or not callable(subject):
+        raise DefinitionError(
+            f"A tool is made of a function, not of {subject!r}. Of a class or class method, take the bound method: "
+            "tool(object.method).",
+            tool=name,
+        )
+
+
+def _check_is_no_generator(name: str, function: Callable[..., Any]) -> None:
+    plain = callable_of(function)
+    if inspect.isgeneratorfunction(plain) or inspect.isasyncgenfunction(plain):
+        raise DefinitionError(
+            f"{name}: a tool answers once, and this function yields. Return a list instead, and report what happens on "
+            "the way with ctx.progress(...).",
+            tool=name,
+        )
+
+
+def _check_takes(name: str, option: str, function: Callable[..., Any], wanted: str) -> None:
+    try:
+        inspect.signature(function).bind(*wanted.split(", "))
+    except (TypeError, ValueError):
+        raise DefinitionError(f"{name}: {option} must be a function that takes ({wanted}).", tool=name) from None
 
 
 def _core_options(
@@ -124,8 +193,6 @@ def _core_options(
     adapter: TypeAdapter[Any],
     parameters: JsonSchema,
     effect: Effect,
-    paths: Sequence[str],
-    why: str | None,
     preview: PreviewMaker | None,
 ) -> dict[str, Any]:
     if not description.strip():
@@ -135,33 +202,39 @@ def _core_options(
         )
     if effect not in get_args(Effect):
         raise DefinitionError(f"{name}: effect is 'reads', 'writes' or 'external', not {effect!r}.", tool=name)
-    known = parameters["properties"]
-    assert isinstance(known, dict)
-    for parameter in (*paths, *([why] if why else ())):
-        if parameter not in known:
-            raise DefinitionError(
-                f"{name}: there is no parameter {parameter!r} for paths= or why= to name.",
-                tool=name,
-                parameter=parameter,
-            )
+    if preview is not None:
+        _check_takes(name, "preview", preview, "arguments, ctx, edited")
     return {
         "name": name,
         "description": description.strip(),
         "adapter": adapter,
         "parameters": parameters,
         "effect": effect,
-        "path_arguments": tuple(paths),
-        "why_argument": why,
         "preview": preview,
     }
 
 
-def _check_dependencies(name: str, signature: Signature) -> None:
+def _named_parameters(name: str, known: Collection[str], paths: Sequence[str], why: str | None) -> dict[str, Any]:
+    """What `paths=` and `why=` name, checked: a typo must not leave a path unguarded."""
+    if isinstance(paths, str):
+        raise DefinitionError(f"{name}: paths= takes a list of parameters: paths=[{paths!r}].", tool=name)
+    for parameter in (*paths, *([why] if why else ())):
+        if parameter not in known:
+            raise DefinitionError(
+                f"{name}: there is no parameter {parameter!r} for paths= or why= to name; "
+                f"there is: {', '.join(known) or 'none'}.",
+                tool=name,
+                parameter=parameter,
+            )
+    return {"path_arguments": tuple(paths), "why_argument": why}
+
+
+def _check_dependencies(name: str, signature: Signature, place: Place) -> None:
     for parameter, injection in signature.injected:
         if isinstance(injection, Depends):
             try:
-                check_graph(injection)
-            except DependencyError as error:
+                check_graph(injection, place)
+            except ToolrollError as error:
                 error.add_note(f"tool {name}, parameter '{parameter}'")
                 raise
 
@@ -176,15 +249,15 @@ def _adapt(name: str, shape: Any, signature: Signature | None) -> tuple[TypeAdap
             f'{name}: {error.where or "the input"} takes fields it does not name (extra="allow"). A model must know '
             "what it can send: declare the fields, or use dict[str, ...] for a free-form map.",
             tool=name,
-            parameter=error.where.split(".")[0] or None,
+            parameter=_culprit(signature),
         ) from None
     except _UNUSABLE as error:
         parameter = _culprit(signature)
         place = f"parameter '{parameter}'" if parameter else "the input"
         reason = str(error).splitlines()[0]
         raise DefinitionError(
-            f"{name}: {place} has a type that JSON cannot carry ({reason}). Take a plain type (str, int, list, model) "
-            "and convert inside, or inject the value with Depends.",
+            f"{name}: {place} has a type that cannot be used ({reason}). Take a plain type (str, int, list, model) and "
+            "convert inside, or inject the value with Depends.",
             tool=name,
             parameter=parameter,
         ) from None
@@ -193,8 +266,7 @@ def _adapt(name: str, shape: Any, signature: Signature | None) -> tuple[TypeAdap
 def _culprit(signature: Signature | None) -> str | None:
     for parameter, annotation in signature.fields.items() if signature else ():
         try:
-            one: Any = TypedDict("One", {parameter: annotation})  # type: ignore[misc]  # as above
-            TypeAdapter(one).json_schema()
-        except _UNUSABLE:
+            draft07(TypeAdapter(TypedDict("One", {parameter: annotation})))  # type: ignore[operator]  # as above
+        except (OpenObject, *_UNUSABLE):
             return parameter
     return None

@@ -1,11 +1,11 @@
 """The two tools at the core: one around a function's own parameters, one around an input type and a function."""
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import update_wrapper
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import to_json
 
 from toolroll.errors import ArgumentsRefused
@@ -14,11 +14,13 @@ from toolroll.kernel.census import Census
 from toolroll.kernel.context import ToolContext
 from toolroll.kernel.depends import Injection
 from toolroll.kernel.faults import describe_faults
+from toolroll.kernel.hints import callable_of
 from toolroll.kernel.parse import parse_object
 from toolroll.kernel.permit import Permit
 from toolroll.kernel.resolve import provide
 from toolroll.kernel.schema import JsonSchema
 from toolroll.kernel.serialize import dump_json, plain
+from toolroll.kernel.signature import Filler
 from toolroll.kernel.strict.nulls import without_left_out_nulls
 from toolroll.kernel.threads import run_in_thread
 from toolroll.kernel.tool import Tool
@@ -26,9 +28,6 @@ from toolroll.safe.limits import MAX_ARGUMENTS_BYTES
 
 PreviewMaker: TypeAlias = Callable[..., Any]
 """`preview(arguments, ctx, edited) -> Preview`, sync or async; `arguments` as a plain mapping."""
-
-PREVIEW_LINES: Final = 2
-"""Lines of JSON in the preview of a tool that offers none of its own: its name and its arguments."""
 
 
 class CoreTool(Tool):
@@ -55,6 +54,7 @@ class CoreTool(Tool):
         self._path_arguments = path_arguments
         self._why_argument = why_argument
         self._preview = preview
+        self._complete: Callable[[object], object] | None = None
 
     @property
     def name(self) -> str:
@@ -77,8 +77,10 @@ class CoreTool(Tool):
         return self
 
     def validate(self, raw: str) -> object:
-        if len(raw) * 4 > MAX_ARGUMENTS_BYTES or not raw.strip():  # a character is up to four bytes
-            raw = to_json(parse_object(raw)).decode()
+        if not raw or raw.isspace():
+            raw = "{}"  # no text at all counts as no arguments: some servers send that
+        elif len(raw) * 4 > MAX_ARGUMENTS_BYTES:  # a character is up to four bytes
+            parse_object(raw)
         try:
             # From the text, not from parsed values: a date in a strict field is a string in JSON, and only there.
             value: object = self._validate_json(raw, extra="forbid")
@@ -86,7 +88,7 @@ class CoreTool(Tool):
             value = self._validate_without_nulls(raw, error)
         if not self._census.clears(raw, value):
             parse_object(raw)
-        return value
+        return self._complete(value) if self._complete else value
 
     def _validate_without_nulls(self, raw: str, first: ValidationError) -> object:
         # A strict provider makes a model write every parameter, and null for those it means to leave out.
@@ -100,8 +102,10 @@ class CoreTool(Tool):
         raise ArgumentsRefused(describe_faults(self._name, first, self._parameters))
 
     def paths(self, arguments: object) -> tuple[str, ...]:
+        if not self._path_arguments:
+            return ()
         fields = self.fields(arguments)
-        return tuple(str(fields[name]) for name in self._path_arguments if fields.get(name) is not None)
+        return tuple(path for name in self._path_arguments for path in _texts(fields.get(name)))
 
     def why(self, arguments: object) -> str:
         if self._why_argument is None:
@@ -112,15 +116,26 @@ class CoreTool(Tool):
         if self._preview is None:
             return Preview.of_text(f"{self._name} {dump_json(arguments)}")
         maker, fields = self._preview, self.fields(arguments)
-        if inspect.iscoroutinefunction(maker):
-            return await maker(fields, ctx, edited)  # type: ignore[no-any-return]  # a PreviewMaker's promise
-        return await run_in_thread(lambda: maker(fields, ctx, edited))
+        # Torn down at once: a person may take hours to answer, and a rejected call never runs.
+        shown = await closing(lambda: call(lambda: maker(fields, ctx, edited), in_thread=not is_async(maker)), ctx)
+        if not isinstance(shown, Preview):
+            raise TypeError(f"the preview of {self._name} returned {type(shown).__name__}, not a Preview")
+        return shown
 
     def fields(self, arguments: object) -> Mapping[str, object]:
         """The arguments by name, for previews and rules."""
         found = plain(arguments)
         assert isinstance(found, dict)
         return found
+
+
+def _texts(value: object) -> Iterator[str]:
+    """The paths in a parameter's value: one, or a list or map of them."""
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _texts(inner)
+    elif value is not None:
+        yield str(value)
 
 
 class FunctionTool(CoreTool):
@@ -131,38 +146,45 @@ class FunctionTool(CoreTool):
         function: Callable[..., Any],
         *,
         injected: tuple[tuple[str, Injection], ...] = (),
-        defaults: Mapping[str, Callable[[], object]] | None = None,
+        shown: Mapping[str, object] | None = None,
+        filled: Mapping[str, Filler] | None = None,
         **core: Any,
     ) -> None:
         super().__init__(**core)
-        update_wrapper(self, function)
+        update_wrapper(self, function, updated=())  # its attributes may be called like ours
         self._function = function
-        self._is_async = inspect.iscoroutinefunction(function)
-        self._is_direct = self._is_async and not injected and not defaults  # nothing to do but to call it
+        self._is_async = is_async(function)
+        self._is_direct = self._is_async and not injected  # nothing to do but to call it
         self._injected = injected
-        self._defaults = defaults
+        self._shown = shown or {}
+        self._filled = filled or {}
+        self._complete = self._with_filled if filled else None
 
     def invoke(self, permit: Permit, ctx: ToolContext) -> Awaitable[object]:
-        given: dict[str, Any] = permit.redeem(self)  # type: ignore[assignment]  # the adapter makes a dict
+        given: dict[str, Any] = Permit.redeem(permit, self, ctx)  # type: ignore[assignment]  # the adapter makes a dict
         if self._is_direct:
             return self._function(**given)  # type: ignore[no-any-return]  # an async function's coroutine
-        return self._injected_call(given, ctx)
+        return closing(lambda: self._injected_call(given, ctx), ctx)
 
     async def _injected_call(self, given: dict[str, Any], ctx: ToolContext) -> object:
-        try:
-            given = given | {name: await provide(need, ctx) for name, need in self._injected}
-            return await self._call(given, ctx)
-        finally:
-            await ctx.aclose()
+        given = given | {name: await provide(need, ctx) for name, need in self._injected}
+        return await call(lambda: self._function(**given), in_thread=not self._is_async)
 
-    async def _call(self, given: dict[str, Any], ctx: ToolContext) -> object:
-        if self._defaults:
-            given = {name: make() for name, make in self._defaults.items() if name not in given} | given
-        if self._is_async:
-            return await self._function(**given)
-        return await call_in_thread(lambda: self._function(**given), ctx)
+    def fields(self, arguments: object) -> Mapping[str, object]:
+        return {**self._shown, **super().fields(arguments)}  # a rule about a path must see the one that is left out
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def _with_filled(self, given: object) -> object:
+        # When the call is checked, not when it runs: a person approves what a factory made, too.
+        assert isinstance(given, dict)
+        for name, fill in self._filled.items():
+            if name not in given:
+                given[name] = fill(given)
+        return given
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        if self._filled:
+            given = inspect.signature(self._function).bind_partial(*args, **kwargs).arguments
+            kwargs |= {name: fill(given) for name, fill in self._filled.items() if name not in given}
         return self._function(*args, **kwargs)
 
 
@@ -172,31 +194,51 @@ class InputTool(CoreTool):
     def __init__(self, execute: Callable[[Any, ToolContext], Any], **core: Any) -> None:
         super().__init__(**core)
         self._execute = execute
-        self._is_async = inspect.iscoroutinefunction(execute)
+        self._is_async = is_async(execute)
 
-    async def invoke(self, permit: Permit, ctx: ToolContext) -> object:
-        given = permit.redeem(self)
-        try:
-            if self._is_async:
-                return await self._execute(given, ctx)
-            return await call_in_thread(lambda: self._execute(given, ctx), ctx)
-        finally:
-            await ctx.aclose()
+    def invoke(self, permit: Permit, ctx: ToolContext) -> Awaitable[object]:
+        given = Permit.redeem(permit, self, ctx)
+        return closing(lambda: call(lambda: self._execute(given, ctx), in_thread=not self._is_async), ctx)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def fields(self, arguments: object) -> Mapping[str, object]:
+        if not isinstance(arguments, BaseModel):
+            return super().fields(arguments)
+        return {name: plain(getattr(arguments, name)) for name in type(arguments).model_fields}  # not by alias
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return self._execute(*args, **kwargs)
 
 
-async def call_in_thread(function: Callable[[], object], ctx: ToolContext) -> object:
-    """Run a tool's sync function on a thread; when the wait is cancelled the tool is told through `ctx.cancelled`."""
+def is_async(function: Callable[..., Any]) -> bool:
+    """Whether calling it gives a coroutine at once; an object counts by its `__call__`."""
+    return inspect.iscoroutinefunction(callable_of(function))
+
+
+async def call(function: Callable[[], Any], *, in_thread: bool) -> object:
+    """What the function comes to, on a thread where it might block the event loop."""
+    value = await run_in_thread(function) if in_thread else function()
+    # also of a sync function that hands back a coroutine, such as a lambda around one
+    return await value if inspect.isawaitable(value) else value
+
+
+async def closing(work: Callable[[], Awaitable[object]], ctx: ToolContext) -> object:
+    """The work's result, with all that was made for it torn down. An error of the work goes before one of that."""
     import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
 
-    ctx.runs_in_thread(asyncio.get_running_loop())
+    ctx.runs_on(asyncio.get_running_loop())
     try:
-        value = await run_in_thread(function)
-    except asyncio.CancelledError:
-        ctx.cancel()
+        value = await work()
+    except BaseException as error:
+        if isinstance(error, asyncio.CancelledError):
+            ctx.cancel()  # for a function that goes on in its thread
+        await _close_after_error(ctx)
         raise
-    if inspect.isawaitable(value):  # a sync function that hands back a coroutine, such as a lambda around one
-        return await value
+    await ctx.aclose()
     return value
+
+
+async def _close_after_error(ctx: ToolContext) -> None:
+    try:
+        await ctx.aclose()
+    except Exception:  # what the tool itself raised is what the model must read, and a cancellation must go on
+        ctx.logger.exception("the tear-down of call %s failed too", ctx.call_id)

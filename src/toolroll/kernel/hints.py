@@ -1,35 +1,121 @@
-"""Annotations of a function as objects, also when they were written as strings inside another function."""
+"""What a function's author wrote: the plain function behind a callable, and its annotations as objects.
 
+Annotations may be strings that only their place of definition can read: a type of the function around, under
+`from __future__ import annotations`.
+"""
+
+import inspect
 import sys
-from collections.abc import Callable, Mapping
-from typing import Any, get_type_hints
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Final, get_type_hints
 
 from toolroll.errors import DefinitionError
 
 
-def annotations_of(function: Callable[..., Any], names: Mapping[str, object] | None = None) -> dict[str, Any]:
-    """The evaluated annotations by parameter; `names` adds what only the place of definition can see."""
-    target = function.__init__ if isinstance(function, type) else function  # type: ignore[misc]  # only its hints are read
-    try:
-        return get_type_hints(target, localns={**_closure(function), **(names or {})}, include_extras=True)
-    except (NameError, TypeError, AttributeError) as error:
-        name = getattr(function, "__qualname__", repr(function))
-        raise DefinitionError(
-            f"{name}: an annotation cannot be evaluated ({error}). "
-            "Define or import that type at module level, or without `if TYPE_CHECKING`.",
-            tool=name,
-        ) from None
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a function was made a tool: the module, and what can be seen there besides the module's own names."""
+
+    module: Mapping[str, object]
+    names: Mapping[str, object]
 
 
-def names_at(depth: int) -> dict[str, object]:
-    """The local names `depth` calls up: where a decorated function was written."""
-    return dict(sys._getframe(depth).f_locals)  # noqa: SLF001 - the documented way is a stack walk, 100 times dearer
+NOWHERE: Final = Place(module={}, names={})
 
 
-def _closure(function: Callable[..., Any]) -> dict[str, object]:
+def place_at(depth: int) -> Place:
+    """The place `depth` calls up."""
+    frame = sys._getframe(depth)  # noqa: SLF001 - the documented way is a stack walk, 100 times dearer
+    in_module = frame.f_locals is frame.f_globals
+    return Place(module=frame.f_globals, names={} if in_module else dict(frame.f_locals))
+
+
+def callable_of(subject: Callable[..., Any]) -> Callable[..., Any]:
+    """The subject in a form that `inspect` can tell async from sync by: objects become their `__call__`."""
+    if isinstance(subject, staticmethod):
+        return subject.__func__
+    if inspect.isroutine(subject) or isinstance(subject, (type, partial)):
+        return subject
+    return subject.__call__  # type: ignore[no-any-return,operator]  # a bound method, of what type ever
+
+
+def written_function(subject: Callable[..., Any]) -> Callable[..., Any]:
+    """The function that carries the annotations and the docstring, behind whatever stands around it."""
+    found = callable_of(subject)
+    if isinstance(found, partial):
+        return written_function(found.func)
+    if isinstance(found, type):
+        maker: Callable[..., Any] = found.__init__  # type: ignore[misc]  # only its annotations are read
+        if maker is object.__init__:  # a named tuple takes its values in __new__
+            maker = found.__new__
+        return maker
+    innermost: Callable[..., Any] = inspect.unwrap(found)
+    return innermost
+
+
+def parameters_of(subject: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """The parameters that are still open; `ValueError` for a builtin that does not tell.
+
+    What a partial has bound by name is settled. Python would let a caller replace it, and a model is such a caller.
+    """
+    bound = subject.keywords if isinstance(subject, partial) else {}
+    found = inspect.signature(subject).parameters
+    return {name: parameter for name, parameter in found.items() if name not in bound}
+
+
+def annotations_of(
+    subject: Callable[..., Any], parameters: Iterable[str], *, owner: str, place: Place = NOWHERE
+) -> dict[str, Any]:
+    """The evaluated annotations of these parameters; `owner` is whom an error speaks about.
+
+    The return annotation is left alone: it may well name a type that is only imported for type checkers.
+    """
+    function = written_function(subject)
+    written = getattr(function, "__annotations__", {})
+    names = _Names.of(function, place)
+    return {name: names.evaluate(name, written[name], owner) for name in parameters if name in written}
+
+
+class _ContextByName:
+    """Stands in for a `ToolContext` that was imported under `if TYPE_CHECKING`."""
+
+    is_tool_context: ClassVar[bool] = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Names:
+    outer: dict[str, Any]
+    inner: dict[str, Any]
+
+    @classmethod
+    def of(cls, function: Callable[..., Any], place: Place) -> "_Names":
+        outer = getattr(function, "__globals__", {})
+        inner: dict[str, Any] = {} if "ToolContext" in outer else {"ToolContext": _ContextByName}
+        if place.module is outer:  # another module's names mean other things
+            inner.update(place.names)
+        return cls(outer=outer, inner=inner | _closure(function))
+
+    def evaluate(self, parameter: str, annotation: object, owner: str) -> Any:
+        def bearer() -> None: ...
+
+        bearer.__annotations__ = {parameter: annotation}
+        try:
+            return get_type_hints(bearer, self.outer, self.inner, include_extras=True)[parameter]
+        except (NameError, TypeError, AttributeError, SyntaxError) as error:
+            raise DefinitionError(
+                f"{owner}: the annotation of parameter '{parameter}' cannot be evaluated ({error}). "
+                "Define or import that type at module level, and not under `if TYPE_CHECKING`.",
+                tool=owner,
+                parameter=parameter,
+            ) from None
+
+
+def _closure(function: Callable[..., Any]) -> dict[str, Any]:
     code = getattr(function, "__code__", None)
     cells = getattr(function, "__closure__", None) or ()
-    found: dict[str, object] = {}
+    found: dict[str, Any] = {}
     for name, cell in zip(code.co_freevars if code else (), cells, strict=False):
         try:
             found[name] = cell.cell_contents

@@ -5,10 +5,12 @@ others wait. Who waits for whom is kept, so that providers which resolve each ot
 instead of waiting for ever.
 """
 
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+import inspect
+import threading
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Mapping
 from contextlib import AsyncExitStack
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from toolroll.errors import DependencyCycle, DependencyError
 from toolroll.kernel.depends import (
@@ -16,7 +18,6 @@ from toolroll.kernel.depends import (
     Identity,
     Injection,
     Maker,
-    Provider,
     identity_of,
     maker_of,
     name_of,
@@ -31,7 +32,42 @@ if TYPE_CHECKING:
 
     from toolroll.kernel.context import ToolContext
 
-_maker_now: ContextVar[Depends | None] = ContextVar("toolroll_maker_now", default=None)
+_ENDED: Final = object()
+
+
+class _Making:
+    """A value that is being made, and which others it waits for."""
+
+    __slots__ = ("context", "dependency", "ended", "waits")
+
+    def __init__(self, dependency: Depends, context: "ToolContext", ended: "asyncio.Future[None]") -> None:
+        self.dependency = dependency
+        self.context = context
+        self.ended = ended
+        self.waits: list[_Making] = []
+
+    @property
+    def name(self) -> str:
+        return name_of(identity_of(self.dependency))
+
+    def way_to(self, goal: "_Making") -> tuple["_Making", ...]:
+        """How this comes to wait for the goal, if it does."""
+        if self is goal:
+            return (self,)
+        for step in self.waits:
+            rest = step.way_to(goal)
+            if rest:
+                return (self, *rest)
+        return ()
+
+
+_making_now: ContextVar[_Making | None] = ContextVar("toolroll_making_now", default=None)
+
+
+def _outer() -> _Making | None:
+    """What is being made by the code that runs now. A task that a provider left running makes nothing any more."""
+    making = _making_now.get()
+    return None if making is None or making.ended.done() else making
 
 
 class ValueStore:
@@ -39,120 +75,165 @@ class ValueStore:
 
     def __init__(self) -> None:
         self._values: dict[Identity, object] = {}
-        self._making: dict[Identity, asyncio.Future[None]] = {}
-        self._waits: dict[Identity, set[Identity]] = {}
+        self._making: dict[Identity, _Making] = {}
         self._teardown = AsyncExitStack()
+        self._is_closed = False
 
     async def get(self, dependency: Depends, context: "ToolContext") -> object:
         """The value, made now if this scope does not have it."""
         identity = identity_of(dependency)
-        outer = _maker_now.get()
-        if identity in self._values:
-            return self._values[identity]
-        waiting = self._note_waiting(outer, identity)
-        try:
-            while identity not in self._values:
-                await self._make_or_wait(dependency, context)
-        finally:
-            waiting.discard(identity)
+        while identity not in self._values:
+            if self._is_closed:
+                raise _closed(identity)
+            await self._make_or_wait(identity, dependency, context)
         return self._values[identity]
 
     async def aclose(self) -> None:
         """Tear down what was made, the last first. All of it runs, also when one part fails."""
-        await self._teardown.aclose()
+        self._is_closed = True
+        try:
+            await self._teardown.aclose()
+        finally:
+            self._values.clear()
 
-    def _note_waiting(self, outer: Depends | None, identity: Identity) -> set[Identity]:
-        if outer is None:
-            return set()
-        path = self._path(identity, identity_of(outer))
-        if path:
-            raise DependencyCycle((name_of(identity_of(outer)), *(name_of(step) for step in path)))
-        edges = self._waits.setdefault(identity_of(outer), set())
-        edges.add(identity)
-        return edges
-
-    def _path(self, start: Identity, goal: Identity) -> tuple[Identity, ...]:
-        """How `start` comes to wait for `goal`, if it does."""
-        if start == goal:
-            return (start,)
-        for step in self._waits.get(start, ()):
-            rest = self._path(step, goal)
-            if rest:
-                return (start, *rest)
-        return ()
-
-    async def _make_or_wait(self, dependency: Depends, context: "ToolContext") -> None:
+    async def _make_or_wait(self, identity: Identity, dependency: Depends, context: "ToolContext") -> None:
         import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
 
-        identity = identity_of(dependency)
-        if identity in self._making:
+        making, outer = self._making.get(identity), _outer()
+        if making is None:
+            making = _Making(dependency, context, asyncio.get_running_loop().create_future())
+            work: Coroutine[Any, Any, None] = self._make(identity, making)
+        else:
+            _refuse_cycle(outer, making)
             # A maker that failed raises in its own call; one that was cancelled leaves the work to the next.
-            await asyncio.shield(self._making[identity])
-            return
-        made = self._making[identity] = asyncio.get_running_loop().create_future()
-        token = _maker_now.set(dependency)
+            work = _until(making)
+        waits = [] if outer is None else outer.waits
+        waits.append(making)
         try:
-            self._values[identity] = await self._make(dependency, context)
+            await work
         finally:
-            _maker_now.reset(token)
-            del self._making[identity]
-            made.set_result(None)
+            waits.remove(making)
 
-    async def _make(self, dependency: Depends, context: "ToolContext") -> object:
-        provider = read_provider(_overridden(dependency, context.run.overrides))
+    async def _make(self, identity: Identity, making: _Making) -> None:
+        self._making[identity] = making
+        token = _making_now.set(making)
+        try:
+            value = await self._made(making.dependency, making.context)
+            if self._is_closed:  # meanwhile: what was set up now must not stay
+                await self._teardown.aclose()
+                raise _closed(identity)
+            self._values[identity] = value
+        finally:
+            _making_now.reset(token)
+            del self._making[identity]
+            making.ended.set_result(None)
+
+    async def _made(self, dependency: Depends, context: "ToolContext") -> object:
+        make = _overridden(dependency, context.run.overrides)
+        provider = read_provider(make)
         given = {name: await provide(need, context) for name, need in provider.needs}
         match provider.kind:
             case "async":
-                return await provider.make(**given)
+                return await make(**given)
             case "sync":
-                return await run_in_thread(lambda: provider.make(**given))
+                value = await run_in_thread(lambda: make(**given))
+                return await value if inspect.iscoroutine(value) else value  # a lambda around an async function
             case "sync_generator":
-                return await self._enter_sync(provider, provider.make(**given))
+                return await self._enter(_SyncSteps(provider.name, make(**given)))
             case "async_generator":
-                return await self._enter_async(provider, provider.make(**given))
+                return await self._enter(_AsyncSteps(provider.name, make(**given)))
 
-    async def _enter_async(self, provider: Provider, generator: AsyncGenerator[Any, None]) -> object:
-        try:
-            value = await anext(generator)
-        except StopAsyncIteration:
-            raise DependencyError(f"Provider {provider.name} ended without a yield.") from None
-
-        async def finish() -> None:
-            # Resumed, never thrown into: the lines after `yield` run after an error too, with no try around it.
-            async for _ in generator:
-                await generator.aclose()
-
-        self._teardown.push_async_callback(finish)
+    async def _enter(self, steps: "_SyncSteps | _AsyncSteps") -> object:
+        # Before the set-up: a thread goes on with that when the call is cancelled, and its work must be undone too.
+        self._teardown.push_async_callback(steps.tear_down)
+        value = await steps.set_up()
+        if value is _ENDED:
+            raise DependencyError(f"Provider {steps.name} ended without a yield. Yield the value once.")
         return value
 
-    async def _enter_sync(self, provider: Provider, generator: Generator[Any, None, None]) -> object:
-        steps = [value async for value in _first(generator)]
-        if not steps:
-            raise DependencyError(f"Provider {provider.name} ended without a yield.")
 
-        async def finish() -> None:
-            await run_in_thread(lambda: next(generator, None))
-            await run_in_thread(generator.close)
+async def _until(making: _Making) -> None:
+    import asyncio  # noqa: PLC0415 - as above
 
-        self._teardown.push_async_callback(finish)
-        return steps[0]
+    await asyncio.shield(making.ended)
 
 
-async def _first(generator: Generator[Any, None, None]) -> AsyncGenerator[Any, None]:
-    ended = object()
-    value = await run_in_thread(lambda: next(generator, ended))
-    if value is not ended:
-        yield value
+def _refuse_cycle(outer: _Making | None, wanted: _Making) -> None:
+    way = () if outer is None else wanted.way_to(outer)
+    if way:
+        raise DependencyCycle((way[-1].name, *(step.name for step in way)))
+
+
+def _closed(identity: Identity) -> DependencyError:
+    return DependencyError(
+        f"{name_of(identity)} was asked for after everything had been torn down. Ask for it earlier."
+    )
+
+
+class _AsyncSteps:
+    """The two halves of an async generator. It is resumed, never thrown into: the lines after `yield` run after an
+    error too, with no try around it.
+    """
+
+    def __init__(self, name: str, generator: AsyncGenerator[object, None]) -> None:
+        self.name = name
+        self._generator = generator
+
+    async def set_up(self) -> object:
+        return await anext(self._generator, _ENDED)
+
+    async def tear_down(self) -> None:
+        if await anext(self._generator, _ENDED) is not _ENDED:
+            await self._generator.aclose()
+            raise _yields_again(self.name)
+
+
+class _SyncSteps:
+    """The two halves of a generator, each on a thread."""
+
+    def __init__(self, name: str, generator: Generator[object, None, None]) -> None:
+        self.name = name
+        self._generator = generator
+        self._lock = threading.Lock()
+        self._is_set_up = False
+        self._is_abandoned = False
+
+    async def set_up(self) -> object:
+        return await run_in_thread(self._start)
+
+    async def tear_down(self) -> None:
+        with self._lock:
+            self._is_abandoned = not self._is_set_up
+        if not self._is_abandoned:
+            await run_in_thread(self._finish)
+
+    def _start(self) -> object:
+        value = next(self._generator, _ENDED)
+        with self._lock:
+            self._is_set_up = True
+        if self._is_abandoned:  # nobody waits for the value any more
+            self._finish()
+        return value
+
+    def _finish(self) -> None:
+        if next(self._generator, _ENDED) is not _ENDED:
+            self._generator.close()
+            raise _yields_again(self.name)
+
+
+def _yields_again(name: str) -> DependencyError:
+    return DependencyError(f"Provider {name} yields more than once. Yield the value once; what follows tears it down.")
 
 
 async def provide(need: Injection, context: "ToolContext") -> object:
     """What one parameter is to be given."""
     if not isinstance(need, Depends):
         return context
-    outer = _maker_now.get()
-    if outer is not None and scope_of(outer) == "run" and scope_of(need) == "call":
-        raise scope_error(outer, need)
-    store = context.run.values if scope_of(need) == "run" else context.values
+    scope, outer = scope_of(need), _outer()
+    # Only within one call: a provider may run whole tools, and those have values of their own.
+    if outer is not None and outer.context is context and scope == "call" and scope_of(outer.dependency) == "run":
+        raise scope_error(outer.dependency, need)
+    store = context.run.values if scope == "run" else context.values
     return await store.get(need, context)
 
 

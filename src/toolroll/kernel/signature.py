@@ -1,19 +1,21 @@
 """A function's signature, read as a tool's: which parameters a model fills, which are injected, which defaults hold."""
 
-import copy
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, NotRequired, get_args
+from typing import Annotated, Any, Final, NotRequired, TypeAlias, get_args
 
 from pydantic import Field
 from pydantic.fields import FieldInfo
-from pydantic_core import PydanticSerializationError, PydanticUndefined, to_jsonable_python
+from pydantic_core import PydanticUndefined
 
 from toolroll.errors import DefinitionError
-from toolroll.kernel.depends import CONTEXT, Depends, Injection, injection_of
-from toolroll.kernel.hints import annotations_of
-from toolroll.kernel.schema import JsonSchema
+from toolroll.kernel.depends import CONTEXT, DependencyKey, Depends, Injection, injection_of
+from toolroll.kernel.hints import Place, annotations_of, parameters_of
+from toolroll.kernel.schema import JsonSchema, json_default
+
+Filler: TypeAlias = Callable[[Mapping[str, object]], object]
+"""Makes the value of a parameter that was left out; a `default_factory` may look at the others."""
 
 _CONTEXT_NAMES: Final = frozenset({"ctx", "tool_context"})
 _WANTED: Final = {
@@ -25,48 +27,81 @@ _WANTED: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signature:
-    """The fields a model fills (as a TypedDict's), the injected parameters, and the defaults."""
+    """The fields a model fills (as a TypedDict's), the injected parameters, and the defaults by parameter.
+
+    `keys` are the names that a model knows the parameters by. `shown` are the defaults as JSON. `filled` are those that
+    stand in a `Field(...)`, so that the function itself does not have them.
+    """
 
     fields: dict[str, Any]
+    keys: dict[str, str]
     injected: tuple[tuple[str, Injection], ...]
     shown: dict[str, object]
-    filled: dict[str, Callable[[], object]]
+    filled: dict[str, Filler]
 
     def put_defaults(self, schema: JsonSchema) -> None:
         """Write the defaults into the schema, where a model can see them."""
         properties = schema["properties"]
         assert isinstance(properties, dict)
         for name, value in self.shown.items():
-            properties[name]["default"] = value
+            shape = properties[self.keys[name]]
+            # draft-07 ignores whatever stands beside a $ref
+            properties[self.keys[name]] = ({"allOf": [shape]} if "$ref" in shape else shape) | {"default": value}
 
 
-def read_signature(
-    function: Callable[..., Any], *, tool: str, names: Mapping[str, object], texts: Mapping[str, str]
-) -> Signature:
+def read_signature(function: Callable[..., Any], *, tool: str, place: Place, texts: Mapping[str, str]) -> Signature:
     """The signature of a tool's function; everything that cannot work is refused with the parameter's name."""
-    hints = annotations_of(function, names)
+    try:
+        parameters = parameters_of(function)
+    except ValueError:
+        raise DefinitionError(
+            f"{tool}: {function!r} does not tell its parameters. Write a function around it.", tool=tool
+        ) from None
     reader = _Reader(tool, texts)
-    for parameter in inspect.signature(function).parameters.values():
+    for parameter in parameters.values():
+        reader.check(parameter)
+    hints = annotations_of(function, parameters, owner=tool, place=place)
+    for parameter in parameters.values():
         reader.read(parameter, hints.get(parameter.name))
-    return Signature(fields=reader.fields, injected=tuple(reader.injected), shown=reader.shown, filled=reader.filled)
+    return reader.signature()
 
 
 class _Reader:
     def __init__(self, tool: str, texts: Mapping[str, str]) -> None:
         self._tool = tool
         self._texts = texts
-        self.fields: dict[str, Any] = {}
-        self.injected: list[tuple[str, Injection]] = []
-        self.shown: dict[str, object] = {}
-        self.filled: dict[str, Callable[[], object]] = {}
+        self._fields: dict[str, Any] = {}
+        self._keys: dict[str, str] = {}
+        self._injected: list[tuple[str, Injection]] = []
+        self._shown: dict[str, object] = {}
+        self._filled: dict[str, Filler] = {}
 
-    def read(self, parameter: inspect.Parameter, annotation: object) -> None:
+    def signature(self) -> Signature:
+        return Signature(
+            fields=self._fields,
+            keys=self._keys,
+            injected=tuple(self._injected),
+            shown=self._shown,
+            filled=self._filled,
+        )
+
+    def check(self, parameter: inspect.Parameter) -> None:
+        """Refuse what no annotation can make right."""
         name = parameter.name
         if parameter.kind in _WANTED:
             raise self._error(name, _WANTED[parameter.kind].format(name))
+        if name in ("self", "cls") and parameter.annotation is parameter.empty:
+            raise self._error(
+                name,
+                f"'{name}' shows that this is a method, and nobody gives it its object. Make a tool of the bound "
+                "method: tool(object.method).",
+            )
+
+    def read(self, parameter: inspect.Parameter, annotation: object) -> None:
+        name = parameter.name
         injection = self._injection(parameter, annotation)
         if injection is not None:
-            self.injected.append((name, injection))
+            self._injected.append((name, injection))
         elif annotation is None:
             raise self._error(name, f"parameter '{name}' has no type. Write {name}: str, or whatever it takes.")
         else:
@@ -74,8 +109,8 @@ class _Reader:
 
     def _injection(self, parameter: inspect.Parameter, annotation: object) -> Injection | None:
         name = parameter.name
-        if isinstance(parameter.default, Depends):
-            inner = "the type" if annotation is None else getattr(annotation, "__name__", str(annotation))
+        if isinstance(parameter.default, _MARKS) or _is_mark_alone(annotation):
+            inner = "the type" if annotation is None or _is_mark_alone(annotation) else _type_name(annotation)
             wanted = f"{name}: Annotated[{inner}, Depends(...)]"
             raise self._error(name, f"parameter '{name}' is injected, and its annotation must say so. Write {wanted}.")
         found = injection_of(annotation)
@@ -91,21 +126,29 @@ class _Reader:
     def _read_field(self, parameter: inspect.Parameter, annotation: object) -> None:
         name = parameter.name
         written = _Written.of(annotation, parameter.default)
+        self._keys[name] = self._key(name, written.alias)
         text = written.description or self._texts.get(name)
         marks = [*written.marks, Field(description=text)] if text else written.marks
         field: Any = Annotated[written.base, *marks] if marks else written.base
-        if written.default is None:
-            self.fields[name] = field
-            return
-        self.fields[name] = NotRequired[field]
-        self.shown[written.alias or name] = self._json_default(name, written.default())
-        if written.is_filled:
-            self.filled[name] = written.default
+        self._fields[name] = field if written.is_required else NotRequired[field]
+        if written.default is not PydanticUndefined:
+            self._shown[name] = self._json_default(name, written.default)
+        if written.filler is not None:
+            self._filled[name] = written.filler
+
+    def _key(self, name: str, alias: object) -> str:
+        key = alias or name
+        if not isinstance(key, str):
+            raise self._error(name, f"parameter '{name}' has several aliases, and a model is told one. Write alias=...")
+        taken = next((other for other, known in self._keys.items() if known == key), None)
+        if taken is not None:
+            raise self._error(name, f"parameters '{taken}' and '{name}' are both called {key!r}. Rename one of them.")
+        return key
 
     def _json_default(self, name: str, value: object) -> object:
         try:
-            return to_jsonable_python(value)
-        except (PydanticSerializationError, ValueError):
+            return json_default(value)
+        except ValueError:
             raise self._error(
                 name,
                 f"parameter '{name}' has the default {value!r}, which JSON cannot carry. Use None and fill it in.",
@@ -115,6 +158,19 @@ class _Reader:
         return DefinitionError(f"{self._tool}: {text}", tool=self._tool, parameter=parameter)
 
 
+_MARKS: Final = (Depends, DependencyKey)
+
+
+def _is_mark_alone(annotation: object) -> bool:
+    """`db: Depends(get_db)`, `Annotated[Db, Depends]` and `Annotated[Db, KEY]`: meant to be injected, and are not."""
+    marks = (annotation, *getattr(annotation, "__metadata__", ()))
+    return isinstance(annotation, Depends) or any(mark is Depends or isinstance(mark, DependencyKey) for mark in marks)
+
+
+def _type_name(annotation: object) -> str:
+    return annotation.__name__ if isinstance(annotation, type) else str(annotation)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Written:
     """A parameter as its author wrote it: `x: int = 3`, `x: Annotated[int, Field(ge=1)]`, `x: int = Field(3)`."""
@@ -122,9 +178,10 @@ class _Written:
     base: Any
     marks: list[object]
     description: str | None
-    alias: str | None
-    default: Callable[[], object] | None
-    is_filled: bool  # the default stands in a Field(...), so the function itself does not have it
+    alias: object
+    default: object
+    filler: Filler | None
+    is_required: bool
 
     @classmethod
     def of(cls, annotation: object, default: object) -> "_Written":
@@ -132,34 +189,32 @@ class _Written:
         base = get_args(annotation)[0] if marks else annotation
         if isinstance(default, FieldInfo):
             marks.append(default)
-        fields = [mark for mark in marks if isinstance(mark, FieldInfo)]
-        holder = next((field for field in fields if _has_default(field)), None)
+        fields = [mark for mark in reversed(marks) if isinstance(mark, FieldInfo)]  # the last one counts most
+        has_own = default is not inspect.Parameter.empty and not isinstance(default, FieldInfo)
+        holder = None if has_own else next((field for field in fields if not field.is_required()), None)
         return cls(
             base=base,
-            marks=[_without_default(mark) if isinstance(mark, FieldInfo) else mark for mark in marks],
+            marks=[bare for mark in marks for bare in _bare(mark)],
             description=next((field.description for field in fields if field.description), None),
-            alias=next((field.alias for field in fields if field.alias), None),
-            default=_field_default(holder) if holder else _own_default(default),
-            is_filled=holder is not None,
+            alias=next((alias for field in fields if (alias := field.validation_alias or field.alias)), None),
+            # A factory may give something else each time (a date, an id), and a schema must not.
+            default=default if has_own else (holder.default if holder else PydanticUndefined),
+            filler=_filler(holder) if holder else None,
+            is_required=holder is None and not has_own,
         )
 
 
-def _has_default(field: FieldInfo) -> bool:
-    return field.default not in (PydanticUndefined, ...) or field.default_factory is not None
+def _filler(field: FieldInfo) -> Filler:
+    return lambda given: field.get_default(call_default_factory=True, validated_data=dict(given))
 
 
-def _field_default(field: FieldInfo) -> Callable[[], object]:
-    return lambda: field.get_default(call_default_factory=True, validated_data={})
+# What a Field says besides its constraints that a schema or a validator has use for.
+_SAID: Final = ("alias", "validation_alias", "discriminator", "deprecated", "examples", "json_schema_extra")
 
 
-def _own_default(default: object) -> Callable[[], object] | None:
-    if default is inspect.Parameter.empty or isinstance(default, FieldInfo):
-        return None
-    return lambda: default
-
-
-def _without_default(field: FieldInfo) -> FieldInfo:
-    bare = copy.copy(field)
-    bare.default = PydanticUndefined
-    bare.default_factory = None
-    return bare
+def _bare(mark: object) -> list[object]:
+    """The mark without a default: pydantic would put that into the arguments, as if a model had sent it."""
+    if not isinstance(mark, FieldInfo):
+        return [mark]
+    said = {name: value for name in _SAID if (value := getattr(mark, name)) is not None}
+    return [*mark.metadata, Field(**said)] if said else [*mark.metadata]
