@@ -205,7 +205,7 @@ def text_of(value: object) -> str:
 def _sort_key(item: object) -> tuple[str, float, str]:
     if isinstance(item, (int, float)) and not isinstance(item, bool):
         return "number", item, ""
-    return type(item).__name__, 0, json.dumps(item, sort_keys=True)
+    return type(item).__name__, 0, json.dumps(item, sort_keys=True, ensure_ascii=False)
 
 
 def _bytes_text(data: bytes) -> str:
@@ -250,7 +250,8 @@ def _named_nodes(node: Mapping[str, object]) -> list[object]:
     """The nodes under names: a model's fields, and the choices of a union, which may be a list too."""
     named = node.get("fields") or node.get("choices") or ()
     assert isinstance(named, (dict, list, tuple))
-    return list(named.values() if isinstance(named, dict) else named)
+    nodes = named.values() if isinstance(named, dict) else named
+    return [node for node in nodes if not isinstance(node, str)]  # a dataclass lists its fields by name as well
 
 
 # Remembered by class: pydantic answers `isinstance(value, BaseModel)` in Python, half a microsecond each time.
