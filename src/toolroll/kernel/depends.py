@@ -31,7 +31,7 @@ class _NeverFilled:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots: with them, Python 3.11 fails on DependencyKey[Db](...)
 class DependencyKey(_NeverFilled, Generic[T]):
     """A dependency asked for by key: `await ctx.resolve(key)`. Overrides find it by its `id`."""
 

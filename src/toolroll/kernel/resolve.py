@@ -119,8 +119,7 @@ class ValueStore:
         token = _making_now.set(making)
         try:
             value = await self._made(making.dependency, making.context)
-            if self._is_closed:  # meanwhile: what was set up now must not stay
-                await self._teardown.aclose()
+            if self._is_closed:  # meanwhile
                 raise _closed(identity)
             self._values[identity] = value
         finally:
@@ -132,19 +131,16 @@ class ValueStore:
         make = _overridden(dependency, context.run.overrides)
         provider = read_provider(make)
         given = {name: await provide(need, context) for name, need in provider.needs}
-        match provider.kind:
-            case "async":
-                return await make(**given)
-            case "sync":
-                value = await run_in_thread(lambda: make(**given))
-                return await value if inspect.iscoroutine(value) else value  # a lambda around an async function
-            case "sync_generator":
-                return await self._enter(_SyncSteps(provider.name, make(**given)))
-            case "async_generator":
-                return await self._enter(_AsyncSteps(provider.name, make(**given)))
+        if provider.kind == "async":
+            return await make(**given)
+        if provider.kind == "sync":
+            value = await run_in_thread(lambda: make(**given))
+            return await value if inspect.iscoroutine(value) else value  # a lambda around an async function
+        steps = _SyncSteps if provider.kind == "sync_generator" else _AsyncSteps
+        return await self._enter(steps(provider.name, make(**given)))
 
     async def _enter(self, steps: "_SyncSteps | _AsyncSteps") -> object:
-        # Before the set-up: a thread goes on with that when the call is cancelled, and its work must be undone too.
+        # Before the set-up: that may go on (in a thread, or because the run closes meanwhile) and must be undone then.
         self._teardown.push_async_callback(steps.tear_down)
         value = await steps.set_up()
         if value is _ENDED:
@@ -178,11 +174,22 @@ class _AsyncSteps:
     def __init__(self, name: str, generator: AsyncGenerator[object, None]) -> None:
         self.name = name
         self._generator = generator
+        self._is_set_up = False
+        self._is_abandoned = False
 
     async def set_up(self) -> object:
-        return await anext(self._generator, _ENDED)
+        value = await anext(self._generator, _ENDED)
+        self._is_set_up = True
+        if self._is_abandoned:
+            await self._finish()
+        return value
 
     async def tear_down(self) -> None:
+        self._is_abandoned = not self._is_set_up
+        if not self._is_abandoned:
+            await self._finish()
+
+    async def _finish(self) -> None:
         if await anext(self._generator, _ENDED) is not _ENDED:
             await self._generator.aclose()
             raise _yields_again(self.name)
