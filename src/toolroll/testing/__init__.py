@@ -1,0 +1,29 @@
+"""What users test their own tools with: calls that leave nothing to chance, and `check_tool`."""
+
+from toolroll.testing.check import check_tool
+from toolroll.testing.fixed import counting_ids, fixed_clock
+from toolroll.testing.recording import (
+    LedgerRow,
+    RecordedRun,
+    RecordingApprover,
+    RecordingLedger,
+    recorded_events,
+)
+from toolroll.testing.report import Finding, ToolCheck
+from toolroll.testing.run import call, call_tool, make_run
+
+__all__ = [
+    "Finding",
+    "LedgerRow",
+    "RecordedRun",
+    "RecordingApprover",
+    "RecordingLedger",
+    "ToolCheck",
+    "call",
+    "call_tool",
+    "check_tool",
+    "counting_ids",
+    "fixed_clock",
+    "make_run",
+    "recorded_events",
+]

@@ -1,0 +1,107 @@
+"""What stands in for a person, a ledger and a surface in a test, and remembers everything."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias, TypeVar, overload
+
+from toolroll.errors import UsageError
+from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, Reject
+from toolroll.kernel.context import Run
+from toolroll.kernel.events import KernelEvent
+from toolroll.kernel.messages import ToolCall
+from toolroll.kernel.result import ToolResult
+
+Answers: TypeAlias = Decision | Iterable[Decision] | Callable[[ApprovalRequest], Decision]
+"""One decision for all requests, one for each in turn, or a function that makes them."""
+
+Event = TypeVar("Event", bound=KernelEvent)
+
+_YES: Final = Approve()
+
+
+class RecordingApprover:
+    """An approver that answers as told (yes to everything by default) and keeps all it was asked.
+
+    `batches` holds the requests as they came together, `requests` all of them in order. When the decisions run out, it
+    has not said yes: the call then ends as one that nobody could be asked about.
+    """
+
+    def __init__(self, decisions: Answers = _YES) -> None:
+        self.batches: list[tuple[ApprovalRequest, ...]] = []
+        self._answer = _answering(decisions)
+
+    @property
+    def requests(self) -> list[ApprovalRequest]:
+        """Every request so far."""
+        return [request for batch in self.batches for request in batch]
+
+    def decide(self, requests: Sequence[ApprovalRequest], /) -> list[Decision]:
+        """One decision for each request, in their order."""
+        self.batches.append(tuple(requests))
+        return [self._answer(request) for request in requests]
+
+
+def _answering(decisions: Answers) -> Callable[[ApprovalRequest], Decision]:
+    if isinstance(decisions, (Approve, Reject)):
+        return lambda _: decisions
+    if callable(decisions):
+        return decisions
+    prepared = iter(decisions)
+
+    def answer(request: ApprovalRequest) -> Decision:
+        decision = next(prepared, None)
+        if decision is None:
+            raise UsageError(f"RecordingApprover has no decision left for {request.tool}. Prepare one more.")
+        return decision
+
+    return answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerRow:
+    """One thing a ledger was told: that a call is about to run, or how it ended."""
+
+    kind: Literal["intent", "outcome"]
+    call: ToolCall
+    result: ToolResult | None = None
+
+
+class RecordingLedger:
+    """A ledger that keeps every intent and outcome in `rows`, in the order they were told."""
+
+    def __init__(self) -> None:
+        self.rows: list[LedgerRow] = []
+
+    async def intent(self, call: ToolCall, /) -> None:
+        """The call is about to run."""
+        self.rows.append(LedgerRow(kind="intent", call=call))
+
+    async def outcome(self, call: ToolCall, result: ToolResult, /) -> None:
+        """The call has ended so."""
+        self.rows.append(LedgerRow(kind="outcome", call=call, result=result))
+
+
+class RecordedRun(Run):
+    """A run that keeps its events."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.events: list[KernelEvent] = []
+
+    def emit(self, event: KernelEvent) -> None:
+        """Report an event, and keep it."""
+        self.events.append(event)
+        super().emit(event)
+
+
+@overload
+def recorded_events(run: RecordedRun) -> list[KernelEvent]: ...
+
+
+@overload
+def recorded_events(run: RecordedRun, kind: type[Event]) -> list[Event]: ...
+
+
+def recorded_events(run: RecordedRun, kind: type[Event] | None = None) -> Sequence[KernelEvent]:
+    """What the run reported so far, all of it or one kind: `recorded_events(run, Progress)`."""
+    return [event for event in run.events if kind is None or isinstance(event, kind)]

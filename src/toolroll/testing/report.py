@@ -1,0 +1,51 @@
+"""What `check_tool` found: what holds, what is worth knowing, and what is broken."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+CheckName: TypeAlias = Literal["schema", "bytes", "strict", "arguments"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing about a tool; `example` is the arguments, as JSON, that show it."""
+
+    check: CheckName
+    text: str
+    example: str | None = None
+
+    def __str__(self) -> str:
+        shown = f"\n  example: {self.example}" if self.example is not None else ""
+        return f"{self.check}: {self.text}{shown}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What one check came to: a line on what holds, what is worth knowing, what is broken."""
+
+    held: str
+    findings: tuple[Finding, ...] = ()
+    problems: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCheck:
+    """A tool that passed: what was checked, and what is worth knowing although nothing is broken."""
+
+    tool: str
+    held: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+    def __str__(self) -> str:
+        lines = [f"{self.tool} passed:", *(f"- {line}" for line in self.held)]
+        if self.findings:
+            lines += ["Worth knowing:", *(f"- {finding}" for finding in self.findings)]
+        return "\n".join(lines)
+
+
+def failure_text(tool: str, problems: tuple[Finding, ...], findings: tuple[Finding, ...]) -> str:
+    """The report on a tool that did not pass, every problem a line."""
+    lines = [f"{tool} did not pass:", *(f"- {problem}" for problem in problems)]
+    if findings:
+        lines += ["Also worth knowing:", *(f"- {finding}" for finding in findings)]
+    return "\n".join(lines)

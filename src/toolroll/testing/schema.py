@@ -1,0 +1,72 @@
+"""Whether the schema a model is shown is a good one."""
+
+from collections.abc import Iterator, Mapping
+
+from jsonschema import Draft7Validator, SchemaError
+
+from toolroll.kernel.schema import JsonSchema
+from toolroll.kernel.strict.flatten import target
+from toolroll.kernel.tool import Tool
+from toolroll.testing.report import Finding, Outcome
+
+
+def check_schema(tool: Tool) -> Outcome:
+    """Whether it is draft-07 with an object at its root, every object closed and every reference known."""
+    problems = tuple(Finding(check="schema", text=text) for text in _problems(tool.parameters))
+    return Outcome(
+        held="schema: draft-07, every object closed, every reference leads somewhere",
+        findings=() if problems else tuple(_odd_defaults(tool.parameters)),
+        problems=problems,
+    )
+
+
+def not_draft07(schema: Mapping[str, object]) -> str | None:
+    """Where and why it is not a draft-07 schema, if it is none."""
+    try:
+        Draft7Validator.check_schema(schema)
+    except SchemaError as error:
+        return f"{error.json_path.replace('$', 'parameters', 1)} is not draft-07: {error.message}."
+    return None
+
+
+def fits(value: object, schema: Mapping[str, object]) -> bool:
+    """Whether the schema takes the value."""
+    return Draft7Validator(schema).is_valid(value)
+
+
+def nodes_of(node: Mapping[str, object], place: str = "parameters") -> Iterator[tuple[str, Mapping[str, object]]]:
+    """Every schema within a schema, with its place in it."""
+    yield place, node
+    for key in ("properties", "definitions", "$defs"):
+        named = node.get(key)
+        for name, child in named.items() if isinstance(named, Mapping) else ():
+            yield from nodes_of(child, f"{place}.{name}")
+    for key in ("items", "additionalProperties", "anyOf", "oneOf", "allOf"):
+        below = node.get(key)
+        for child in below if isinstance(below, list) else [below]:
+            if isinstance(child, Mapping):
+                yield from nodes_of(child, f"{place}[]" if key == "items" else place)
+
+
+def _problems(schema: JsonSchema) -> Iterator[str]:
+    if broken := not_draft07(schema):
+        yield broken
+        return
+    if schema.get("type") != "object":
+        yield f"arguments must be an object, and this schema is of type {schema.get('type')!r}."
+    for place, node in nodes_of(schema):
+        if node.get("type") == "object" and "additionalProperties" not in node:
+            yield f"{place} takes fields it does not name: additionalProperties is missing."
+        ref = node.get("$ref")
+        if isinstance(ref, str) and target(schema, ref) is None:
+            yield f"{place} refers to {ref}, which is not there."
+
+
+def _odd_defaults(schema: JsonSchema) -> Iterator[Finding]:
+    properties = schema.get("properties", {})
+    assert isinstance(properties, Mapping)
+    for name, node in properties.items():
+        alone = {**node, "definitions": schema.get("definitions", {})}
+        if "default" in node and not fits(node["default"], alone):
+            text = f"the default of '{name}' ({node['default']!r}) is not what the schema says '{name}' takes."
+            yield Finding(check="schema", text=text)

@@ -1,0 +1,148 @@
+"""Whether each provider's strict form of a schema keeps the provider's rules and means what the plain one means."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias
+
+from toolroll.kernel.strict.convert import NotStrict, StrictSchema, strict_form
+from toolroll.kernel.strict.flatten import target
+from toolroll.kernel.strict.rules import ANTHROPIC, OPENAI, StrictRules
+from toolroll.kernel.tool import Tool
+from toolroll.testing.arguments import Refusal, validated
+from toolroll.testing.report import Finding, Outcome
+from toolroll.testing.samples import Counterexample, Shortest, look_at_samples
+from toolroll.testing.schema import fits, nodes_of, not_draft07
+
+PROVIDERS: Final = (OPENAI, ANTHROPIC)
+
+_WORDS: Final = frozenset(
+    {"$ref", "$defs", "additionalProperties", "anyOf", "const", "definitions", "description", "enum", "items"}
+    | {"properties", "required", "type"}
+)
+
+Schema: TypeAlias = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Form:
+    rules: StrictRules
+    schema: Schema
+
+    @property
+    def provider(self) -> str:
+        return self.rules.name
+
+
+def check_strict(tool: Tool, count: int) -> Outcome:
+    """Whether the strict forms are right; a provider for which there is none is worth knowing, not a problem."""
+    made = [(rules, strict_form(tool.parameters, rules)) for rules in _ways()]
+    forms = [_Form(rules=rules, schema=form.schema) for rules, form in made if isinstance(form, StrictSchema)]
+    missing = dict.fromkeys(_missing(rules, form) for rules, form in made if isinstance(form, NotStrict))
+    comparing = _Comparing(tool, forms)
+    broken = [_finding(f"for {form.provider}: {text}") for form in forms for text in broken_rules(form)]
+    differs = look_at_samples(tool.parameters, count, comparing.look) if forms and not broken else None
+    names = " and ".join(dict.fromkeys(form.provider for form in forms))
+    return Outcome(
+        held=f"strict: the forms for {names} keep the rules and mean the same" if forms else "strict: no form to check",
+        findings=(*missing, *comparing.other.findings),
+        problems=(*broken, *([differs] if differs else [])),
+    )
+
+
+def _ways() -> Iterator[StrictRules]:
+    for rules in PROVIDERS:
+        yield rules
+        if rules.takes_absent:
+            yield replace(rules, optional="absent")
+
+
+def _missing(rules: StrictRules, form: NotStrict) -> Finding:
+    return _finding(f"sent as it is to {rules.name}, not strict: {'; '.join(form.reasons)}.")
+
+
+def broken_rules(form: _Form) -> Iterator[str]:
+    """What strict mode would refuse in this form."""
+    if broken := not_draft07(form.schema):
+        yield broken
+        return
+    for place, node in nodes_of(form.schema):
+        if unknown := set(node) - _WORDS - form.rules.keywords:
+            yield f"{place} says {', '.join(sorted(unknown))}, which strict mode does not take."
+        if node.get("type") == "object":
+            yield from _object_problems(place, node, form.rules)
+
+
+def _object_problems(place: str, node: Schema, rules: StrictRules) -> Iterator[str]:
+    if node.get("additionalProperties") is not False:
+        yield f"{place} is not closed."
+    left_out = sorted(set(node["properties"]) - set(node["required"]))
+    if left_out and rules.optional == "nullable":
+        yield f"{place} does not require {', '.join(left_out)}."
+
+
+class _Comparing:
+    """Compares the forms with the plain schema by calls: the same one, once plain and once as strict mode has it."""
+
+    def __init__(self, tool: Tool, forms: Sequence[_Form]) -> None:
+        self.other = Shortest()
+        self._tool = tool
+        self._forms = forms
+
+    def look(self, raw: str) -> None:
+        plain = validated(self._tool, raw)
+        if isinstance(plain, Refusal):
+            return  # the check of arguments has told
+        for form in self._forms:
+            self._compare(raw, plain, form)
+
+    def _compare(self, raw: str, plain: object, form: _Form) -> None:
+        value = as_strict(json.loads(raw), form.schema, form.schema)
+        strict = json.dumps(value, ensure_ascii=False)
+        if not fits(value, form.schema):
+            raise Counterexample(_finding(f"the form for {form.provider} does not take what the schema takes.", raw))
+        again = validated(self._tool, strict)
+        if isinstance(again, Refusal):
+            text = f"null for what is left out, as {form.provider} has models write it, is refused: {again.text}"
+            raise Counterexample(_finding(text, strict))
+        if self._with_defaults(again) != self._with_defaults(plain):
+            self.other.offer(_finding("null means something else here than leaving the parameter out.", strict))
+
+    def _with_defaults(self, arguments: object) -> object:
+        """The arguments of a function with its defaults filled in; an input type has done that itself."""
+        if not isinstance(arguments, dict):
+            return arguments
+        properties: Any = self._tool.parameters["properties"]
+        return {name: node["default"] for name, node in properties.items() if "default" in node} | arguments
+
+
+def as_strict(value: object, node: Schema, root: Schema) -> object:
+    """The value as a model writes it under the strict form: with null for what is required there and left out here."""
+    if "$ref" in node:
+        return as_strict(value, target(root, node["$ref"]) or {}, root)
+    if "anyOf" in node:
+        written = [(as_strict(value, branch, root), branch) for branch in node["anyOf"]]
+        return next((one for one, branch in written if fits(one, _alone(branch, root))), value)
+    if isinstance(value, list):
+        return [as_strict(item, node.get("items", {}), root) for item in value]
+    if isinstance(value, dict) and "properties" in node:
+        return _object_as_strict(value, node, root)
+    return value
+
+
+def _object_as_strict(value: dict[str, object], node: Schema, root: Schema) -> dict[str, object]:
+    properties, required = node["properties"], node["required"]
+    given = {name: as_strict(item, properties.get(name, {}), root) for name, item in value.items()}
+    # Where null is the default, the form without null says the same by leaving it out.
+    nulls = [name for name, item in given.items() if item is None and name not in required]
+    needless = [name for name in nulls if not fits(None, _alone(properties.get(name, {}), root))]
+    missing = [name for name in required if name not in given]
+    return {name: item for name, item in given.items() if name not in needless} | dict.fromkeys(missing)
+
+
+def _alone(node: Schema, root: Schema) -> Schema:
+    return {**node, **{key: root[key] for key in ("$defs", "definitions") if key in root}}
+
+
+def _finding(text: str, example: str | None = None) -> Finding:
+    return Finding(check="strict", text=text, example=example)
