@@ -11,7 +11,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # A loaded machine is no finding: hypothesis' clock judges the example, not the code.
-settings.register_profile("toolroll", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "toolroll", database=None, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("toolroll")
 
 SERVICES = ("ANTHROPIC_", "BRAVE_", "GITHUB_", "NOTION_", "OPENAI_", "SEARXNG_", "TAVILY_")
