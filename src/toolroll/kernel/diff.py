@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Final, TypeAlias
 
-MAX_DIFF_PAIRS: Final = 100_000
-"""Pairs of equal lines that `difflib` may have to choose from: about two seconds at worst."""
+MAX_DIFF_PAIRS: Final = 50_000
+"""Pairs of equal lines that `difflib` may have to choose from: about a second at worst."""
 
 CONTEXT_LINES: Final = 3
 """Unchanged lines shown around a change, as in every diff."""
