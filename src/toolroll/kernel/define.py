@@ -254,7 +254,7 @@ def _adapt(name: str, shape: Any, signature: Signature | None) -> tuple[TypeAdap
     except _UNUSABLE as error:
         parameter = _culprit(signature)
         place = f"parameter '{parameter}'" if parameter else "the input"
-        reason = str(error).splitlines()[0]
+        reason = str(error).splitlines()[0].split(". Set `arbitrary_types_allowed")[0]  # advice for models, not tools
         raise DefinitionError(
             f"{name}: {place} has a type that cannot be used ({reason}). Take a plain type (str, int, list, model) and "
             "convert inside, or inject the value with Depends.",
