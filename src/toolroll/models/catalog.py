@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
+from urllib.parse import urlsplit
 
 from toolroll.errors import UsageError
+from toolroll.models.model import DEFAULT_MAX_OUTPUT_TOKENS
 
 Provider: TypeAlias = Literal["anthropic", "openai", "openai-compatible", "ollama", "local"]
 
@@ -19,8 +21,6 @@ ALIASES: Final[Mapping[str, str]] = {
 DEFAULT_WINDOW_TOKENS: Final = 128_000
 """For models we know nothing about: what most current ones have at least."""
 
-DEFAULT_MAX_OUTPUT_TOKENS: Final = 16_384
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelLimits:
@@ -30,12 +30,39 @@ class ModelLimits:
     max_output_tokens: int = DEFAULT_MAX_OUTPUT_TOKENS
 
 
-_LIMITS: Final[Mapping[str, ModelLimits]] = {
+_CLAUDE = ModelLimits(window_tokens=1_000_000, max_output_tokens=64_000)
+_GPT = ModelLimits(window_tokens=1_050_000, max_output_tokens=128_000)
+_REASONING = ModelLimits(window_tokens=200_000, max_output_tokens=100_000)
+
+LIMITS: Final[Mapping[str, ModelLimits]] = {
+    # Windows as `genai-prices` lists them in November 2026; output limits as the vendors documented them, and where a
+    # newer model's is not known, that of the model before it.
     "claude-": ModelLimits(window_tokens=200_000, max_output_tokens=64_000),
-    "gpt-5": ModelLimits(window_tokens=400_000, max_output_tokens=128_000),
+    "claude-fable-5": _CLAUDE,
+    "claude-haiku-5": _CLAUDE,
+    "claude-mythos-5": _CLAUDE,
+    "claude-opus-4-0": ModelLimits(window_tokens=200_000, max_output_tokens=32_000),
+    "claude-opus-4-1": ModelLimits(window_tokens=200_000, max_output_tokens=32_000),
+    "claude-opus-4-6": _CLAUDE,
+    "claude-opus-5": _CLAUDE,
+    "claude-sonnet-4-6": _CLAUDE,
+    "claude-sonnet-5": _CLAUDE,
+    "gpt-3.5": ModelLimits(window_tokens=16_385, max_output_tokens=4_096),
+    "gpt-4": ModelLimits(window_tokens=8_192, max_output_tokens=4_096),
+    "gpt-4-turbo": ModelLimits(window_tokens=128_000, max_output_tokens=4_096),
+    "gpt-4.1": ModelLimits(window_tokens=1_047_576, max_output_tokens=32_768),
     "gpt-4o": ModelLimits(window_tokens=128_000, max_output_tokens=16_384),
-    "o": ModelLimits(window_tokens=200_000, max_output_tokens=100_000),
+    "gpt-5": ModelLimits(window_tokens=400_000, max_output_tokens=128_000),
+    "gpt-5.4": _GPT,
+    "gpt-5.4-mini": ModelLimits(window_tokens=400_000, max_output_tokens=128_000),
+    "gpt-5.4-nano": ModelLimits(window_tokens=400_000, max_output_tokens=128_000),
+    "gpt-5.5": ModelLimits(window_tokens=1_000_000, max_output_tokens=128_000),
+    "gpt-5.6": _GPT,
+    "o1": _REASONING,
+    "o3": _REASONING,
+    "o4": _REASONING,
 }
+"""By the beginning of a model's name; the longest that fits counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,20 +77,25 @@ class ModelName:
 def parse_model(name: str, aliases: Mapping[str, str] = ALIASES) -> ModelName:
     """The model behind `sonnet`, `anthropic:claude-...`, `openai:...`, `openai-compatible:NAME@URL`, `ollama:...`."""
     full = aliases.get(name, name)
-    provider, colon, rest = full.partition(":")
+    provider, _, rest = full.partition(":")
     found = next((known for known in PROVIDERS if known == provider), None)
-    if found is None or not colon or not rest:
+    if found is None or not rest:
         known = ", ".join([*aliases, *(f"{word}:NAME" for word in PROVIDERS)])
         raise UsageError(f"Unknown model {name!r}. Use one of: {known}.")
     if found != "openai-compatible":
         return ModelName(provider=found, model=rest)
     model, at, url = rest.partition("@")
-    if not model or not at or not url.startswith(("http://", "https://")):
+    if not model or not at or not urlsplit(url).hostname or not url.startswith(("http://", "https://")):
         raise UsageError(f"{name!r} needs an address: openai-compatible:NAME@https://host/v1.")
     return ModelName(provider=found, model=model, base_url=url)
 
 
-def limits_of(model: str, known: Mapping[str, ModelLimits] = _LIMITS) -> ModelLimits:
-    """What a model reads and writes, by the longest known beginning of its name."""
-    fitting = [prefix for prefix in known if model.startswith(prefix)]
-    return known[max(fitting, key=len)] if fitting else ModelLimits()
+def known_limits(model: str, known: Mapping[str, ModelLimits] = LIMITS) -> ModelLimits | None:
+    """What a model reads and writes; None for one that nobody has told us about."""
+    fitting = [beginning for beginning in known if model.startswith(beginning)]
+    return known[max(fitting, key=len)] if fitting else None
+
+
+def limits_of(model: str, known: Mapping[str, ModelLimits] = LIMITS) -> ModelLimits:
+    """What a model reads and writes, or what most do."""
+    return known_limits(model, known) or ModelLimits()

@@ -1,14 +1,15 @@
-"""What every provider's errors have in common: status codes, waiting times, and words for a person."""
+"""What every provider's errors have in common: bodies, status codes, waiting times, and words for a person."""
 
-import json
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 from toolroll.errors import (
     AuthenticationFailed,
+    ContentRefused,
     ContextTooLong,
     ModelError,
     ModelTimeout,
@@ -19,6 +20,7 @@ from toolroll.errors import (
     RateLimited,
     RequestRefused,
 )
+from toolroll.models.body import read_json
 from toolroll.safe.secrets import redact
 from toolroll.safe.text import one_line
 
@@ -46,34 +48,98 @@ _ADVICE: Final[Mapping[type[ModelError], str]] = {
     PermissionRefused: "The key may not use this model or feature.",
     QuotaExceeded: "Add credit or raise the spending limit; waiting does not help.",
     RateLimited: "Wait a little, or send less at once.",
+    Overloaded: "Try again in a while.",
     ContextTooLong: "Shorten the conversation.",
+    ContentRefused: "Say it differently, or ask another model.",
 }
 
 _SPENT: Final = ("quota", "credit", "billing", "spend", "insufficient", "budget")
+# Each as some provider or server words it; "too long" alone would also fit a long id.
+_TOO_LONG: Final = (
+    "prompt is too long",
+    "input is too long",
+    "context length",
+    "context_length",
+    "context limit",
+    "context size",
+    "context window",
+    "maximum context",
+)
+_SERVER_ERRORS: Final = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorBody:
+    """What a provider says about an error, whatever shape it says it in."""
+
+    kind: str = ""
+    code: str = ""
+    message: str = ""
+    details: str = ""
+
+
+def read_error(body: bytes) -> ErrorBody:
+    """The error in the body of an answer; a page of some proxy has none."""
+    try:
+        answer = read_json(body)
+    except ProviderFailed:
+        return ErrorBody(message="an answer that is not the provider's")
+    said = answer.get("detail") or answer.get("message")  # FastAPI's way, and some gateways'
+    return error_in(answer) or ErrorBody(message=_word(said))
+
+
+def error_in(answer: Mapping[str, Any]) -> ErrorBody | None:
+    """The error in a JSON object: `{"error": {...}}`, `{"error": "..."}`, or none."""
+    error = answer.get("error")
+    if isinstance(error, Mapping) and error:
+        return ErrorBody(
+            kind=_word(error.get("type")),
+            code=_word(error.get("code")),
+            message=_word(error.get("message")),
+            details=_word(error.get("details")) + _word(error.get("metadata")),
+        )
+    return ErrorBody(message=_word(error)) if error else None
+
+
+def _word(value: object) -> str:
+    return "" if value is None else str(value)
 
 
 def by_status(status: int | None) -> type[ModelError]:
     """The error that an HTTP status alone stands for."""
-    if status is None or status >= 500:  # noqa: PLR2004 - the class of server errors
+    if status is None or status >= _SERVER_ERRORS:
         return _BY_STATUS.get(status or 0, ProviderFailed)
     return _BY_STATUS.get(status, RequestRefused)
 
 
+def sharpen(kind: type[ModelError], headers: Mapping[str, str], error: ErrorBody) -> type[ModelError]:
+    """The error that the provider's words stand for, where they say more than its status or type."""
+    words = f"{error.code} {error.kind} {error.details} {error.message}".lower()
+    if kind is RequestRefused and any(word in words for word in _TOO_LONG):
+        return ContextTooLong
+    if kind is RequestRefused and "content" in words and ("polic" in words or "filter" in words):
+        return ContentRefused
+    if kind is RateLimited and _is_spent(headers, words):
+        return QuotaExceeded
+    return kind
+
+
+def _is_spent(headers: Mapping[str, str], words: str) -> bool:
+    """Whether a 429 means an empty purse rather than haste: no time to wait, and words about money."""
+    if headers.get("x-should-retry") == "false":
+        return True
+    return retry_after(headers) is None and any(word in words for word in _SPENT)
+
+
 def make(
-    kind: type[ModelError], provider: str, message: str, *, status: int | None, retry_after_s: float | None
+    kind: type[ModelError], provider: str, error: ErrorBody, *, status: int | None, headers: Mapping[str, str]
 ) -> ModelError:
     """The error with a message for a person: who said what, and what to do. Never with a key in it."""
-    said = one_line(redact(message), MAX_MESSAGE_CHARACTERS)
+    said = one_line(redact(error.message or error.kind or error.code or "no reason given"), MAX_MESSAGE_CHARACTERS)
     number = f" ({status})" if status else ""
     advice = _ADVICE.get(kind)
     text = f"{provider}{number}: {said}" + (f" {advice}" if advice else "")
-    return kind(text, status=status, retry_after_s=retry_after_s)
-
-
-def is_spent(headers: Mapping[str, str], error: Mapping[str, Any], message: str) -> bool:
-    """Whether a 429 means an empty purse rather than haste: no time to wait, and words about money."""
-    words = json.dumps([error.get("code"), error.get("type"), error.get("details"), message]).lower()
-    return retry_after(headers) is None and any(word in words for word in _SPENT)
+    return kind(text, status=status, retry_after_s=retry_after(headers))
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -83,7 +149,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return milliseconds / 1000
     text = headers.get("retry-after")
     seconds = _number(text)
-    return seconds if seconds is not None else _until(text)
+    return seconds if seconds is not None else _until(text, headers.get("date"))
 
 
 def _number(text: str | None) -> float | None:
@@ -94,10 +160,15 @@ def _number(text: str | None) -> float | None:
     return number if math.isfinite(number) and number >= 0 else None
 
 
-def _until(text: str | None) -> float | None:
+def _until(text: str | None, now: str | None) -> float | None:
+    """From the server's own clock, where it sends it: ours may be minutes off."""
+    when = _moment(text)
+    return None if when is None else max(0.0, (when - (_moment(now) or datetime.now(UTC))).total_seconds())
+
+
+def _moment(text: str | None) -> datetime | None:
     try:
-        when = parsedate_to_datetime(text or "")
-    except (ValueError, TypeError):
+        moment = parsedate_to_datetime(text or "")
+    except (ValueError, TypeError, OverflowError):
         return None
-    moment = when if when.tzinfo else when.replace(tzinfo=UTC)
-    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -2,13 +2,13 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 from toolroll.kernel.conversation import AssistantMessage, Message, Origin
 from toolroll.kernel.tool import ToolDefinition
 from toolroll.kernel.usage import Usage
 
-DEFAULT_MAX_OUTPUT_TOKENS = 16_384
+DEFAULT_MAX_OUTPUT_TOKENS: Final = 16_384
 
 StopKind: TypeAlias = Literal[
     "end", "tool_calls", "max_tokens", "stop_sequence", "refusal", "pause", "context_full", "unknown"

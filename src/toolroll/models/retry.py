@@ -1,7 +1,7 @@
 """Asking again: three times, with growing and jittered pauses, as long as nothing was shown yet."""
 
 import random
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,7 +9,9 @@ from toolroll.errors import ModelError
 from toolroll.models.model import Delta, Model, ModelRequest, ModelResponse
 
 MAX_WAIT_S: Final = 60.0
-"""The longest a provider may make us wait for one retry; one that asks for an hour is told to a person instead."""
+"""The longest a provider may make us wait for one retry, as in the vendors' own clients."""
+MAX_TOTAL_WAIT_S: Final = 120.0
+"""All pauses of one turn together: a person who waits longer wants to be told instead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,21 +23,33 @@ class Retry:
     error: ModelError
 
 
+async def _sleep(seconds: float) -> None:
+    import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
+
+    await asyncio.sleep(seconds)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryRule:
-    """How often, and how long to wait: `first_wait_s`, doubled each time, or what the provider asks for."""
+    """How often, and how long to wait: what the provider asks for, or `first_wait_s`, doubled each time."""
 
     retries: int = 3
     first_wait_s: float = 0.5
     max_wait_s: float = MAX_WAIT_S
+    max_total_wait_s: float = MAX_TOTAL_WAIT_S
     jitter: Callable[[], float] = random.random
+    sleep: Callable[[float], Awaitable[None]] = _sleep
 
-    def wait_s(self, attempt: int, error: ModelError) -> float | None:
+    def wait_s(self, attempt: int, error: ModelError, waited_s: float = 0.0) -> float | None:
         """The pause before the next attempt; None when there is to be none."""
         if attempt > self.retries or not error.is_retriable:
             return None
-        if error.retry_after_s is not None:
-            return error.retry_after_s if error.retry_after_s <= self.max_wait_s else None
+        asked = error.retry_after_s
+        # One that asks for an hour is not waited for; it may still be back sooner.
+        wait = asked if asked is not None and asked <= self.max_wait_s else self._backoff_s(attempt)
+        return wait if waited_s + wait <= self.max_total_wait_s else None
+
+    def _backoff_s(self, attempt: int) -> float:
         wait: float = self.first_wait_s * 2 ** (attempt - 1) * (0.5 + self.jitter())
         return min(self.max_wait_s, wait)
 
@@ -44,9 +58,7 @@ async def respond_with_retries(
     model: Model, request: ModelRequest, *, stream: bool, rule: RetryRule
 ) -> AsyncGenerator[Delta | ModelResponse | Retry, None]:
     """The model's turn; failures before the first delta are tried again, each announced as a `Retry`."""
-    import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
-
-    attempt = 1
+    attempt, waited_s = 1, 0.0
     while True:
         shown = False
         try:
@@ -54,11 +66,11 @@ async def respond_with_retries(
                 shown = True
                 yield piece
         except ModelError as error:
-            wait = None if shown else rule.wait_s(attempt, error)
+            wait = None if shown else rule.wait_s(attempt, error, waited_s)
             if wait is None:
                 raise
             yield Retry(attempt=attempt, wait_s=wait, error=error)
         else:
             return
-        await asyncio.sleep(wait)
-        attempt += 1
+        await rule.sleep(wait)
+        attempt, waited_s = attempt + 1, waited_s + wait

@@ -4,12 +4,12 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from toolroll.errors import ModelError, ProviderFailed
-from toolroll.kernel.conversation import AssistantMessage, CallBlock, Message, Origin, TextBlock
+from toolroll.errors import ModelError, RequestRefused
+from toolroll.kernel.conversation import AssistantMessage, CallBlock, Message, Origin, ReasoningBlock, TextBlock
 from toolroll.kernel.messages import ToolCall
 from toolroll.kernel.serialize import dump_json
 from toolroll.kernel.usage import Usage
-from toolroll.models.model import CallDelta, Delta, ModelRequest, ModelResponse, StopKind, TextDelta
+from toolroll.models.model import CallDelta, Delta, ModelRequest, ModelResponse, ReasoningDelta, StopKind, TextDelta
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,8 @@ def _player(lines: list[Line]) -> Callable[[ModelRequest], Line]:
     def play(_request: ModelRequest) -> Line:
         line = next(remaining, None)
         if line is None:
-            raise ProviderFailed(f"The script has ended: it has {len(lines)} turns, and one more was asked for.")
+            # Of a kind that is not tried again: there will be no more turns later.
+            raise RequestRefused(f"The script has ended: it has {len(lines)} turns, and one more was asked for.")
         return line
 
     return play
@@ -83,6 +84,8 @@ def deltas_of(message: AssistantMessage) -> Iterable[Delta]:
     for block in message.blocks:
         if isinstance(block, TextBlock):
             yield from (TextDelta(text=word) for word in _words(block.text))
+        elif isinstance(block, ReasoningBlock):
+            yield from (ReasoningDelta(text=word) for word in _words(block.text))
         elif isinstance(block, CallBlock):
             call, half = block.call, len(block.call.arguments) // 2
             yield CallDelta(call_id=call.id, name=call.name, arguments=call.arguments[:half])

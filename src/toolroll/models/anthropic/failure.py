@@ -1,11 +1,10 @@
 """Anthropic's errors in the words of our taxonomy."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from toolroll.errors import (
     AuthenticationFailed,
-    ContentRefused,
     ContextTooLong,
     ModelError,
     ModelTimeout,
@@ -16,7 +15,7 @@ from toolroll.errors import (
     RateLimited,
     RequestRefused,
 )
-from toolroll.models.failures import by_status, is_spent, make, retry_after
+from toolroll.models.failures import ErrorBody, by_status, make, sharpen
 
 _KINDS: Final[Mapping[str, type[ModelError]]] = {
     "authentication_error": AuthenticationFailed,
@@ -32,15 +31,7 @@ _KINDS: Final[Mapping[str, type[ModelError]]] = {
 }
 
 
-def failure(
-    status: int | None, headers: Mapping[str, str], kind: str, message: str, error: Mapping[str, Any]
-) -> ModelError:
+def failure(status: int | None, headers: Mapping[str, str], error: ErrorBody) -> ModelError:
     """The error behind an answer that was none, or behind an error event inside a stream."""
-    found = _KINDS.get(kind) or by_status(status)
-    if found is RequestRefused and "too long" in message:
-        found = ContextTooLong
-    if found is RequestRefused and "content" in message and "polic" in message:
-        found = ContentRefused
-    if found is RateLimited and is_spent(headers, error, message):
-        found = QuotaExceeded
-    return make(found, "Anthropic", message or kind, status=status, retry_after_s=retry_after(headers))
+    kind = sharpen(_KINDS.get(error.kind) or by_status(status), headers, error)
+    return make(kind, "Anthropic", error, status=status, headers=headers)

@@ -1,9 +1,10 @@
 """A neutral request as the body of an Anthropic Messages call. Pure: data in, data out."""
 
-import base64
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, TypeAlias, assert_never
+from dataclasses import replace
+from typing import Final, assert_never
 
+from toolroll.errors import JsonRefused
 from toolroll.kernel.conversation import (
     AssistantBlock,
     AssistantMessage,
@@ -17,12 +18,15 @@ from toolroll.kernel.conversation import (
     UnknownBlock,
     UserMessage,
 )
-from toolroll.kernel.messages import DocumentPart, ImagePart, Part, TextPart, ToolMessage
+from toolroll.kernel.messages import DocumentPart, ImagePart, Part, TextPart, ToolCall, ToolMessage
 from toolroll.kernel.parse import parse_object
-from toolroll.kernel.strict.plan import StrictPlan
+from toolroll.kernel.strict.convert import StrictSchema, strict_form
+from toolroll.kernel.strict.plan import StrictWish, ToolShape, plan_strict
+from toolroll.kernel.strict.rules import ANTHROPIC, StrictRules
+from toolroll.models.encode import Json
+from toolroll.models.ids import safe_id, safe_name
 from toolroll.models.model import ModelRequest, WebSearch
-
-Json: TypeAlias = dict[str, object]
+from toolroll.models.parts import IMAGE_TYPES, PDF, base64_of, readable_text, unseen
 
 CACHE: Final[Mapping[str, object]] = {"type": "ephemeral"}
 WEB_SEARCH_TYPE: Final = "web_search_20260318"
@@ -31,31 +35,56 @@ WEB_SEARCH_TYPE: Final = "web_search_20260318"
 NOTHING_SAID: Final = "(no text)"
 """Stands for a turn that is empty once degraded: the API refuses empty content."""
 
+MOVING_BREAKPOINTS: Final = 2
+"""At the last two messages that are not the model's: the first ends what the request before has written into the cache,
+also where one step brought more than the 20 blocks that the provider looks back; the second ends what this one adds."""
 
-def head(request: ModelRequest, *, model: str, stream: bool, plan: StrictPlan | None = None) -> Json:
+
+def head(request: ModelRequest, *, model: str, stream: bool, max_tokens: int, strict: StrictWish = "prefer") -> Json:
     """Everything but the messages; the same for all requests of a run, so that prompt caches hold."""
-    body: Json = {"model": model, "max_tokens": request.max_output_tokens}
+    body: Json = {"model": model, "max_tokens": max_tokens}
     if stream:
         body["stream"] = True
+    output = None if request.output_schema is None else _output_form(request.output_schema)
+    tools = _tools(request, strict, _left_for_tools(output))
     if request.system:
         body["system"] = [{"type": "text", "text": request.system, "cache_control": CACHE}]
-    tools = _tools(request, plan)
+    elif tools:
+        tools[-1]["cache_control"] = CACHE
     if tools:
         body["tools"] = tools
     if request.tool_choice == "none" and tools:
         body["tool_choice"] = {"type": "none"}
-    if request.output_schema is not None:
-        body["output_config"] = {"format": {"type": "json_schema", "schema": request.output_schema}}
+    if output is not None:
+        body["output_config"] = {"format": {"type": "json_schema", "schema": output.schema}}
     return body | dict(request.extra)
 
 
-def _tools(request: ModelRequest, plan: StrictPlan | None) -> list[Json]:
-    tools: list[Json] = [
-        {"name": tool.name, "description": tool.description, "input_schema": tool.parameters} for tool in request.tools
-    ]
-    for tool, planned in zip(tools, plan.tools if plan else (), strict=False):
-        if planned.strict:
-            tool |= {"input_schema": planned.schema, "strict": True}
+def _output_form(schema: Mapping[str, object]) -> StrictSchema | None:
+    """What the answer must look like. A schema without a strict form is refused, so it is not sent: the answer is
+    validated in any case. Parameters that may be left out stay absent: nobody takes nulls out of an answer."""
+    form = strict_form(schema, replace(ANTHROPIC, optional="absent"))
+    return form if isinstance(form, StrictSchema) else None
+
+
+def _left_for_tools(output: StrictSchema | None) -> StrictRules:
+    """The budgets of a request are shared between its strict tools and the form of its answer."""
+    if output is None:
+        return ANTHROPIC
+    return replace(
+        ANTHROPIC,
+        max_optional_parameters=max(0, (ANTHROPIC.max_optional_parameters or 0) - output.optional_parameters),
+        max_union_parameters=max(0, (ANTHROPIC.max_union_parameters or 0) - output.union_parameters),
+    )
+
+
+def _tools(request: ModelRequest, strict: StrictWish, rules: StrictRules) -> list[Json]:
+    shapes = [ToolShape(name=tool.name, schema=tool.parameters) for tool in request.tools]
+    plan = plan_strict(shapes, rules, mode=strict)
+    tools: list[Json] = []
+    for tool, planned in zip(request.tools, plan.tools, strict=True):
+        told: Json = {"name": tool.name, "description": tool.description, "input_schema": planned.schema}
+        tools.append(told | {"strict": True} if planned.strict else told)
     if request.web_search is not None:
         tools.append(_web_search(request.web_search))
     return tools
@@ -85,37 +114,50 @@ def message_json(message: Message, *, to: Origin) -> Json:
 
 
 def _content(parts: Iterable[Part]) -> list[Json]:
-    blocks = [_part(part) for part in parts if not (isinstance(part, TextPart) and not part.text)]
-    return blocks or [{"type": "text", "text": NOTHING_SAID}]
+    # Text of nothing but blanks is refused like an empty one.
+    blocks = [_part(part) for part in parts if not (isinstance(part, TextPart) and not part.text.strip())]
+    return blocks or [_text(NOTHING_SAID)]
 
 
 def _part(part: Part) -> Json:
     match part:
         case TextPart():
-            return {"type": "text", "text": part.text}
+            return _text(part.text)
         case ImagePart():
-            return {"type": "image", "source": _source(part.data, part.media_type)}
+            if part.media_type not in IMAGE_TYPES:
+                return _text(unseen(part))
+            return {"type": "image", "source": _bytes(part)}
         case DocumentPart():
-            title = {"title": part.title} if part.title else {}
-            return {"type": "document", "source": _source(part.data, part.media_type), **title}
+            return _document(part)
         case _:
             assert_never(part)
 
 
-def _source(data: bytes, media_type: str) -> Json:
-    if media_type == "text/plain":
-        return {"type": "text", "media_type": media_type, "data": data.decode("utf-8", "replace")}
-    return {"type": "base64", "media_type": media_type, "data": base64.b64encode(data).decode()}
+def _document(part: DocumentPart) -> Json:
+    text = readable_text(part)
+    if text is None and part.media_type != PDF:
+        return _text(unseen(part))
+    source: Json = _bytes(part) if text is None else {"type": "text", "media_type": "text/plain", "data": text}
+    block: Json = {"type": "document", "source": source}
+    return block | {"title": part.title} if part.title else block
+
+
+def _text(text: str) -> Json:
+    return {"type": "text", "text": text}
+
+
+def _bytes(part: ImagePart | DocumentPart) -> Json:
+    return {"type": "base64", "media_type": part.media_type, "data": base64_of(part)}
 
 
 def _result(result: ToolMessage) -> Json:
-    block: Json = {"type": "tool_result", "tool_use_id": result.call_id}
+    block: Json = {"type": "tool_result", "tool_use_id": safe_id(result.call_id)}
     if isinstance(result.content, tuple):
         block["content"] = _content(result.content)
-    elif result.content:
+    elif result.content.strip():
         block["content"] = result.content
-    if result.is_error:
-        block["is_error"] = True
+    if result.is_error:  # which may not be empty
+        block = {"content": NOTHING_SAID} | block | {"is_error": True}
     return block
 
 
@@ -123,33 +165,41 @@ def _assistant(message: AssistantMessage, to: Origin) -> list[Json]:
     own = message.origin is not None and message.origin.wire == to.wire
     same_model = own and message.origin == to
     blocks = [_block(block, own=own, same_model=same_model) for block in message.blocks]
-    return [block for block in blocks if block] or [{"type": "text", "text": NOTHING_SAID}]
+    return [block for block in blocks if block] or [_text(NOTHING_SAID)]
 
 
 def _block(block: AssistantBlock, *, own: bool, same_model: bool) -> Json:
     """One block, or nothing where it means nothing to this model."""
     match block:
         case TextBlock():
-            text = block.raw if own and block.raw is not None else {"type": "text", "text": block.text}
-            return dict(text) if block.text else {}
+            if not block.text.strip():
+                return {}
+            return dict(block.raw) if own and block.raw is not None else _text(block.text)
         case CallBlock():
-            return dict(block.raw) if own and block.raw is not None else _call(block)
+            return _call(block.call, dict(block.raw) if own and block.raw is not None else None)
         case ReasoningBlock():
             # Signed for the model that thought it: another one refuses the whole request.
             return dict(block.raw or {}) if same_model else {}
         case ServerBlock():
             if own and block.raw is not None:
                 return dict(block.raw)
-            return {"type": "text", "text": block.summary} if block.summary else {}
+            return _text(block.summary) if block.summary else {}
         case UnknownBlock():
             return dict(block.raw) if own else {}
         case _:
             assert_never(block)
 
 
-def _call(block: CallBlock) -> Json:
-    call = block.call
-    return {"type": "tool_use", "id": call.id, "name": call.name, "input": parse_object(call.arguments)}
+def _call(call: ToolCall, raw: Json | None) -> Json:
+    block: Json = raw if raw is not None else {"type": "tool_use", "input": _input(call)}
+    return block | {"id": safe_id(call.id), "name": safe_name(call.name)}
+
+
+def _input(call: ToolCall) -> Json:
+    try:
+        return parse_object(call.arguments)
+    except JsonRefused:  # never run, and answered with what is wrong with it
+        return {}
 
 
 def with_breakpoint(message: bytes) -> bytes:
@@ -163,6 +213,12 @@ def with_breakpoint(message: bytes) -> bytes:
     return message[: -len(end)] + b',"cache_control":{"type":"ephemeral"}' + end
 
 
-def last_user(messages: Sequence[Message]) -> int:
-    """The message that gets the moving breakpoint: the last one that is not the model's."""
-    return max(number for number, message in enumerate(messages) if not isinstance(message, AssistantMessage))
+def breakpoints(messages: Sequence[Message]) -> list[int]:
+    """The messages that get the moving breakpoints: the last ones that are not the model's."""
+    found: list[int] = []
+    for number in range(len(messages) - 1, -1, -1):
+        if not isinstance(messages[number], AssistantMessage):
+            found.append(number)
+            if len(found) == MOVING_BREAKPOINTS:
+                break
+    return found

@@ -17,6 +17,7 @@ from toolroll.kernel.conversation import (
 from toolroll.kernel.messages import ToolCall
 from toolroll.kernel.serialize import dump_json
 from toolroll.kernel.usage import Usage
+from toolroll.models.body import count_of, text_of
 from toolroll.models.model import ModelResponse, StopKind
 
 _STOPS: Final[Mapping[str, StopKind]] = {
@@ -36,13 +37,13 @@ ARGUMENTS: Final = "_arguments"
 def read_message(body: Mapping[str, Any], *, origin: Origin) -> ModelResponse:
     """The response behind a whole message, streamed or not."""
     reason = body.get("stop_reason")
-    blocks = tuple(_block(raw) for raw in body.get("content", ()))
+    blocks = tuple(_block(raw) for raw in body["content"])
     return ModelResponse(
         message=AssistantMessage(blocks=blocks, origin=origin),
         stop=_STOPS.get(reason, "unknown") if isinstance(reason, str) else "unknown",
         stop_detail=_stop_detail(body, reason),
         usage=read_usage(body.get("usage")),
-        response_id=str(body.get("id", "")),
+        response_id=text_of(body, "id"),
     )
 
 
@@ -55,16 +56,15 @@ def _stop_detail(body: Mapping[str, Any], reason: object) -> str:
 def _block(raw: dict[str, Any]) -> AssistantBlock:
     match raw.get("type"):
         case "text":
-            return TextBlock(text=raw["text"], citations=_citations(raw), raw=raw)
+            return TextBlock(text=raw["text"] or "", citations=_citations(raw), raw=raw)
         case "tool_use":
             return _call(raw)
         case "thinking":
-            return ReasoningBlock(text=raw.get("thinking", ""), raw=raw)
+            return ReasoningBlock(text=text_of(raw, "thinking"), raw=raw)
         case "redacted_thinking":
             return ReasoningBlock(text="", raw=raw)
         case "server_tool_use":
-            query = raw.get("input", {}).get("query", "")
-            return ServerBlock(kind="call", tool=raw.get("name", ""), summary=_asked(raw, query), raw=raw)
+            return ServerBlock(kind="call", tool=text_of(raw, "name"), summary=_asked(raw), raw=raw)
         case "web_search_tool_result":
             return _search_result(raw)
         case _:
@@ -86,8 +86,10 @@ def _citations(raw: Mapping[str, Any]) -> tuple[Citation, ...]:
     )
 
 
-def _asked(raw: Mapping[str, Any], query: str) -> str:
-    return f"[searched the web: {query}]" if query else f"[used {raw.get('name', 'a server tool')}]"
+def _asked(raw: Mapping[str, Any]) -> str:
+    asked = raw.get("input")
+    query = text_of(asked, "query") if isinstance(asked, dict) else ""
+    return f"[searched the web: {query}]" if query else f"[used {text_of(raw, 'name') or 'a server tool'}]"
 
 
 def _search_result(raw: dict[str, Any]) -> ServerBlock:
@@ -106,19 +108,18 @@ def _search_result(raw: dict[str, Any]) -> ServerBlock:
 
 def read_usage(usage: Mapping[str, Any] | None) -> Usage:
     """The tokens of one call; cache writes by tier, searches counted."""
-    if not usage:
-        return Usage(requests=1, measured=False)
-    written = usage.get("cache_creation_input_tokens") or 0
-    tiers = usage.get("cache_creation") or {}
-    hour = tiers.get("ephemeral_1h_input_tokens") or 0
-    server = usage.get("server_tool_use") or {}
+    usage = usage or {}
+    written = count_of(usage, "cache_creation_input_tokens")
+    # The tiers may both be 0 on search turns although tokens were written: then they count as the cheaper one.
+    hour = min(written, count_of(usage.get("cache_creation") or {}, "ephemeral_1h_input_tokens"))
+    fresh, output = count_of(usage, "input_tokens"), count_of(usage, "output_tokens")
     return Usage(
-        input_tokens=usage.get("input_tokens") or 0,
-        output_tokens=usage.get("output_tokens") or 0,
-        cache_read_tokens=usage.get("cache_read_input_tokens") or 0,
-        # The tiers may both be 0 on search turns although tokens were written: then they count as the cheaper one.
+        input_tokens=fresh,
+        output_tokens=output,
+        cache_read_tokens=count_of(usage, "cache_read_input_tokens"),
         cache_write_5m_tokens=written - hour,
         cache_write_1h_tokens=hour,
-        web_searches=server.get("web_search_requests") or 0,
+        web_searches=count_of(usage.get("server_tool_use") or {}, "web_search_requests"),
         requests=1,
+        measured=bool(fresh or output),
     )

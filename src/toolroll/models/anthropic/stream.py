@@ -1,114 +1,129 @@
 """An Anthropic event stream put together to the message it stands for. Pure: events in, deltas and a message out."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from toolroll.errors import JsonRefused, NetworkFailed, ProviderFailed
-from toolroll.kernel.parse import parse_json
+from toolroll.kernel.parse import parse_object
 from toolroll.models.anthropic.failure import failure
 from toolroll.models.anthropic.response import ARGUMENTS
+from toolroll.models.body import read_json
+from toolroll.models.failures import ErrorBody, error_in
 from toolroll.models.model import CallDelta, Delta, ReasoningDelta, TextDelta
 
+_NOTHING: Final[Sequence[Delta]] = ()
 
-class Assembly:
-    """Collects the events of one message. `message()` is its JSON, as an unstreamed call would have brought it."""
+
+class MessageAssembly:
+    """Collects the events of one message; what comes out is what an unstreamed call would have brought."""
 
     def __init__(self) -> None:
         self._message: dict[str, Any] | None = None
         self._blocks: dict[int, dict[str, Any]] = {}
-        self._pieces: dict[int, list[str]] = {}
+        # What the open blocks still grow by, and in which of their fields: joined once, at their end.
+        self._growing: dict[int, tuple[str, list[str]]] = {}
         self._ended = False
 
-    def feed(self, event: Mapping[str, Any]) -> Iterator[Delta]:
-        """Take one event; yields what a person could be shown of it."""
+    def feed(self, data: str) -> Sequence[Delta]:
+        """Take one event; returns what a person could be shown of it."""
+        event = read_json(data)
         match event.get("type"):
+            case "content_block_delta":
+                return self._delta(event["index"], event["delta"])
+            case "content_block_start":
+                return self._start(event["index"], event["content_block"])
+            case "content_block_stop":
+                self._stop(event["index"])
             case "message_start":
                 self._message = dict(event["message"])
-            case "content_block_start":
-                self._blocks[event["index"]] = dict(event["content_block"])
-                self._pieces[event["index"]] = []
-                yield from _first_delta(event["content_block"])
-            case "content_block_delta":
-                yield from self._delta(event["index"], event["delta"])
-            case "content_block_stop":
-                self._finish_block(event["index"])
             case "message_delta":
                 self._message_delta(event)
             case "message_stop":
                 self._ended = True
             case "error":
-                error = event.get("error") or {}
-                raise failure(None, {}, str(error.get("type", "")), str(error.get("message", "")), error)
+                raise failure(None, {}, error_in(event) or ErrorBody())
             case _:  # ping, and whatever comes after us
-                return
+                pass
+        return _NOTHING
 
-    def message(self) -> dict[str, Any]:
+    def finish(self) -> dict[str, Any]:
         """The whole message; a stream without an end is a broken connection, whatever arrived of it."""
-        if self._message is None or not (self._ended and self._message.get("stop_reason")):
+        message = self._message
+        if message is None or self._growing or not (self._ended and message.get("stop_reason")):
             raise NetworkFailed("The provider's stream ended before its message did.")
-        content = [self._blocks[index] for index in sorted(self._blocks)]
-        return self._message | {"content": content}
+        return message | {"content": [self._blocks[index] for index in sorted(self._blocks)]}
 
-    def _delta(self, index: int, delta: Mapping[str, Any]) -> Iterator[Delta]:
-        if index not in self._blocks:
+    def _start(self, index: int, block: dict[str, Any]) -> Sequence[Delta]:
+        self._blocks[index] = block
+        self._growing[index] = ("", [])
+        match block.get("type"):
+            case "tool_use":
+                return (CallDelta(call_id=block["id"], name=block["name"], arguments=""),)
+            case "text" if block["text"]:
+                return (TextDelta(text=block["text"]),)
+            case _:
+                return _NOTHING
+
+    def _delta(self, index: int, delta: Mapping[str, Any]) -> Sequence[Delta]:
+        if index not in self._growing:
             raise ProviderFailed("The provider's stream continues a block that it never began.")
-        block, pieces = self._blocks[index], self._pieces[index]
         match delta.get("type"):
             case "text_delta":
-                pieces.append(delta["text"])
-                yield TextDelta(text=delta["text"])
+                text = self._grow(index, "text", delta["text"])
+                return (TextDelta(text=text),)
             case "input_json_delta":
-                pieces.append(delta["partial_json"])
-                if block.get("type") == "tool_use":
-                    yield CallDelta(call_id=block["id"], name=block["name"], arguments=delta["partial_json"])
+                block, text = self._blocks[index], self._grow(index, "input", delta["partial_json"])
+                is_call = block.get("type") == "tool_use"
+                return (CallDelta(call_id=block["id"], name=block["name"], arguments=text),) if is_call else _NOTHING
             case "thinking_delta":
-                pieces.append(delta["thinking"])
-                yield ReasoningDelta(text=delta["thinking"])
+                text = self._grow(index, "thinking", delta["thinking"])
+                return (ReasoningDelta(text=text),)
             case "signature_delta":
-                block["signature"] = block.get("signature", "") + delta["signature"]
+                self._blocks[index]["signature"] = delta["signature"]
             case "citations_delta":
+                block = self._blocks[index]
                 block["citations"] = [*(block.get("citations") or ()), delta["citation"]]
-            case _:
-                return
+            case _:  # of a block that we do not know: its texts grow, as those of all others do
+                self._unknown(self._blocks[index], delta)
+        return _NOTHING
 
-    def _finish_block(self, index: int) -> None:
+    def _grow(self, index: int, field: str, piece: str) -> str:
+        known, pieces = self._growing[index]
+        if not known:
+            self._growing[index] = (field, pieces)
+        pieces.append(piece)
+        return piece
+
+    def _unknown(self, block: dict[str, Any], delta: Mapping[str, Any]) -> None:
+        for key, value in delta.items():
+            if key != "type":
+                before = block.get(key)
+                block[key] = before + value if isinstance(before, str) and isinstance(value, str) else value
+
+    def _stop(self, index: int) -> None:
         block = self._blocks[index]
-        whole = "".join(self._pieces.pop(index))
-        match block.get("type"):
-            case "text":
-                block["text"] = block.get("text", "") + whole
-            case "thinking":
-                block["thinking"] = block.get("thinking", "") + whole
-            case "tool_use":
-                self._finish_call(block, whole)
-            case "server_tool_use" if whole:
-                block["input"] = _parsed(whole)
-            case _:
-                return
-
-    def _finish_call(self, block: dict[str, Any], written: str) -> None:
-        if written:
-            block["input"] = _parsed(written)
-            block[ARGUMENTS] = written
+        field, pieces = self._growing.pop(index)
+        whole = "".join(pieces)
+        if field == "input":
+            if whole:  # a call without arguments may bring one empty piece
+                block["input"] = _object(whole)
+                if block.get("type") == "tool_use":
+                    block[ARGUMENTS] = whole
+        elif field:
+            block[field] = (block.get(field) or "") + whole
 
     def _message_delta(self, event: Mapping[str, Any]) -> None:
         if self._message is None:
             raise ProviderFailed("The provider's stream ends a message that it never began.")
         self._message |= {key: value for key, value in event["delta"].items() if value is not None}
+        # Totals so far, not additions; what is left out stays as the start of the message had it.
         usage = {key: value for key, value in (event.get("usage") or {}).items() if value is not None}
         self._message["usage"] = (self._message.get("usage") or {}) | usage
 
 
-def _first_delta(block: Mapping[str, Any]) -> Iterator[Delta]:
-    if block.get("type") == "tool_use":
-        yield CallDelta(call_id=block["id"], name=block["name"], arguments="")
-    elif block.get("type") == "text" and block.get("text"):
-        yield TextDelta(text=block["text"])
-
-
-def _parsed(written: str) -> object:
+def _object(written: str) -> dict[str, object]:
     """The arguments as sent back to the provider. Broken ones become {}: they are never run, only repaired."""
     try:
-        return parse_json(written)
+        return parse_object(written)
     except JsonRefused:
         return {}

@@ -1,0 +1,68 @@
+"""Models behind servers that speak Chat Completions: Ollama, LM Studio, vLLM, llama.cpp, OpenRouter and many more."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
+
+from toolroll.errors import ModelError
+from toolroll.kernel.conversation import Message, Wire
+from toolroll.models.catalog import ModelLimits
+from toolroll.models.chat.failure import failure
+from toolroll.models.chat.request import ChatOptions, head, join, message_json
+from toolroll.models.chat.response import read_completion
+from toolroll.models.chat.stream import CompletionAssembly
+from toolroll.models.encode import Json
+from toolroll.models.exchange import WireModel
+from toolroll.models.failures import ErrorBody
+from toolroll.models.model import DEFAULT_MAX_OUTPUT_TOKENS, ModelRequest, ModelResponse
+from toolroll.models.transport import Transport
+
+
+class ChatModel(WireModel):
+    """A model behind `POST /chat/completions`."""
+
+    wire: ClassVar[Wire] = "chat"
+    path: ClassVar[str] = "/chat/completions"
+    has_web_search: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        transport: Transport,
+        headers: Mapping[str, str] | None = None,
+        limits: ModelLimits | None = None,
+        options: ChatOptions | None = None,
+    ) -> None:
+        super().__init__(model, transport=transport, headers=headers, limits=limits)
+        self._options = options or ChatOptions()
+
+    def head(self, request: ModelRequest, stream: bool, /) -> Json:  # noqa: FBT001 - as in the base
+        """Everything of a request but its messages."""
+        tokens = self._max_tokens(request)
+        return head(request, model=self.model, stream=stream, max_tokens=tokens, options=self._options)
+
+    def _max_tokens(self, request: ModelRequest) -> int | None:
+        """What a model that we know nothing about allows, its server knows: vLLM refuses to be asked for more."""
+        if self.limits is None and request.max_output_tokens == DEFAULT_MAX_OUTPUT_TOKENS:
+            return None
+        return self.max_output_tokens(request)
+
+    def message_json(self, message: Message, /) -> Iterable[Json]:
+        """One message is one message here; results are one each."""
+        return message_json(message, to=self.origin, options=self._options)
+
+    def join(self, head: bytes, pieces: list[bytes], request: ModelRequest) -> bytes:  # noqa: ARG002 - as in the base
+        """The body; servers cache prefixes without being asked."""
+        return join(head, pieces)
+
+    def assembly(self) -> CompletionAssembly:
+        """What puts a stream together."""
+        return CompletionAssembly()
+
+    def read(self, answer: dict[str, Any]) -> ModelResponse:
+        """The response behind a whole completion."""
+        return read_completion(answer, origin=self.origin)
+
+    def failure(self, status: int | None, headers: Mapping[str, str], error: ErrorBody) -> ModelError:
+        """The error behind an answer that was none."""
+        return failure(status, headers, error)

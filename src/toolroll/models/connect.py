@@ -1,0 +1,124 @@
+"""From a model's name to the model: whose it is, where that is, and with which key.
+
+Keys and addresses come from the mapping that is handed in, never from the process: who calls decides whether what it
+holds may be trusted.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, assert_never
+
+from toolroll._version import __version__
+from toolroll.errors import AuthenticationFailed, UsageError
+from toolroll.models.anthropic.model import AnthropicModel
+from toolroll.models.catalog import ALIASES, LIMITS, ModelLimits, ModelName, known_limits, parse_model
+from toolroll.models.chat.model import ChatModel
+from toolroll.models.chat.request import ChatOptions
+from toolroll.models.exchange import WireModel
+from toolroll.models.openai.model import OpenAIModel
+from toolroll.models.transport import HttpTransport, is_loopback
+
+ANTHROPIC_URL: Final = "https://api.anthropic.com"
+OPENAI_URL: Final = "https://api.openai.com/v1"
+OLLAMA_URL: Final = "http://localhost:11434/v1"
+
+AGENT: Final = {"user-agent": f"toolroll/{__version__}"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectSettings:
+    """What can be said about models beyond their names."""
+
+    aliases: Mapping[str, str] = ALIASES
+    limits: Mapping[str, ModelLimits] | None = None
+    """Windows and limits by the beginning of a name; they come before the ones we know."""
+    timeout_s: float = 600.0
+    strict: Literal["prefer", "off"] = "prefer"
+    chat: ChatOptions | None = None
+    allow_plain_http: bool = False
+    """Whether a key may travel unencrypted to another machine, as to a gateway inside one's own network."""
+
+
+def connect(name: str, *, environment: Mapping[str, str], settings: ConnectSettings | None = None) -> WireModel:
+    """The model of that name, ready to be asked; nothing is sent yet. A missing key is said at once."""
+    settings = settings or ConnectSettings()
+    wanted = parse_model(name, settings.aliases)
+    match wanted.provider:
+        case "anthropic":
+            return _anthropic(wanted, environment, settings)
+        case "openai":
+            return _openai(wanted, environment, settings)
+        case "openai-compatible":
+            return _compatible(wanted, environment, settings)
+        case "ollama":
+            return _chat(wanted, OLLAMA_URL, {}, settings)
+        case "local":
+            raise UsageError(f"{name!r}: models inside this process are not there yet. Use ollama:NAME for now.")
+        case _:
+            assert_never(wanted.provider)
+
+
+def _anthropic(wanted: ModelName, environment: Mapping[str, str], settings: ConnectSettings) -> AnthropicModel:
+    key = _key(environment, "ANTHROPIC_API_KEY", "Anthropic")
+    transport = _transport(environment.get("ANTHROPIC_BASE_URL") or ANTHROPIC_URL, settings, key=key)
+    return AnthropicModel(
+        wanted.model,
+        transport=transport,
+        headers=AGENT | {"x-api-key": key},
+        limits=_limits(wanted, settings),
+        strict=settings.strict,
+    )
+
+
+def _openai(wanted: ModelName, environment: Mapping[str, str], settings: ConnectSettings) -> OpenAIModel:
+    key = _key(environment, "OPENAI_API_KEY", "OpenAI")
+    transport = _transport(environment.get("OPENAI_BASE_URL") or OPENAI_URL, settings, key=key)
+    return OpenAIModel(
+        wanted.model,
+        transport=transport,
+        headers=AGENT | _bearer(key),
+        limits=_limits(wanted, settings),
+        strict=settings.strict,
+    )
+
+
+def _compatible(wanted: ModelName, environment: Mapping[str, str], settings: ConnectSettings) -> ChatModel:
+    """A key of its own, or none: OpenAI's is nobody else's business."""
+    variable = "OPENAI_COMPATIBLE_API_KEY"
+    headers = _bearer(_key(environment, variable, "the model server")) if environment.get(variable) else {}
+    assert wanted.base_url is not None
+    return _chat(wanted, wanted.base_url, headers, settings)
+
+
+def _chat(wanted: ModelName, url: str, headers: Mapping[str, str], settings: ConnectSettings) -> ChatModel:
+    transport = _transport(url, settings, key=headers.get("authorization", ""))
+    # Only limits that were set: a name that begins like one of ours says little about what a server has behind it.
+    limits = known_limits(wanted.model, settings.limits or {})
+    return ChatModel(
+        wanted.model, transport=transport, headers={**AGENT, **headers}, limits=limits, options=settings.chat
+    )
+
+
+def _limits(wanted: ModelName, settings: ConnectSettings) -> ModelLimits | None:
+    return known_limits(wanted.model, settings.limits or {}) or known_limits(wanted.model, LIMITS)
+
+
+def _bearer(key: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {key}"}
+
+
+def _key(environment: Mapping[str, str], variable: str, provider: str) -> str:
+    key = environment.get(variable, "").strip()
+    if not key:
+        raise AuthenticationFailed(f"There is no key for {provider}. Set {variable}, or choose another model.")
+    if not (key.isascii() and key.isprintable()):  # the HTTP library would quote it in its complaint
+        raise AuthenticationFailed(f"{variable} holds characters that no key has. Copy the key again.")
+    return key
+
+
+def _transport(url: str, settings: ConnectSettings, *, key: str) -> HttpTransport:
+    if not url.startswith(("http://", "https://")):
+        raise UsageError(f"{url!r} is no address of a model server. It must begin with https://.")
+    if key and url.startswith("http://") and not (is_loopback(url) or settings.allow_plain_http):
+        raise UsageError(f"{url!r} would send the key unencrypted. Use https://, or allow plain HTTP in the settings.")
+    return HttpTransport(url, timeout_s=settings.timeout_s)

@@ -1,0 +1,140 @@
+"""One request and its answer over any wire: what the wires have in common, in one place."""
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Final, Protocol
+
+from toolroll.errors import ModelError
+from toolroll.kernel.conversation import Message, Origin, Wire
+from toolroll.models.body import UNREADABLE, read_json, unreadable
+from toolroll.models.catalog import ModelLimits
+from toolroll.models.encode import Json, RequestBytes
+from toolroll.models.failures import ErrorBody, error_in, read_error
+from toolroll.models.model import Delta, ModelRequest, ModelResponse
+from toolroll.models.sse import EventDecoder, ServerEvent
+from toolroll.models.transport import Reply, Transport
+
+OK: Final = 200
+"""The one good status of all these endpoints."""
+
+
+class Assembly(Protocol):
+    """Puts the events of one stream together."""
+
+    def feed(self, data: str) -> Sequence[Delta]:
+        """Take the data of one event; returns what a person could be shown of it."""
+        ...
+
+    def finish(self) -> dict[str, Any]:
+        """The whole answer, as it would have come unstreamed; raises `NetworkFailed` where its end is missing."""
+        ...
+
+
+class WireModel(ABC):
+    """A model behind one HTTP endpoint. One instance serves any number of runs at once.
+
+    A wire adds pure functions over plain data: what a request looks like, and what an answer means.
+    """
+
+    wire: ClassVar[Wire]
+    path: ClassVar[str]
+    has_web_search: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        transport: Transport,
+        headers: Mapping[str, str] | None = None,
+        limits: ModelLimits | None = None,
+    ) -> None:
+        self.model = model
+        self.limits = limits
+        self._transport = transport
+        self._headers = {"content-type": "application/json", **(headers or {})}
+        self._origin = Origin(wire=self.wire, model=model)
+
+    @property
+    def origin(self) -> Origin:
+        """This model, over this wire."""
+        return self._origin
+
+    async def respond(self, request: ModelRequest, /, *, stream: bool) -> AsyncIterator[Delta | ModelResponse]:
+        """The turn: deltas while it is written (with `stream`), then the whole of it."""
+        body = self.encode(request, stream=stream)
+        async with self._transport.post(self.path, headers=self._headers, body=body) as reply:
+            if reply.status != OK:
+                raise self.failure(reply.status, reply.headers, read_error(await reply.body()))
+            # Servers that cannot stream answer with plain JSON whatever was asked for.
+            if stream and not _is_json(reply):
+                assembly, decoder = self.assembly(), EventDecoder()
+                async for chunk in reply.chunks:
+                    for event in decoder.feed(chunk):
+                        for delta in _fed(assembly, event):
+                            yield delta
+                answer = assembly.finish()
+            else:
+                answer = read_json(await reply.body())
+        yield self._response(answer)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._transport.aclose()
+
+    def encode(self, request: ModelRequest, *, stream: bool) -> bytes:
+        """The body of a request; what was encoded for an earlier one of the run is taken from its memo."""
+        key = f"{self.wire} {self.model}"
+        kept = request.memo.get(key)
+        if not isinstance(kept, RequestBytes):
+            kept = request.memo[key] = RequestBytes(head=self.head, messages=self.message_json)
+        head = kept.head.of(request, stream=stream)
+        return self.join(head, kept.messages.all(request.messages), request)
+
+    def _response(self, answer: dict[str, Any]) -> ModelResponse:
+        error = error_in(answer)
+        if error is not None:  # inside a 200, as gateways like to do
+            raise self.failure(None, {}, error)
+        try:
+            return self.read(answer)
+        except UNREADABLE as fault:
+            raise unreadable(fault) from fault
+
+    def max_output_tokens(self, request: ModelRequest) -> int:
+        """What is asked for, lowered to what the model allows."""
+        asked = request.max_output_tokens
+        return asked if self.limits is None else min(asked, self.limits.max_output_tokens)
+
+    @abstractmethod
+    def head(self, request: ModelRequest, stream: bool, /) -> Json:  # noqa: FBT001 - called in one place, by position
+        """Everything of a request but its messages."""
+
+    @abstractmethod
+    def message_json(self, message: Message, /) -> Iterable[Json]:
+        """What one message is on this wire."""
+
+    @abstractmethod
+    def join(self, head: bytes, pieces: list[bytes], request: ModelRequest) -> bytes:
+        """The whole body from its encoded parts; `pieces` may be changed."""
+
+    @abstractmethod
+    def assembly(self) -> Assembly:
+        """What puts a stream together."""
+
+    @abstractmethod
+    def read(self, answer: dict[str, Any]) -> ModelResponse:
+        """The response behind a whole answer."""
+
+    @abstractmethod
+    def failure(self, status: int | None, headers: Mapping[str, str], error: ErrorBody) -> ModelError:
+        """The error behind an answer that was none; without a status where it came inside a good one."""
+
+
+def _is_json(reply: Reply) -> bool:
+    return reply.headers.get("content-type", "").startswith("application/json")
+
+
+def _fed(assembly: Assembly, event: ServerEvent) -> Sequence[Delta]:
+    try:
+        return assembly.feed(event.data)
+    except UNREADABLE as fault:
+        raise unreadable(fault) from fault

@@ -1,0 +1,90 @@
+"""A model that obeys whatever it reads: what an injected instruction would do if the model fell for it."""
+
+import json
+import re
+from collections.abc import AsyncIterator, Iterator, Sequence
+from typing import Final
+
+from toolroll.errors import JsonRefused
+from toolroll.kernel.conversation import AssistantMessage, Message, Origin, ToolResults
+from toolroll.kernel.messages import TextPart, ToolMessage
+from toolroll.kernel.parse import parse_json
+from toolroll.models.model import Delta, ModelRequest, ModelResponse
+from toolroll.models.scripted import Call, Line, ScriptedModel
+
+_ORDER: Final = re.compile(r"CALL\s+(\S+)\s+(?=\{)")
+_DECODER: Final = json.JSONDecoder()
+
+
+class ObedientModel:
+    """Finds `CALL name {json}` in what it was told last, by people and tools alike, and makes these calls.
+
+    For tests of injection: whatever it asks for, nothing may happen that a person or a rule has not allowed.
+    """
+
+    def __init__(self, *, otherwise: str = "Nothing to obey.", origin: Origin | None = None) -> None:
+        self._otherwise = otherwise
+        self._model = ScriptedModel(self._obey, origin=origin or Origin(wire="chat", model="obedient"))
+
+    @property
+    def origin(self) -> Origin:
+        """This model."""
+        return self._model.origin
+
+    @property
+    def requests(self) -> list[tuple[Message, ...]]:
+        """What it was sent, request by request."""
+        return self._model.requests
+
+    def respond(self, request: ModelRequest, /, *, stream: bool) -> AsyncIterator[Delta | ModelResponse]:
+        """The calls it was told to make, or its own words where there are none."""
+        return self._model.respond(request, stream=stream)
+
+    def _obey(self, request: ModelRequest) -> Line:
+        calls = [call for text in _told(request.messages) for call in orders_in(text)]
+        return calls or self._otherwise
+
+
+def orders_in(text: str) -> Iterator[Call]:
+    """The calls that a text demands, also one that hides in the strings of JSON."""
+    for words in _readings(text):
+        for order in _ORDER.finditer(words):
+            try:
+                arguments, _ = _DECODER.raw_decode(words, order.end())
+            except ValueError:
+                continue
+            yield Call(order[1], arguments)
+
+
+def _readings(text: str) -> Iterator[str]:
+    try:
+        waiting = [parse_json(text)]
+    except JsonRefused:
+        yield text
+        return
+    while waiting:
+        value = waiting.pop(0)
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            waiting.extend(value.values())
+        elif isinstance(value, list):
+            waiting.extend(value)
+
+
+def _told(messages: Sequence[Message]) -> Iterator[str]:
+    """All texts since its own last turn."""
+    last = max((number for number, one in enumerate(messages) if isinstance(one, AssistantMessage)), default=-1)
+    for message in messages[last + 1 :]:
+        if isinstance(message, ToolResults):
+            for result in message.results:
+                yield from _texts(result)
+        elif not isinstance(message, AssistantMessage):
+            yield from (part.text for part in message.content if isinstance(part, TextPart))
+
+
+def _texts(result: ToolMessage) -> Iterator[str]:
+    if isinstance(result.content, str):
+        yield result.content
+    else:
+        yield from (part.text for part in result.content if isinstance(part, TextPart))

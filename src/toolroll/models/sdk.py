@@ -1,0 +1,100 @@
+"""An official SDK client as the transport: for clouds, and for credentials that only it knows how to get.
+
+    AnthropicModel("claude-sonnet-5-5", transport=SdkTransport(AsyncAnthropicBedrock(...)))
+    OpenAIModel("gpt-5.6-terra", transport=SdkTransport(AsyncAzureOpenAI(...)))
+
+The client keeps what is its own: addresses, credentials, signatures, proxies. Requests, answers and retries stay ours.
+"""
+
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final
+
+from toolroll.errors import AuthenticationFailed, ModelTimeout, NetworkFailed, UsageError
+from toolroll.models.awsevents import CONTENT_TYPE, server_events
+from toolroll.models.body import read_json
+from toolroll.models.transport import Reply, http_failures
+from toolroll.safe.secrets import redact
+from toolroll.safe.text import one_line
+
+if TYPE_CHECKING:
+    import httpx2
+
+_SDKS: Final = ("anthropic", "openai")
+_PLAIN: Final = ("AsyncAnthropic", "AsyncOpenAI")
+_SHOWN_CHARACTERS: Final = 300
+
+
+class SdkTransport:
+    """Sends through a client of the `anthropic` or `openai` package, which stays the caller's to close."""
+
+    def __init__(self, client: object) -> None:
+        self._client: Any = client
+        self._sdk = _sdk_of(client)
+        # The clients for clouds rewrite address and body, and need it as data; the plain ones take bytes.
+        self._takes_bytes = type(client).__name__ in _PLAIN and type(client).__module__.startswith(_SDKS)
+
+    @asynccontextmanager
+    async def post(self, path: str, *, headers: Mapping[str, str], body: bytes) -> AsyncIterator[Reply]:
+        """Send the request and hand over the answer while the connection is open."""
+        answer = await self._send(path, headers, body)
+        try:
+            async with http_failures():
+                yield _reply(answer)
+        finally:
+            await answer.aclose()
+
+    async def aclose(self) -> None:
+        """Nothing: the client is the caller's."""
+
+    async def _send(self, path: str, headers: Mapping[str, str], body: bytes) -> "httpx2.Response":
+        import httpx2  # noqa: PLC0415 - the SDK has loaded it already
+
+        sdk: Any = self._sdk
+        sent: dict[str, object] = {"content": body} if self._takes_bytes else {"body": read_json(body)}
+        options = {"headers": dict(headers), "max_retries": 0}
+        try:
+            answer: httpx2.Response = await self._client.post(
+                path,
+                **sent,
+                cast_to=httpx2.Response,
+                options=options,
+                stream=True,
+                stream_cls=sdk.AsyncStream[object],
+            )
+        except sdk.APIStatusError as error:
+            answer = error.response
+        except sdk.APITimeoutError as error:
+            raise ModelTimeout("The provider did not answer in time.") from error
+        except sdk.APIConnectionError as error:
+            raise NetworkFailed(f"The connection to the provider failed: {_said(error)}.") from error
+        except (TypeError, ValueError, RuntimeError, _root_error(sdk)) as error:
+            # Raised before anything is sent: no key, no region, no project, a token that cannot be renewed.
+            raise AuthenticationFailed(f"The SDK client cannot send the request: {_said(error)}") from error
+        return answer
+
+
+def _sdk_of(client: object) -> ModuleType:
+    for kind in type(client).__mro__:
+        package = kind.__module__.partition(".")[0]
+        if package in _SDKS and hasattr(client, "post"):
+            return sys.modules[package]
+    raise UsageError(f"{type(client).__name__} is no asynchronous client of the anthropic or openai package.")
+
+
+def _root_error(sdk: Any) -> type[Exception]:
+    found: type[Exception] = sdk.AnthropicError if sdk.__name__ == "anthropic" else sdk.OpenAIError
+    return found
+
+
+def _reply(answer: "httpx2.Response") -> Reply:
+    chunks: AsyncIterator[bytes] = answer.aiter_bytes()
+    if answer.headers.get("content-type", "").startswith(CONTENT_TYPE):
+        chunks = server_events(chunks)
+    return Reply(status=answer.status_code, headers=answer.headers, chunks=chunks)
+
+
+def _said(error: Exception) -> str:
+    return one_line(redact(str(error.__cause__ or error)), _SHOWN_CHARACTERS) or type(error).__name__
