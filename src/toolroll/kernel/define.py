@@ -26,8 +26,9 @@ from toolroll.kernel.wrappers import with_timeout
 
 Input = TypeVar("Input")
 
-# What pydantic raises for a type it cannot use; TypeError for a constraint that does not fit (`Field(ge=1)` on a list).
-_UNUSABLE: Final = (PydanticUserError, PydanticUndefinedAnnotation, SchemaError, TypeError)
+# What pydantic raises for a type it cannot use; TypeError for a constraint that does not fit (`Field(ge=1)` on a list),
+# KeyError for a default that looks like a reference.
+_UNUSABLE: Final = (PydanticUserError, PydanticUndefinedAnnotation, SchemaError, TypeError, KeyError)
 
 
 @overload
