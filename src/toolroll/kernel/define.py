@@ -26,7 +26,7 @@ from toolroll.kernel.wrappers import with_timeout
 
 Input = TypeVar("Input")
 
-# What pydantic raises for a type it cannot use; TypeError for a constraint that does not fit (`Field(ge=1)` on a list),
+# What pydantic raises for a type it cannot use; TypeError for a constraint that does not fit (`min_length` of an int),
 # KeyError for a default that looks like a reference.
 _UNUSABLE: Final = (PydanticUserError, PydanticUndefinedAnnotation, SchemaError, TypeError, KeyError)
 
