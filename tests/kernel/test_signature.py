@@ -460,13 +460,21 @@ def in_list(fine: int, x: list[Opaque]) -> None: ...
 def function_type(fine: int, x: Callable[[], int]) -> None: ...
 
 
-def wrong_constraint(fine: int, x: Annotated[int, Field(min_length=1)]) -> None: ...
+def wrong_constraint(fine: int, x: Annotated[str, Field(union_mode="left_to_right")]) -> None: ...
+
+
+def wrong_discriminator(fine: int, x: Annotated[int | str, Field(discriminator="kind")]) -> None: ...
+
+
+def wrong_number(fine: int, x: Annotated[int, Field(multiple_of=0)]) -> None: ...
 
 
 def bad_pattern(fine: int, x: Annotated[str, Field(pattern="(")]) -> None: ...
 
 
-@pytest.mark.parametrize("function", [in_list, function_type, wrong_constraint, bad_pattern])
+@pytest.mark.parametrize(
+    "function", [in_list, function_type, wrong_constraint, wrong_discriminator, wrong_number, bad_pattern]
+)
 def test_a_type_that_cannot_be_used_is_refused_with_the_parameter(function: Callable[..., None]) -> None:
     advice = (
         r"t: parameter 'x' has a type that cannot be used \(.+\)\. Take a plain type .* inject the value with Depends"
@@ -475,6 +483,7 @@ def test_a_type_that_cannot_be_used_is_refused_with_the_parameter(function: Call
         make(function)
     assert caught.value.parameter == "x"
     assert "arbitrary_types_allowed" not in caught.value.message
+    assert "\n" not in caught.value.message
 
 
 def test_a_method_is_refused_until_it_is_bound() -> None:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Final, TypeVar, get_args, get_origin, overload
 
 from pydantic import BaseModel, TypeAdapter
-from pydantic.errors import PydanticUndefinedAnnotation, PydanticUserError
+from pydantic.errors import PydanticUndefinedAnnotation
 from pydantic_core import SchemaError
 from typing_extensions import TypedDict, is_typeddict
 
@@ -26,9 +26,9 @@ from toolroll.kernel.wrappers import with_timeout
 
 Input = TypeVar("Input")
 
-# What pydantic raises for a type it cannot use; TypeError for a constraint that does not fit (`min_length` of an int),
-# KeyError for a default that looks like a reference.
-_UNUSABLE: Final = (PydanticUserError, PydanticUndefinedAnnotation, SchemaError, TypeError, KeyError)
+# What pydantic raises for a type it cannot use. RuntimeError (PydanticUserError is one) and TypeError for a constraint
+# that does not fit, SchemaError for one that makes no sense, KeyError for a default that looks like a reference.
+_UNUSABLE: Final = (RuntimeError, TypeError, SchemaError, KeyError, PydanticUndefinedAnnotation)
 
 
 @overload
@@ -255,13 +255,18 @@ def _adapt(name: str, shape: Any, signature: Signature | None) -> tuple[TypeAdap
     except _UNUSABLE as error:
         parameter = _culprit(signature)
         place = f"parameter '{parameter}'" if parameter else "the input"
-        reason = str(error).splitlines()[0].split(". Set `arbitrary_types_allowed")[0]  # advice for models, not tools
         raise DefinitionError(
-            f"{name}: {place} has a type that cannot be used ({reason}). Take a plain type (str, int, list, model) and "
-            "convert inside, or inject the value with Depends.",
+            f"{name}: {place} has a type that cannot be used ({_reason(error)}). Take a plain type (str, int, list, "
+            "model) and convert inside, or inject the value with Depends.",
             tool=name,
             parameter=parameter,
         ) from None
+
+
+def _reason(error: Exception) -> str:
+    """What pydantic says, without its advice: that is for models, not for tools."""
+    said = str(error).partition("\n\nFor further information")[0].partition(". Set `arbitrary_types_allowed")[0]
+    return " ".join(said.split())
 
 
 def _culprit(signature: Signature | None) -> str | None:
