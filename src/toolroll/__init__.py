@@ -9,6 +9,14 @@ from typing import TYPE_CHECKING
 from toolroll._version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from toolroll.agent.agent import Agent as Agent
+    from toolroll.agent.agent import generate_text as generate_text
+    from toolroll.agent.result import RunResult as RunResult
+    from toolroll.agent.stop import cost_over as cost_over
+    from toolroll.agent.stop import deadline as deadline
+    from toolroll.agent.stop import step_count_is as step_count_is
+    from toolroll.agent.stop import tokens_over as tokens_over
+    from toolroll.agent.stop import tool_called as tool_called
     from toolroll.errors import ToolFailure as ToolFailure
     from toolroll.errors import ToolrollError as ToolrollError
     from toolroll.kernel.approval import ApprovalRequest as ApprovalRequest
@@ -33,8 +41,11 @@ if TYPE_CHECKING:
     from toolroll.kernel.result import ToolResult as ToolResult
     from toolroll.kernel.tool import Tool as Tool
     from toolroll.kernel.toolset import Toolset as Toolset
+    from toolroll.models.model import WebSearch as WebSearch
+    from toolroll.models.scripted import ScriptedModel as ScriptedModel
 
 _HOMES = {
+    "Agent": "agent.agent",
     "ApprovalRequest": "kernel.approval",
     "Approve": "kernel.approval",
     "Approver": "kernel.approval",
@@ -48,6 +59,8 @@ _HOMES = {
     "Reject": "kernel.approval",
     "Rule": "kernel.policy",
     "Run": "kernel.context",
+    "RunResult": "agent.result",
+    "ScriptedModel": "models.scripted",
     "TextPart": "kernel.messages",
     "Tool": "kernel.tool",
     "ToolCall": "kernel.messages",
@@ -57,8 +70,15 @@ _HOMES = {
     "ToolResult": "kernel.result",
     "ToolrollError": "errors",
     "Toolset": "kernel.toolset",
+    "WebSearch": "models.model",
+    "cost_over": "agent.stop",
+    "deadline": "agent.stop",
     "define_tool": "kernel.define",
+    "generate_text": "agent.agent",
+    "step_count_is": "agent.stop",
+    "tokens_over": "agent.stop",
     "tool": "kernel.define",
+    "tool_called": "agent.stop",
 }
 
 __all__ = ["__version__", *sorted(_HOMES)]  # noqa: PLE0604 - names from one table, checked by a test

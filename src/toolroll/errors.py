@@ -39,7 +39,7 @@
 The code is for programs (`--json`, results, logs), the message for people: what happened, the value, what to do next.
 """
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 class ToolrollError(Exception):
@@ -217,7 +217,8 @@ class JournalRefused(ToolrollError):
 class ModelError(ToolrollError):
     """A model could not be asked or did not answer.
 
-    `retry_after_s` is what the provider asked for, if anything; `status` its HTTP status.
+    `retry_after_s` is what the provider asked for, if anything; `status` its HTTP status. Where the error ended a run,
+    `result` is what there was of it (a `RunResult`): its `messages` can be gone on from.
     """
 
     code = "model"
@@ -227,6 +228,7 @@ class ModelError(ToolrollError):
         super().__init__(message)
         self.status = status
         self.retry_after_s = retry_after_s
+        self.result: Any = None  # its type lives in a room above this one
 
 
 class AuthenticationFailed(ModelError):

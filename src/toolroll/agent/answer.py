@@ -1,45 +1,98 @@
-"""Whether a turn without calls is an answer, and what to tell the model where it is not."""
+"""Whether a turn without calls is an answer, and what the model is told where it is not."""
 
 import re
-from typing import Final
+from collections.abc import Mapping
+from typing import Final, Literal, TypeAlias
 
 from pydantic import ValidationError
 
-from toolroll.agent.closing import MAX_NUDGES, NUDGE_CALL, NUDGE_DONE, NUDGE_EMPTY
+from toolroll.agent.ask import Turn
+from toolroll.agent.result import Ending
 from toolroll.agent.state import RunState
-from toolroll.models.model import ModelResponse
+from toolroll.safe.limits import MAX_VALIDATION_ERRORS_SHOWN
+
+Fault: TypeAlias = Literal["no_call", "no_done", "empty", "output"]
+
+_TOLD: Final[Mapping[Fault, int]] = {"no_call": 1, "no_done": 2, "empty": 1, "output": 2}
+"""How often a model is told of each fault before the run ends with it."""
+
+_WORDS: Final[Mapping[Fault, str]] = {
+    "no_call": "Your last turn announced a tool call but held none. Make the call, or give your answer.",
+    "no_done": "Finish by calling `done` with your final message.",
+    "empty": "Your last turn was empty. Please give your answer.",
+}
 
 _FENCED: Final = re.compile(r"```(?:json)?\s*\n(.*?)\n?```", re.DOTALL)
 
 
-def judge_answer(state: RunState, response: ModelResponse) -> str | None:
-    """None for an answer that can be taken; else what the model is told. It is told twice at most."""
-    text = response.message.text
-    nudge = _fault(state, response, text)
-    if nudge is None or state.repairs >= MAX_NUDGES:
+async def judge_answer(state: RunState, turn: Turn) -> Ending | None:
+    """The end of the run, or None after the model was told what is missing."""
+    fault = _fault(state, turn)
+    if fault is None:
+        return Ending(reason="answer", detail=turn.response.stop_detail if turn.response.stop == "unknown" else "")
+    if await may_repair(state, fault):
         return None
-    state.repairs += 1
-    return nudge
+    match fault:
+        case "output":
+            return Ending(reason="invalid_output", detail=state.output_fault or "")
+        case "no_done":
+            return Ending(reason="answer", detail="the model did not call `done`")
+        case "no_call":
+            return Ending(reason="cut_off", detail="the model announced tool calls and made none")
+        case "empty":
+            return Ending(reason="cut_off", detail="the model ended its turns without a word")
 
 
-def _fault(state: RunState, response: ModelResponse, text: str) -> str | None:
-    if response.stop == "tool_calls":
-        return NUDGE_CALL
-    if state.setup.require_done:
-        return NUDGE_DONE
-    if not text.strip():
-        return NUDGE_EMPTY
-    return None if state.setup.output is None else _read_output(state, text)
+async def judge_done(state: RunState, text: str) -> Ending | None:
+    """The end that a tool asked for; with `output=`, only if its words are what was agreed on."""
+    if read_output(state, text):
+        return Ending(reason="done", text=text)
+    if await may_repair(state, "output"):
+        return None
+    return Ending(reason="invalid_output", detail=state.output_fault or "", text=text)
 
 
-def _read_output(state: RunState, text: str) -> str | None:
-    assert state.setup.output is not None
+def read_output(state: RunState, text: str) -> bool:
+    """Whether the text is what the agent was asked for; always, where nothing was agreed on."""
+    if state.setup.output is None:
+        return True
     fenced = _FENCED.search(text)
     try:
         state.output = state.setup.output.validate_json(fenced[1] if fenced else text)
     except ValidationError as error:
-        faults = "\n".join(
-            f"- {'.'.join(map(str, one['loc'])) or 'answer'}: {one['msg']}" for one in error.errors(include_url=False)
-        )
-        return f"Your answer must be JSON of the agreed form, and nothing else. It is not:\n{faults}"
-    return None
+        state.output_fault = _faults(error)
+        return False
+    state.has_output, state.output_fault = True, None
+    return True
+
+
+async def may_repair(state: RunState, fault: Fault) -> bool:
+    """Tell the model of a fault, unless it has been told often enough."""
+    told = state.nudges.get(fault, 0)
+    if told >= _TOLD[fault]:
+        return False
+    state.nudges[fault] = told + 1
+    words = _WORDS.get(fault)
+    if words is None:
+        words = f"Your answer must be JSON of the agreed form, and nothing else. It is not:\n{state.output_fault}"
+    await state.tell(words)
+    return True
+
+
+def _fault(state: RunState, turn: Turn) -> Fault | None:
+    if turn.response.stop == "tool_calls":
+        return "no_call"
+    if state.setup.require_done:
+        return "no_done"
+    if not turn.text.strip():
+        return "empty"
+    return None if read_output(state, turn.text) else "output"
+
+
+def _faults(error: ValidationError) -> str:
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    lines = [f"- {'.'.join(map(str, one['loc'])) or 'answer'}: {one['msg']}" for one in found]
+    shown = lines[:MAX_VALIDATION_ERRORS_SHOWN]
+    if len(lines) > len(shown):
+        shown.append(f"- ...and {len(lines) - len(shown)} more")
+    return "\n".join(shown)

@@ -1,30 +1,42 @@
-"""The calls of one turn: guarded, run through the executor, recorded as each one ends."""
+"""The calls of one turn: guarded, run through the executor, kept as each one ends."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Final
 
+from toolroll.agent.answer import judge_done
 from toolroll.agent.events import CallFinished, CallStarted, Warned
-from toolroll.agent.result import ToolCallLog
+from toolroll.agent.result import Ending, ToolCallLog
 from toolroll.agent.state import RunState
 from toolroll.journal.records import Ended
-from toolroll.kernel.conversation import ToolResults
 from toolroll.kernel.messages import TextPart, ToolCall, ToolMessage
 from toolroll.kernel.result import ToolResult
 from toolroll.kernel.step import execute_step
+from toolroll.safe.secrets import redact
+from toolroll.safe.text import one_line
 
 ARGUMENTS_SHOWN_CHARACTERS: Final = 120
+"""Of a call's arguments in logs and statistics: enough to tell calls apart."""
 
 
-async def run_calls(state: RunState, calls: Sequence[ToolCall]) -> tuple[tuple[ToolCallLog, ...], ToolResult | None]:
-    """Run the calls; their figures, and the result that ends the run, if one does."""
+async def run_calls(state: RunState, calls: Sequence[ToolCall]) -> tuple[tuple[ToolCallLog, ...], Ending | None]:
+    """Run the calls; their figures, and why the run ends with them, if it does."""
     batch = _Batch(state)
-    allowed = [call for call in calls if not await batch.refused(call)]
-    await execute_step(state.setup.tools, allowed, state.run, on_result=batch.end)
-    state.history.append(ToolResults(results=tuple(batch.messages[call.id] for call in calls)))
+    refusal = state.guard.begin(calls)
+    if refusal is None:
+        await execute_step(state.setup.tools, calls, state.run, on_result=batch.end)
+    else:
+        for call in calls:
+            await batch.end(call, refusal)
+    state.started.clear()
+    verdict = state.guard.end(batch.results)
     logs = tuple(batch.logs[call.id] for call in calls)
-    return logs, next((batch.results[call.id] for call in calls if batch.results[call.id].is_final), None)
+    final = next((batch.results[call.id] for call in calls if batch.results[call.id].is_final), None)
+    if final is not None:
+        return logs, await judge_done(state, final.text)
+    return logs, None if verdict is None else Ending(reason=verdict, detail=batch.last_fault)
 
 
 class _Batch:
@@ -32,33 +44,43 @@ class _Batch:
 
     def __init__(self, state: RunState) -> None:
         self.results: dict[str, ToolResult] = {}
-        self.messages: dict[str, ToolMessage] = {}
         self.logs: dict[str, ToolCallLog] = {}
         self._state = state
-        self._started = perf_counter()
 
-    async def refused(self, call: ToolCall) -> bool:
-        """Whether the guard answers instead of the tool."""
-        self._state.emit(CallStarted(call=call))
-        refusal = self._state.guard.refusal(call)
-        if refusal is not None:
-            await self.end(call, refusal)
-        return refusal is not None
+    @property
+    def last_fault(self) -> str:
+        """Which call the run is stopped for, and what came of it."""
+        logs = list(self.logs.values())
+        name, result = logs[-1].name, list(self.results.values())[-1]
+        return f"{name}: {one_line(result.text, ARGUMENTS_SHOWN_CHARACTERS)}"
 
     async def end(self, call: ToolCall, result: ToolResult) -> None:
         """A call has ended: kept at once, so that a crash of its siblings costs nothing of it."""
-        state, duration_ms = self._state, (perf_counter() - self._started) * 1000
+        state = self._state
+        duration_ms = self._duration_ms(call)
         message = result.to_message(call_id=call.id, name=call.name)
-        warning = state.guard.note(call, result)
+        warning = state.guard.hear(call, result)
         if warning is not None:
             state.emit(Warned(text=f"{call.name}: {warning}"))
             message = _with_note(message, warning)
         self.results[call.id] = result
-        self.messages[call.id] = message
         self.logs[call.id] = log = _log(call, result, duration_ms)
-        state.run.logger.info("tool_call %s", log)
-        await state.record(Ended(result=message, code=result.code, duration_ms=duration_ms, is_final=result.is_final))
+        state.history.answer(message)
+        write_line(state.run.logger, log)
+        if state.setup.journal is not None:
+            await state.record(_record(message, result, duration_ms, warning))
         state.emit(CallFinished(call=call, result=result, duration_ms=duration_ms))
+
+    def _duration_ms(self, call: ToolCall) -> float:
+        started = self._state.started.get(call.id)
+        if started is not None:
+            return (perf_counter() - started) * 1000
+        self._state.emit(CallStarted(call=call))  # it never ran, and who watches still sees a beginning and an end
+        return 0.0
+
+
+def _record(message: ToolMessage, result: ToolResult, duration_ms: float, note: str | None) -> Ended:
+    return Ended(result=message, code=result.code, duration_ms=duration_ms, is_final=result.is_final, note=note)
 
 
 def _with_note(message: ToolMessage, note: str) -> ToolMessage:
@@ -73,6 +95,29 @@ def _log(call: ToolCall, result: ToolResult, duration_ms: float) -> ToolCallLog:
         arguments=call.arguments[:ARGUMENTS_SHOWN_CHARACTERS],
         duration_ms=duration_ms,
         ok=not result.is_error,
-        bytes=len(result.text),
+        bytes=_size(result),
         error_type=result.code if result.is_error else None,
     )
+
+
+def _size(result: ToolResult) -> int:
+    parts = result.content if isinstance(result.content, tuple) else (TextPart(text=result.text),)
+    return sum(_bytes(part.text) if isinstance(part, TextPart) else len(part.data) for part in parts)
+
+
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def write_line(logger: logging.Logger, log: ToolCallLog) -> None:
+    """One line for one call, without secrets and on one line whatever the model wrote."""
+    if logger.isEnabledFor(logging.INFO):
+        logger.info(
+            "tool_call name=%s ok=%s duration_ms=%.1f bytes=%d error_type=%s arguments=%s",
+            one_line(log.name, ARGUMENTS_SHOWN_CHARACTERS),
+            log.ok,
+            log.duration_ms,
+            log.bytes,
+            log.error_type,
+            one_line(redact(log.arguments), ARGUMENTS_SHOWN_CHARACTERS),
+        )

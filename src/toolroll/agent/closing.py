@@ -1,43 +1,66 @@
-"""How a run ends with an answer: a last turn without tools, a nudge for an empty one, results for calls never run."""
+"""How a run that was stopped still ends with an answer: a last turn without tools, and results for calls never run."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from toolroll.agent.result import StopReason
+from toolroll.agent.answer import may_repair, read_output
+from toolroll.agent.ask import ask
+from toolroll.agent.events import Warned
+from toolroll.agent.result import Ending, StopReason
 from toolroll.agent.state import RunState
+from toolroll.errors import ModelError
 from toolroll.journal.records import Ended
-from toolroll.kernel.conversation import AssistantMessage, ToolResults
 from toolroll.kernel.messages import ToolCall, ToolMessage
 
-EMPTY_ANSWER: Final = "(The model gave no answer.)"
-NUDGE_EMPTY: Final = "Your last turn was empty. Please give your answer."
-NUDGE_CALL: Final = "Your last turn announced a tool call but held none. Make the call, or give your answer."
-NUDGE_DONE: Final = "Finish by calling `done` with your final message."
-MAX_NUDGES: Final = 2
+CLOSE: Final = (
+    "This run ends here ({why}); tools can no longer be used. Answer now with what you have, and say what is missing."
+)
 
-_LIMITS: Final = frozenset({"condition", "repeated_failure", "repeated_calls", "invalid_calls"})
-_NOT_RUN: Final = {
+_WORTH_CLOSING: Final = frozenset({"condition", "repeated_failure", "repeated_calls", "invalid_calls", "cut_off"})
+_NOT_RUN: Final[Mapping[StopReason, str]] = {
     "cut_off": "[not run: the turn was cut off before it was complete]",
     "refusal": "[not run: the model refused to go on]",
-    "condition": "[not run: a limit was reached while the call was being written]",
-    "failed": "[not run: the run failed]",
+    "interrupted": "[not run: the run was stopped]",
+    "condition": "[not run: a limit of the run was reached]",
 }
 
 
-def needs_closing(state: RunState, reason: StopReason) -> bool:
-    """Whether the work is there but nobody has said what it comes to."""
-    if not state.setup.close_with_answer or reason not in _LIMITS:
+async def close(state: RunState, ending: Ending) -> bool:
+    """Ask for the answer where the work is there but nobody has said what it comes to; whether that was done.
+
+    A model that fails now costs the last words, never the run.
+    """
+    if not needs_closing(state, ending):
         return False
-    messages = state.history.legal()
-    return bool(messages) and not (isinstance(messages[-1], AssistantMessage) and messages[-1].text.strip())
+    await state.tell(CLOSE.format(why=ending.detail or ending.reason))
+    try:
+        while not await _closed(state):
+            pass
+    except ModelError as error:
+        state.emit(Warned(text=f"The model could not be asked for a last answer. {error.message}"))
+        return False
+    return True
+
+
+def needs_closing(state: RunState, ending: Ending) -> bool:
+    """Whether the last step ended without an answer."""
+    if not state.setup.close_with_answer or ending.reason not in _WORTH_CLOSING or not state.steps:
+        return False
+    last = state.steps[-1]
+    return bool(last.calls) or not last.text.strip()
+
+
+async def _closed(state: RunState) -> bool:
+    state.begin_step()
+    turn = await ask(state, closing=True)
+    await not_run(state, turn.calls, "condition")
+    state.end_step(turn.text, closing=True)
+    return turn.ending is not None or read_output(state, turn.text) or not await may_repair(state, "output")
 
 
 async def not_run(state: RunState, calls: Sequence[ToolCall], reason: StopReason) -> None:
     """Answer calls that are not going to be run, in words that say so."""
-    if not calls:
-        return
-    text = _NOT_RUN.get(reason, _NOT_RUN["failed"])
-    results = tuple(ToolMessage(call_id=call.id, name=call.name, content=text, is_error=True) for call in calls)
-    for result in results:
+    for call in calls:
+        result = ToolMessage(call_id=call.id, name=call.name, content=_NOT_RUN[reason], is_error=True)
+        state.history.answer(result)
         await state.record(Ended(result=result, code="not_run", duration_ms=0.0))
-    state.history.append(ToolResults(results=results))

@@ -54,7 +54,9 @@ class ArgumentsArrived:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallStarted:
-    """A tool is about to run, or to be asked about."""
+    """A tool runs now: everybody who had to be asked has answered. Also comes, at once before its end, for a call that
+    never runs.
+    """
 
     call: ToolCall
     event: Literal["tool_call_started"] = "tool_call_started"
@@ -100,7 +102,7 @@ class Warned:
 class RunFinished:
     """The run has ended; the last event there is."""
 
-    result: RunResult
+    result: RunResult[object]
     event: Literal["run_finished"] = "run_finished"
 
 

@@ -1,15 +1,15 @@
-"""The loop guard: a model that makes the same call again and again is told so, then refused, then stopped.
+"""The loop guard: a model that makes the same calls again and again is told so, then refused, then stopped.
 
-A call is the same when tool, arguments and outcome are: polling something that changes is no loop. Cycles count too
-(a, b, a, b, ...), up to six calls long. Failures have less patience: three equal ones in a row end the run.
+Steps are compared, each with all its calls and what came of them: polling something that changes is no loop, and calls
+that run side by side may end in any order. Cycles count too (a, b, a, b, ...), up to six steps long. Failures have less
+patience: the same call that fails in the same way in three steps running ends the run.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
 from toolroll.errors import JsonRefused
-from toolroll.kernel.approval import content_hash
 from toolroll.kernel.messages import ToolCall
 from toolroll.kernel.parse import parse_object
 from toolroll.kernel.result import ToolResult
@@ -18,108 +18,136 @@ from toolroll.kernel.serialize import canonical_json
 WARN_AT: Final = 3
 """Equal rounds after which the model is told."""
 REFUSE_AT: Final = 4
-"""Equal rounds after which the call is no longer run."""
+"""Equal rounds after which the calls are no longer run."""
 STOP_AT: Final = 6
 """Equal rounds, run or refused, after which the run ends."""
 FAILURES: Final = 3
-"""Equal failures in a row, or calls in a row that never reached their tool, that end the run."""
+"""Steps running with the same failure, or without one call that reached its tool, that end the run."""
 LONGEST_CYCLE: Final = 6
 _REMEMBERED: Final = STOP_AT * LONGEST_CYCLE
-"""More calls than that decide nothing, and looking at them would make long runs slow."""
+"""More steps than that decide nothing, and looking at them would make long runs slow."""
+
+REFUSED: Final = "repeated_call"
+"""The code of a call that was answered by the guard."""
+
+_Call: TypeAlias = tuple[str, str]
+"""A call as it is meant: the tool's name and the canonical arguments."""
 
 Verdict: TypeAlias = Literal["repeated_failure", "invalid_calls", "repeated_calls"]
 
 _NEVER_RAN: Final = frozenset({"invalid_json", "invalid_arguments", "unknown_tool"})
 
 
-@dataclass(slots=True, kw_only=True)
-class _Seen:
-    call: str
-    outcome: str
-    code: str | None
-    failed: bool
+class _Round:
+    """The calls of one step, comparable with those of another: in any order, their arguments in any spelling."""
+
+    def __init__(self, calls: Sequence[ToolCall]) -> None:
+        self.calls = calls
+        self.written = [(call.name, call.arguments) for call in calls]
+        self.outcomes: dict[str, str] = {}
+        self.failed: frozenset[tuple[_Call, str]] = frozenset()
+        self.never_ran = False
+
+    @cached_property
+    def meant(self) -> list[_Call]:
+        """The calls as they are meant. Only worked out where the written ones differ and the outcomes do not."""
+        return sorted(map(_meaning, self.calls))
+
+    @cached_property
+    def ended(self) -> list[str]:
+        """What came of the calls; looked at when the step is over."""
+        return sorted(self.outcomes.values())
+
+    def asks_the_same(self, other: "_Round") -> bool:
+        return self.written == other.written or self.meant == other.meant
+
+    def is_same(self, other: "_Round") -> bool:
+        return self.ended == other.ended and self.asks_the_same(other)
+
+    def outcome_of(self, call: ToolCall) -> str | None:
+        meaning = _meaning(call)
+        return next((self.outcomes[one.id] for one in self.calls if _meaning(one) == meaning), None)
 
 
-@dataclass(slots=True)
 class LoopGuard:
-    """Watches the calls of one run."""
+    """Watches the steps of one run: `begin` before the calls of a step, `hear` for each result, `end` after."""
 
-    _seen: list[_Seen] = field(default_factory=list)
+    def __init__(self) -> None:
+        self._rounds: list[_Round] = []
+        self._repeats: list[int] = []
+        self._now = _Round(())
+        self._before: _Round | None = None
+        self._made = 0
 
-    def refusal(self, call: ToolCall) -> ToolResult | None:
-        """The answer instead of running a call that has been made too often with the same outcome."""
-        rounds = self._rounds_with(_signature(call))
-        if rounds < REFUSE_AT:
+    def begin(self, calls: Sequence[ToolCall]) -> ToolResult | None:
+        """Look at the calls of a step; the answer to each of them, where they are not to be run again."""
+        self._now = _Round(calls)
+        self._made, self._before = self._coming_round()
+        if self._made < REFUSE_AT or self._before is None:
             return None
+        # Refused is no change: had it counted as one, the guard would start anew and the loop go on for ever.
+        self._now.outcomes = dict(zip((call.id for call in calls), self._before.outcomes.values(), strict=True))
         text = (
-            f"Not run: you have made this call {rounds} times, and its result was the same each time. "
+            f"Not run: you have made this call {self._made} times, and its result was the same each time. "
             "Use what you have, try something else, or give your answer."
         )
-        return ToolResult.failure(text, code="repeated_call")
+        return ToolResult.failure(text, code=REFUSED)
 
-    def note(self, call: ToolCall, result: ToolResult) -> str | None:
+    def hear(self, call: ToolCall, result: ToolResult) -> str | None:
         """Remember how a call ended; a warning when it is going in circles."""
-        signature = _signature(call)
-        self._seen.append(
-            _Seen(
-                call=signature,
-                outcome=self._last_outcome(signature) if result.code == "repeated_call" else content_hash(result.text),
-                code=result.code,
-                failed=result.is_error,
-            )
-        )
-        del self._seen[:-_REMEMBERED]
-        rounds = self._rounds()
-        if rounds == WARN_AT and not result.is_error:
-            return f"This call has now been made {rounds} times with the same result."
-        return None
+        if result.code == REFUSED:
+            return None
+        self._now.outcomes[call.id] = result.text
+        if result.is_error:
+            return self._failed_again(call, result)
+        if self._before is None or self._made < WARN_AT - 1 or self._before.outcome_of(call) != result.text:
+            return None
+        return f"This call has now been made {self._made + 1} times with the same result."
 
-    @property
-    def verdict(self) -> Verdict | None:
-        """Why the run should end now, if it should."""
-        last = self._seen[-FAILURES:]
-        if len(last) == FAILURES:
-            if all(seen.code in _NEVER_RAN for seen in last):
+    def end(self, results: Mapping[str, ToolResult]) -> Verdict | None:
+        """The step is over; why the run should end now, if it should."""
+        now = self._now
+        failed = [(call, results[call.id]) for call in now.calls if results[call.id].is_error]
+        now.failed = frozenset((_meaning(call), result.text) for call, result in failed if result.code != REFUSED)
+        now.never_ran = len(failed) == len(now.calls) and all(result.code in _NEVER_RAN for _, result in failed)
+        self._rounds.append(now)
+        del self._rounds[:-_REMEMBERED]
+        self._repeats = [self._count(length) for length in range(1, min(LONGEST_CYCLE, len(self._rounds)) + 1)]
+        return self._verdict()
+
+    def _verdict(self) -> Verdict | None:
+        last = self._rounds[-FAILURES:]
+        if len(last) == FAILURES and last[-1].failed:
+            if all(one.never_ran for one in last):
                 return "invalid_calls"
-            if all(seen.failed and (seen.call, seen.outcome) == (last[0].call, last[0].outcome) for seen in last):
+            if frozenset.intersection(*(one.failed for one in last)):
                 return "repeated_failure"
-        return "repeated_calls" if self._rounds() >= STOP_AT else None
+        return "repeated_calls" if max(self._repeats) >= STOP_AT else None
 
-    def _rounds(self) -> int:
-        """How often the latest cycle of calls, of any length, has come round."""
-        return max((_repeats(self._seen, length) for length in range(1, LONGEST_CYCLE + 1)), default=0)
+    def _failed_again(self, call: ToolCall, result: ToolResult) -> str | None:
+        if not self._rounds or (_meaning(call), result.text) not in self._rounds[-1].failed:
+            return None
+        return f"This call has failed {FAILURES - 1} times in the same way. If it does so once more, the run ends."
 
-    def _rounds_with(self, signature: str) -> int:
-        """How often it has come round already, if the next call is this one."""
-        for length in range(1, LONGEST_CYCLE + 1):
-            if len(self._seen) >= length and self._seen[-length].call == signature:
-                rounds = _repeats(self._seen, length)
-                if rounds >= REFUSE_AT:
-                    return rounds
-        return 0
+    def _coming_round(self) -> tuple[int, _Round | None]:
+        """How often the cycle that these calls go on with has come round already, and the step they repeat."""
+        found: tuple[int, _Round | None] = (0, None)
+        for length, made in enumerate(self._repeats, start=1):
+            if made > max(1, found[0]) and self._now.asks_the_same(self._rounds[-length]):
+                found = made, self._rounds[-length]
+        return found
 
-    def _last_outcome(self, signature: str) -> str:
-        return next((seen.outcome for seen in reversed(self._seen) if seen.call == signature), "")
-
-
-def _repeats(seen: Sequence[_Seen], length: int) -> int:
-    """How many times the last `length` calls stand in a row at the end."""
-    if len(seen) < length:
-        return 0
-    marks = [(one.call, one.outcome) for one in seen]
-    pattern = marks[-length:]
-    if length > 1 and len(set(pattern)) == 1:
-        return 0  # that is a cycle of one
-    rounds, end = 0, len(marks)
-    while end >= length and marks[end - length : end] == pattern:
-        rounds += 1
-        end -= length
-    return rounds
+    def _count(self, length: int) -> int:
+        """How many times the last `length` steps stand in a row at the end."""
+        rounds = self._rounds
+        place = len(rounds) - 1 - length
+        while place >= 0 and rounds[place].is_same(rounds[place + length]):
+            place -= 1
+        return (len(rounds) - 1 - place) // length
 
 
-def _signature(call: ToolCall) -> str:
+def _meaning(call: ToolCall) -> _Call:
     try:
-        arguments = canonical_json(parse_object(call.arguments))
+        return call.name, canonical_json(parse_object(call.arguments))
     except JsonRefused:
-        arguments = call.arguments
-    return content_hash(f"{call.name}\0{arguments}")
+        return call.name, call.arguments

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
+from os import environ
 from typing import Any, Required
 
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
-from toolroll.agent.setup import Price, Setup
-from toolroll.agent.stop import Condition, conditions
+from toolroll.agent.cost import Price
+from toolroll.agent.setup import Setup
+from toolroll.agent.stop import Condition, conditions, tool_called
 from toolroll.errors import UsageError
 from toolroll.journal.journal import Journal
 from toolroll.kernel.approval import Approver
@@ -22,9 +24,9 @@ from toolroll.models.retry import RetryRule
 
 
 class AgentOptions(TypedDict, total=False):
-    """The keyword arguments of `Agent`."""
+    """The keyword arguments of `Agent`, beside `output`."""
 
-    model: Required[Model]
+    model: Required[Model | str]
     tools: Iterable[Tool | WebSearch]
     system: str
     stop_when: Condition | Iterable[Condition]
@@ -32,10 +34,9 @@ class AgentOptions(TypedDict, total=False):
     policy: Policy
     deps: Mapping[str, object]
     overrides: Mapping[Identity, Maker]
-    journal: Journal
+    journal: Journal | None
     retry: RetryRule
     max_output_tokens: int
-    output: type
     require_done: bool
     close_with_answer: bool
     collect_tool_stats: bool
@@ -44,7 +45,7 @@ class AgentOptions(TypedDict, total=False):
     make_id: Callable[[], str]
 
 
-def setup_of(options: AgentOptions) -> Setup:
+def setup_of(options: AgentOptions, output: object = None) -> Setup:
     """The setup behind the options; what cannot work is refused here, not at run time."""
     rest: dict[str, Any] = dict(options)
     given = list(rest.pop("tools", ()))
@@ -54,13 +55,39 @@ def setup_of(options: AgentOptions) -> Setup:
     tools = Toolset([one for one in given if isinstance(one, Tool)])
     if len(tools) + len(searches) != len(given):
         raise UsageError("An agent's tools are made with @tool or define_tool. Decorate plain functions first.")
-    output = rest.pop("output", None)
-    if output is not None:
-        adapter: TypeAdapter[Any] = TypeAdapter(output)
-        rest |= {"output": adapter, "output_schema": draft07(adapter)}
-    return Setup(
+    setup = Setup(
+        model=_model(rest.pop("model")),
         tools=tools,
+        definitions=tools.definitions,
         web_search=searches[0] if searches else None,
         stop_when=conditions(rest.pop("stop_when", None)),
         **rest,
+        **_output(output),
     )
+    _check_names(setup)
+    return setup
+
+
+def _model(given: Model | str) -> Model:
+    if not isinstance(given, str):
+        return given
+    from toolroll.models.connect import connect  # noqa: PLC0415 - all wires there are, for who names one of them
+
+    return connect(given, environment=environ)
+
+
+def _output(shape: object) -> dict[str, Any]:
+    if shape is None:
+        return {}
+    adapter: TypeAdapter[Any] = TypeAdapter(shape)  # type: ignore[arg-type]  # whatever pydantic takes
+    return {"output": adapter, "output_schema": draft07(adapter)}
+
+
+def _check_names(setup: Setup) -> None:
+    """Refuse to wait for a tool that is not there."""
+    if setup.require_done and setup.tools.get("done") is None:
+        raise UsageError("require_done needs a tool named `done`. Add the one of toolroll.packs.standard.")
+    for condition in setup.stop_when:
+        if isinstance(condition, tool_called) and setup.tools.get(condition.name) is None:
+            known = ", ".join(tool.name for tool in setup.tools) or "none"
+            raise UsageError(f"tool_called waits for {condition.name!r}, and the agent's tools are: {known}.")

@@ -6,14 +6,22 @@ what is legal passes through as the same objects (their encoded bytes stay valid
 that say what they are. It is idempotent.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from toolroll.errors import JsonRefused
-from toolroll.kernel.conversation import AssistantBlock, AssistantMessage, CallBlock, Message, ToolResults, UserMessage
+from toolroll.kernel.conversation import (
+    AssistantBlock,
+    AssistantMessage,
+    CallBlock,
+    Message,
+    RawBlock,
+    ReasoningBlock,
+    TextBlock,
+    ToolResults,
+    UserMessage,
+)
 from toolroll.kernel.messages import ToolCall, ToolMessage
-from toolroll.kernel.parse import parse_object
 
 INTERRUPTED: Final = "[interrupted: this call has no result; whether it ran is not known]"
 BEGINNING: Final = "[the beginning of this conversation is not here]"
@@ -27,7 +35,7 @@ class Repaired:
     notes: tuple[str, ...] = ()
 
 
-def repair(messages: Sequence[Message]) -> Repaired:
+def repair(messages: Iterable[Message]) -> Repaired:
     """The conversation with every call answered once, right after it, under ids that are unique."""
     history = History(messages)
     return Repaired(messages=tuple(history.legal()), notes=tuple(history.notes))
@@ -37,7 +45,7 @@ class History:
     """A conversation that is appended to and always legal when it is sent.
 
     Each message is looked at once, when it comes: a step costs what it adds, however long the run. `_open` holds the
-    calls of the last turn that still wait for their results.
+    calls of the last turn that still wait for their results, `_renamed` the new ids of those that could not keep one.
     """
 
     def __init__(self, messages: Iterable[Message] = ()) -> None:
@@ -45,6 +53,7 @@ class History:
         self._done: list[Message] = []
         self._seen: set[str] = set()
         self._open: dict[str, ToolCall] = {}
+        self._renamed: dict[str, list[str]] = {}
         self._answers: dict[str, ToolMessage] = {}
         self._given: ToolResults | None = None
         self._later: list[UserMessage] = []
@@ -55,6 +64,11 @@ class History:
         """All messages, every call answered. Only grows; the caller must not change it."""
         self._settle()
         return self._done
+
+    def snapshot(self) -> tuple[Message, ...]:
+        """The same as it stands now, while results may still come: nothing is settled by looking."""
+        results = (self._results(),) if self._open else ()
+        return (*self._done, *results, *self._later)
 
     @property
     def open_ids(self) -> tuple[str, ...]:
@@ -68,81 +82,86 @@ class History:
                 self._settle()
                 self._take_turn(message)
             case ToolResults():
-                self._take_results(message)
-            case UserMessage() if self._open and len(self._answers) < len(self._open):
-                self._later.append(message)  # results come first: providers want nothing in between
+                self._given = message if self._given is None else self._given
+                for result in message.results:
+                    self.answer(result)
             case UserMessage():
-                self._settle()
-                self._done.append(message)
+                self._take_user(message)
+
+    def answer(self, result: ToolMessage) -> None:
+        """Add the result of one call of the last turn, as soon as it is there."""
+        call = self._call_of(result)
+        if call is None:
+            self.notes.append(f"a result of {result.name} ({result.call_id}) had no call")
+            return
+        fits = result.call_id == call.id and result.name == call.name
+        self._answers[call.id] = result if fits else replace(result, call_id=call.id, name=call.name)
+
+    def _take_user(self, message: UserMessage) -> None:
+        if len(self._answers) < len(self._open):
+            self._later.append(message)  # results come first: providers want nothing in between
+            return
+        self._settle()
+        self._done.append(message)
 
     def _settle(self) -> None:
         """Close the last turn: answer what is open, then what was said meanwhile."""
         if self._open:
+            missing = [call for call in self._open.values() if call.id not in self._answers]
+            self.notes.extend(f"call {call.name} ({call.id}) had no result" for call in missing)
             self._done.append(self._results())
-        self._done.extend(self._later)
-        self._open, self._answers, self._given, self._later = {}, {}, None, []
+            self._done.extend(self._later)
+            self._open, self._renamed, self._answers, self._later = {}, {}, {}, []
+        self._given = None
 
     def _results(self) -> ToolResults:
-        for call in self._open.values():
-            if call.id not in self._answers:
-                self.notes.append(f"call {call.name} ({call.id}) had no result")
-                self._answers[call.id] = interrupted(call)
-        wanted = tuple(self._answers[call_id] for call_id in self._open)
+        wanted = tuple(self._answers.get(call.id) or interrupted(call) for call in self._open.values())
         if self._given is not None and self._given.results == wanted:
             return self._given
         return ToolResults(results=wanted)
 
     def _take_turn(self, message: AssistantMessage) -> None:
-        if not message.blocks:
+        blocks = _finished(message.blocks)
+        if not blocks:
             self.notes.append("an empty turn was left out")
             return
         if not self._done:
             self.notes.append("the conversation began with the model")
             self._done.append(UserMessage.of(BEGINNING))
-        blocks = tuple(self._block(block) for block in message.blocks)
-        same = all(new is old for new, old in zip(blocks, message.blocks, strict=True))
+        taken = {block.call.id for block in blocks if isinstance(block, CallBlock)}
+        if taken:
+            blocks = tuple(self._block(block, taken) for block in blocks)
+        same = len(blocks) == len(message.blocks) and all(map(_is, blocks, message.blocks))
         self._done.append(message if same else replace(message, blocks=blocks))
 
-    def _block(self, block: AssistantBlock) -> AssistantBlock:
+    def _block(self, block: AssistantBlock, taken: Container[str]) -> AssistantBlock:
         if not isinstance(block, CallBlock):
             return block
-        call = self._unique(_readable(block.call))
-        self._open[call.id] = call
-        if call is block.call:
+        given = block.call.id
+        unique = self._unique(given, taken)
+        if unique == given:
+            self._open[unique] = block.call
             return block
-        self.notes.append(f"call {block.call.name} ({block.call.id or 'no id'}) was rewritten")
-        raw = (
-            None
-            if block.raw is None or call.arguments != block.call.arguments
-            else {**block.raw, **_renamed(block, call)}
-        )
-        return CallBlock(call=call, raw=raw)
+        self.notes.append(f"a second call had the id {given!r}" if given else f"a call of {block.call.name} had no id")
+        call = self._open[unique] = replace(block.call, id=unique)
+        self._renamed.setdefault(given, []).append(unique)
+        return CallBlock(call=call, raw=_under(unique, block))
 
-    def _unique(self, call: ToolCall) -> ToolCall:
-        number = 1
-        wanted = call.id or "call"
-        while not call.id or call.id in self._seen:
+    def _unique(self, given: str, taken: Container[str]) -> str:
+        """An id that stands once; a new one is none that a sibling was given, or results would go astray."""
+        unique, number = given, 1
+        while not unique or unique in self._seen or (number > 1 and unique in taken):
             number += 1
-            call = replace(call, id=f"{wanted}_{number}")
-        self._seen.add(call.id)
-        return call
+            unique = f"{given or 'call'}_{number}"
+        self._seen.add(unique)
+        return unique
 
-    def _take_results(self, message: ToolResults) -> None:
-        if self._given is None:
-            self._given = message
-        for result in message.results:
-            target = self._target(result)
-            if target is None:
-                self.notes.append(f"a result of {result.name} ({result.call_id}) had no call")
-            else:
-                self._answers[target] = result if result.call_id == target else replace(result, call_id=target)
-
-    def _target(self, result: ToolMessage) -> str | None:
-        """The open call that a result answers: by id, or, where ids were made unique, the next of that name."""
+    def _call_of(self, result: ToolMessage) -> ToolCall | None:
+        """The open call that a result answers: by its id, or, where that had to be changed, the next in order."""
         if result.call_id in self._open and result.call_id not in self._answers:
-            return result.call_id
-        renamed = (call_id for call_id in self._open if call_id.startswith(f"{result.call_id or 'call'}_"))
-        return next((call_id for call_id in renamed if call_id not in self._answers), None)
+            return self._open[result.call_id]
+        renamed = self._renamed.get(result.call_id, ())
+        return next((self._open[call_id] for call_id in renamed if call_id not in self._answers), None)
 
 
 def interrupted(call: ToolCall) -> ToolMessage:
@@ -150,16 +169,26 @@ def interrupted(call: ToolCall) -> ToolMessage:
     return ToolMessage(call_id=call.id, name=call.name, content=INTERRUPTED, is_error=True)
 
 
-def _readable(call: ToolCall) -> ToolCall:
-    """The call with arguments that are an object: cut and broken ones were never run, and providers refuse them."""
-    try:
-        parse_object(call.arguments)
-    except JsonRefused:
-        return replace(call, arguments="{}")
-    return call
+def _is(one: object, other: object) -> bool:
+    return one is other
 
 
-def _renamed(block: CallBlock, call: ToolCall) -> dict[str, object]:
-    """The keys under which the wires keep a call's id."""
-    assert block.raw is not None
-    return {key: call.id for key in ("id", "call_id") if block.raw.get(key) == block.call.id}
+def _under(call_id: str, block: CallBlock) -> RawBlock | None:
+    """The provider's own block under a new id."""
+    if block.raw is None:
+        return None
+    # The wires keep a call's id under one of these keys; Responses has an `id` beside it that is the item's.
+    renamed = {key: call_id for key in ("id", "call_id") if block.raw.get(key) == block.call.id}
+    return {**block.raw, **renamed}
+
+
+def _finished(blocks: tuple[AssistantBlock, ...]) -> tuple[AssistantBlock, ...]:
+    """A turn without the thought at its end that nothing came of, which providers refuse, and without blanks there."""
+    end = len(blocks)
+    while end and _leads_nowhere(blocks[end - 1]):
+        end -= 1
+    return blocks[:end]
+
+
+def _leads_nowhere(block: AssistantBlock) -> bool:
+    return isinstance(block, ReasoningBlock) or (isinstance(block, TextBlock) and not block.text.strip())

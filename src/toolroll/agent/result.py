@@ -1,11 +1,15 @@
 """What a run comes to: the answer, the steps that led there, and what it cost."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, field
+from typing import Final, Generic, Literal, TypeAlias
 
+from typing_extensions import TypeVar
+
+from toolroll.agent.cost import Bill, total_cost
 from toolroll.kernel.conversation import Message
 from toolroll.kernel.usage import Usage
+
+Out = TypeVar("Out", covariant=True, default=None)  # noqa: PLC0105 - reads as what it is: the type of the output
 
 StopReason: TypeAlias = Literal[
     "answer",
@@ -14,6 +18,7 @@ StopReason: TypeAlias = Literal[
     "repeated_failure",
     "repeated_calls",
     "invalid_calls",
+    "invalid_output",
     "refusal",
     "cut_off",
     "approval_pending",
@@ -22,10 +27,12 @@ StopReason: TypeAlias = Literal[
 ]
 """Why a run ended. Everything but `answer` and `done` can be continued from where it is."""
 
+_COMPLETE: Final = ("answer", "done")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallLog:
-    """One tool call in figures."""
+    """One tool call in figures. `duration_ms` is the call's own time, without waiting for its turn or a person."""
 
     name: str
     arguments: str
@@ -36,20 +43,55 @@ class ToolCallLog:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SubRun:
+    """What an agent that was called as a tool has used; part of the usage of the step that called it."""
+
+    name: str
+    run_id: str
+    call_id: str
+    usage: Usage
+    bill: Bill = field(repr=False, compare=False)
+
+    @property
+    def cost(self) -> float | None:
+        """US dollars, where they are known."""
+        return self.bill.usd
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One model call and the calls it led to."""
+    """One model call and the calls it led to. `usage` and `cost` hold what `sub_runs` used, too."""
 
     number: int
     text: str
     usage: Usage
-    cost: float | None
+    bill: Bill = field(repr=False, compare=False)
     duration_s: float
     calls: tuple[ToolCallLog, ...] = ()
+    sub_runs: tuple[SubRun, ...] = ()
+    closing: bool = False
+
+    @property
+    def cost(self) -> float | None:
+        """US dollars, where they are known."""
+        return self.bill.usd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunResult:
-    """The end of a run. `text` is never empty; `closing` says that a last call without tools was needed for it."""
+class Ending:
+    """Why a run ends, and, where a tool said so, with which words."""
+
+    reason: StopReason
+    detail: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult(Generic[Out]):
+    """The end of a run. `text` is never empty; `closing` says that a last call without tools was needed for it.
+
+    `output` is the checked answer of an agent with `output=`; where there is none, `output_fault` says why.
+    """
 
     run_id: str
     text: str
@@ -58,21 +100,26 @@ class RunResult:
     stop_reason: StopReason
     stop_detail: str = ""
     closing: bool = False
-    output: object = None
+    output: Out | None = None
+    output_fault: str | None = None
     tool_calls: tuple[ToolCallLog, ...] | None = None
 
     @property
+    def can_continue(self) -> bool:
+        """Whether there is more to do: pass `messages` to another run, with or without a new prompt."""
+        return self.stop_reason not in _COMPLETE
+
+    @property
     def usage(self) -> Usage:
-        """All tokens of all steps."""
+        """All tokens of all steps, sub-agents included."""
         return sum((step.usage for step in self.steps), Usage())
 
     @property
     def cost(self) -> float | None:
         """US dollars; None where a price or a count is unknown, which is not the same as nothing."""
-        return total_cost(self.steps)
+        return total_cost(step.cost for step in self.steps)
 
-
-def total_cost(steps: Sequence[Step]) -> float | None:
-    """The sum of the steps' costs, unknown if one of them is."""
-    known = [step.cost for step in steps if step.cost is not None]
-    return sum(known) if len(known) == len(steps) else None
+    @property
+    def sub_runs(self) -> tuple[SubRun, ...]:
+        """What each sub-agent used, call by call."""
+        return tuple(sub for step in self.steps for sub in step.sub_runs)

@@ -1,42 +1,40 @@
 """What an agent is made of, checked once when it is made."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from pydantic import TypeAdapter
 
+from toolroll.agent.cost import Price
 from toolroll.agent.stop import DEFAULT, Condition
-from toolroll.journal.journal import Journal, MemoryJournal
+from toolroll.journal.journal import Journal
 from toolroll.kernel.approval import Approver
-from toolroll.kernel.context import random_id, utc_now
-from toolroll.kernel.conversation import Origin
 from toolroll.kernel.depends import Identity, Maker
 from toolroll.kernel.policy import Policy
+from toolroll.kernel.tool import ToolDefinition
 from toolroll.kernel.toolset import Toolset
-from toolroll.kernel.usage import Usage
 from toolroll.models.model import DEFAULT_MAX_OUTPUT_TOKENS, Model, WebSearch
+from toolroll.models.prices import price_of
 from toolroll.models.retry import RetryRule
-
-Price = Callable[[Origin, Usage], float | None]
-"""US dollars for tokens of a model; None where that is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """Everything a run needs to know of its agent."""
+    """Everything a run needs to know of its agent. What is None was not set: a sub-agent then takes its caller's."""
 
     model: Model
     tools: Toolset
+    definitions: tuple[ToolDefinition, ...]
     system: str = ""
     stop_when: tuple[Condition, ...] = DEFAULT
     web_search: WebSearch | None = None
     approver: Approver | None = None
     policy: Policy | None = None
-    deps: Mapping[str, object] = field(default_factory=dict)
-    overrides: Mapping[Identity, Maker] = field(default_factory=dict)
-    journal: Journal = field(default_factory=MemoryJournal)
+    deps: Mapping[str, object] | None = None
+    overrides: Mapping[Identity, Maker] | None = None
+    journal: Journal | None = None
     retry: RetryRule = RetryRule()  # noqa: RUF009 - frozen
     max_output_tokens: int = DEFAULT_MAX_OUTPUT_TOKENS
     output: TypeAdapter[Any] | None = None
@@ -44,6 +42,6 @@ class Setup:
     require_done: bool = False
     close_with_answer: bool = True
     collect_tool_stats: bool = False
-    price: Price | None = None
-    clock: Callable[[], datetime] = utc_now
-    make_id: Callable[[], str] = random_id
+    price: Price = price_of
+    clock: Callable[[], datetime] | None = None
+    make_id: Callable[[], str] | None = None

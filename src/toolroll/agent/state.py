@@ -1,27 +1,26 @@
 """The state of a run between two steps. Everything in it can be rebuilt from the journal."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from time import perf_counter
-from typing import Final
+from typing import Final, TypeAlias
 
-from toolroll.agent.events import Event
+from toolroll.agent.budget import Budget
+from toolroll.agent.events import Event, StepFinished, StepStarted
 from toolroll.agent.guard import LoopGuard
 from toolroll.agent.repair import History
-from toolroll.agent.result import Step
+from toolroll.agent.result import RunResult, Step, ToolCallLog
 from toolroll.agent.setup import Setup
-from toolroll.agent.stop import cost_over, deadline, first_met, tokens_over
-from toolroll.agent.turn import Asking
-from toolroll.journal.records import Record
+from toolroll.journal.records import Kept, Record, Said
 from toolroll.kernel.context import Run
-from toolroll.kernel.tool import ToolDefinition
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.conversation import AssistantMessage, Message, TextBlock, UserMessage
+from toolroll.kernel.events import KernelEvent, StateChanged
 from toolroll.models.model import ModelRequest
 
-CHECK_EVERY_CHARACTERS: Final = 400
-"""How often limits are looked at while a turn is being written: about every hundred tokens."""
-CHARACTERS_PER_TOKEN: Final = 4
-"""Only for limits inside a stream, before the provider has said what it counted."""
+CUT: Final = "[cut off here]"
+"""Ends what a model had written when it was interrupted."""
+
+Change: TypeAlias = tuple[str | None, str | None]
+"""The hashes of a content before and after it is changed, where they are known."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -31,62 +30,85 @@ class RunState:
     setup: Setup
     run: Run
     history: History
+    budget: Budget
     emit: Callable[[Event], None]
-    stream: bool
-    tools: tuple[ToolDefinition, ...]
-    steps: list[Step] = field(default_factory=list)
+    said: Sequence[Message] = ()
+    """What the run begins with."""
+    stream: bool = False
+    parent_id: str | None = None
     guard: LoopGuard = field(default_factory=LoopGuard)
-    repairs: int = 0
+    nudges: dict[str, int] = field(default_factory=dict)
     output: object = None
+    has_output: bool = False
+    output_fault: str | None = None
+    result: RunResult[object] | None = None
     stop_requested: bool = False
+    written: list[str] = field(default_factory=list)
+    """What the model has written of the turn that goes on."""
+    started: dict[str, float] = field(default_factory=dict)
+    """When each call of the step that goes on began to run."""
+    approved: dict[str, Change] = field(default_factory=dict)
+    """What each call that a person has answered would change."""
     memo: dict[str, object] = field(default_factory=dict)
+    _unrecorded: list[Kept] = field(default_factory=list)
+
+    @property
+    def steps(self) -> list[Step]:
+        """The steps that are over."""
+        return self.budget.steps
 
     async def record(self, record: Record) -> None:
         """Write a fact down; it is kept when this returns."""
-        await self.setup.journal.append(self.run.run_id, record)
+        if self.setup.journal is None:
+            return
+        waiting, self._unrecorded = self._unrecorded, []
+        for one in (*waiting, record):
+            await self.setup.journal.append(self.run.run_id, one)
+
+    def hear_message(self, message: Message) -> None:
+        """Add something from outside to the conversation."""
+        self.history.append(message)
+        self.budget.heard(message)
+
+    async def tell(self, text: str) -> None:
+        """Tell the model something in the user's place."""
+        message = UserMessage.of(text)
+        self.hear_message(message)
+        await self.record(Said(message=message))
+
+    def hear(self, event: KernelEvent) -> None:
+        """Pass on what a call reports; what it keeps with the run is recorded before anything else is."""
+        if isinstance(event, StateChanged) and self.setup.journal is not None:
+            self._unrecorded.append(Kept(name=event.name, value=event.value))
+        self.emit(event)
+
+    def messages(self) -> tuple[Message, ...]:
+        """The conversation as it stands, legal at any moment: what is unfinished is in it, and marked."""
+        text = "".join(self.written)
+        if not text.strip():
+            return self.history.snapshot()
+        block = TextBlock(text=f"{text} {CUT}")
+        return (*self.history.snapshot(), AssistantMessage(blocks=(block,), origin=self.setup.model.origin))
 
     def request(self, *, tools: bool) -> ModelRequest:
         """What the model is asked next."""
+        setup = self.setup
         return ModelRequest(
             messages=self.history.legal(),
-            system=self.setup.system,
-            tools=self.tools,
-            web_search=self.setup.web_search,
+            system=setup.system,
+            tools=setup.definitions,
+            web_search=setup.web_search,
             tool_choice="auto" if tools else "none",
-            max_output_tokens=self.setup.max_output_tokens,
-            output_schema=self.setup.output_schema,
+            max_output_tokens=setup.max_output_tokens,
+            output_schema=setup.output_schema,
             memo=self.memo,
         )
 
-    def asking(self, started: float) -> Asking:
-        """How the model is asked, with an eye on the limits while it writes."""
-        looked = 0
+    def begin_step(self) -> None:
+        """A step begins."""
+        self.budget.begin_step()
+        self.emit(StepStarted(number=len(self.steps) + 1))
 
-        def must_stop(characters: int) -> bool:
-            nonlocal looked
-            if characters - looked < CHECK_EVERY_CHARACTERS:
-                return self.stop_requested
-            looked = characters
-            return self.stop_requested or self._limit_reached(started, characters) is not None
-
-        return Asking(
-            model=self.setup.model, stream=self.stream, rule=self.setup.retry, emit=self.emit, must_stop=must_stop
-        )
-
-    def cost_of(self, usage: Usage) -> float | None:
-        """What a call cost in US dollars, where that is known."""
-        if self.setup.price is None or not usage.measured:
-            return None
-        return self.setup.price(self.setup.model.origin, usage)
-
-    def _limit_reached(self, started: float, characters: int) -> str | None:
-        usage = Usage(output_tokens=characters // CHARACTERS_PER_TOKEN)
-        writing = Step(
-            number=len(self.steps) + 1,
-            text="",
-            usage=usage,
-            cost=self.cost_of(usage) or 0.0,
-            duration_s=perf_counter() - started,
-        )
-        measurable = [one for one in self.setup.stop_when if isinstance(one, (tokens_over, cost_over, deadline))]
-        return first_met(measurable, [*self.steps, writing])
+    def end_step(self, text: str, calls: tuple[ToolCallLog, ...] = (), *, closing: bool = False) -> None:
+        """A step is over."""
+        self.emit(StepFinished(step=self.budget.end_step(text, calls, closing=closing)))

@@ -1,14 +1,15 @@
 """Stop conditions as values: each says in a word why the run should end, or nothing."""
 
+import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from toolroll.agent.result import Step
 from toolroll.errors import UsageError
 
 Condition: TypeAlias = Callable[[Sequence[Step]], object]
-"""Anything that looks at the steps so far and says whether to stop."""
+"""Anything that looks at the steps so far and says whether to stop; a text says why in its own words."""
 
 
 def _above_zero(name: str, value: float) -> None:
@@ -31,7 +32,10 @@ class step_count_is:  # noqa: N801 - reads as the word it is in an agent's defin
 
 @dataclass(frozen=True, slots=True)
 class tokens_over:  # noqa: N801 - as above
-    """Stop once the run has used more than so many tokens, input and output together."""
+    """Stop before the run uses more than so many tokens, input and output, sub-agents included.
+
+    The size of the next call is estimated, and while a model writes it is counted along.
+    """
 
     tokens: int
 
@@ -44,16 +48,18 @@ class tokens_over:  # noqa: N801 - as above
 
 @dataclass(frozen=True, slots=True)
 class cost_over:  # noqa: N801 - as above
-    """Stop once the run has cost more than so many US dollars. A step of unknown cost stops it too: it might."""
+    """Stop before the run costs more than so many US dollars. A step of unknown cost stops it too: it might."""
 
     usd: float
 
     def __post_init__(self) -> None:
         _above_zero("cost_over", self.usd)
 
-    def __call__(self, steps: Sequence[Step]) -> bool:
-        costs = [step.cost for step in steps]
-        return any(cost is None for cost in costs) or sum(cost or 0 for cost in costs) > self.usd
+    def __call__(self, steps: Sequence[Step]) -> bool | str:
+        costs = [step.cost for step in steps if step.cost is not None]
+        if len(costs) < len(steps):
+            return f"{name_of(self)}: what a step cost is not known"
+        return sum(costs) > self.usd
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +74,9 @@ class tool_called:  # noqa: N801 - as above
 
 @dataclass(frozen=True, slots=True)
 class deadline:  # noqa: N801 - as above
-    """Stop once the steps have taken so many seconds together."""
+    """Stop once the steps have taken so many seconds together. A model that is writing then is broken off; a tool
+    that is running is not: it has a timeout of its own.
+    """
 
     seconds: float
 
@@ -79,24 +87,42 @@ class deadline:  # noqa: N801 - as above
         return sum(step.duration_s for step in steps) > self.seconds
 
 
-DEFAULT = (step_count_is(10),)
+Measured: TypeAlias = tokens_over | cost_over | deadline
+"""The conditions that can be looked at while a step goes on, and before the next one begins."""
+
+DEFAULT: Final[tuple[Condition, ...]] = (step_count_is(10),)
 
 
 def conditions(given: Condition | Iterable[Condition] | None) -> tuple[Condition, ...]:
     """The conditions of an agent, however they were given."""
     if given is None:
         return DEFAULT
-    return (given,) if callable(given) else tuple(given)
+    found = (given,) if callable(given) else tuple(given)
+    if not all(map(_is_plain_function, found)):
+        raise UsageError(f"A stop condition is a plain function of the steps so far, which is not so in {found!r}.")
+    return found
+
+
+def _is_plain_function(condition: object) -> bool:
+    return callable(condition) and not inspect.iscoroutinefunction(condition)
+
+
+def measured(known: Iterable[Condition]) -> tuple[Measured, ...]:
+    """Those of them that count tokens, money or seconds."""
+    return tuple(one for one in known if isinstance(one, Measured))
 
 
 def first_met(known: Iterable[Condition], steps: Sequence[Step]) -> str | None:
-    """The name of the first condition that says stop."""
-    return next((name_of(condition) for condition in known if condition(steps)), None)
+    """The words of the first condition that says stop."""
+    for condition in known:
+        if said := condition(steps):
+            return said if isinstance(said, str) else name_of(condition)
+    return None
 
 
 def name_of(condition: Condition) -> str:
     """How a result calls a condition: `step_count_is(5)`."""
-    if isinstance(condition, (step_count_is, tokens_over, cost_over, tool_called, deadline)):
+    if isinstance(condition, step_count_is | tool_called | Measured):
         [value] = (getattr(condition, field) for field in condition.__slots__)
         return f"{type(condition).__name__}({value!r})"
     return getattr(condition, "__name__", type(condition).__name__)

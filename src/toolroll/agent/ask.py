@@ -1,0 +1,139 @@
+"""Asking the model in the name of a run: its turn joins the conversation, and says whether the run ends with it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Final
+
+from toolroll.agent.result import Ending
+from toolroll.agent.state import RunState
+from toolroll.agent.turn import Asking, BrokenOff, Clock, take_turn
+from toolroll.journal.records import Answered
+from toolroll.kernel.conversation import AssistantMessage, TextBlock
+from toolroll.kernel.messages import ToolCall
+from toolroll.models.model import ModelResponse
+
+CHECK_EVERY_CHARACTERS: Final = 400
+"""How often limits are looked at while a turn is being written: about every hundred tokens."""
+CLOSING_S: Final = 60.0
+"""How long the last answer may take where a deadline has passed: a person waits."""
+STOPPED: Final = "stopped on request"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """What the model said. `ending` is set where its calls must not be run."""
+
+    response: ModelResponse
+    calls: Sequence[ToolCall]
+    ending: Ending | None = None
+
+    @property
+    def text(self) -> str:
+        """All it wrote."""
+        return self.response.message.text
+
+
+async def ask(state: RunState, *, closing: bool = False) -> Turn:
+    """The model's next turn, kept and counted. The last one of a run has no tools, and limits no longer count."""
+    started = perf_counter()
+    taken = await take_turn(_asking(state, closing=closing), state.request(tools=not closing))
+    response = _partial(state, taken) if isinstance(taken, BrokenOff) else taken
+    await _keep(state, response, perf_counter() - started, closing=closing)
+    calls = _calls(state, response)
+    if isinstance(taken, BrokenOff):
+        return Turn(response=response, calls=calls, ending=_broken_off(taken))
+    return Turn(response=response, calls=calls, ending=_broken(response) or _stopped(state, calls))
+
+
+def _asking(state: RunState, *, closing: bool) -> Asking:
+    state.written.clear()
+    seconds = state.budget.seconds_left()
+    if closing and seconds is not None:
+        seconds = max(seconds, CLOSING_S)
+    return Asking(
+        model=state.setup.model,
+        stream=state.stream,
+        rule=state.setup.retry,
+        emit=state.emit,
+        written=state.written,
+        must_stop=_clock(state, closing=closing),
+        seconds=seconds,
+    )
+
+
+def _clock(state: RunState, *, closing: bool) -> Clock:
+    """Looks at the limits now and then; a request to stop is heard at once."""
+    looked = 0
+
+    def why(characters: int) -> str | None:
+        nonlocal looked
+        if state.stop_requested:
+            return STOPPED
+        if closing or 0 < characters - looked < CHECK_EVERY_CHARACTERS:
+            return None
+        looked = characters
+        return state.budget.reached_while_writing(characters)
+
+    return why
+
+
+def _partial(state: RunState, broken: BrokenOff) -> ModelResponse:
+    """What was written until then; calls that were being written are not in it."""
+    text = "".join(state.written)
+    blocks = (TextBlock(text=text),) if text else ()
+    usage = state.budget.estimate(broken.characters)
+    return ModelResponse(
+        message=AssistantMessage(blocks=blocks, origin=state.setup.model.origin),
+        stop="max_tokens",
+        stop_detail=broken.why,
+        usage=usage if broken.usage is None else usage + broken.usage,
+    )
+
+
+async def _keep(state: RunState, response: ModelResponse, duration_s: float, *, closing: bool) -> None:
+    state.history.append(response.message)
+    state.written.clear()
+    bill = state.budget.answered(response.usage)
+    if state.setup.journal is None:
+        return
+    record = Answered(
+        message=response.message,
+        stop=response.stop,
+        stop_detail=response.stop_detail,
+        usage=response.usage,
+        cost=bill.usd,
+        duration_s=duration_s,
+        closing=closing,
+    )
+    await state.record(record)
+
+
+def _calls(state: RunState, response: ModelResponse) -> Sequence[ToolCall]:
+    """The turn's calls under unique ids, with names and arguments as the model wrote them."""
+    known = zip(response.message.calls, state.history.open_ids, strict=True)
+    return [call if call.id == call_id else replace(call, id=call_id) for call, call_id in known]
+
+
+def _broken_off(broken: BrokenOff) -> Ending:
+    if broken.why == STOPPED:
+        return Ending(reason="interrupted", detail=STOPPED)
+    return Ending(reason="condition", detail=f"{broken.why}: reached while the model was writing")
+
+
+def _stopped(state: RunState, calls: Sequence[ToolCall]) -> Ending | None:
+    return Ending(reason="interrupted", detail=STOPPED) if state.stop_requested and calls else None
+
+
+def _broken(response: ModelResponse) -> Ending | None:
+    """Turns whose calls must not be run: cut, refused, or ended for a reason nobody knows."""
+    match response.stop:
+        case "max_tokens" | "context_full":
+            return Ending(reason="cut_off", detail=response.stop_detail or response.stop)
+        case "refusal":
+            said = response.message.text.strip() or f"(The model refused to answer. {response.stop_detail})"
+            return Ending(reason="refusal", detail=response.stop_detail, text=said)
+        case "unknown" | "stop_sequence" if response.message.calls:
+            return Ending(reason="cut_off", detail=response.stop_detail or response.stop)
+        case _:
+            return None

@@ -1,0 +1,150 @@
+"""What a run may still spend: tokens, money and seconds, looked at before a call and while a model writes.
+
+Budgets form a tree: what a sub-agent spends counts for the run that called it, step by step as it happens, and no
+sub-agent goes on when the budget of a run above it is spent.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import Final
+
+from toolroll.agent.cost import Bill, Price
+from toolroll.agent.result import Step, SubRun, ToolCallLog
+from toolroll.agent.stop import Measured, cost_over, deadline, first_met
+from toolroll.kernel.conversation import AssistantMessage, CallBlock, Message, Origin, TextBlock, UserMessage
+from toolroll.kernel.messages import Part, TextPart
+from toolroll.kernel.usage import Usage
+
+CHARACTERS_PER_TOKEN: Final = 4
+"""English text; only where the provider has not counted (yet)."""
+PART_TOKENS: Final = 1_500
+"""An image or a page of a document, about; only for the same."""
+
+_NOTHING: Final = Usage()
+_FREE: Final = Bill()
+
+
+@dataclass(slots=True, kw_only=True)
+class Budget:
+    """The limits of one run, and what it has used of them."""
+
+    conditions: tuple[Measured, ...] = ()
+    origin: Origin
+    price: Price
+    parent: "Budget | None" = None
+    steps: list[Step] = field(default_factory=list)
+    _began: float = field(default_factory=perf_counter)
+    _usage: Usage = _NOTHING
+    _bill: Bill = _FREE
+    _sub_runs: dict[str, SubRun] = field(default_factory=dict)
+    _context_tokens: int = 0
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is anything to look at."""
+        return bool(self.conditions) or (self.parent is not None and self.parent.is_limited)
+
+    @property
+    def counts_money(self) -> bool:
+        """Whether what is spent has to be known while it is."""
+        own = any(isinstance(one, cost_over) for one in self.conditions)
+        return own or (self.parent is not None and self.parent.counts_money)
+
+    def begin_step(self) -> None:
+        """The clock of a step starts."""
+        self._began = perf_counter()
+
+    def answered(self, usage: Usage) -> Bill:
+        """The model has finished a turn; what it read and wrote is what it reads next time."""
+        bill = Bill([(self.price, self.origin, usage)])
+        if self._bill is _FREE:  # the first of the step, which is nearly always the only one
+            self._usage, self._bill = usage, bill
+        else:
+            self._usage, self._bill = self._usage + usage, self._bill + bill
+        self._context_tokens = usage.input_total // max(usage.requests, 1) + usage.output_tokens
+        return bill
+
+    def heard(self, message: Message) -> None:
+        """Something was added to the conversation that no provider has counted yet."""
+        if self.is_limited:
+            self._context_tokens += tokens_of(message)
+
+    def spent_by(self, sub: SubRun) -> None:
+        """A sub-agent has finished a step."""
+        self._usage, self._bill = self._usage + sub.usage, self._bill + sub.bill
+        before = self._sub_runs.get(sub.run_id)
+        if before is not None:
+            sub = replace(sub, usage=before.usage + sub.usage, bill=before.bill + sub.bill)
+        self._sub_runs[sub.run_id] = sub
+
+    def end_step(self, text: str, calls: tuple[ToolCallLog, ...], *, closing: bool) -> Step:
+        """The step that is over, with all that was used in it."""
+        step = Step(
+            number=len(self.steps) + 1,
+            text=text,
+            usage=self._usage,
+            bill=self._bill,
+            duration_s=perf_counter() - self._began,
+            calls=calls,
+            sub_runs=tuple(self._sub_runs.values()),
+            closing=closing,
+        )
+        self.steps.append(step)
+        self._began, self._usage, self._bill, self._sub_runs = perf_counter(), _NOTHING, _FREE, {}
+        return step
+
+    def reached(self, usage: Usage = _NOTHING, bill: Bill = _FREE) -> str | None:
+        """Why to stop, here or in a run above, when so much is added to what has been used."""
+        usage += self._usage
+        if self.counts_money:
+            bill = Bill.of((bill.usd or 0.0) + (self._bill.usd or 0.0))  # what is unknown stops at the end of the step
+        duration_s = perf_counter() - self._began
+        step = Step(number=len(self.steps) + 1, text="", usage=usage, bill=bill, duration_s=duration_s)
+        met = first_met(self.conditions, [*self.steps, step])
+        return met if met is not None or self.parent is None else self.parent.reached(usage, bill)
+
+    def forbids_call(self, *, closing: bool) -> str | None:
+        """Why the next call must not be made, going by its estimated size; `closing` keeps as much for a last one."""
+        if not self.is_limited:
+            return None
+        times = 2 if closing and self.steps else 1
+        met = self._reached_with(Usage(input_tokens=times * self._context_tokens))
+        return None if met is None else f"{met}: the next call would go over it"
+
+    def reached_while_writing(self, characters: int) -> str | None:
+        """Why a turn must be broken off after so many characters."""
+        return self._reached_with(replace(self.estimate(characters), measured=True)) if self.is_limited else None
+
+    def _reached_with(self, usage: Usage) -> str | None:
+        return self.reached(usage, Bill([(self.price, self.origin, usage)]))
+
+    def estimate(self, characters: int) -> Usage:
+        """What a turn that was broken off after so many characters has used, as far as one can tell."""
+        output = characters // CHARACTERS_PER_TOKEN
+        return Usage(input_tokens=self._context_tokens, output_tokens=output, requests=1, measured=False)
+
+    def seconds_left(self) -> float | None:
+        """How long until the first deadline, here or in a run above."""
+        limits = [one.seconds for one in self.conditions if isinstance(one, deadline)]
+        above = None if self.parent is None else self.parent.seconds_left()
+        if not limits:
+            return above
+        left = min(limits) - sum(step.duration_s for step in self.steps) - (perf_counter() - self._began)
+        return left if above is None else min(left, above)
+
+
+def tokens_of(message: Message) -> int:
+    """The size of a message in tokens, about."""
+    if isinstance(message, UserMessage):
+        return _of_parts(message.content)
+    if isinstance(message, AssistantMessage):
+        texts = (block.text for block in message.blocks if isinstance(block, TextBlock))
+        written = (block.call.arguments for block in message.blocks if isinstance(block, CallBlock))
+        return sum(map(len, (*texts, *written))) // CHARACTERS_PER_TOKEN
+    contents = (result.content for result in message.results)
+    return sum(_of_parts(one) if isinstance(one, tuple) else len(one) // CHARACTERS_PER_TOKEN for one in contents)
+
+
+def _of_parts(parts: Iterable[Part]) -> int:
+    return sum(len(part.text) // CHARACTERS_PER_TOKEN if isinstance(part, TextPart) else PART_TOKENS for part in parts)

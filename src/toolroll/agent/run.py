@@ -1,0 +1,109 @@
+"""One run from its first record to its last."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+from toolroll.agent.budget import Budget
+from toolroll.agent.events import Event, RunStarted, Warned
+from toolroll.agent.finish import break_down
+from toolroll.agent.ledger import CallLedger, OneAtATime, RecordedApprover
+from toolroll.agent.loop import drive
+from toolroll.agent.repair import History
+from toolroll.agent.result import RunResult
+from toolroll.agent.setup import Setup
+from toolroll.agent.state import RunState
+from toolroll.agent.stop import measured
+from toolroll.errors import UsageError
+from toolroll.journal.records import RunBegan, Said
+from toolroll.kernel.context import Run, random_id, utc_now
+from toolroll.kernel.conversation import AssistantMessage, Message, UserMessage
+from toolroll.kernel.messages import Part
+
+GO_ON: Final = "Go on from where you stopped."
+"""What the model is told when a conversation that it ended is continued without a prompt."""
+
+
+class AgentRun(Run):
+    """A run that an agent drives: what a sub-agent finds in the one that calls it."""
+
+    going: RunState
+    gate: OneAtATime | None = None
+    depth: int = 0
+
+
+def new_run(
+    setup: Setup,
+    said: Sequence[Message],
+    emit: Callable[[Event], None],
+    *,
+    stream: bool = False,
+    caller: AgentRun | None = None,
+) -> RunState:
+    """A run that has not begun, with what was said to it."""
+    run = AgentRun(
+        deps=setup.deps,
+        overrides=setup.overrides,
+        policy=setup.policy,
+        on_event=lambda event: state.hear(event),  # noqa: PLW0108 - which is made below
+        clock=setup.clock or utc_now,
+        make_id=setup.make_id or random_id,
+    )
+    state = run.going = RunState(
+        setup=setup,
+        run=run,
+        history=History(),
+        budget=Budget(
+            conditions=measured(setup.stop_when),
+            origin=setup.model.origin,
+            price=setup.price,
+            parent=None if caller is None else caller.going.budget,
+        ),
+        emit=emit,
+        said=said,
+        stream=stream,
+        parent_id=None if caller is None else caller.run_id,
+    )
+    for message in said:
+        state.hear_message(message)
+    run.depth = 0 if caller is None else caller.depth + 1
+    run.ledger = CallLedger(state)
+    if setup.approver is not None:
+        run.gate = setup.approver if isinstance(setup.approver, OneAtATime) else OneAtATime(setup.approver)
+        run.approver = run.gate if setup.journal is None else RecordedApprover(run.gate, state)
+    return state
+
+
+def opening(prompt: "str | Sequence[Part] | None", messages: Iterable[Message]) -> tuple[Message, ...]:
+    """What a run begins with: an earlier conversation, and the prompt, or a word to go on."""
+    earlier = tuple(messages)
+    if prompt is not None:
+        return (*earlier, UserMessage.of(prompt if isinstance(prompt, str) else tuple(prompt)))
+    if not earlier:
+        raise UsageError("A run needs a prompt, or the messages of an earlier one to go on from.")
+    if isinstance(earlier[-1], AssistantMessage) and not earlier[-1].calls:
+        return (*earlier, UserMessage.of(GO_ON))  # a request must not end with the model's own words
+    return earlier
+
+
+async def play(state: RunState) -> RunResult[object]:
+    """Drive the run from its beginning to its end."""
+    async with state.run:
+        try:
+            await _begin(state)
+            return await drive(state)
+        except BaseException as error:
+            await break_down(state, error)
+            raise
+
+
+async def _begin(state: RunState) -> None:
+    setup = state.setup
+    if setup.journal is not None:
+        tools = {tool.name: tool.fingerprint for tool in setup.definitions}
+        began = RunBegan(model=setup.model.origin.model, system=setup.system, tools=tools, parent=state.parent_id)
+        await state.record(began)
+    for message in state.said:
+        await state.record(Said(message=message))
+    state.emit(RunStarted(run_id=state.run.run_id, model=setup.model.origin.model))
+    for note in state.history.notes:
+        state.emit(Warned(text=f"The conversation was mended: {note}."))

@@ -1,0 +1,116 @@
+"""An agent as a tool of another: asked by one text, answering with one, paid for by the run that calls it."""
+
+from dataclasses import replace
+from typing import Annotated, Final
+
+from pydantic import BaseModel, Field
+
+from toolroll.agent.events import CallStarted, Event, StepFinished, Warned
+from toolroll.agent.result import RunResult, SubRun
+from toolroll.agent.run import AgentRun, new_run, opening, play
+from toolroll.agent.setup import Setup
+from toolroll.errors import ModelError, ToolFailure
+from toolroll.kernel.context import Run, ToolContext
+from toolroll.kernel.define import define_tool
+from toolroll.kernel.events import ApprovalDecided, ApprovalRequested
+from toolroll.kernel.policy import Policy
+from toolroll.kernel.result import ToolResult
+from toolroll.kernel.tool import Tool
+
+MAX_DEPTH: Final = 4
+"""Agents that call agents: deeper than that nobody follows, and one that calls itself would never end."""
+
+
+class Task(BaseModel):
+    """What a sub-agent is asked."""
+
+    task: Annotated[
+        str, Field(min_length=1, description="What to do, with all that is needed for it: nothing else is known there.")
+    ]
+
+
+def agent_tool(setup: Setup, *, name: str, description: str) -> Tool:
+    """The agent behind a setup as a tool.
+
+    It only reads: whatever its own tools change is asked about in its run, by the rules and the approver of the
+    caller's, unless it has its own. What is denied there is denied here.
+    """
+
+    async def execute(given: Task, ctx: ToolContext) -> ToolResult:
+        return await _Delegation(name, ctx).run(setup, given.task)
+
+    return define_tool(name=name, description=description, input=Task, execute=execute)
+
+
+class _Delegation:
+    """One call of a sub-agent."""
+
+    def __init__(self, name: str, ctx: ToolContext) -> None:
+        self._name = name
+        self._ctx = ctx
+        self._caller = ctx.run if isinstance(ctx.run, AgentRun) else None
+        self._run_id = ""
+
+    async def run(self, setup: Setup, task: str) -> ToolResult:
+        caller = self._caller
+        if caller is not None and caller.depth >= MAX_DEPTH:
+            raise ToolFailure(f"Agents call each other {MAX_DEPTH} deep already. Do this here.", code="too_deep")
+        stream = caller is not None and caller.going.stream
+        state = new_run(inherit(setup, self._ctx.run), opening(task, ()), self._hear, stream=stream, caller=caller)
+        self._run_id = state.run.run_id
+        try:
+            return _result(await play(state))
+        except ModelError as error:
+            raise ToolFailure(f"{self._name} could not finish. {error.message}", code=error.code) from error
+
+    def _hear(self, event: Event) -> None:
+        match event:
+            case StepFinished(step=step) if self._caller is not None:
+                self._caller.going.budget.spent_by(
+                    SubRun(
+                        name=self._name,
+                        run_id=self._run_id,
+                        call_id=self._ctx.call_id,
+                        usage=step.usage,
+                        bill=step.bill,
+                    )
+                )
+            case ApprovalRequested() | ApprovalDecided():
+                self._ctx.run.emit(event)
+            case CallStarted(call=call):
+                self._ctx.progress(f"{self._name} calls {call.name}")
+            case Warned(text=text):
+                self._ctx.progress(f"{self._name}: {text}")
+            case _:
+                return
+
+
+def inherit(setup: Setup, caller: Run) -> Setup:
+    """The setup with the caller's approver, rules, dependencies and journal where it has none of its own."""
+    going = caller.going.setup if isinstance(caller, AgentRun) else None
+    gate = caller.gate if isinstance(caller, AgentRun) else caller.approver
+    return replace(
+        setup,
+        approver=setup.approver if setup.approver is not None else gate,
+        policy=_policy(setup.policy, caller.policy),
+        deps=setup.deps if setup.deps is not None else caller.deps,
+        overrides=setup.overrides if setup.overrides is not None else caller.overrides,
+        journal=setup.journal if setup.journal is not None or going is None else going.journal,
+        clock=setup.clock or caller.clock,
+        make_id=setup.make_id or caller.make_id,
+    )
+
+
+def _policy(own: Policy | None, callers: Policy | None) -> Policy | None:
+    if own is None or callers is None:
+        return own or callers
+    return own.plus(rule for rule in callers.rules if rule.action == "deny")
+
+
+def _result(result: RunResult[object]) -> ToolResult:
+    if result.output is not None:
+        return ToolResult.of_json(result.output)
+    if not result.can_continue:
+        return ToolResult.of_text(result.text)
+    why = f"{result.stop_reason}: {result.stop_detail}" if result.stop_detail else result.stop_reason
+    return ToolResult.of_text(f"{result.text}\n[stopped early: {why}]")
