@@ -1,35 +1,104 @@
-"""Records as JSON and back. The format carries a version: older ones load, newer ones are refused."""
+"""Records as JSON and back. The format carries a version: older ones load, newer ones are refused.
 
+Long texts stand beside the record under their hash, so that what is said twice is stored once. In the record stands
+`NUL + hash`; a text that begins with NUL itself gets one more, so that no text is taken for a hash.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Annotated, Any, Final
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic_core import from_json, to_json, to_jsonable_python
 
 from toolroll.errors import JournalRefused
 from toolroll.journal.records import Record
-from toolroll.safe.secrets import redact
+from toolroll.journal.redaction import without_secrets
+from toolroll.kernel.approval import content_hash
 
 FORMAT_VERSION: Final = 1
 """Raised with every change that an older program could misread."""
+LONG_CHARACTERS: Final = 2_048
+"""From here on a text is stored by its hash: half of a page of SQLite, so that a row seldom needs more than one."""
+
+_NUL: Final = "\0"
 
 
-def encode(record: Record, *, secrets: tuple[str, ...] = ()) -> bytes:
-    """The record as JSON bytes, with known secrets and everything that looks like one taken out."""
-    text = _adapter().dump_json(record).decode()
-    return redact(text, known=secrets).encode()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoded:
+    """A record as it is stored: its JSON, and the long texts of it by their hash."""
+
+    body: bytes
+    contents: dict[str, bytes] = field(default_factory=dict)
 
 
-def decode(body: bytes) -> Record:
-    """The record behind JSON bytes."""
+def encode(record: Record, *, secrets: Sequence[str] = ()) -> Encoded:
+    """The record as JSON, with known secrets and everything that looks like one taken out."""
+    value = _plain(record)
+    tools = value.pop("tools", None)  # a fingerprint under the name of a tool such as `read_secret` is none itself
+    value = without_secrets(value, secrets)
+    if tools is not None:
+        value = {**value, "tools": tools}
+    body = to_json(value)
+    if len(body) < LONG_CHARACTERS and b"\\u0000" not in body:
+        return Encoded(body=body)
+    contents: dict[str, bytes] = {}
+    return Encoded(body=to_json(_mapped(value, lambda text: _outside(text, contents))), contents=contents)
+
+
+def _plain(record: Record) -> dict[str, Any]:
     try:
+        value: dict[str, Any] = to_jsonable_python(record, bytes_mode="base64", fallback=str)
+    except ValueError as error:
+        raise JournalRefused(f"What the run keeps ({record.kind}) cannot be stored: {error}.") from None
+    return value
+
+
+def decode(body: bytes, content_of: Callable[[str], bytes]) -> Record:
+    """The record behind its JSON; `content_of` gives the text of a hash, or raises `JournalRefused`."""
+    try:
+        if b"\\u0000" in body:
+            body = to_json(_mapped(from_json(body), lambda text: _inside(text, content_of)))
         record: Record = _adapter().validate_json(body)
     except ValidationError as error:
-        reason = error.errors(include_url=False)[0]["msg"]
-        raise JournalRefused(f"A record of the run log cannot be read: {reason}.") from None
+        fault = error.errors(include_url=False)[0]
+        place = ".".join(map(str, fault["loc"]))
+        raise JournalRefused(f"A record of the run log cannot be read: {place}: {fault['msg']}.") from None
+    except ValueError as error:
+        raise JournalRefused(f"A record of the run log cannot be read: {error}.") from None
     return record
+
+
+def _mapped(value: object, change: Callable[[str], str]) -> object:
+    """The JSON value with every text changed; keys stay."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {key: _mapped(item, change) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_mapped(item, change) for item in value]
+    return value
+
+
+def _outside(text: str, contents: dict[str, bytes]) -> str:
+    if len(text) < LONG_CHARACTERS:
+        return _NUL + text if text.startswith(_NUL) else text
+    name = content_hash(text)
+    contents[name] = text.encode()
+    return _NUL + name
+
+
+def _inside(text: str, content_of: Callable[[str], bytes]) -> str:
+    if not text.startswith(_NUL):
+        return text
+    if text.startswith(_NUL * 2):
+        return text[1:]
+    return content_of(text[1:]).decode()
 
 
 @lru_cache(maxsize=1)
 def _adapter() -> TypeAdapter[Any]:
     # Built on first use: the tree of types takes as long as three interpreter starts.
-    return TypeAdapter(Annotated[Record, Field(discriminator="kind")])
+    config = ConfigDict(val_json_bytes="base64")
+    return TypeAdapter(Annotated[Record, Field(discriminator="kind")], config=config)

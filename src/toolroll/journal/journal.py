@@ -1,36 +1,133 @@
 """Where records go, and come from again. The store that needs nothing keeps them in memory."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from time import time
 from typing import Protocol
 
-from toolroll.journal.records import Record
+from toolroll.errors import JournalRefused
+from toolroll.journal.records import Record, RunBegan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """What can be read of a run: records with their index, and what had to be left out.
+
+    A damaged recording ends before the damage; the run can be looked at, and not be continued.
+    """
+
+    run_id: str
+    records: tuple[tuple[int, Record], ...]
+    notes: tuple[str, ...] = ()
+    is_damaged: bool = False
+
+    def __iter__(self) -> Iterator[tuple[int, Record]]:
+        return iter(self.records)
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRow:
+    """A run in the list of runs; times are seconds since 1970."""
+
+    run_id: str
+    began: float
+    updated: float
+    records: int
+    last_kind: str
+    parent: str | None = None
 
 
 class Journal(Protocol):
-    """An append-only log of runs."""
+    """An append-only log of runs, each driven by one holder at a time."""
 
     async def append(self, run_id: str, record: Record, /) -> int:
-        """Add a record to a run and return its index: 1, 2, 3, ... It is kept when this returns."""
+        """Add a record to a run and return its index: 1, 2, 3, ... It is kept when this returns.
+
+        A run that nobody holds is taken first; one that somebody else holds is refused.
+        """
         ...
 
-    async def read(self, run_id: str, /, *, after: int = 0) -> Sequence[tuple[int, Record]]:
-        """The records of a run with an index above `after`, in order."""
+    async def read(self, run_id: str, /, *, after: int = 0) -> Recording:
+        """The records of a run with an index above `after`, in order; `JournalRefused` where there is no such run."""
+        ...
+
+    async def runs(self) -> Sequence[RunRow]:
+        """All runs, the latest first."""
+        ...
+
+    async def acquire(self, run_id: str, /) -> bool:
+        """Hold the run, if nobody else does; it may be a new one. Refused where the record is damaged."""
+        ...
+
+    async def release(self, run_id: str, /) -> None:
+        """Let somebody else go on with the run."""
         ...
 
 
 class MemoryJournal:
     """Runs that last as long as the process."""
 
-    def __init__(self) -> None:
-        self._runs: dict[str, list[Record]] = {}
+    def __init__(self, *, clock: Callable[[], float] = time) -> None:
+        self._runs: dict[str, list[tuple[float, Record]]] = {}
+        self._held: set[str] = set()
+        self._clock = clock
 
     async def append(self, run_id: str, record: Record, /) -> int:
         """Add a record to a run and return its index."""
+        self._held.add(run_id)
         records = self._runs.setdefault(run_id, [])
-        records.append(record)
+        records.append((self._clock(), record))
         return len(records)
 
-    async def read(self, run_id: str, /, *, after: int = 0) -> Sequence[tuple[int, Record]]:
+    async def read(self, run_id: str, /, *, after: int = 0) -> Recording:
         """The records of a run with an index above `after`, in order."""
-        records = self._runs.get(run_id, [])
-        return list(enumerate(records, start=1))[after:]
+        if run_id not in self._runs:
+            raise no_such_run(run_id)
+        numbered = enumerate((record for _, record in self._runs[run_id]), start=1)
+        return Recording(run_id=run_id, records=tuple(numbered)[after:])
+
+    async def runs(self) -> Sequence[RunRow]:
+        """All runs, the latest first."""
+        return [_row(run_id, records) for run_id, records in reversed(self._runs.items()) if records]
+
+    async def acquire(self, run_id: str, /) -> bool:
+        """Hold the run, if nobody else does."""
+        if run_id in self._held:
+            return False
+        self._held.add(run_id)
+        return True
+
+    async def release(self, run_id: str, /) -> None:
+        """Let somebody else go on with the run."""
+        self._held.discard(run_id)
+
+
+def _row(run_id: str, records: Sequence[tuple[float, Record]]) -> RunRow:
+    (began, first), (updated, last) = records[0], records[-1]
+    return RunRow(
+        run_id=run_id,
+        began=began,
+        updated=updated,
+        records=len(records),
+        last_kind=last.kind,
+        parent=first.parent if isinstance(first, RunBegan) else None,
+    )
+
+
+def no_such_run(run_id: str) -> JournalRefused:
+    """What is said of a run that is not there."""
+    return JournalRefused(f"There is no run {run_id[:64]!r}. See `toolroll runs list`.")
+
+
+def ancestors(rows: Sequence[RunRow], run_id: str) -> tuple[str, ...]:
+    """The runs that a run is a part of, the nearest first. Links that lead in a circle end where it closes."""
+    parents = {row.run_id: row.parent for row in rows}
+    found: list[str] = []
+    parent = parents.get(run_id)
+    while parent is not None and parent != run_id and parent not in found:
+        found.append(parent)
+        parent = parents.get(parent)
+    return tuple(found)

@@ -1,30 +1,33 @@
 """The records of a run: facts in the order they became true. Nothing in them is ever changed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from toolroll.kernel.approval import Effect
 from toolroll.kernel.conversation import AssistantMessage, Message
 from toolroll.kernel.messages import ToolCall, ToolMessage
 from toolroll.kernel.usage import Usage
 
-Json: TypeAlias = Mapping[str, object]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunBegan:
-    """A run was started: with which model, system prompt and tools (name to fingerprint)."""
+    """A run was started: with which model, system prompt and tools (name to fingerprint).
+
+    `parent` is the run that this one is a part of; `settings` is what a surface needs to make the same agent again.
+    """
 
     model: str
     system: str
     tools: Mapping[str, str]
     parent: str | None = None
+    settings: Mapping[str, object] = field(default_factory=dict)
     kind: Literal["run_began"] = "run_began"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """A message came from outside: the prompt, an earlier conversation, a continuation."""
+    """A message came from outside: the prompt, an earlier conversation, a continuation, a word of the agent's own."""
 
     message: Message
     kind: Literal["said"] = "said"
@@ -46,38 +49,45 @@ class Answered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intended:
-    """A call is about to run. Without an outcome after it, nobody knows whether it did."""
+    """A call is about to run. Without an outcome after it, nobody knows whether it did.
+
+    `base` and `target` are the hashes of what it changes, before and after, where its preview gave them: they tell.
+    """
 
     call: ToolCall
-    effect: str
+    effect: Effect
+    base: str | None = None
+    target: str | None = None
     kind: Literal["intended"] = "intended"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """A call has its result, whether it ran or was refused."""
+    """A call has its result, whether it ran or was refused. `note` is what the loop guard added to it."""
 
     result: ToolMessage
     code: str | None
     duration_ms: float
     is_final: bool = False
+    note: str | None = None
     kind: Literal["ended"] = "ended"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A person was asked; `digest` is what an answer must be bound to."""
+    """A person was asked, and shown this; `digest` is what an answer must be bound to."""
 
     call_id: str
     tool: str
     digest: str
     preview: str
+    why: str = ""
     kind: Literal["asked"] = "asked"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
-    """The person answered."""
+    """The person answered what was asked under that digest."""
 
     call_id: str
     digest: str

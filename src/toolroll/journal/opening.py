@@ -1,0 +1,81 @@
+"""The SQLite file of the run log: made private from its first byte, with its tables, or refused if it is newer."""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from toolroll.errors import JournalRefused
+from toolroll.safe.files import PRIVATE_FILE_MODE, private_folder
+from toolroll.safe.refusals import refusals
+
+BUSY_TIMEOUT_S: Final = 10.0
+"""How long one process waits for another's write; a write takes well under a millisecond."""
+TABLES_VERSION: Final = 1
+"""Raised when the tables change so that an older program could not use them."""
+
+_TABLES: Final = """
+create table if not exists runs (
+    run_id text not null unique,
+    format integer not null,
+    began real not null,
+    parent text,
+    holder text
+) strict;
+create table if not exists records (
+    run_id text not null,
+    number integer not null,
+    kind text not null,
+    at real not null,
+    body blob not null,
+    chain text not null,
+    primary key (run_id, number)
+) strict, without rowid;
+create table if not exists contents (
+    hash text primary key,
+    body blob not null
+) strict, without rowid;
+"""
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """The open file, made where there is none."""
+    private_folder(path.parent)
+    with refusals(str(path)):
+        # SQLite gives its other files the mode of this one, which is therefore never made by it.
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE_FILE_MODE)
+        try:
+            os.fchmod(fd, PRIVATE_FILE_MODE)
+        finally:
+            os.close(fd)
+    db = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+    try:
+        _prepare(db, path)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _prepare(db: sqlite3.Connection, path: Path) -> None:
+    [version] = db.execute("pragma user_version").fetchone()
+    if version > TABLES_VERSION:
+        raise JournalRefused(
+            f"The run log '{path}' belongs to a newer version of toolroll (tables {version}, this one knows up to "
+            f"{TABLES_VERSION}). Update toolroll to use it."
+        )
+    db.execute("pragma journal_mode = wal")
+    db.execute("pragma synchronous = normal")
+    if version < TABLES_VERSION:
+        db.executescript(f"begin immediate; {_TABLES} pragma user_version = {TABLES_VERSION}; commit;")
+
+
+@contextmanager
+def told(path: Path) -> Iterator[None]:
+    """What SQLite says of a file that it cannot use, in words of ours."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise JournalRefused(f"The run log '{path}' cannot be used: {error}.") from error

@@ -1,0 +1,165 @@
+"""Secrets go before anything is stored (D6): out of the values of a record, never out of its JSON text.
+
+A record that holds none, and that is nearly all, comes back as the same object: all its texts are looked at in one go.
+What must survive to the byte is not guessed at. Pictures and documents lose known values only, and what a provider has
+signed or sealed would be worthless after a chance hit.
+"""
+
+import base64
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Final
+
+from toolroll.errors import JsonRefused
+from toolroll.kernel.parse import parse_json
+from toolroll.kernel.serialize import dump_plain, well_formed
+from toolroll.safe.limits import MIN_KNOWN_SECRET_CHARACTERS
+from toolroll.safe.secrets import redact, redact_value
+from toolroll.safe.shapes import names_a_secret
+
+MAX_DEPTH: Final = 100
+"""Levels of a value, texts that are JSON included; each takes four frames of the 1,000 that Python allows."""
+_APART: Final = "\n" * 6
+"""Between texts that are looked at together: no shape of a secret reaches across five line ends."""
+_SEALED: Final = frozenset({"encrypted_content", "encrypted_index", "signature"})
+_BINARY: Final = frozenset({"base64", "document", "image", "redacted_thinking"})
+_TEXTUAL: Final = ("text/", "application/json", "application/xml", "application/yaml")
+_MARK: Final = "[redacted:"
+
+
+def without_secrets(value: dict[str, Any], known: Sequence[str] = ()) -> dict[str, Any]:
+    """The JSON object without secrets; the same object where there are none."""
+    texts = _Texts()
+    texts.gather(value)
+    joined = _APART.join(texts.found)
+    if texts.is_clear and _is_encodable(joined) and redact(joined, known=known) == joined:
+        return value
+    return _Redaction(known).of(value)
+
+
+def lost_a_secret(text: str) -> bool:
+    """Whether something was taken out of this text: it must not be used as if it were whole."""
+    return _MARK in text
+
+
+class _Texts:
+    """All texts of a value, down into those that are JSON themselves; `is_clear` as long as names give nothing away."""
+
+    def __init__(self) -> None:
+        self.found: list[str] = []
+        self.is_clear = True
+
+    def gather(self, value: object, depth: int = MAX_DEPTH) -> None:
+        """Add the texts of this value."""
+        if isinstance(value, str):
+            self._gather_text(value, depth)
+        elif depth == 0:
+            self.is_clear = False
+        elif isinstance(value, dict):
+            for key, item in value.items():
+                self.found.append(key)
+                self._gather_field(key, item, value, depth - 1)
+        elif isinstance(value, list):
+            for item in value:
+                self.gather(item, depth - 1)
+
+    def _gather_text(self, text: str, depth: int) -> None:
+        parsed = _as_json(text)
+        if parsed is None:
+            self.found.append(text)
+        else:
+            self.gather(parsed, depth)
+
+    def _gather_field(self, key: str, item: object, of: Mapping[str, object], depth: int) -> None:
+        if _names_a_secret(key) or _is_bytes(key, item, of):
+            self.is_clear = False
+        elif not _is_sealed(key, item):
+            self.gather(item, depth)
+
+
+class _Redaction:
+    def __init__(self, known: Sequence[str]) -> None:
+        self._known = tuple(known)
+
+    def of(self, value: Mapping[str, object]) -> dict[str, Any]:
+        """The object without secrets."""
+        return self._object(value, MAX_DEPTH)
+
+    def _without(self, value: object, depth: int) -> object:
+        if isinstance(value, str):
+            return self._text(value, depth)
+        if not isinstance(value, dict | list):
+            return value
+        if depth == 0:
+            return "[redacted:too-deep]"
+        if isinstance(value, list):
+            return [self._without(item, depth - 1) for item in value]
+        return self._object(value, depth - 1)
+
+    def _object(self, value: Mapping[str, object], depth: int) -> dict[str, Any]:
+        return {self._redact(key): self._field(key, item, value, depth) for key, item in value.items()}
+
+    def _field(self, key: str, item: object, of: Mapping[str, object], depth: int) -> object:
+        if isinstance(item, str) and _is_bytes(key, item, of):
+            return self._bytes(item, str(of.get("media_type", "")))
+        if _is_sealed(key, item):
+            return item
+        if _names_a_secret(key):
+            named = redact_value({key: item}, known=self._known)
+            assert isinstance(named, dict)
+            [item] = named.values()
+        return self._without(item, depth)
+
+    def _text(self, text: str, depth: int) -> str:
+        parsed = _as_json(text)
+        if parsed is None:
+            return self._redact(text)
+        kept = self._without(parsed, depth)
+        return text if kept == parsed else dump_plain(kept)
+
+    def _redact(self, text: str) -> str:
+        return redact(well_formed(text), known=self._known)
+
+    def _bytes(self, encoded: str, media_type: str) -> str:
+        try:
+            data = base64.b64decode(encoded, altchars=b"-_" if "-" in encoded or "_" in encoded else None)
+        except ValueError:
+            return self._redact(encoded)
+        kept = self._text_bytes(data) if media_type.startswith(_TEXTUAL) else self._binary(data)
+        return encoded if kept == data else base64.urlsafe_b64encode(kept).decode("ascii")
+
+    def _text_bytes(self, data: bytes) -> bytes:
+        return redact(data.decode("utf-8", "surrogateescape"), known=self._known).encode("utf-8", "surrogateescape")
+
+    def _binary(self, data: bytes) -> bytes:
+        for value in self._known:
+            raw = value.encode("utf-8", "surrogatepass")
+            if len(raw) >= MIN_KNOWN_SECRET_CHARACTERS:
+                data = data.replace(raw, b"*" * len(raw))  # of the same length: offsets in the file stay true
+        return data
+
+
+# Remembered: records have the same few keys, and a search for each would cost more than all the rest.
+_names_a_secret: Callable[[str], bool] = lru_cache(maxsize=1024)(names_a_secret)
+
+
+def _as_json(text: str) -> object | None:
+    """The object or list behind a text that is one: a call's arguments, a result."""
+    if not text.startswith(("{", "[")):
+        return None
+    try:
+        return parse_json(text)
+    except JsonRefused:
+        return None
+
+
+def _is_encodable(text: str) -> bool:
+    return text.isascii() or text == well_formed(text)
+
+
+def _is_sealed(key: str, item: object) -> bool:
+    return key in _SEALED and isinstance(item, str)
+
+
+def _is_bytes(key: str, item: object, of: Mapping[str, object]) -> bool:
+    return key == "data" and isinstance(item, str) and of.get("type") in _BINARY

@@ -1,0 +1,93 @@
+"""Records as JSON and back: the same values, long texts once, old formats still readable."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from tests.journal.samples import EVERY_KIND, records
+
+from toolroll.errors import JournalRefused
+from toolroll.journal.codec import LONG_CHARACTERS, Encoded, decode, encode
+from toolroll.journal.records import Ended, Kept, Record, Said
+from toolroll.kernel.approval import content_hash
+from toolroll.kernel.conversation import UserMessage
+from toolroll.kernel.messages import ToolMessage
+
+FORMAT_1 = Path(__file__).parent / "format-1.jsonl"
+
+
+def nothing(name: str) -> bytes:
+    raise JournalRefused(f"{name[:4]} is missing")
+
+
+def again(encoded: Encoded) -> Record:
+    return decode(encoded.body, encoded.contents.__getitem__)
+
+
+@given(records)
+def test_D1_any_record_comes_back_as_it_was(record: Record) -> None:
+    assert record == again(encode(record))
+
+
+@pytest.mark.parametrize("text", ["\0", "\0" * 2, "\0" + "a" * 64, "a\0b", "\\u0000", "ж" * LONG_CHARACTERS])
+def test_D1_no_text_is_taken_for_a_reference(text: str) -> None:
+    record = Kept(name=text, value=[text, {"deep": [text]}])
+    assert record == again(encode(record))
+
+
+def test_D1_a_long_text_is_stored_under_its_hash_once() -> None:
+    text = "a line of it\n" * 1_000
+    encoded = encode(Kept(name="n", value=[text, text, {"short": "x"}]))
+    assert {content_hash(text): text.encode()} == encoded.contents
+    assert len(encoded.body) < 400
+
+
+def test_D1_a_text_that_is_missing_is_refused() -> None:
+    encoded = encode(Kept(name="n", value="x" * LONG_CHARACTERS))
+    with pytest.raises(JournalRefused, match="is missing"):
+        decode(encoded.body, nothing)
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (b"{", "cannot be read"),
+        (b'{"kind": "from_the_future"}', "cannot be read"),
+        (b'{"kind": "kept"}', "kept.name: Field required"),
+        (b'{"kind": "kept", "name": "\\u0000', "cannot be read"),
+    ],
+)
+def test_XD4_what_is_no_record_is_refused(body: bytes, told: str) -> None:
+    with pytest.raises(JournalRefused, match=told):
+        decode(body, nothing)
+
+
+def test_D1_half_of_a_surrogate_pair_costs_that_character_only() -> None:
+    record = Said(message=UserMessage.of("before \ud800 after"))
+    assert Said(message=UserMessage.of("before � after")) == again(encode(record))
+
+
+def test_D1_what_has_no_json_form_is_kept_as_text() -> None:
+    assert Kept(name="n", value=["1j", [3]]) == again(encode(Kept(name="n", value=[1j, {3}])))
+
+
+def test_D1_a_value_that_holds_itself_is_refused_in_words() -> None:
+    value: list[Any] = []
+    value.append(value)
+    with pytest.raises(JournalRefused, match=r"\(kept\) cannot be stored"):
+        encode(Kept(name="n", value=value))
+
+
+def test_D1_records_of_format_1_still_open() -> None:
+    """These bytes were written by the first version and are never made anew."""
+    lines = FORMAT_1.read_bytes().splitlines()
+    assert list(EVERY_KIND) == [decode(line, nothing) for line in lines]
+
+
+def test_D1_fields_that_a_later_version_adds_are_passed_over() -> None:
+    result = ToolMessage(call_id="c", name="n", content="x")
+    body = encode(Ended(result=result, code=None, duration_ms=1.0)).body
+    assert Ended(result=result, code=None, duration_ms=1.0) == decode(
+        body.replace(b'{"result"', b'{"from_the_future":{"a":1},"result"'), nothing
+    )
