@@ -13,7 +13,7 @@ see to it that no mistake in them, and no order they are stacked in, runs what n
 belongs into another process.
 """
 
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NoReturn, SupportsIndex, TypeAlias
 
 from toolroll.errors import PermitRefused
 from toolroll.kernel.approval import Preview, content_hash
@@ -55,6 +55,9 @@ class Permit:
         self._preview = preview
         self._payload = None if preview is None else seal_of(preview.payload)
         self._open = True
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        raise PermitRefused("A permit cannot be copied: it would let a second call through.")
 
     @property
     def granted(self) -> Grant:
