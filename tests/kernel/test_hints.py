@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import types
 from collections.abc import Callable, Iterator
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import pytest
 from pydantic import BaseModel, Field
+from typing_extensions import TypedDict
 
 from toolroll import Depends, Run, define_tool, tool
 from toolroll.errors import DefinitionError
@@ -69,6 +71,38 @@ async def test_K1_types_of_the_function_around_are_seen() -> None:
 
     assert await call(grow, '{"local": {"size": 3}}') == 7
     assert await call(grow_all, '{"locals_": [{"size": 3}, {"size": 1}]}') == 4
+
+
+async def test_K1_K2_types_inside_of_local_types_are_seen() -> None:
+    class Size(BaseModel):
+        value: int
+
+    @dataclasses.dataclass
+    class Box:
+        size: Size
+
+    class Boxes(TypedDict):
+        boxes: list[Box]
+
+    @tool
+    def measure(boxes: Boxes, box: Box | None = None) -> int:
+        """Measure."""
+        return sum(box.size.value for box in boxes["boxes"])
+
+    def execute(given: Box, ctx: ToolContext) -> int:
+        return given.size.value
+
+    assert await call(measure, '{"boxes": {"boxes": [{"size": {"value": 3}}]}}') == 3
+    assert (
+        await call(define_tool(name="box", description="B.", input=Box, execute=execute), '{"size": {"value": 4}}') == 4
+    )
+
+    def wrong(boxes: Boxes, bad: Callable[[], int]) -> None:
+        """Refused."""
+
+    with pytest.raises(DefinitionError) as caught:
+        tool(wrong)
+    assert caught.value.parameter == "bad"
 
 
 async def test_K1_a_local_type_hides_one_of_the_module() -> None:

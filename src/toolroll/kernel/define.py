@@ -6,7 +6,7 @@ from dataclasses import fields, is_dataclass
 from functools import partial
 from typing import Any, Final, TypeVar, get_args, get_origin, overload
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel, RootModel, TypeAdapter
 from pydantic.errors import PydanticUndefinedAnnotation
 from pydantic_core import SchemaError
 from typing_extensions import TypedDict, is_typeddict
@@ -96,7 +96,7 @@ def define_tool(
         )
     _check_takes(name, "execute", execute, "input, ctx")
     _check_is_no_generator(name, execute)
-    adapter, parameters = _adapt(name, input, None)
+    adapter, parameters = _adapt(name, input, None, place_at(2))
     options = _core_options(name, description, adapter, parameters, effect, preview)
     made = InputTool(execute, **options, **_named_parameters(name, _field_names(input), paths, why))
     return made if timeout is None else with_timeout(made, timeout)
@@ -104,13 +104,9 @@ def define_tool(
 
 def _is_input_type(shape: object) -> bool:
     shape = get_origin(shape) or shape  # of a generic one
-    if not isinstance(shape, type):
+    if not isinstance(shape, type) or issubclass(shape, RootModel):  # which has no fields to name
         return False
-    return (
-        is_typeddict(shape)
-        or is_dataclass(shape)
-        or (issubclass(shape, BaseModel) and "root" not in shape.model_fields)
-    )
+    return is_typeddict(shape) or is_dataclass(shape) or issubclass(shape, BaseModel)
 
 
 def _field_names(shape: Any) -> Collection[str]:
@@ -140,7 +136,7 @@ def _from_function(
     signature = read_signature(function, tool=name, place=place, texts=docs.parameters)
     _check_dependencies(name, signature, place)
     shape = TypedDict(name, signature.fields)  # type: ignore[misc]  # the fields are known only here
-    adapter, parameters = _adapt(name, shape, signature)
+    adapter, parameters = _adapt(name, shape, signature, place)
     signature.put_defaults(parameters)
     options = _core_options(name, description or docs.summary, adapter, parameters, effect, preview)
     return FunctionTool(
@@ -240,23 +236,23 @@ def _check_dependencies(name: str, signature: Signature, place: Place) -> None:
                 raise
 
 
-def _adapt(name: str, shape: Any, signature: Signature | None) -> tuple[TypeAdapter[Any], JsonSchema]:
+def _adapt(name: str, shape: Any, signature: Signature | None, place: Place) -> tuple[TypeAdapter[Any], JsonSchema]:
     """The validator of the arguments and their schema; what cannot be either is blamed on its parameter."""
     try:
-        adapter: TypeAdapter[Any] = TypeAdapter(shape)
+        adapter = _adapter(shape, place)
         return adapter, draft07(adapter)
     except OpenObject as error:
         raise DefinitionError(
             f'{name}: {error.where or "the input"} takes fields it does not name (extra="allow"). A model must know '
             "what it can send: declare the fields, or use dict[str, ...] for a free-form map.",
             tool=name,
-            parameter=_culprit(signature),
+            parameter=_culprit(signature, place),
         ) from None
     except _UNUSABLE as error:
-        parameter = _culprit(signature)
-        place = f"parameter '{parameter}'" if parameter else "the input"
+        parameter = _culprit(signature, place)
+        subject = f"parameter '{parameter}'" if parameter else "the input"
         raise DefinitionError(
-            f"{name}: {place} has a type that cannot be used ({_reason(error)}). Take a plain type (str, int, list, "
+            f"{name}: {subject} has a type that cannot be used ({_reason(error)}). Take a plain type (str, int, list, "
             "model) and convert inside, or inject the value with Depends.",
             tool=name,
             parameter=parameter,
@@ -269,10 +265,18 @@ def _reason(error: Exception) -> str:
     return " ".join(said.split())
 
 
-def _culprit(signature: Signature | None) -> str | None:
+def _adapter(shape: Any, place: Place) -> TypeAdapter[Any]:
+    adapter: TypeAdapter[Any] = TypeAdapter(shape)
+    if not adapter.pydantic_complete:  # a type in it names one that only the place of definition knows
+        adapter.rebuild(raise_errors=True, _types_namespace=place.names)
+    return adapter
+
+
+def _culprit(signature: Signature | None, place: Place) -> str | None:
     for parameter, annotation in signature.fields.items() if signature else ():
         try:
-            draft07(TypeAdapter(TypedDict("One", {parameter: annotation})))  # type: ignore[operator]  # as above
+            one = TypedDict("One", {parameter: annotation})  # type: ignore[misc]  # as above
+            draft07(_adapter(one, place))
         except (OpenObject, *_UNUSABLE):
             return parameter
     return None
