@@ -96,14 +96,11 @@ def _result(tools: "Toolset", name: str, raw: str, leave: "Leave") -> "ToolResul
 
 def show_event(event: "KernelEvent") -> None:
     """Tell a person at the terminal what a running call reports: how far it is, and the todos."""
-    match event.event:
-        case "progress":
-            share = "" if event.fraction is None else f" ({event.fraction:.0%})"
-            _say(event.message + share)
-        case "state_changed":
-            _say(f"{event.name}: {json.dumps(event.value, ensure_ascii=False)}")
-        case "approval_requested" | "approval_decided":
-            return  # the person has seen that: it is what they did
+    if event.event == "progress":
+        share = "" if event.fraction is None else f" ({event.fraction:.0%})"
+        _say(event.message + share)
+    elif event.event == "state_changed":
+        _say(f"{event.name}: {json.dumps(event.value, ensure_ascii=False)}")
 
 
 def _say(text: str) -> None:

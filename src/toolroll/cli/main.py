@@ -75,10 +75,6 @@ def _told(error: Exception, session: Session) -> int:
         case ToolrollError():
             session.fail(error.failure_code if isinstance(error, ToolFailure) else error.code, error.message)
             return WRONG_USAGE if isinstance(error, UsageError) else FAILED
-        case BrokenPipeError():
-            # Nobody reads on (`| head`). What is still buffered would be complained about at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), session.out.fileno())
-            return FAILED
         case _:
             what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
             session.fail("unexpected", f"Something unexpected went wrong: {what}. Add --debug to see where.")

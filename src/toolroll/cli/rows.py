@@ -87,14 +87,14 @@ class _Summary:
         # A tool without a preview of its own shows its arguments once, not twice.
         self.is_whole = request.preview.text == f"{request.tool} {dump_json(request.arguments)}"
         self._sides = _sides(request.preview)
+        values = {name: value for name, value in values.items() if value != request.why}
         labels = {name: one_line(name, MAX_LABEL_CHARACTERS) for name in values}
         self._width = max([len("why"), *map(len, labels.values())]) + 2
         self.in_full: list[Row] = []
         self.texts = [request.why]
         self.rows = [*self._labelled("why", request.why.strip())]
         for name, value in values.items():
-            if value != request.why:
-                self.rows += self._argument(labels[name], value)
+            self.rows += self._argument(labels[name], value)
 
     def _labelled(self, label: str, text: str) -> Iterator[Row]:
         for index, line in enumerate(text.split("\n")):

@@ -55,8 +55,10 @@ class Session:
         stdout, stderr = _standard("stdout"), _standard("stderr")
         if stdout is not None:
             stdout.flush()
-            self._out = os.fdopen(os.dup(_STDOUT), "w", encoding="utf-8")
-        os.dup2(_STDERR if stderr is not None else os.open(os.devnull, os.O_WRONLY), _STDOUT)
+        kept = None if stdout is None else os.dup(_STDOUT)
+        os.dup2(os.open(os.devnull, os.O_WRONLY) if stderr is None else _STDERR, _STDOUT)
+        # Opened only now: it would have got the number 1 of a stdout that is closed.
+        self._out = os.fdopen(os.open(os.devnull, os.O_WRONLY) if kept is None else kept, "w", encoding="utf-8")
         sys.stdout = sys.stderr
 
     def write(self, text: str) -> None:

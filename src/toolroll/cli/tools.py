@@ -26,7 +26,7 @@ def tools() -> None:
     """List the tools, and show what a model is told about one."""
 
 
-@tools.command("list")
+@tools.command("list", short_help="List the tools with their effect.")
 @source_options
 @output_options
 @click.pass_obj
@@ -161,7 +161,7 @@ def _formatter() -> click.HelpFormatter:
     return click.get_current_context().make_formatter()
 
 
-@tools.command()
+@tools.command(short_help="Print the JSON Schema of a tool's arguments.")
 @click.argument("name", shell_complete=complete_names)
 @click.option("--strict", is_flag=True, help="The form for strict tool calling.")
 @click.option(

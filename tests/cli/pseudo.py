@@ -1,0 +1,134 @@
+"""A command at a pseudo-terminal: keys are sent, the screen is read. Its stdout is a pipe, as before `| jq`."""
+
+import fcntl
+import os
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import pyte
+
+TOOLS = Path(__file__).with_name("sample_tools.py")
+WAIT_S = 30.0
+_SGR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def toolroll(*arguments: str) -> list[str]:
+    """The command line of the program, run by this Python."""
+    return [sys.executable, "-c", "from toolroll.cli.main import main; main()", *arguments]
+
+
+def environment(home: Path, **more: str) -> dict[str, str]:
+    """The environment of the tests without what would make it a machine, or change colours."""
+    left_out = {"CI", "NO_COLOR", "FORCE_COLOR", "VISUAL", "EDITOR", "COLUMNS", "LINES"}
+    kept = {name: value for name, value in os.environ.items() if name not in left_out}
+    return kept | {"TOOLROLL_HOME": str(home), "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"} | more
+
+
+class Pseudo:
+    """A program with a terminal for stdin and stderr, and a pipe for stdout."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        env: Mapping[str, str],
+        cwd: Path,
+        columns: int = 80,
+        rows: int = 24,
+        stdin: int | None = None,
+        stdout_on_terminal: bool = False,
+    ) -> None:
+        self._master, slave = os.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self.screen = pyte.Screen(columns, rows)
+        self._stream = pyte.ByteStream(self.screen)
+        self.raw = b""
+        self.process = subprocess.Popen(
+            command,
+            stdin=slave if stdin is None else stdin,
+            stdout=slave if stdout_on_terminal else subprocess.PIPE,
+            stderr=slave,
+            env=dict(env),
+            cwd=cwd,
+            start_new_session=True,
+            preexec_fn=_take_terminal,  # noqa: PLW1509 - one system call: /dev/tty is then this terminal
+        )
+        os.close(slave)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        if self.process.stdout:
+            self.process.stdout.close()
+        os.close(self._master)
+
+    @property
+    def text(self) -> str:
+        """All that was ever written, without colours."""
+        return _SGR.sub("", self.raw.decode("utf-8", "replace")).replace("\r\n", "\n")
+
+    @property
+    def display(self) -> list[str]:
+        """The screen as it is now, without trailing blanks."""
+        return [line.rstrip() for line in self.screen.display]
+
+    def wait_for(self, text: str) -> None:
+        """Read until this text has been written since the last key."""
+        self._read_until(lambda: text in self.text[self._sent_at :], text)
+
+    def press(self, line: str, *then: str) -> None:
+        """Type a line and Enter, and wait for what is answered, one after the other."""
+        self.send(line.encode() + b"\r", *then)
+
+    def send(self, keys: bytes, *then: str) -> None:
+        """Type keys as they are."""
+        self._sent_at = len(self.text)
+        os.write(self._master, keys)
+        for text in then:
+            self.wait_for(text)
+
+    _sent_at = 0
+
+    def end(self) -> tuple[int, str]:
+        """Read to the end: the exit code, and what went to stdout."""
+        self._read_until(lambda: self.process.poll() is not None, "the end")
+        self._drain()
+        out = self.process.stdout.read().decode() if self.process.stdout else ""
+        return self.process.returncode, out
+
+    def _read_until(self, done: Callable[[], bool], what: str) -> None:
+        deadline = time.monotonic() + WAIT_S
+        while not done():
+            if time.monotonic() > deadline or not (self._drain(0.05) or self.process.poll() is None or done()):
+                raise AssertionError(f"waited for {what!r}, on the screen:\n" + "\n".join(self.display))
+
+    def _drain(self, wait_s: float = 0.0) -> bool:
+        if not select.select([self._master], [], [], wait_s)[0]:
+            return False
+        try:
+            data = os.read(self._master, 65_536)
+        except OSError:  # EIO: the other side is closed
+            return False
+        self.raw += data
+        self._stream.feed(data)
+        return bool(data)
+
+
+def _take_terminal() -> None:
+    fcntl.ioctl(2, termios.TIOCSCTTY, 0)

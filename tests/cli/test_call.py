@@ -1,0 +1,232 @@
+"""`toolroll call`: what a model would read, as text or as JSON, and nothing else on stdout."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from tests.cli.pseudo import TOOLS, WAIT_S, Pseudo, environment, toolroll
+
+Done = subprocess.CompletedProcess[str]
+
+
+def call(folder: Path, *arguments: str, stdin: bytes = b"", own: bool = True, **env: str) -> Done:
+    """`toolroll call` without a terminal; `own` takes the tools of these tests instead of the packs."""
+    source = ("--from", str(TOOLS)) if own else ()
+    done = subprocess.run(
+        toolroll("call", *arguments, *source),
+        env=environment(folder / "home", **env),
+        cwd=folder,
+        input=stdin,
+        capture_output=True,
+        check=False,
+        timeout=WAIT_S,
+    )
+    return Done(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def told(done: Done) -> tuple[int, str, str]:
+    return done.returncode, done.stdout, done.stderr
+
+
+def as_json(done: Done) -> dict[str, object]:
+    assert done.stdout.count("\n") == 1
+    value: dict[str, object] = json.loads(done.stdout)
+    return value
+
+
+def test_S3_a_tool_of_a_pack_runs_and_its_text_is_all_there_is(tmp_path: Path) -> None:
+    assert told(call(tmp_path, "done", '{"message": "Усе."}', own=False)) == (0, "Усе.\n", "")
+
+
+def test_S3_the_text_is_exactly_what_a_model_reads(tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(b"a\r\n\tb\x1b[31m\xc2\x9b\n")
+    assert told(call(tmp_path, "look", '{"path": "f"}')) == (0, "a\n\tb\x1b[31m\x9b\n", "")
+    assert call(tmp_path, "facts").stdout == '{"ok":true,"letters":"ї","half":"�","items":[1,2.5,null]}\n'
+
+
+def test_S2_S3_as_json_the_content_is_the_value_itself(tmp_path: Path) -> None:
+    assert as_json(call(tmp_path, "facts", "--json")) == {
+        "tool": "facts",
+        "is_error": False,
+        "content": {"ok": True, "letters": "ї", "half": "�", "items": [1, 2.5, None]},
+        "output_ref": None,
+    }
+    assert as_json(call(tmp_path, "escaping", "--json"))["content"] == "a\x1b[31mred\u202e"
+    assert as_json(call(tmp_path, "picture", "{}", "--json"))["content"] == [
+        {"type": "text", "text": "look:"},
+        {"type": "image", "media_type": "image/png", "data": "iVBORw=="},
+        {"type": "document", "media_type": "application/pdf", "data": "JVBERg==", "title": "A"},
+    ]
+
+
+def test_S3_parts_as_text_name_what_cannot_be_printed(tmp_path: Path) -> None:
+    assert (
+        call(tmp_path, "picture").stdout == "look:\n[image image/png, 4 bytes]\n[document application/pdf, 4 bytes]\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["failing"], '{"ok":false,"why":"no paper"}\n'),
+        (["crash"], "Error executing tool: the cat sat on it\n"),
+        (["look", '{"path": 1, "size": 2}'], "Invalid arguments for look:\n- path: "),
+        (["look", "{broken"], "Invalid JSON: "),
+        (["look", "[]"], ""),
+        (["lok", "{}"], "Unknown tool 'lok'. Did you mean look? Known tools: "),
+        (["endless"], "endless took longer than 0.3 seconds and was stopped.\n"),
+    ],
+)
+def test_S2_S3_a_failed_call_is_told_as_to_a_model_and_is_1(tmp_path: Path, arguments: list[str], text: str) -> None:
+    plain = call(tmp_path, *arguments)
+    assert plain.returncode == 1
+    assert plain.stdout.startswith(text)
+    assert "Traceback" not in plain.stderr
+    answer = call(tmp_path, *arguments, "--json")
+    assert (answer.returncode, as_json(answer)["is_error"]) == (1, True)
+
+
+def test_S6_debug_shows_the_traceback_of_a_tool(tmp_path: Path) -> None:
+    assert call(tmp_path, "crash").stderr == ""
+    loud = call(tmp_path, "crash", "--debug")
+    assert (loud.returncode, loud.stdout) == (1, "Error executing tool: the cat sat on it\n")
+    assert 'raise ValueError("the cat sat on it")' in loud.stderr
+
+
+def test_S3_arguments_are_read_from_stdin(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("hello\n")
+    assert told(call(tmp_path, "look", "-", stdin=b'{"path": "f"}')) == (0, "hello\n", "")
+    assert call(tmp_path, "look", "-", stdin=b"").stdout.startswith("Invalid arguments for look:\n- path: missing")
+
+
+def test_S2_stdin_that_is_no_text_is_a_wrong_usage(tmp_path: Path) -> None:
+    done = call(tmp_path, "look", "-", "--json", stdin=b'{"path": "\xff"}')
+    assert (done.returncode, done.stderr) == (2, "")
+    assert json.loads(done.stdout)["error"]["code"] == "usage"
+
+
+def test_XL6_more_than_a_tool_takes_is_refused(tmp_path: Path) -> None:
+    done = call(tmp_path, "look", "-", stdin=b'{"path": "' + b"x" * 1_000_000)
+    assert (done.returncode, "larger than" in done.stdout) == (1, True)
+
+
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_XL12_whatever_a_tool_prints_goes_to_stderr(tmp_path: Path, more: list[str]) -> None:
+    """Through Python, through the file descriptor, and by a child process."""
+    done = call(tmp_path, "noisy", *more)
+    answer = as_json(done)["content"] if more else done.stdout.rstrip("\n")
+    assert (done.returncode, answer) == (0, "answer")
+    assert done.stderr.split("\n") == ["printed", "written", "by a child", ""]
+
+
+def test_XL12_a_tool_that_still_prints_after_its_time_is_not_on_stdout(tmp_path: Path) -> None:
+    done = call(tmp_path, "endless", "--json")
+    assert as_json(done)["is_error"] is True
+    assert "again\n" in done.stderr
+
+
+def test_XL12_a_file_that_prints_when_it_is_loaded_does_not_disturb(tmp_path: Path) -> None:
+    (tmp_path / "loud.py").write_text(
+        "print('loading')\nfrom toolroll import tool\n@tool\ndef a() -> str:\n  'A.'\n  return 'x'\n"
+    )
+    assert told(call(tmp_path, "a", "--from", "loud.py", own=False)) == (0, "x\n", "loading\n")
+
+
+WRITE = '{"path": "f", "text": "new"}'
+
+
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_XA8_S2_where_nobody_can_be_asked_nothing_is_written_and_it_is_3(tmp_path: Path, more: list[str]) -> None:
+    done = call(tmp_path, "save", WRITE, *more, stdin=b"y\ny\ny\n")
+    assert done.returncode == 3
+    assert "needs a person's approval, and nobody could be asked. Nothing was done." in done.stdout
+    assert "add --yes" in done.stderr
+    assert not (tmp_path / "f").exists()
+    if more:
+        assert as_json(done)["is_error"] is True
+
+
+@pytest.mark.parametrize("tool", ["save", "save_unseen"])
+def test_S3_yes_allows_it(tmp_path: Path, tool: str) -> None:
+    assert told(call(tmp_path, tool, WRITE, "--yes", CI="true")) == (0, "saved f\n", "")
+    assert (tmp_path / "f").read_text() == "new"
+
+
+def test_S3_yes_is_a_yes_to_approvals_not_to_wrong_arguments(tmp_path: Path) -> None:
+    assert call(tmp_path, "save", "{}", "--yes").returncode == 1
+
+
+def rules(folder: Path, path: str, workspace: Path) -> None:
+    place = folder / "home" / "config"
+    place.mkdir(parents=True, mode=0o700)
+    rule = {"action": "allow", "tool": "save_unseen", "path": path, "workspace": str(workspace.resolve())}
+    text = json.dumps({"version": 1, "rules": [rule | {"added": "2026-01-01T00:00:00Z"}]})
+    (place / "rules.json").write_text(text)
+
+
+def test_K43_what_was_remembered_runs_unasked_in_its_workspace_only(tmp_path: Path) -> None:
+    rules(tmp_path, "f", tmp_path)
+    assert told(call(tmp_path, "save_unseen", WRITE)) == (0, "saved f\n", "")
+    assert call(tmp_path, "save_unseen", '{"path": "g", "text": ""}').returncode == 3
+    assert call(tmp_path, "save", WRITE).returncode == 3
+    (tmp_path / "below").mkdir()
+    elsewhere = subprocess.run(
+        toolroll("call", "save_unseen", WRITE, "--from", str(TOOLS)),
+        env=environment(tmp_path / "home"),
+        cwd=tmp_path / "below",
+        capture_output=True,
+        check=False,
+    )
+    assert elsewhere.returncode == 3
+
+
+def test_K43_a_broken_rule_file_is_warned_about_and_grants_nothing(tmp_path: Path) -> None:
+    rules(tmp_path, "**", tmp_path)
+    done = call(tmp_path, "save_unseen", WRITE)
+    assert done.returncode == 3
+    assert done.stderr.startswith("Warning: The remembered approvals in '")
+    assert call(tmp_path, "look", '{"path": "nothing"}').stderr == "", "who only reads is not bothered"
+
+
+@pytest.mark.parametrize("key", ["terminal", "signal"])
+def test_S2_an_interrupted_call_is_130(tmp_path: Path, key: str) -> None:
+    command = toolroll("call", "sleepy", '{"ready": "ready"}', "--from", str(TOOLS), "--json")
+    with Pseudo(command, env=environment(tmp_path / "home"), cwd=tmp_path) as terminal:
+        deadline = time.monotonic() + WAIT_S
+        while not (tmp_path / "ready").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        if key == "terminal":
+            terminal.send(b"\x03")
+        else:
+            os.kill(terminal.process.pid, signal.SIGINT)
+        code, out = terminal.end()
+    assert (code, json.loads(out)) == (130, {"error": {"code": "interrupted", "message": "Interrupted."}})
+
+
+def test_progress_is_shown_at_a_terminal_only(tmp_path: Path) -> None:
+    """S7, K24: one line each, and safe."""
+    command = toolroll("call", "long_work", "{}", "--from", str(TOOLS))
+    with Pseudo(command, env=environment(tmp_path / "home"), cwd=tmp_path) as terminal:
+        assert terminal.end() == (0, "done\n")
+        assert "· half of it (50%)\n· nearly‹U+001B›[2J there\n" in terminal.text
+    assert told(call(tmp_path, "long_work")) == (0, "done\n", "")
+
+
+def test_K61_todos_are_shown_as_they_change(tmp_path: Path) -> None:
+    command = toolroll("call", "write_todos", '{"todos": [{"content": "milk"}]}')
+    with Pseudo(command, env=environment(tmp_path / "home"), cwd=tmp_path) as terminal:
+        assert terminal.end() == (0, '[{"id":"t1","content":"milk","status":"pending"}]\n')
+        assert '· todos: {"todos": [{"id": "t1", "content": "milk", "status": "pending"}], "made": 1}' in terminal.text
+
+
+def test_XA6_at_a_terminal_the_answer_cannot_draw(tmp_path: Path) -> None:
+    command = toolroll("call", "escaping", "--from", str(TOOLS))
+    with Pseudo(command, env=environment(tmp_path / "home"), cwd=tmp_path, stdout_on_terminal=True) as terminal:
+        assert terminal.end()[0] == 0
+        assert "a‹U+001B›[31mred‹U+202E›" in terminal.text
+        assert b"\x1b[31m" not in terminal.raw

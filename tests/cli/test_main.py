@@ -1,0 +1,230 @@
+"""The command as a whole: help, errors, exit codes, and what starting it loads."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from tests.cli.pseudo import TOOLS, environment, toolroll
+
+from toolroll._version import __version__
+from toolroll.cli import main as main_module
+from toolroll.cli.main import asks_for_json, root, run
+from toolroll.cli.session import EXIT_CODES, Session
+
+PAGES = Path(__file__).with_name("pages")
+COMMANDS = [(), ("tools",), ("tools", "list"), ("tools", "show"), ("tools", "schema"), ("call",), ("demo",)]
+
+
+def called(*arguments: str, home: Path, cwd: Path | None = None, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    """The command without a terminal."""
+    return subprocess.run(
+        toolroll(*arguments),
+        env=environment(home),
+        cwd=cwd or home,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(command) or "toolroll")
+def test_S6_the_help_is_the_one_that_was_looked_at(
+    command: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Write it anew with WRITE_PAGES=1, and read the difference."""
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run([*command, "--help"], Session()) == 0
+    shown = capsys.readouterr().out
+    page = PAGES / ("-".join(("toolroll", *command)) + ".txt")
+    if os.environ.get("WRITE_PAGES"):
+        page.write_text(shown)
+    assert shown == page.read_text()
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_S2_the_help_documents_every_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
+    run(["-h"], Session())
+    shown = capsys.readouterr().out
+    assert {0, 1, 2, 3, 4, 130} == set(EXIT_CODES)
+    assert all(f"{code:<4} {meaning}" in shown for code, meaning in EXIT_CODES.items())
+
+
+def test_the_list_of_commands_is_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    context = click.Context(root)
+    for name in root.list_commands(context):
+        command = root.get_command(context, name)
+        assert command is not None
+        assert command.name == name
+    assert root.get_command(context, "nothing") is None
+
+
+def test_S6_starting_loads_nothing_heavy() -> None:
+    """The part of the budget that needs no clock; `benchmarks/start.py` has the rest."""
+    heavy = ["pydantic", "rich", "asyncio", "httpx2", "platformdirs", "sqlite3", "ssl", "logging", "subprocess"]
+    for command in (["--help"], ["tools", "list"], ["tools", "list", "--json"], ["--version"], ["call", "--help"]):
+        code = (
+            "import sys\nfrom toolroll.cli.main import run\nfrom toolroll.cli.session import Session\n"
+            f"code = run({command!r}, Session())\n"
+            f"print(code, *sorted(set({heavy!r}) & set(sys.modules)), file=sys.stderr)"
+        )
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
+        done = subprocess.run([sys.executable, "-c", code], env=clean, capture_output=True, text=True, check=True)
+        assert done.stderr == "0\n", command
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--version"], Session()) == 0
+    assert capsys.readouterr().out == f"toolroll {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["tols"], "No such command 'tols'"),
+        (["tools", "nothing"], "No such command 'nothing'"),
+        (["call"], "Missing argument 'NAME'"),
+        (["tools", "list", "--nothing"], "No such option"),
+        (["tools", "schema", "done", "--strict", "--provider", "nobody"], "'nobody' is not one of"),
+        (["tools", "schema", "done", "--provider", "openai"], "add --strict"),
+        (["tools", "list", "--pack", "standart"], "Did you mean standard?"),
+        (["tools", "list", "--from", "no_such_module_anywhere"], "There is no module"),
+    ],
+)
+def test_S2_a_command_that_makes_no_sense_is_2(
+    arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(arguments, Session()) == 2
+    plain = capsys.readouterr()
+    assert plain.out == ""
+    assert plain.err.startswith("Error: ")
+    assert told in plain.err
+    assert run([*arguments, "--json"], Session(json=True)) == 2
+    as_json = capsys.readouterr()
+    error = json.loads(as_json.out)["error"]
+    assert (error["code"], as_json.err) == ("usage", "")
+    assert told in error["message"]
+
+
+def test_S2_no_command_at_all_shows_the_help_and_is_2(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([], Session()) == 2
+    assert capsys.readouterr().err.startswith("Usage: toolroll")
+    assert run(["tools"], Session(json=True)) == 2
+    assert (
+        json.loads(capsys.readouterr().out)["error"]["message"] == "A command is missing. Try 'toolroll tools --help'."
+    )
+
+
+def test_S2_json_counts_before_it_can_be_parsed() -> None:
+    assert asks_for_json(["call", "x", "--json"])
+    assert asks_for_json(["--json"])
+    assert not asks_for_json(["call", "x", "--", "--json"])
+    assert not asks_for_json(["call", "x", '{"a": "--json"}'])
+
+
+def test_S6_what_is_unexpected_is_told_without_a_traceback(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_arguments: object, **_options: object) -> None:
+        raise ZeroDivisionError("by\x1b[31mzero")
+
+    monkeypatch.setattr(main_module.root, "main", fail)
+    assert run([], Session()) == 1
+    told = capsys.readouterr().err
+    assert told == (
+        "Error: Something unexpected went wrong: ZeroDivisionError: by‹U+001B›[31mzero. Add --debug to see where.\n"
+    )
+    assert run([], Session(debug=True)) == 1
+    assert "Traceback (most recent call last)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "told"),
+    [
+        (KeyboardInterrupt(), 130, "Error: Interrupted.\n"),
+        (click.Abort(), 130, "Error: Interrupted.\n"),
+        (click.ClickException("It is so."), 1, "Error: It is so.\n"),
+        (KeyError(), 1, "Error: Something unexpected went wrong: KeyError. Add --debug to see where.\n"),
+    ],
+)
+def test_S2_every_way_to_fail_has_its_code(
+    error: BaseException,
+    code: int,
+    told: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_arguments: object, **_options: object) -> None:
+        raise error
+
+    monkeypatch.setattr(main_module.root, "main", fail)
+    assert run([], Session()) == code
+    assert capsys.readouterr().err == told
+
+
+def test_S6_debug_may_stand_before_or_after_the_command(tmp_path: Path) -> None:
+    (tmp_path / "bad.py").write_text("x = 1 / 0\n")
+    quiet = called("tools", "list", "--from", "bad.py", home=tmp_path)
+    what = "could not be loaded. ZeroDivisionError: division by zero"
+    assert quiet.stderr == f"Error: The tools in '{tmp_path / 'bad.py'}', line 1 {what}\n"
+    for arguments in (["--debug", "tools", "list"], ["tools", "list", "--debug"]):
+        loud = called(*arguments, "--from", "bad.py", home=tmp_path)
+        assert (loud.returncode, quiet.returncode) == (1, 1)
+        assert "Traceback" in loud.stderr
+        assert "x = 1 / 0" in loud.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("tools", "list"),
+        ("tools", "list", "--json"),
+        ("call", "done", '{"message": "x"}'),
+        ("call", "look", '{"path": "big", "lines": 1000000}', "--from", str(TOOLS)),
+        ("demo",),
+    ],
+)
+def test_a_reader_that_goes_away_is_told_nothing(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    """`toolroll ... | head -1`: no complaint, whenever the pipe is closed."""
+    (tmp_path / "big").write_text(("x" * 99 + "\n") * 20_000)
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        toolroll(*arguments), env=environment(tmp_path), cwd=tmp_path, stdout=write, stderr=subprocess.PIPE, check=False
+    )
+    os.close(write)
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
+def test_stdout_that_is_closed_is_no_error(tmp_path: Path) -> None:
+    command = " ".join(f"'{part}'" for part in toolroll("call", "done", '{"message": "x"}'))
+    for redirection in (">&-", "2>&-"):
+        done = subprocess.run(
+            ["sh", "-c", f"{command} {redirection}"], env=environment(tmp_path), capture_output=True, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_the_locale_is_no_reason_to_fail(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("from toolroll import tool\n@tool\ndef a() -> str:\n  'Ї.'\n  return 'Ї'\n")
+    for language in ("C", "en_US.ISO-8859-1"):
+        env = environment(tmp_path, LC_ALL=language, PYTHONIOENCODING="latin-1")
+
+        def out(*arguments: str, env: dict[str, str] = env) -> bytes:
+            command = toolroll(*arguments, "--from", "mine.py")
+            return subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, check=True).stdout
+
+        assert json.loads(out("tools", "list", "--json"))["tools"][0]["summary"] == "Ї."
+        assert rb"\u0407" in out("tools", "list")
+        assert out("call", "a").decode() == "Ї\n"
+
+
+def test_S6_the_shell_can_complete_names(tmp_path: Path) -> None:
+    env = environment(tmp_path, _TOOLROLL_COMPLETE="bash_complete", COMP_WORDS="toolroll call wri", COMP_CWORD="2")
+    done = subprocess.run(toolroll(), env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout == "plain,write_todos\n"

@@ -1,0 +1,230 @@
+"""What a person is shown: all of it, and nothing that looks like something else."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolroll.cli.draw import MIN_TEXT_COLUMNS, fold
+from toolroll.cli.hunks import parse_diff
+from toolroll.cli.rows import MAX_SUMMARY_CHARACTERS, Row, hunk_rows, preview_rows, request_rows
+from toolroll.kernel.approval import ApprovalRequest, Effect, Preview
+from toolroll.kernel.serialize import dump_json
+from toolroll.safe.text import suspicious, visible
+
+
+def request(
+    arguments: object, preview: Preview | None = None, *, why: str = "Because.", effect: Effect = "writes"
+) -> ApprovalRequest:
+    return ApprovalRequest(
+        run_id="r",
+        call_id="c",
+        tool="save",
+        effect=effect,
+        arguments=arguments,
+        why=why,
+        preview=preview or Preview.of_text(f"save {dump_json(arguments)}"),
+        paths=(),
+        fingerprint="f",
+    )
+
+
+def text_of(rows: list[Row]) -> str:
+    return "\n".join(row.gutter + row.text for row in rows)
+
+
+def test_S5_a_request_says_who_wants_what_and_why() -> None:
+    change = Preview.of_change("milk\nbread\n", "milk\noat bread\n", path="list.txt")
+    rows = request_rows(request({"path": "list.txt", "amount": 2, "flag": None}, change), number=2, total=3)
+    assert text_of(rows).split("\n") == [
+        "save wants to write (2 of 3)",
+        "why     Because.",
+        'path    "list.txt"',
+        "amount  2",
+        "flag    null",
+        "",
+        "list.txt  +1 -1",
+        "@@ -1,2 +1,2 @@",
+        "1   milk",
+        "2 - bread",
+        "2 + oat bread",
+    ]
+    assert [row.look for row in rows[-2:]] == ["removed", "added"]
+    assert (rows[-2].other, rows[-1].other) == ("oat bread", "bread")
+
+
+@pytest.mark.parametrize(
+    ("effect", "words"),
+    [("reads", "asks before it reads"), ("writes", "wants to write"), ("external", "wants to act outside")],
+)
+def test_S5_the_effect_is_said_in_words(effect: Effect, words: str) -> None:
+    assert request_rows(request({}, effect=effect))[0].text == f"save {words}"
+
+
+def test_S5_a_tool_without_a_preview_shows_its_arguments_once() -> None:
+    text = text_of(request_rows(request({"to": "ada@example.org", "n": 1})))
+    assert text.count("ada@example.org") == 1
+    assert "│" not in text
+
+
+def test_S5_arguments_that_are_no_object_are_shown_too() -> None:
+    assert 'arguments  ["a"]' in text_of(request_rows(request(["a"], Preview.of_text("does it"))))
+
+
+def test_S5_a_reason_among_the_arguments_is_shown_once() -> None:
+    text = text_of(request_rows(request({"why": "To be nice.\nReally.", "n": 1}, why="To be nice.\nReally.")))
+    assert text.count("To be nice.") == 1
+    assert "why  To be nice.\n     Really.\n" in text
+
+
+def test_XA6_a_long_argument_is_shown_in_full_at_the_end() -> None:
+    value = "rm -rf " + "x" * 500 + "\nthe end"
+    rows = request_rows(request({"command": value}, Preview.of_text("runs a command"), effect="external"))
+    assert text_of(rows).endswith("command in full\n│ " + value.replace("\n", "\n│ "))
+    assert any(row.text.endswith("… (in full below)") for row in rows)
+    nested = {"command": {"deep": ["y" * MAX_SUMMARY_CHARACTERS]}}
+    text = text_of(request_rows(request(nested, Preview.of_text("runs a command"))))
+    assert "y" * MAX_SUMMARY_CHARACTERS in text.split("command in full")[1]
+
+
+def test_XA6_an_argument_that_the_diff_shows_is_not_repeated() -> None:
+    """Its every line stands in the diff, whole; one line that does not is enough to show all of it."""
+    before = "".join(f"line {number} of a file\n" for number in range(20))
+    old, new = "line 5 of a file\nline 6 of a file\nline 7 of a file", "line 5 of a file\nall new\nline 7 of a file"
+    change = Preview.of_change(before, before.replace(old, new), path="f")
+    shown = {"old": old, "new": new, "whole": before.replace(old, new)}
+    rows = request_rows(request(shown, change))
+    assert [row.text for row in rows if row.look == "note"][:3] == ["shown below"] * 3
+    other = text_of(request_rows(request({"old": old + " and more, which nobody sees in the diff"}, change)))
+    assert "which nobody sees" in other
+
+
+HOSTILE = {
+    "ANSI": "a\x1b[2J\x1b[31mred",
+    "OSC 8": "\x1b]8;;https://evil.example\x07click\x1b]8;;\x07",
+    "OSC 52": "\x1b]52;c;ZXZpbA==\x07",
+    "CR overwrite": "rm -rf /\rls       ",
+    "C1": "\x9b31m\x9d52;c;x\x9c",
+    "bidi": "a\u202eb\u2066c",
+    "zero-width": "pay\u200bpal\u2060",
+    "tags": "x\U000e0041\U000e0042",
+    "2,000 spaces": "safe" + " " * 2_000 + "evil",
+}
+
+
+@pytest.mark.parametrize("evil", HOSTILE.values(), ids=HOSTILE.keys())
+@pytest.mark.parametrize("where", ["why", "argument", "name", "diff", "path", "text", "raw diff"])
+def test_XA6_hostile_text_is_shown_escaped_wherever_it_stands(evil: str, where: str) -> None:
+    change = Preview.of_change("a\nb\n", "a\n" + (evil if where == "diff" else "c") + "\n", path="f")
+    previews = {
+        "path": Preview.of_change("a\n", "b\n", path=evil),
+        "text": Preview.of_text("says\n" + evil),
+        "raw diff": Preview(kind="diff", text="+" + evil + "\n"),
+    }
+    arguments = {("n" + evil if where == "name" else "n"): evil if where == "argument" else "x"}
+    asked = request(arguments, previews.get(where, change), why=evil if where == "why" else "Because.")
+    rows = request_rows(asked)
+    for row in rows:
+        assert not suspicious(row.gutter + row.text)
+        assert "\n" not in row.text
+    shown = text_of(rows)
+    spelled = {"argument": ("‹U+", "spaces›", "\\u", "\\r"), "name": ("‹U+", "…")}
+    assert any(mark in shown for mark in spelled.get(where, ("‹U+", "spaces›")))
+    if where in ("diff", "text", "why"):
+        assert visible(evil.rstrip(), keep=()) in shown
+
+
+def test_XA6_what_would_not_be_seen_is_counted() -> None:
+    change = Preview.of_change("a\n", "a\u202e\x1b[31m\n" + " " * 2_000 + "x\n", path="f")
+    [warning] = [row for row in request_rows(request({}, change)) if row.look == "warning"]
+    assert warning.text.startswith("3 characters that would not be seen are spelled out (")
+    for kind in ("1 bidi", "1 control", "1 blank run"):
+        assert kind in warning.text
+    many = Preview.of_text("\x1b" * 5_000)
+    assert "1000 or more characters" in text_of(request_rows(request({}, many)))
+    assert not [row for row in request_rows(request({"a": "b"})) if row.look == "warning"]
+
+
+def test_XA6_10000_lines_are_all_there() -> None:
+    text = "".join(f"{number}\n" for number in range(10_000))
+    rows = preview_rows(Preview.of_change("", text, path="f"))
+    assert [row.text for row in rows if row.look == "added"] == [str(number) for number in range(10_000)]
+    assert len(fold(rows, 80)) == 10_002
+
+
+def test_S5_line_ends_are_said_once_where_all_are_alike() -> None:
+    windows = preview_rows(Preview.of_change("a\r\nb\r\n", "a\r\nc\r\n", path="f"))
+    assert windows[0].text == "f  +1 -1, CRLF line ends"
+    assert "‹" not in text_of(windows)
+    mixed = text_of(preview_rows(Preview.of_change("a\nb\r\n", "a\r\nb\r\n", path="f")))
+    assert "1 - a\n1 + a‹U+000D›" in mixed
+
+
+def test_S5_blanks_at_the_end_and_tabs_can_be_seen() -> None:
+    rows = text_of(preview_rows(Preview.of_change("a\n\tb\n", "a  \n    b\n", path="f")))
+    assert "+ a··" in rows
+    assert "- →   b" in rows
+    assert "+     b" in rows
+    assert "- x→  y→" in text_of(preview_rows(Preview.of_change("x\ty\t\n", "", path="f")))
+
+
+def test_S5_a_missing_newline_at_the_end_is_told() -> None:
+    rows = preview_rows(Preview.of_change("a", "b\n", path="f"))
+    assert text_of(rows[2:]) == "1 - a\n    no newline at the end\n1 + b"
+
+
+def test_S5_a_change_of_nothing_says_so() -> None:
+    assert text_of(preview_rows(Preview.of_change("a", "a", path="f"))) == "No line would change."
+
+
+def test_S5_a_diff_we_cannot_read_is_shown_as_it_is() -> None:
+    rows = preview_rows(Preview(kind="diff", text="+one\n-two\nthree\n"))
+    assert [(row.look, row.gutter + row.text) for row in rows] == [
+        ("added", "│ +one"),
+        ("removed", "│ -two"),
+        ("text", "│ three"),
+    ]
+
+
+def test_S5_the_counts_are_our_own() -> None:
+    lie = Preview(kind="diff", text=Preview.of_change("a\n", "b\n", path="f").text, added=0, removed=0)
+    assert preview_rows(lie)[0].text == "f  +1 -1"
+
+
+def test_S5_removed_lines_find_the_lines_that_replace_them() -> None:
+    rows = preview_rows(Preview.of_change("1\na\nb\nc\n2\n", "1\nA\nB\n2\nD\n", path="f"))
+    pairs = {row.text: row.other for row in rows if row.look in ("added", "removed")}
+    assert pairs == {"a": "A", "b": "B", "c": None, "A": "a", "B": "b", "D": None}
+
+
+def test_S5_one_hunk_alone() -> None:
+    diff = parse_diff(Preview.of_change("a\n", "b\n", path="f").text)
+    assert diff is not None
+    assert hunk_rows(diff.hunks[0], "f", number=1, total=2)[0].text == "f, change 1 of 2"
+
+
+@given(st.text(max_size=200), st.integers(20, 50))
+def test_XA6_folding_loses_nothing_and_keeps_out_of_the_gutter(text: str, width: int) -> None:
+    from rich.cells import cell_len
+
+    row = Row(text=visible(text, keep=()), gutter="  1 + ")
+    lines = fold([row], width)
+    assert "".join(row.text[line.start : line.end] for line in lines) == row.text
+    for number, line in enumerate(lines):
+        drawn = line.drawn().plain
+        assert drawn.startswith("  1 + " if number == 0 else "    ┊ ")
+        assert cell_len(drawn) <= max(width, MIN_TEXT_COLUMNS + 6)
+
+
+def test_S5_marks_are_drawn_where_the_words_differ() -> None:
+    rows = preview_rows(Preview.of_change("the old word\n", "the new word\n", path="f"))
+    drawn = [line.drawn() for line in fold(rows, 80)][-2:]
+    marked = [[line.plain[span.start : span.end] for span in line.spans if span.style == "reverse"] for line in drawn]
+    assert marked == [["old"], ["new"]]
+
+
+def test_the_arguments_are_json() -> None:
+    """A text and a number, or a text with a quotation mark, are told apart."""
+    text = text_of(request_rows(request({"a": "1", "b": 1, "c": 'x"y'})))
+    assert all(json.dumps(value) in text for value in ("1", 1, 'x"y'))

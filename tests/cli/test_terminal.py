@@ -1,0 +1,97 @@
+"""The terminal: when there is one to ask at, and what is read from it."""
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from toolroll.cli.terminal import Terminal, interruptible, open_terminal
+
+
+@pytest.fixture
+def pipe(capfd: pytest.CaptureFixture[str]) -> Iterator[tuple[int, int]]:
+    """A pipe for the keyboard: where it is read, and where it is typed."""
+    read, write = os.pipe()
+    yield read, write
+    os.close(read)
+    os.close(write)
+
+
+def test_XA8_without_a_terminal_nobody_can_be_asked(capfd: pytest.CaptureFixture[str]) -> None:
+    assert open_terminal({}) is None
+    assert open_terminal({}, stdin_is_taken=True) is None
+
+
+def test_XA8_without_a_keyboard_behind_stdin_nobody_can_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """stderr is a terminal, stdin was taken for the arguments, and there is no /dev/tty: as in `docker run -t`."""
+    monkeypatch.setattr(os, "isatty", lambda fd: fd == 2)
+    monkeypatch.setattr(os, "open", lambda *_: (_ for _ in ()).throw(OSError()))
+    assert open_terminal({}, stdin_is_taken=True) is None
+
+
+@pytest.mark.parametrize(("value", "is_machine"), [("", False), ("0", False), ("False", False), ("1", True)])
+def test_XA8_a_machine_says_so_in_its_environment(
+    value: str, is_machine: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "isatty", lambda _fd: True)
+    assert (open_terminal({"CI": value}) is None) == is_machine
+
+
+def test_lines_come_one_by_one_and_the_rest_is_kept(pipe: tuple[int, int]) -> None:
+    terminal, keys = Terminal(input_fd=pipe[0]), pipe[1]
+    os.write(keys, "так \nn".encode())
+    assert terminal.ask("? ") == "так"
+    os.write(keys, b"o\n")
+    assert terminal.ask("? ") == "no"
+
+
+def test_XA6_a_fresh_question_forgets_what_was_typed(pipe: tuple[int, int]) -> None:
+    terminal, keys = Terminal(input_fd=pipe[0]), pipe[1]
+    os.write(keys, b"n\ny\n")
+    assert terminal.ask("? ") == "n"
+    os.write(keys, b"now\n")
+    assert terminal.ask("? ", fresh=True) == "now"
+
+
+def test_the_end_of_the_input_is_no_line(capfd: pytest.CaptureFixture[str]) -> None:
+    read, write = os.pipe()
+    os.write(write, b"half")
+    os.close(write)
+    terminal = Terminal(input_fd=read)
+    assert (terminal.ask("? "), terminal.ask("? ")) == ("half", None)
+    os.close(read)
+
+
+def test_the_size_of_no_terminal_is_the_usual_one(capfd: pytest.CaptureFixture[str]) -> None:
+    assert Terminal(input_fd=0).size == (80, 24)
+
+
+@pytest.mark.parametrize(("size", "seen"), [((0, 0), (80, 24)), ((5, 10), (20, 10)), ((120, 50), (120, 50))])
+def test_an_odd_size_is_made_usable(
+    size: tuple[int, int], seen: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "get_terminal_size", lambda _fd: os.terminal_size(size))
+    assert Terminal(input_fd=0).size == seen
+
+
+def test_S5_interrupts_are_let_through_while_asking_and_put_back_after() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with interruptible():
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_outside_of_the_main_thread_signals_are_left_alone() -> None:
+    seen = []
+
+    def work() -> None:
+        with interruptible():
+            seen.append(signal.getsignal(signal.SIGINT))
+
+    before = signal.getsignal(signal.SIGINT)
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen == [before]
