@@ -13,6 +13,7 @@ from toolroll.journal.records import (
     Record,
     RunBegan,
     Said,
+    Spent,
 )
 from toolroll.kernel.conversation import (
     AssistantMessage,
@@ -83,6 +84,8 @@ EVERY_KIND: tuple[Record, ...] = (
         note="Twice now.",
     ),
     Said(message=ToolResults(results=(ToolMessage(call_id="x", name="y", content="z", is_error=True),))),
+    Said(message=UserMessage.of("Answer, please."), about="empty"),
+    Spent(name="helper", run_id="run.call_1", call_id="call_1", usage=Usage(output_tokens=7, requests=1), cost=None),
     Finished(stop_reason="answer", stop_detail="", text="Done."),
 )
 

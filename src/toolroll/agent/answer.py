@@ -75,7 +75,7 @@ async def may_repair(state: RunState, fault: Fault) -> bool:
     words = _WORDS.get(fault)
     if words is None:
         words = f"Your answer must be JSON of the agreed form, and nothing else. It is not:\n{state.output_fault}"
-    await state.tell(words)
+    await state.tell(words, about=fault)
     return True
 
 

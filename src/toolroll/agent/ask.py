@@ -40,9 +40,13 @@ async def ask(state: RunState, *, closing: bool = False) -> Turn:
     taken = await take_turn(_asking(state, closing=closing), state.request(tools=not closing))
     response = _partial(state, taken) if isinstance(taken, BrokenOff) else taken
     await _keep(state, response, perf_counter() - started, closing=closing)
+    turn = turn_of(state, response)
+    return replace(turn, ending=_broken_off(taken)) if isinstance(taken, BrokenOff) else turn
+
+
+def turn_of(state: RunState, response: ModelResponse) -> Turn:
+    """The turn that has just joined the conversation."""
     calls = _calls(state, response)
-    if isinstance(taken, BrokenOff):
-        return Turn(response=response, calls=calls, ending=_broken_off(taken))
     return Turn(response=response, calls=calls, ending=_broken(response) or _stopped(state, calls))
 
 

@@ -34,11 +34,18 @@ class Budget:
     price: Price
     parent: "Budget | None" = None
     steps: list[Step] = field(default_factory=list)
+    counted_from: int = 0
+    """How many steps are behind a limit that was reached, or another prompt: they no longer count."""
     _began: float = field(default_factory=perf_counter)
     _usage: Usage = _NOTHING
     _bill: Bill = _FREE
     _sub_runs: dict[str, SubRun] = field(default_factory=dict)
     _context_tokens: int = 0
+
+    @property
+    def counted(self) -> list[Step]:
+        """The steps that limits look at."""
+        return self.steps[self.counted_from :] if self.counted_from else self.steps
 
     @property
     def is_limited(self) -> bool:
@@ -101,7 +108,7 @@ class Budget:
             bill = Bill.of((bill.usd or 0.0) + (self._bill.usd or 0.0))  # what is unknown stops at the end of the step
         duration_s = perf_counter() - self._began
         step = Step(number=len(self.steps) + 1, text="", usage=usage, bill=bill, duration_s=duration_s)
-        met = first_met(self.conditions, [*self.steps, step])
+        met = first_met(self.conditions, [*self.counted, step])
         return met if met is not None or self.parent is None else self.parent.reached(usage, bill)
 
     def forbids_call(self, *, closing: bool) -> str | None:
@@ -130,7 +137,7 @@ class Budget:
         above = None if self.parent is None else self.parent.seconds_left()
         if not limits:
             return above
-        left = min(limits) - sum(step.duration_s for step in self.steps) - (perf_counter() - self._began)
+        left = min(limits) - sum(step.duration_s for step in self.counted) - (perf_counter() - self._began)
         return left if above is None else min(left, above)
 
 

@@ -1,7 +1,7 @@
 """The calls of one turn: guarded, run through the executor, kept as each one ends."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Final
@@ -10,7 +10,7 @@ from toolroll.agent.answer import judge_done
 from toolroll.agent.events import CallFinished, CallStarted, Warned
 from toolroll.agent.result import Ending, ToolCallLog
 from toolroll.agent.state import RunState
-from toolroll.journal.records import Ended
+from toolroll.journal.records import Asked, Ended
 from toolroll.kernel.messages import TextPart, ToolCall, ToolMessage
 from toolroll.kernel.result import ToolResult
 from toolroll.kernel.step import execute_step
@@ -25,12 +25,15 @@ async def run_calls(state: RunState, calls: Sequence[ToolCall]) -> tuple[tuple[T
     """Run the calls; their figures, and why the run ends with them, if it does."""
     batch = _Batch(state)
     refusal = state.guard.begin(calls)
+    left = [call for call in calls if not batch.recall(call) and call.id not in state.waiting]
     if refusal is None:
-        await execute_step(state.setup.tools, calls, state.run, on_result=batch.end)
+        await execute_step(state.setup.tools, left, state.run, on_result=batch.end)
     else:
-        for call in calls:
+        for call in left:
             await batch.end(call, refusal)
     state.started.clear()
+    if state.waiting:
+        return tuple(batch.logs.values()), _pending(state.waiting)
     verdict = state.guard.end(batch.results)
     logs = tuple(batch.logs[call.id] for call in calls)
     final = next((batch.results[call.id] for call in calls if batch.results[call.id].is_final), None)
@@ -54,9 +57,22 @@ class _Batch:
         name, result = logs[-1].name, list(self.results.values())[-1]
         return f"{name}: {one_line(result.text, ARGUMENTS_SHOWN_CHARACTERS)}"
 
+    def recall(self, call: ToolCall) -> bool:
+        """Whether the call has its result on record: then it is not run again."""
+        ended = self._state.known.pop(call.id, None)
+        if ended is None:
+            return False
+        self.results[call.id] = result = result_on_record(ended)
+        self.logs[call.id] = _log(call, result, ended.duration_ms)
+        self._state.guard.hear(call, result)
+        self._state.history.answer(ended.result)
+        return True
+
     async def end(self, call: ToolCall, result: ToolResult) -> None:
         """A call has ended: kept at once, so that a crash of its siblings costs nothing of it."""
         state = self._state
+        if call.id in state.waiting:
+            return
         duration_ms = self._duration_ms(call)
         message = result.to_message(call_id=call.id, name=call.name)
         warning = state.guard.hear(call, result)
@@ -77,6 +93,22 @@ class _Batch:
             return (perf_counter() - started) * 1000
         self._state.emit(CallStarted(call=call))  # it never ran, and who watches still sees a beginning and an end
         return 0.0
+
+
+def result_on_record(ended: Ended) -> ToolResult:
+    """What a call came to, without what the guard added to it."""
+    content, note = ended.result.content, ended.note
+    if isinstance(content, str):
+        text = content if note is None else content.removesuffix(f"\n[{note}]")
+        result = ToolResult.of_text(text)
+    else:
+        result = ToolResult.of_parts(content if note is None else content[:-1])
+    return replace(result, is_error=ended.result.is_error, code=ended.code, is_final=ended.is_final)
+
+
+def _pending(waiting: Mapping[str, Asked]) -> Ending:
+    named = ", ".join(f"{asked.tool} ({call_id})" for call_id, asked in waiting.items())
+    return Ending(reason="approval_pending", detail=named, text=f"(Waiting for an approval: {named}.)")
 
 
 def _record(message: ToolMessage, result: ToolResult, duration_ms: float, note: str | None) -> Ended:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from toolroll.agent.answer import may_repair, read_output
-from toolroll.agent.ask import ask
+from toolroll.agent.ask import Turn, ask
 from toolroll.agent.events import Warned
 from toolroll.agent.result import Ending, StopReason
 from toolroll.agent.state import RunState
@@ -15,6 +15,9 @@ from toolroll.kernel.messages import ToolCall, ToolMessage
 CLOSE: Final = (
     "This run ends here ({why}); tools can no longer be used. Answer now with what you have, and say what is missing."
 )
+
+CLOSING: Final = "closing"
+"""What that word is about, on record."""
 
 _WORTH_CLOSING: Final = frozenset({"condition", "repeated_failure", "repeated_calls", "invalid_calls", "cut_off"})
 _NOT_RUN: Final[Mapping[StopReason, str]] = {
@@ -32,7 +35,12 @@ async def close(state: RunState, ending: Ending) -> bool:
     """
     if not needs_closing(state, ending):
         return False
-    await state.tell(CLOSE.format(why=ending.detail or ending.reason))
+    await state.tell(CLOSE.format(why=ending.detail or ending.reason), about=CLOSING)
+    return await ask_to_close(state)
+
+
+async def ask_to_close(state: RunState) -> bool:
+    """Ask for the last answer, which the model has been told to give."""
     try:
         while not await _closed(state):
             pass
@@ -52,7 +60,11 @@ def needs_closing(state: RunState, ending: Ending) -> bool:
 
 async def _closed(state: RunState) -> bool:
     state.begin_step()
-    turn = await ask(state, closing=True)
+    return await closed_with(state, await ask(state, closing=True))
+
+
+async def closed_with(state: RunState, turn: Turn) -> bool:
+    """Whether the run can end with this last turn."""
     await not_run(state, turn.calls, "condition")
     state.end_step(turn.text, closing=True)
     return turn.ending is not None or read_output(state, turn.text) or not await may_repair(state, "output")
@@ -61,6 +73,9 @@ async def _closed(state: RunState) -> bool:
 async def not_run(state: RunState, calls: Sequence[ToolCall], reason: StopReason) -> None:
     """Answer calls that are not going to be run, in words that say so."""
     for call in calls:
+        if call.id in state.known:
+            state.history.answer(state.known.pop(call.id).result)
+            continue
         result = ToolMessage(call_id=call.id, name=call.name, content=_NOT_RUN[reason], is_error=True)
         state.history.answer(result)
         await state.record(Ended(result=result, code="not_run", duration_ms=0.0))

@@ -13,7 +13,7 @@ NO_ANSWER: Final = "(The model gave no answer.)"
 
 async def finish(state: RunState, ending: Ending, *, closing: bool = False) -> RunResult[object]:
     """The result of the run, recorded and told."""
-    result = state.result = _result(state, ending, closing=closing)
+    result = state.result = summed_up(state, ending, closing=closing)
     await state.record(Finished(stop_reason=ending.reason, stop_detail=ending.detail, text=result.text))
     state.emit(RunFinished(result=result))
     return result
@@ -24,7 +24,7 @@ async def break_down(state: RunState, error: BaseException) -> None:
     failed = isinstance(error, Exception)
     detail = str(error) or type(error).__name__
     ending = Ending(reason="failed" if failed else "interrupted", detail=detail, text="".join(state.written).strip())
-    result = state.result = _result(state, ending, closing=False)
+    result = state.result = summed_up(state, ending, closing=False)
     try:
         await state.record(Finished(stop_reason=ending.reason, stop_detail=detail, text=result.text))
     except (ToolrollError, OSError):  # what made the run fail is what has to be known
@@ -34,7 +34,8 @@ async def break_down(state: RunState, error: BaseException) -> None:
     state.emit(RunFinished(result=result))
 
 
-def _result(state: RunState, ending: Ending, *, closing: bool) -> RunResult[object]:
+def summed_up(state: RunState, ending: Ending, *, closing: bool) -> RunResult[object]:
+    """What the run comes to, as it stands."""
     steps = tuple(state.steps)
     said = (step.text for step in reversed(steps) if step.text.strip())
     return RunResult(
@@ -47,6 +48,7 @@ def _result(state: RunState, ending: Ending, *, closing: bool) -> RunResult[obje
         closing=closing,
         output=state.output,
         output_fault=_output_fault(state, ending),
+        pending=tuple(state.waiting.values()),
         tool_calls=tuple(log for step in steps for log in step.calls) if state.setup.collect_tool_stats else None,
     )
 

@@ -1,7 +1,7 @@
 """The loop: ask the model, run its calls, until there is an answer or a reason to stop. No limit raises."""
 
 from toolroll.agent.answer import judge_answer
-from toolroll.agent.ask import STOPPED, ask
+from toolroll.agent.ask import STOPPED, Turn, ask
 from toolroll.agent.calls import run_calls
 from toolroll.agent.closing import close, not_run
 from toolroll.agent.finish import finish
@@ -10,11 +10,10 @@ from toolroll.agent.state import RunState
 from toolroll.agent.stop import first_met
 
 
-async def drive(state: RunState) -> RunResult[object]:
-    """Step after step, to the end of the run."""
-    ending = None
+async def drive(state: RunState, ending: Ending | None = None) -> RunResult[object]:
+    """Step after step, to the end of the run; with `ending` to that one."""
     while ending is None:
-        ending = _limit(state) or await _step(state)
+        ending = limit(state) or await _step(state)
     closing = await close(state, ending)
     return await finish(state, ending, closing=closing)
 
@@ -22,7 +21,11 @@ async def drive(state: RunState) -> RunResult[object]:
 async def _step(state: RunState) -> Ending | None:
     """One model call and all the tool calls it leads to."""
     state.begin_step()
-    turn = await ask(state)
+    return await settle(state, await ask(state))
+
+
+async def settle(state: RunState, turn: Turn) -> Ending | None:
+    """All that a turn of the model leads to."""
     ending, calls = turn.ending, turn.calls
     logs: tuple[ToolCallLog, ...] = ()
     if ending is not None:
@@ -35,13 +38,13 @@ async def _step(state: RunState) -> Ending | None:
     return ending
 
 
-def _limit(state: RunState) -> Ending | None:
+def limit(state: RunState) -> Ending | None:
     """What forbids another step."""
     if state.stop_requested:
         return Ending(reason="interrupted", detail=STOPPED)
     setup, met = state.setup, None
     if state.steps:
-        met = first_met(setup.stop_when, state.steps)
+        met = first_met(setup.stop_when, state.budget.counted)
     if met is None:
         met = state.budget.forbids_call(closing=setup.close_with_answer)
     return None if met is None else Ending(reason="condition", detail=met)

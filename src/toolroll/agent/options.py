@@ -40,6 +40,7 @@ class AgentOptions(TypedDict, total=False):
     require_done: bool
     close_with_answer: bool
     collect_tool_stats: bool
+    settings: Mapping[str, object]
     price: Price
     clock: Callable[[], datetime]
     make_id: Callable[[], str]

@@ -6,6 +6,7 @@ from typing import Final, Generic, Literal, TypeAlias
 from typing_extensions import TypeVar
 
 from toolroll.agent.cost import Bill, total_cost
+from toolroll.journal.records import Asked
 from toolroll.kernel.conversation import Message
 from toolroll.kernel.usage import Usage
 
@@ -91,6 +92,7 @@ class RunResult(Generic[Out]):
     """The end of a run. `text` is never empty; `closing` says that a last call without tools was needed for it.
 
     `output` is the checked answer of an agent with `output=`; where there is none, `output_fault` says why.
+    `pending` is what a person has to be asked before the run can go on.
     """
 
     run_id: str
@@ -102,6 +104,7 @@ class RunResult(Generic[Out]):
     closing: bool = False
     output: Out | None = None
     output_fault: str | None = None
+    pending: tuple[Asked, ...] = ()
     tool_calls: tuple[ToolCallLog, ...] | None = None
 
     @property

@@ -1,20 +1,23 @@
 """One run from its first record to its last."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
 from typing import Final
 
+from toolroll.agent.approvals import AskLater, RecordedApprover
 from toolroll.agent.budget import Budget
 from toolroll.agent.events import Event, RunStarted, Warned
 from toolroll.agent.finish import break_down
-from toolroll.agent.ledger import CallLedger, OneAtATime, RecordedApprover
+from toolroll.agent.ledger import CallLedger, OneAtATime
 from toolroll.agent.loop import drive
 from toolroll.agent.repair import History
 from toolroll.agent.result import RunResult
 from toolroll.agent.setup import Setup
 from toolroll.agent.state import RunState
 from toolroll.agent.stop import measured
-from toolroll.errors import UsageError
+from toolroll.errors import JournalRefused, UsageError
 from toolroll.journal.records import RunBegan, Said
+from toolroll.kernel.approval import Approver
 from toolroll.kernel.context import Run, random_id, utc_now
 from toolroll.kernel.conversation import AssistantMessage, Message, UserMessage
 from toolroll.kernel.messages import Part
@@ -38,9 +41,11 @@ def new_run(
     *,
     stream: bool = False,
     caller: AgentRun | None = None,
+    run_id: str | None = None,
 ) -> RunState:
     """A run that has not begun, with what was said to it."""
     run = AgentRun(
+        run_id=run_id,
         deps=setup.deps,
         overrides=setup.overrides,
         policy=setup.policy,
@@ -69,8 +74,16 @@ def new_run(
     run.ledger = CallLedger(state)
     if setup.approver is not None:
         run.gate = setup.approver if isinstance(setup.approver, OneAtATime) else OneAtATime(setup.approver)
-        run.approver = run.gate if setup.journal is None else RecordedApprover(run.gate, state)
+        run.approver = _approver(run.gate, state, is_part=caller is not None)
     return state
+
+
+def _approver(gate: OneAtATime, state: RunState, *, is_part: bool) -> Approver | None:
+    """Who is asked in the name of the run. Only a run that is nobody's part can be left waiting for an answer."""
+    later = isinstance(gate.approver, AskLater)
+    if state.setup.journal is None:
+        return gate
+    return None if later and is_part else RecordedApprover(gate, state, later=later)
 
 
 def opening(prompt: "str | Sequence[Part] | None", messages: Iterable[Message]) -> tuple[Message, ...]:
@@ -87,20 +100,49 @@ def opening(prompt: "str | Sequence[Part] | None", messages: Iterable[Message]) 
 
 async def play(state: RunState) -> RunResult[object]:
     """Drive the run from its beginning to its end."""
+    async with held(state):
+        return await through(state, lambda: _from_start(state))
+
+
+@asynccontextmanager
+async def held(state: RunState) -> AsyncIterator[None]:
+    """Inside, nobody else goes on with the run."""
+    journal, run_id = state.setup.journal, state.run.run_id
+    if journal is not None and not await journal.acquire(run_id):
+        raise JournalRefused(f"There is a run {run_id!r} already, and it is going on.")
+    try:
+        yield
+    finally:
+        if journal is not None:
+            await journal.release(run_id)
+
+
+async def through(state: RunState, work: Callable[[], Awaitable[RunResult[object]]]) -> RunResult[object]:
+    """Do the work of a run; its end is told and on record, however it comes."""
     async with state.run:
         try:
-            await _begin(state)
-            return await drive(state)
+            return await work()
         except BaseException as error:
             await break_down(state, error)
             raise
+
+
+async def _from_start(state: RunState) -> RunResult[object]:
+    await _begin(state)
+    return await drive(state)
 
 
 async def _begin(state: RunState) -> None:
     setup = state.setup
     if setup.journal is not None:
         tools = {tool.name: tool.fingerprint for tool in setup.definitions}
-        began = RunBegan(model=setup.model.origin.model, system=setup.system, tools=tools, parent=state.parent_id)
+        began = RunBegan(
+            model=setup.model.origin.model,
+            system=setup.system,
+            tools=tools,
+            parent=state.parent_id,
+            settings=setup.settings or {},
+        )
         await state.record(began)
     for message in state.said:
         await state.record(Said(message=message))

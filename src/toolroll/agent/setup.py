@@ -42,6 +42,8 @@ class Setup:
     require_done: bool = False
     close_with_answer: bool = True
     collect_tool_stats: bool = False
+    settings: Mapping[str, object] | None = None
+    """Kept with each run, for whoever has to make the same agent again."""
     price: Price = price_of
     clock: Callable[[], datetime] | None = None
     make_id: Callable[[], str] | None = None

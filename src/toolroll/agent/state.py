@@ -8,12 +8,13 @@ from toolroll.agent.budget import Budget
 from toolroll.agent.events import Event, StepFinished, StepStarted
 from toolroll.agent.guard import LoopGuard
 from toolroll.agent.repair import History
-from toolroll.agent.result import RunResult, Step, ToolCallLog
+from toolroll.agent.result import RunResult, Step, SubRun, ToolCallLog
 from toolroll.agent.setup import Setup
-from toolroll.journal.records import Kept, Record, Said
+from toolroll.journal.records import Asked, Ended, Kept, Record, Said, Spent
+from toolroll.kernel.approval import Decision
 from toolroll.kernel.context import Run
 from toolroll.kernel.conversation import AssistantMessage, Message, TextBlock, UserMessage
-from toolroll.kernel.events import KernelEvent, StateChanged
+from toolroll.kernel.events import ApprovalDecided, KernelEvent, StateChanged
 from toolroll.models.model import ModelRequest
 
 CUT: Final = "[cut off here]"
@@ -21,6 +22,15 @@ CUT: Final = "[cut off here]"
 
 Change: TypeAlias = tuple[str | None, str | None]
 """The hashes of a content before and after it is changed, where they are known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A decision that was made before it is asked for, and what it is bound to."""
+
+    digest: str
+    decision: Decision
+    is_recorded: bool
 
 
 @dataclass(slots=True, kw_only=True)
@@ -49,8 +59,14 @@ class RunState:
     """When each call of the step that goes on began to run."""
     approved: dict[str, Change] = field(default_factory=dict)
     """What each call that a person has answered would change."""
+    known: dict[str, Ended] = field(default_factory=dict)
+    """The calls of a resumed turn that have their result on record: they are not run again."""
+    answers: dict[str, Answer] = field(default_factory=dict)
+    """What a person has answered already, call by call."""
+    waiting: dict[str, Asked] = field(default_factory=dict)
+    """The calls that a person has still to be asked about, later."""
     memo: dict[str, object] = field(default_factory=dict)
-    _unrecorded: list[Kept] = field(default_factory=list)
+    _unrecorded: list[Record] = field(default_factory=list)
 
     @property
     def steps(self) -> list[Step]:
@@ -70,17 +86,26 @@ class RunState:
         self.history.append(message)
         self.budget.heard(message)
 
-    async def tell(self, text: str) -> None:
+    async def tell(self, text: str, *, about: str) -> None:
         """Tell the model something in the user's place."""
         message = UserMessage.of(text)
         self.hear_message(message)
-        await self.record(Said(message=message))
+        await self.record(Said(message=message, about=about))
 
     def hear(self, event: KernelEvent) -> None:
         """Pass on what a call reports; what it keeps with the run is recorded before anything else is."""
         if isinstance(event, StateChanged) and self.setup.journal is not None:
             self._unrecorded.append(Kept(name=event.name, value=event.value))
+        if isinstance(event, ApprovalDecided) and event.request.call_id in self.waiting:
+            return  # nothing was decided: the executor only had to be given an answer
         self.emit(event)
+
+    def spend(self, sub: SubRun) -> None:
+        """Count what a sub-agent has used; recorded like what a call keeps."""
+        self.budget.spent_by(sub)
+        if self.setup.journal is not None:
+            spent = Spent(name=sub.name, run_id=sub.run_id, call_id=sub.call_id, usage=sub.usage, cost=sub.bill.usd)
+            self._unrecorded.append(spent)
 
     def messages(self) -> tuple[Message, ...]:
         """The conversation as it stands, legal at any moment: what is unfinished is in it, and marked."""

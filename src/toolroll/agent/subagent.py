@@ -66,7 +66,7 @@ class _Delegation:
     def _hear(self, event: Event) -> None:
         match event:
             case StepFinished(step=step) if self._caller is not None:
-                self._caller.going.budget.spent_by(
+                self._caller.going.spend(
                     SubRun(
                         name=self._name,
                         run_id=self._run_id,

@@ -27,9 +27,13 @@ class RunBegan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """A message came from outside: the prompt, an earlier conversation, a continuation, a word of the agent's own."""
+    """A message came from outside: the prompt, an earlier conversation, a continuation.
+
+    `about` is set where the agent itself spoke: what it found missing in the model's last turn.
+    """
 
     message: Message
+    about: str | None = None
     kind: Literal["said"] = "said"
 
 
@@ -71,6 +75,18 @@ class Ended:
     is_final: bool = False
     note: str | None = None
     kind: Literal["ended"] = "ended"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """A sub-agent finished a step on this run's account: which run of its own, for which call of this one."""
+
+    name: str
+    run_id: str
+    call_id: str
+    usage: Usage
+    cost: float | None
+    kind: Literal["spent"] = "spent"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,4 +132,4 @@ class Finished:
     kind: Literal["finished"] = "finished"
 
 
-Record: TypeAlias = RunBegan | Said | Answered | Intended | Ended | Asked | Decided | Kept | Finished
+Record: TypeAlias = RunBegan | Said | Answered | Intended | Ended | Spent | Asked | Decided | Kept | Finished

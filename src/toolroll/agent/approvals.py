@@ -1,0 +1,83 @@
+"""Asking a person on record: the question before it is seen, the answer before it counts, and each answer once."""
+
+import inspect
+from collections.abc import Sequence
+from typing import Final
+
+from toolroll.agent.preview import change_of
+from toolroll.agent.state import RunState
+from toolroll.errors import DecisionRefused
+from toolroll.journal.records import Asked, Decided
+from toolroll.kernel.approval import ApprovalRequest, Approve, Approver, Decision, Reject
+from toolroll.kernel.ask import is_decision
+
+NOT_YET: Final = Reject("no answer yet")
+"""What the executor is given where a person is asked later; it ends nothing, for the call stays open."""
+
+
+class AskLater:
+    """An approver for where nobody is there: the run stops with what it has to ask, and waits on record.
+
+    `resume(run_id, decisions={call_id: Approve()})` goes on from there, also in another process. Without a journal
+    nothing can wait, and what would be asked about is not run.
+    """
+
+    def decide(self, requests: Sequence[ApprovalRequest], /) -> Sequence[Decision]:
+        """Nobody can be asked now."""
+        raise DecisionRefused(f"Nobody is there to be asked about {len(requests)} calls.")
+
+
+class RecordedApprover:
+    """The approver of one run. What was answered already is not asked again; what changed since then is."""
+
+    def __init__(self, approver: Approver, state: RunState, *, later: bool) -> None:
+        self._approver = approver
+        self._state = state
+        self._later = later
+
+    async def decide(self, requests: Sequence[ApprovalRequest], /) -> Sequence[Decision]:
+        """One decision for each request, in their order."""
+        found: dict[str, Decision] = {}
+        for one in requests:
+            known = await self._known(one)
+            if known is not None:
+                found[one.call_id] = known
+        left = [one for one in requests if one.call_id not in found]
+        if left:
+            found |= zip((one.call_id for one in left), await self._ask(left), strict=True)
+        for one in requests:
+            decision = found[one.call_id]
+            edited = decision.edited if isinstance(decision, Approve) else None
+            self._state.approved[one.call_id] = change_of(one.preview, edited)
+        return [found[one.call_id] for one in requests]
+
+    async def _known(self, request: ApprovalRequest) -> Decision | None:
+        """The answer that was given to exactly this; it counts once."""
+        answer = self._state.answers.pop(request.call_id, None)
+        if answer is None or answer.digest != request.digest:
+            return None
+        if not answer.is_recorded:
+            await self._state.record(_decided(request, answer.decision))
+        return answer.decision
+
+    async def _ask(self, requests: Sequence[ApprovalRequest]) -> Sequence[Decision]:
+        for one in requests:
+            asked = Asked(call_id=one.call_id, tool=one.tool, digest=one.digest, preview=one.preview.text, why=one.why)
+            await self._state.record(asked)
+            if self._later:
+                self._state.waiting[one.call_id] = asked
+        if self._later:
+            return [NOT_YET] * len(requests)
+        answer = self._approver.decide(tuple(requests))
+        decisions = await answer if inspect.isawaitable(answer) else answer
+        if len(decisions) != len(requests) or not all(map(is_decision, decisions)):
+            raise DecisionRefused(f"An approver must return {len(requests)} decisions, one for each request.")
+        for one, decision in zip(requests, decisions, strict=True):
+            await self._state.record(_decided(one, decision))
+        return decisions
+
+
+def _decided(request: ApprovalRequest, decision: Decision) -> Decided:
+    if isinstance(decision, Approve):
+        return Decided(call_id=request.call_id, digest=request.digest, decision="approve", edited=decision.edited)
+    return Decided(call_id=request.call_id, digest=request.digest, decision="reject", reason=decision.reason)

@@ -1,0 +1,35 @@
+"""What a call would change, looked at apart from running it."""
+
+from toolroll.agent.state import Change
+from toolroll.kernel.approval import ApprovalRequest, Effect, Preview, content_hash
+from toolroll.kernel.context import Run
+from toolroll.kernel.execute import Asking, admit, show
+from toolroll.kernel.messages import ToolCall
+from toolroll.kernel.permit import Permit
+from toolroll.kernel.result import ToolResult
+from toolroll.kernel.tool import Tool
+
+
+def effect_of(tool: Tool) -> Effect:
+    """What running the tool does: a wrapper can only make it stricter."""
+    return tool.core.effect if tool.effect == "reads" else tool.effect
+
+
+async def preview_now(
+    tool: Tool, call: ToolCall, run: Run, *, edited: str | None = None
+) -> ApprovalRequest | ToolResult:
+    """What a person would be shown of the call at this moment, or why there is nothing to show."""
+    ctx = run.context(call.id)
+    admitted = admit(tool, call.arguments, ctx)
+    if isinstance(admitted, ToolResult):
+        return admitted
+    if isinstance(admitted, Permit):
+        admitted.expire()
+        admitted = Asking(tool=tool, core=tool.core, arguments=admitted.arguments, effect=effect_of(tool), seal="")
+    return await show(admitted, ctx, edited)
+
+
+def change_of(preview: Preview, edited: str | None = None) -> Change:
+    """The hashes of what is changed, before and after: whether a call has run can be seen by them."""
+    text = preview.editable if edited is None else edited
+    return preview.base, None if text is None else content_hash(text)
