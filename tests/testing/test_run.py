@@ -2,17 +2,19 @@
 
 from collections.abc import AsyncIterator
 from datetime import UTC, date, datetime
+from inspect import signature
 from typing import Annotated
 
 import pytest
 
-from toolroll import ApprovalRequest, Approve, Depends, Policy, Reject, Rule, Run, ToolContext, Toolset, tool
+from toolroll import ApprovalRequest, Approve, Depends, Policy, Reject, Rule, Run, ToolContext, Toolset, testing, tool
 from toolroll.errors import UsageError
 from toolroll.kernel.approval import Decision
 from toolroll.kernel.events import ApprovalDecided, ApprovalRequested, KernelEvent, Progress, StateChanged
 from toolroll.kernel.messages import ToolCall
 from toolroll.kernel.step import execute_step
 from toolroll.testing import RecordingApprover, RecordingLedger, call, call_tool, make_run, recorded_events
+from toolroll.testing.recording import RunOptions
 
 
 def get_names() -> list[str]:
@@ -173,3 +175,13 @@ async def test_a_rejected_call_leaves_no_row() -> None:
     ledger = RecordingLedger()
     await call_tool(erase, make_run(ledger=ledger, approver=RecordingApprover(Reject())), path="a")
     assert ledger.rows == []
+
+
+def test_the_public_names_are_sorted_and_say_what_they_promise() -> None:
+    assert sorted(testing.__all__) == testing.__all__
+    assert [name for name in testing.__all__ if not getattr(testing, name).__doc__] == []
+
+
+def test_run_options_are_those_of_a_run() -> None:
+    taken = [name for name in signature(Run.__init__).parameters if name != "self"]
+    assert sorted(RunOptions.__annotations__) == sorted(taken)

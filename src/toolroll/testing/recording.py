@@ -1,14 +1,18 @@
 """What stands in for a person, a ledger and a surface in a test, and remembers everything."""
 
-from collections.abc import Callable, Iterable, Sequence
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias, TypeVar, overload
+from datetime import datetime
+from typing import Final, Literal, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
 from toolroll.errors import UsageError
-from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, Reject
-from toolroll.kernel.context import Run
+from toolroll.kernel.approval import ApprovalRequest, Approve, Approver, Decision, Reject
+from toolroll.kernel.context import Ledger, Run
+from toolroll.kernel.depends import Identity, Maker
 from toolroll.kernel.events import KernelEvent
 from toolroll.kernel.messages import ToolCall
+from toolroll.kernel.policy import Policy
 from toolroll.kernel.result import ToolResult
 
 Answers: TypeAlias = Decision | Iterable[Decision] | Callable[[ApprovalRequest], Decision]
@@ -81,10 +85,25 @@ class RecordingLedger:
         self.rows.append(LedgerRow(kind="outcome", call=call, result=result))
 
 
+class RunOptions(TypedDict, total=False):
+    """The options of `Run`."""
+
+    run_id: str | None
+    deps: Mapping[str, object] | None
+    overrides: Mapping[Identity, Maker] | None
+    policy: Policy | None
+    approver: Approver | None
+    ledger: Ledger | None
+    on_event: Callable[[KernelEvent], None] | None
+    clock: Callable[[], datetime]
+    make_id: Callable[[], str]
+    logger: logging.Logger
+
+
 class RecordedRun(Run):
     """A run that keeps its events."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, **options: Unpack[RunOptions]) -> None:
         super().__init__(**options)
         self.events: list[KernelEvent] = []
 

@@ -1,36 +1,14 @@
 """Calls in tests: through the whole executor, with nothing left to chance."""
 
-import logging
-from collections.abc import Callable, Mapping
-from datetime import datetime
-from typing import TypedDict, Unpack
+from typing import Unpack
 
 from toolroll.errors import UsageError
-from toolroll.kernel.approval import Approver
-from toolroll.kernel.context import Ledger, Run
-from toolroll.kernel.depends import Identity, Maker
-from toolroll.kernel.events import KernelEvent
-from toolroll.kernel.policy import Policy
+from toolroll.kernel.context import Run
 from toolroll.kernel.result import ToolResult
 from toolroll.kernel.serialize import dump_json
 from toolroll.kernel.tool import Tool
 from toolroll.testing.fixed import counting_ids, fixed_clock
-from toolroll.testing.recording import RecordedRun, RecordingApprover
-
-
-class RunOptions(TypedDict, total=False):
-    """What `make_run` takes: the options of `Run`."""
-
-    run_id: str | None
-    deps: Mapping[str, object] | None
-    overrides: Mapping[Identity, Maker] | None
-    policy: Policy | None
-    approver: Approver | None
-    ledger: Ledger | None
-    on_event: Callable[[KernelEvent], None] | None
-    clock: Callable[[], datetime]
-    make_id: Callable[[], str]
-    logger: logging.Logger
+from toolroll.testing.recording import RecordedRun, RecordingApprover, RunOptions
 
 
 def make_run(**options: Unpack[RunOptions]) -> RecordedRun:
