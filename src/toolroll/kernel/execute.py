@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from toolroll.errors import ArgumentsRefused, JsonRefused, ToolFailure, ToolrollError
-from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, Effect, Preview, Reject, rejection_text
+from toolroll.kernel.approval import ApprovalRequest, Decision, Effect, Preview, Reject, rejection_text
 from toolroll.kernel.ask import ask, tell
 from toolroll.kernel.cancelled import is_being_cancelled
 from toolroll.kernel.context import Ledger, ToolContext
 from toolroll.kernel.events import ApprovalDecided
 from toolroll.kernel.messages import ToolCall
-from toolroll.kernel.permit import _MINT, Grant, Permit, seal_of
+from toolroll.kernel.permit import _MINT, Permit, seal_of
 from toolroll.kernel.policy import Policy
 from toolroll.kernel.result import Done, ToolResult, result_of
 from toolroll.kernel.serialize import text_of, whole
@@ -91,17 +91,13 @@ def _judge(
     verdict = (ctx.run.policy or _DEFAULT_POLICY).judge(
         tool.name, effect=effect, paths=_paths(tool, core, arguments), asks=tool.asks, core=core.name
     )
-    match verdict.action:
-        case "allow":
-            granted: Grant = "policy" if verdict.by_rule else "effect"
-            return Permit(_MINT, core, arguments, ctx, granted, seal_of(arguments))
-        case "deny":
-            text = (
-                f"{tool.name} is not allowed here ({verdict.because}). Do without it, or ask the user to change that."
-            )
-            return ToolResult.failure(text, code="denied")
-        case "ask":
-            return Asking(tool=tool, core=core, arguments=arguments, effect=effect, seal=seal_of(arguments))
+    if verdict.action == "deny":
+        text = f"{tool.name} is not allowed here ({verdict.because}). Do without it, or ask the user to change that."
+        return ToolResult.failure(text, code="denied")
+    seal = seal_of(arguments)
+    if verdict.action == "ask":
+        return Asking(tool=tool, core=core, arguments=arguments, effect=effect, seal=seal)
+    return Permit(_MINT, core, arguments, ctx, "policy" if verdict.by_rule else "effect", seal)
 
 
 def _paths(tool: "Tool", core: "Tool", arguments: object) -> tuple[str, ...]:
@@ -135,22 +131,20 @@ async def settle(
     asking: Asking, request: ApprovalRequest, decision: Decision | None, ctx: ToolContext
 ) -> Permit | ToolResult:
     """Turn an answer into a permit, if it is a yes to what would happen now."""
-    match decision:
-        case None:
-            if ctx.run.approver is not None:
-                tell(ctx.run, ApprovalDecided(request=request, decision=Reject(_NOBODY)))
-            text = f"{asking.tool.name} needs a person's approval, and {_NOBODY}. Nothing was done."
-            return ToolResult.failure(text, code="needs_approval")
-        case Reject():
-            tell(ctx.run, ApprovalDecided(request=request, decision=decision))
-            return ToolResult.failure(rejection_text(decision), code="rejected")
-        case Approve(edited=edited):
-            now = await _as_of_now(asking, request, edited, ctx)
-            bound = request if isinstance(now, ToolResult) else now
-            tell(ctx.run, ApprovalDecided(request=bound, decision=decision))
-            if isinstance(now, ToolResult):
-                return now
-            return Permit(_MINT, asking.core, asking.arguments, ctx, "person", asking.seal, now.preview)
+    if decision is None:
+        if ctx.run.approver is not None:
+            tell(ctx.run, ApprovalDecided(request=request, decision=Reject(_NOBODY)))
+        text = f"{asking.tool.name} needs a person's approval, and {_NOBODY}. Nothing was done."
+        return ToolResult.failure(text, code="needs_approval")
+    if isinstance(decision, Reject):
+        tell(ctx.run, ApprovalDecided(request=request, decision=decision))
+        return ToolResult.failure(rejection_text(decision), code="rejected")
+    now = await _as_of_now(asking, request, decision.edited, ctx)
+    bound = request if isinstance(now, ToolResult) else now
+    tell(ctx.run, ApprovalDecided(request=bound, decision=decision))
+    if isinstance(now, ToolResult):
+        return now
+    return Permit(_MINT, asking.core, asking.arguments, ctx, "person", asking.seal, now.preview)
 
 
 async def _as_of_now(
