@@ -88,7 +88,7 @@ class Recording:
     @classmethod
     def from_lines(cls, text: str) -> "Recording":
         """The recording behind the lines; one of a newer version is refused."""
-        head, *rest = (_read(number, line) for number, line in enumerate(text.splitlines() or [""], 1))
+        head, *rest = (_read(number, line) for number, line in enumerate(text.strip("\n").split("\n"), 1))
         exchanges = tuple(line for line in rest if isinstance(line, _Shortened))
         if not isinstance(head, _Head) or len(exchanges) != len(rest):
             raise UsageError("This is no recording: it does not begin with its version, or has more than one.")

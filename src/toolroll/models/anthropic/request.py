@@ -191,7 +191,9 @@ def _block(block: AssistantBlock, *, own: bool, same_model: bool) -> Json:
 
 
 def _call(call: ToolCall, raw: Json | None) -> Json:
-    block: Json = raw if raw is not None else {"type": "tool_use", "input": _input(call)}
+    block: Json = raw if raw is not None else {"type": "tool_use"}
+    if not isinstance(block.get("input"), dict):
+        block["input"] = _input(call)
     return block | {"id": safe_id(call.id), "name": safe_name(call.name)}
 
 
