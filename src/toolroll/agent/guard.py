@@ -45,6 +45,7 @@ class _Round:
         self.calls = calls
         self.written = [(call.name, call.arguments) for call in calls]
         self.outcomes: dict[str, str] = {}
+        self.mark = 0
         self.failed: frozenset[tuple[_Call, str]] = frozenset()
         self.never_ran = False
 
@@ -53,16 +54,11 @@ class _Round:
         """The calls as they are meant. Only worked out where the written ones differ and the outcomes do not."""
         return sorted(map(_meaning, self.calls))
 
-    @cached_property
-    def ended(self) -> list[str]:
-        """What came of the calls; looked at when the step is over."""
-        return sorted(self.outcomes.values())
-
     def asks_the_same(self, other: "_Round") -> bool:
         return self.written == other.written or self.meant == other.meant
 
     def is_same(self, other: "_Round") -> bool:
-        return self.ended == other.ended and self.asks_the_same(other)
+        return self.mark == other.mark and self.asks_the_same(other)
 
     def outcome_of(self, call: ToolCall) -> str | None:
         meaning = _meaning(call)
@@ -108,11 +104,17 @@ class LoopGuard:
         """The step is over; why the run should end now, if it should."""
         now = self._now
         failed = [(call, results[call.id]) for call in now.calls if results[call.id].is_error]
-        now.failed = frozenset((_meaning(call), result.text) for call, result in failed if result.code != REFUSED)
-        now.never_ran = len(failed) == len(now.calls) and all(result.code in _NEVER_RAN for _, result in failed)
+        if failed:
+            now.failed = frozenset((_meaning(call), result.text) for call, result in failed if result.code != REFUSED)
+            now.never_ran = len(failed) == len(now.calls) and all(result.code in _NEVER_RAN for _, result in failed)
+        now.mark = hash(tuple(sorted(now.outcomes.values())))
+        recent = [one.mark for one in self._rounds[-LONGEST_CYCLE:]]
         self._rounds.append(now)
         del self._rounds[:-_REMEMBERED]
-        self._repeats = [self._count(length) for length in range(1, min(LONGEST_CYCLE, len(self._rounds)) + 1)]
+        if now.mark in recent:
+            self._repeats = [self._count(length) for length in range(1, min(LONGEST_CYCLE, len(self._rounds)) + 1)]
+        else:  # nearly always: nothing came out as it did before
+            self._repeats = []
         return self._verdict()
 
     def _verdict(self) -> Verdict | None:
@@ -122,7 +124,7 @@ class LoopGuard:
                 return "invalid_calls"
             if frozenset.intersection(*(one.failed for one in last)):
                 return "repeated_failure"
-        return "repeated_calls" if max(self._repeats) >= STOP_AT else None
+        return "repeated_calls" if max(self._repeats, default=0) >= STOP_AT else None
 
     def _failed_again(self, call: ToolCall, result: ToolResult) -> str | None:
         if not self._rounds or (_meaning(call), result.text) not in self._rounds[-1].failed:

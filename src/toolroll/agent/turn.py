@@ -78,12 +78,13 @@ def _joined(first: ModelResponse, more: ModelResponse | BrokenOff) -> ModelRespo
 
 
 async def _ask(asking: Asking, request: ModelRequest) -> ModelResponse | BrokenOff:
-    characters = 0
+    characters, response = 0, None
     pieces = respond_with_retries(asking.model, request, stream=asking.stream, rule=asking.rule)
     try:
         async for piece in pieces:
             if isinstance(piece, ModelResponse):
-                return piece
+                response = piece  # the last one; a generator that is left before its end costs a task to clear away
+                continue
             asking.emit(_event(piece))
             if isinstance(piece, TextDelta):
                 asking.written.append(piece.text)
@@ -93,7 +94,9 @@ async def _ask(asking: Asking, request: ModelRequest) -> ModelResponse | BrokenO
                 return BrokenOff(why=why, characters=characters)
     finally:
         await pieces.aclose()
-    raise ProviderFailed("The model ended without an answer.")
+    if response is None:
+        raise ProviderFailed("The model ended without an answer.")
+    return response
 
 
 def _length(piece: Delta | Retry) -> int:
