@@ -123,7 +123,9 @@ async def _ask_together(works: Sequence[_Work], of: Run) -> None:
 async def _run_all(works: Sequence[_Work], on_result: OnResult | None) -> None:
     import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
 
-    running = _Running(asyncio.current_task(), on_result)
+    caller = asyncio.current_task()
+    assert caller is not None
+    running = _Running(caller, on_result)
     in_order = [work for work in works if work.changes]
     async with asyncio.TaskGroup() as group:
         for work in works:
@@ -138,7 +140,7 @@ async def _run_all(works: Sequence[_Work], on_result: OnResult | None) -> None:
 class _Running:
     """The calls of a step while they run: none of them can take another one down."""
 
-    def __init__(self, caller: "asyncio.Task[object] | None", on_result: OnResult | None) -> None:
+    def __init__(self, caller: "asyncio.Task[object]", on_result: OnResult | None) -> None:
         self._caller = caller
         self._on_result = on_result
         self.error: Exception | None = None
@@ -167,7 +169,7 @@ class _Running:
         """Whether the whole step is being cancelled, or this part of it thrown away."""
         import asyncio  # noqa: PLC0415 - as above
 
-        return me is not asyncio.current_task() or self._caller is None or self._caller.cancelling() > 0
+        return me is not asyncio.current_task() or self._caller.cancelling() > 0
 
     async def _report(self, work: _Work, on_result: OnResult) -> None:
         try:
