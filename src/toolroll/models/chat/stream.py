@@ -105,7 +105,9 @@ class CompletionAssembly:
     def _call_of(self, fragment: Mapping[str, Any], function: Mapping[str, Any], piece: str) -> _Call:
         index, call_id, name = fragment.get("index"), text_of(fragment, "id"), text_of(function, "name")
         call = self._known(index, call_id)
-        if call is None or _begins_another(call, call_id, name, piece):
+        # A call with an index of its own may have its name repeated beside nothing at all.
+        starts = bool(name) and (bool(piece) or index is None)
+        if call is None or _begins_another(call, call_id, starts=starts):
             kept = {key: value for key, value in fragment.items() if key not in {"index", "id", "type", "function"}}
             own_id = call_id or minted(text_of(self._head, "id"), len(self._calls))
             call = _Call(id=own_id, given_id=call_id, name=name, kept=kept)
@@ -123,8 +125,8 @@ class CompletionAssembly:
         return same or (self._calls[-1] if self._calls else None)
 
 
-def _begins_another(call: _Call, call_id: str, name: str, piece: str) -> bool:
+def _begins_another(call: _Call, call_id: str, *, starts: bool) -> bool:
     """Whether a fragment with the place of a call belongs to a new one all the same."""
     if call_id and call.given_id:
         return call_id != call.given_id
-    return bool(name and piece) and is_complete("".join(call.pieces))
+    return starts and is_complete("".join(call.pieces))
