@@ -85,10 +85,7 @@ async def _ask(asking: Asking, request: ModelRequest) -> ModelResponse | BrokenO
             if isinstance(piece, ModelResponse):
                 response = piece  # the last one; a generator that is left before its end costs a task to clear away
                 continue
-            asking.emit(_event(piece))
-            if isinstance(piece, TextDelta):
-                asking.written.append(piece.text)
-            characters += _length(piece)
+            characters += _show(piece, asking)
             why = asking.must_stop(characters)
             if why is not None:
                 return BrokenOff(why=why, characters=characters)
@@ -99,27 +96,21 @@ async def _ask(asking: Asking, request: ModelRequest) -> ModelResponse | BrokenO
     return response
 
 
-def _length(piece: Delta | Retry) -> int:
-    match piece:
-        case TextDelta() | ReasoningDelta():
-            return len(piece.text)
-        case CallDelta():
-            return len(piece.arguments)
-        case Retry():
-            return 0
-        case _:
-            assert_never(piece)
-
-
-def _event(piece: Delta | Retry) -> Event:
+def _show(piece: Delta | Retry, asking: Asking) -> int:
+    """Tell of a piece; how many characters it has."""
     match piece:
         case TextDelta():
-            return TextArrived(piece.text)
-        case ReasoningDelta():
-            return ReasoningArrived(piece.text)
+            asking.written.append(piece.text)
+            asking.emit(TextArrived(piece.text))
+            return len(piece.text)
         case CallDelta():
-            return ArgumentsArrived(piece.call_id, piece.name, piece.arguments)
+            asking.emit(ArgumentsArrived(piece.call_id, piece.name, piece.arguments))
+            return len(piece.arguments)
+        case ReasoningDelta():
+            asking.emit(ReasoningArrived(piece.text))
+            return len(piece.text)
         case Retry():
-            return Retrying(attempt=piece.attempt, wait_s=piece.wait_s, reason=piece.error.message)
+            asking.emit(Retrying(attempt=piece.attempt, wait_s=piece.wait_s, reason=piece.error.message))
+            return 0
         case _:
             assert_never(piece)
