@@ -85,7 +85,7 @@ EVERY_KIND: tuple[Record, ...] = (
     ),
     Said(message=ToolResults(results=(ToolMessage(call_id="x", name="y", content="z", is_error=True),))),
     Said(message=UserMessage.of("Answer, please."), about="empty"),
-    Spent(name="helper", run_id="run.call_1", call_id="call_1", usage=Usage(output_tokens=7, requests=1), cost=None),
+    Spent(name="helper", run_id="run.call_1", step=1, call_id="call_1", usage=Usage(output_tokens=7, requests=1), cost=None),
     Finished(stop_reason="answer", stop_detail="", text="Done."),
 )
 

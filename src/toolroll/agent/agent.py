@@ -1,6 +1,6 @@
 """The agent: a model, tools, and rules for when to stop. One loop serves `run`, `run_sync` and `stream`."""
 
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar, cast
 
 from typing_extensions import Unpack
@@ -10,8 +10,10 @@ from toolroll.agent.live import LiveRun
 from toolroll.agent.options import AgentOptions, setup_of
 from toolroll.agent.result import Out, RunResult
 from toolroll.agent.run import new_run, opening, play
+from toolroll.agent.setup import Setup
 from toolroll.agent.subagent import agent_tool
 from toolroll.errors import UsageError
+from toolroll.kernel.approval import Decision
 from toolroll.kernel.conversation import Message
 from toolroll.kernel.messages import Part
 from toolroll.kernel.tool import Tool
@@ -28,6 +30,11 @@ class Agent(Generic[Out]):
 
     def __init__(self, *, output: "type[Out] | None" = None, **options: Unpack[AgentOptions]) -> None:
         self._setup = setup_of(options, output)
+
+    @property
+    def setup(self) -> Setup:
+        """What it is made of."""
+        return self._setup
 
     async def run(
         self, prompt: "str | Sequence[Part] | None" = None, *, messages: Iterable[Message] = ()
@@ -48,6 +55,18 @@ class Agent(Generic[Out]):
     def stream(self, prompt: "str | Sequence[Part] | None" = None, *, messages: Iterable[Message] = ()) -> LiveRun[Out]:
         """The same as it happens: `async for event in agent.stream(...)`."""
         return LiveRun(self._setup, opening(prompt, messages))
+
+    async def resume(
+        self,
+        run_id: str,
+        *,
+        decisions: Mapping[str, Decision] | None = None,
+        prompt: "str | Sequence[Part] | None" = None,
+    ) -> RunResult[Out]:
+        """Go on with a run from its record, in any process: see `toolroll.agent.resume`."""
+        from toolroll.agent.resume import resume  # noqa: PLC0415 - only who resumes needs it
+
+        return await resume(self, run_id, decisions=decisions, prompt=prompt)
 
     def as_tool(self, *, name: str, description: str) -> Tool:
         """This agent as a tool of another one; what it uses is counted into the run that calls it."""

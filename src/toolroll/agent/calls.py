@@ -63,7 +63,7 @@ class _Batch:
         if ended is None:
             return False
         self.results[call.id] = result = result_on_record(ended)
-        self.logs[call.id] = _log(call, result, ended.duration_ms)
+        self.logs[call.id] = log_of(call, result, ended.duration_ms)
         self._state.guard.hear(call, result)
         self._state.history.answer(ended.result)
         return True
@@ -80,7 +80,7 @@ class _Batch:
             state.emit(Warned(text=f"{call.name}: {warning}"))
             message = _with_note(message, warning)
         self.results[call.id] = result
-        self.logs[call.id] = log = _log(call, result, duration_ms)
+        self.logs[call.id] = log = log_of(call, result, duration_ms)
         state.history.answer(message)
         write_line(state.run.logger, log)
         if state.setup.journal is not None:
@@ -121,7 +121,8 @@ def _with_note(message: ToolMessage, note: str) -> ToolMessage:
     return replace(message, content=(*message.content, TextPart(text=f"[{note}]")))
 
 
-def _log(call: ToolCall, result: ToolResult, duration_ms: float) -> ToolCallLog:
+def log_of(call: ToolCall, result: ToolResult, duration_ms: float) -> ToolCallLog:
+    """The call in figures."""
     return ToolCallLog(
         name=call.name,
         arguments=call.arguments[:ARGUMENTS_SHOWN_CHARACTERS],

@@ -1,6 +1,6 @@
 """The state of a run between two steps. Everything in it can be rebuilt from the journal."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
@@ -100,12 +100,20 @@ class RunState:
             return  # nothing was decided: the executor only had to be given an answer
         self.emit(event)
 
-    def spend(self, sub: SubRun) -> None:
-        """Count what a sub-agent has used; recorded like what a call keeps."""
+    def spend(self, sub: SubRun, *, step: int) -> None:
+        """Count what a step of a sub-agent has used; recorded like what a call keeps."""
         self.budget.spent_by(sub)
         if self.setup.journal is not None:
-            spent = Spent(name=sub.name, run_id=sub.run_id, call_id=sub.call_id, usage=sub.usage, cost=sub.bill.usd)
+            spent = Spent(
+                name=sub.name, run_id=sub.run_id, step=step, call_id=sub.call_id, usage=sub.usage, cost=sub.bill.usd
+            )
             self._unrecorded.append(spent)
+
+    def restore(self, kept: Mapping[str, object]) -> None:
+        """What was kept with the run is there again; it is on record already."""
+        for name, value in kept.items():
+            self.run.set_state(name, value)
+        self._unrecorded.clear()
 
     def messages(self) -> tuple[Message, ...]:
         """The conversation as it stands, legal at any moment: what is unfinished is in it, and marked."""

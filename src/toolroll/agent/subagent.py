@@ -7,10 +7,12 @@ from pydantic import BaseModel, Field
 
 from toolroll.agent.events import CallStarted, Event, StepFinished, Warned
 from toolroll.agent.result import RunResult, SubRun
+from toolroll.agent.resume import go_on
 from toolroll.agent.run import AgentRun, new_run, opening, play
 from toolroll.agent.setup import Setup
-from toolroll.errors import ModelError, ToolFailure
-from toolroll.kernel.context import Run, ToolContext
+from toolroll.errors import JournalRefused, ModelError, ToolFailure
+from toolroll.journal.journal import Journal
+from toolroll.kernel.context import Run, ToolContext, random_id
 from toolroll.kernel.define import define_tool
 from toolroll.kernel.events import ApprovalDecided, ApprovalRequested
 from toolroll.kernel.policy import Policy
@@ -55,13 +57,23 @@ class _Delegation:
         caller = self._caller
         if caller is not None and caller.depth >= MAX_DEPTH:
             raise ToolFailure(f"Agents call each other {MAX_DEPTH} deep already. Do this here.", code="too_deep")
-        stream = caller is not None and caller.going.stream
-        state = new_run(inherit(setup, self._ctx.run), opening(task, ()), self._hear, stream=stream, caller=caller)
-        self._run_id = state.run.run_id
+        own = inherit(setup, self._ctx.run)
         try:
-            return _result(await play(state))
+            return _result(await self._played(own, task))
         except ModelError as error:
             raise ToolFailure(f"{self._name} could not finish. {error.message}", code=error.code) from error
+
+    async def _played(self, setup: Setup, task: str) -> RunResult[object]:
+        """The sub-agent's run; where its caller was cut off during it, it goes on from its own record."""
+        caller, journal = self._caller, setup.journal
+        stream = caller is not None and caller.going.stream
+        self._run_id = setup.make_id() if setup.make_id else random_id()
+        if caller is not None and journal is not None:
+            self._run_id = f"{caller.run_id}.{self._ctx.call_id}"
+            if await _is_on_record(journal, self._run_id):
+                return await go_on(setup, self._run_id, emit=self._hear, stream=stream, caller=caller)
+        state = new_run(setup, opening(task, ()), self._hear, stream=stream, caller=caller, run_id=self._run_id)
+        return await play(state)
 
     def _hear(self, event: Event) -> None:
         match event:
@@ -73,7 +85,8 @@ class _Delegation:
                         call_id=self._ctx.call_id,
                         usage=step.usage,
                         bill=step.bill,
-                    )
+                    ),
+                    step=step.number,
                 )
             case ApprovalRequested() | ApprovalDecided():
                 self._ctx.run.emit(event)
@@ -83,6 +96,13 @@ class _Delegation:
                 self._ctx.progress(f"{self._name}: {text}")
             case _:
                 return
+
+
+async def _is_on_record(journal: Journal, run_id: str) -> bool:
+    try:
+        return len(await journal.read(run_id)) > 0
+    except JournalRefused:
+        return False
 
 
 def inherit(setup: Setup, caller: Run) -> Setup:

@@ -79,10 +79,11 @@ class Ended:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """A sub-agent finished a step on this run's account: which run of its own, for which call of this one."""
+    """A sub-agent finished a step on this run's account: which step of which run, for which call of this one."""
 
     name: str
     run_id: str
+    step: int
     call_id: str
     usage: Usage
     cost: float | None

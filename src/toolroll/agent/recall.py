@@ -1,0 +1,192 @@
+"""A run as its records tell it: the state it was in, rebuilt fact by fact, up to the last complete one."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Final, cast
+
+from toolroll.agent.ask import Turn, turn_of
+from toolroll.agent.calls import log_of, result_on_record
+from toolroll.agent.closing import CLOSING
+from toolroll.agent.cost import Bill, total_cost
+from toolroll.agent.guard import Verdict
+from toolroll.agent.result import SubRun, ToolCallLog
+from toolroll.agent.state import RunState
+from toolroll.journal.records import (
+    Answered,
+    Asked,
+    Decided,
+    Ended,
+    Finished,
+    Intended,
+    Kept,
+    Record,
+    RunBegan,
+    Said,
+    Spent,
+)
+from toolroll.kernel.messages import ToolCall
+from toolroll.models.model import ModelResponse, StopKind
+
+PAUSED: Final = frozenset({"approval_pending", "failed", "interrupted"})
+"""Ends in the middle of something: what was begun goes on, and limits go on counting."""
+
+
+@dataclass(slots=True, kw_only=True)
+class CallFacts:
+    """What is on record of a call that has no result: what it set out to do, was asked about, was answered."""
+
+    intended: Intended | None = None
+    asked: Asked | None = None
+    decided: Decided | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class OpenTurn:
+    """The last turn of the model, which nothing has closed yet."""
+
+    answered: Answered
+    turn: Turn
+    ended: dict[str, Ended] = field(default_factory=dict)
+    spent: dict[tuple[str, int], Spent] = field(default_factory=dict)
+
+    @property
+    def open_calls(self) -> list[ToolCall]:
+        """The calls without a result."""
+        return [call for call in self.turn.calls if call.id not in self.ended]
+
+
+class Recalled:
+    """Takes record after record into the state of a run; knows at the end where it stands."""
+
+    def __init__(self, state: RunState, records: Iterable[Record]) -> None:
+        self.state = state
+        self.turn: OpenTurn | None = None
+        self.finished: Finished | None = None
+        self.verdict: Verdict | None = None
+        self.is_closing = False
+        self.facts: dict[str, CallFacts] = {}
+        self.kept: dict[str, object] = {}
+        for record in records:
+            self._take(record)
+        if not self.is_paused:
+            self.close_turn()
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether the run was ended in the middle of something, or never ended at all."""
+        return self.finished is None or self.finished.stop_reason in PAUSED
+
+    @property
+    def pending(self) -> dict[str, Asked]:
+        """The questions that wait for an answer, by call."""
+        open_calls = self.turn.open_calls if self.turn is not None else ()
+        facts = ((call.id, self.facts.get(call.id)) for call in open_calls)
+        return {
+            call_id: known.asked
+            for call_id, known in facts
+            if known is not None and known.asked is not None and known.decided is None
+        }
+
+    def close_turn(self) -> None:
+        """The last turn is over, with all that was made of it."""
+        if self.turn is None:
+            return
+        turn, self.turn = self.turn, None
+        for ended in turn.ended.values():
+            self.state.history.answer(ended.result)
+        logs = self._guarded(turn)
+        for spent in turn.spent.values():
+            self._spend(spent)
+        answered, steps = turn.answered, self.state.steps
+        step = self.state.budget.end_step(turn.turn.text, logs, closing=answered.closing)
+        slowest_ms = max((ended.duration_ms for ended in turn.ended.values()), default=0.0)
+        bill = Bill.of(total_cost([answered.cost, *(spent.cost for spent in turn.spent.values())]))
+        steps[-1] = replace(step, duration_s=answered.duration_s + slowest_ms / 1000, bill=bill)
+
+    def count_anew(self) -> None:
+        """A limit is behind us, or somebody said something new: limits and patience begin again."""
+        self.state.budget.counted_from = len(self.state.steps)
+        self.state.nudges.clear()
+
+    def open_spent(self) -> None:
+        """Count what sub-agents used in calls that are over; those of the others count again when they go on."""
+        if self.turn is not None:
+            for spent in self.turn.spent.values():
+                if spent.call_id in self.turn.ended:
+                    self._spend(spent)
+
+    def _take(self, record: Record) -> None:
+        match record:
+            case Said():
+                self._said(record)
+            case Answered():
+                self._answered(record)
+            case Ended() if self.turn is not None:
+                self.turn.ended[record.result.call_id] = record
+            case Spent() if self.turn is not None:
+                self.turn.spent[record.run_id, record.step] = record
+            case Finished():
+                self.finished = record
+            case Kept():
+                self.kept[record.name] = record.value
+            case Intended() | Asked() | Decided():
+                self._call(record)
+            case RunBegan() | Ended() | Spent():
+                return
+
+    def _said(self, record: Said) -> None:
+        self.close_turn()
+        if self.finished is not None or record.about is None:
+            self.count_anew()
+        self.finished, self.is_closing = None, record.about == CLOSING
+        if record.about is not None:
+            self.state.nudges[record.about] = self.state.nudges.get(record.about, 0) + 1
+        self.state.hear_message(record.message)
+
+    def _answered(self, record: Answered) -> None:
+        self.close_turn()
+        if not self.is_paused:
+            self.count_anew()
+        self.finished = None
+        self.state.history.append(record.message)
+        self.state.budget.answered(record.usage)
+        self.turn = OpenTurn(answered=record, turn=turn_of(self.state, response_of(record)))
+
+    def _call(self, record: Intended | Asked | Decided) -> None:
+        call_id = record.call.id if isinstance(record, Intended) else record.call_id
+        facts = self.facts.setdefault(call_id, CallFacts())
+        match record:
+            case Intended():  # the answer that led here is used up: it counts once
+                facts.intended, facts.asked, facts.decided = record, None, None
+            case Asked():
+                facts.asked, facts.decided = record, None
+            case Decided():
+                facts.decided = record
+
+    def _guarded(self, turn: OpenTurn) -> tuple[ToolCallLog, ...]:
+        ran = [call for call in turn.turn.calls if call.id in turn.ended and turn.ended[call.id].code != "not_run"]
+        if not ran:
+            return ()
+        self.state.guard.begin(ran)
+        results = {call.id: result_on_record(turn.ended[call.id]) for call in ran}
+        for call in ran:
+            self.state.guard.hear(call, results[call.id])
+        self.verdict = self.state.guard.end(results)
+        return tuple(log_of(call, results[call.id], turn.ended[call.id].duration_ms) for call in ran)
+
+    def _spend(self, spent: Spent) -> None:
+        sub = SubRun(
+            name=spent.name,
+            run_id=spent.run_id,
+            call_id=spent.call_id,
+            usage=spent.usage,
+            bill=Bill.of(spent.cost),
+        )
+        self.state.budget.spent_by(sub)
+
+
+def response_of(record: Answered) -> ModelResponse:
+    """The turn as the model gave it."""
+    return ModelResponse(
+        message=record.message, stop=cast("StopKind", record.stop), usage=record.usage, stop_detail=record.stop_detail
+    )
