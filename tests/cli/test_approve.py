@@ -116,7 +116,7 @@ def test_S5_no_without_a_reason(folder: Path, home: Path) -> None:
 def test_S5_closing_the_input_is_a_no(folder: Path, home: Path) -> None:
     with start(folder, home) as terminal:
         terminal.wait_for(QUESTION)
-        terminal.send(b"\x04")
+        terminal.send(b"y\x04\x04")  # not sent off with Enter
         assert terminal.end() == (1, "User rejected changes\n")
     assert content(folder) == BEFORE
 

@@ -48,6 +48,16 @@ def test_S6_the_help_is_the_one_that_was_looked_at(
     assert max(map(len, shown.splitlines())) <= 80
 
 
+@pytest.mark.parametrize("command", [["--help"], ["tools", "list"], ["tools", "show", "write_todos"]])
+def test_S6_lists_and_help_fit_40_columns(
+    command: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    assert run(command, Session()) == 0
+    shown, code_lines = capsys.readouterr().out, tuple(EXIT_CODES.values())
+    assert [line for line in shown.splitlines() if len(line) > 40 and not line.endswith(code_lines)] == []
+
+
 def test_S2_the_help_documents_every_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
     run(["-h"], Session())
     shown = capsys.readouterr().out

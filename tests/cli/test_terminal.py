@@ -55,12 +55,12 @@ def test_XA6_a_fresh_question_forgets_what_was_typed(pipe: tuple[int, int]) -> N
     assert terminal.ask("? ", fresh=True) == "now"
 
 
-def test_the_end_of_the_input_is_no_line(capfd: pytest.CaptureFixture[str]) -> None:
+def test_S5_half_a_line_before_the_end_is_no_answer(capfd: pytest.CaptureFixture[str]) -> None:
     read, write = os.pipe()
-    os.write(write, b"half")
+    os.write(write, b"n\ny")
     os.close(write)
     terminal = Terminal(input_fd=read)
-    assert (terminal.ask("? "), terminal.ask("? ")) == ("half", None)
+    assert (terminal.ask("? "), terminal.ask("? "), terminal.ask("? ")) == ("n", None, None)
     os.close(read)
 
 

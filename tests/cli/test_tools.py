@@ -177,7 +177,7 @@ def test_S3_parameters_are_listed_down_into_objects() -> None:
     found = {one.name: one for one in list_parameters(SCHEMA)}
     assert found["plain"] == Parameter(name="plain", type="string", is_required=True, description="A text.")
     types = {name: one.type for name, one in found.items()}
-    assert types["few"] == "list of integers, at least 1 items, at most 3 items"
+    assert types["few"] == "list of integers, at least 1 item, at most 3 items"
     assert types["one_of"] == '"a" | 1 | null'
     assert types["fixed"] == '"x"'
     assert types["either"] == "string or null or object"

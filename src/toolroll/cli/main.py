@@ -4,7 +4,8 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from shutil import get_terminal_size
+from typing import Final, NoReturn
 
 import click
 
@@ -13,13 +14,14 @@ from toolroll.cli.lazy import LazyCommand, LazyGroup
 from toolroll.cli.session import EXIT_CODES, FAILED, INTERRUPTED, WRONG_USAGE, Session, debug_option
 from toolroll.errors import ToolFailure, ToolrollError, UsageError
 
-_COMMANDS = {
+_MAX_COLUMNS: Final = 80
+_COMMANDS: Final = {
     "tools": LazyCommand(place="toolroll.cli.tools:tools", summary="List the tools; show what a model is told of one."),
     "call": LazyCommand(place="toolroll.cli.call:call", summary="Call one tool without a model."),
     "demo": LazyCommand(place="toolroll.cli.demo:demo", summary="See how a tool is called, checked and approved."),
 }
 
-_EPILOG = (
+_EPILOG: Final = (
     "\b\nExit codes:\n"
     + "\n".join(f"  {code:<4} {meaning}" for code, meaning in EXIT_CODES.items())
     + '\n\nErrors go to stderr; with --json they are {"error": {"code", "message"}} on stdout.'
@@ -45,7 +47,12 @@ def run(arguments: list[str], session: Session) -> int:
     """The exit code of one command; whatever goes wrong is told the same way."""
     try:
         outcome = root.main(
-            arguments, "toolroll", standalone_mode=False, obj=session, color=_colour(), max_content_width=100
+            arguments,
+            "toolroll",
+            standalone_mode=False,
+            obj=session,
+            color=_colour(),
+            terminal_width=_text_columns(),
         )
     except Exception as error:  # noqa: BLE001 - the outermost handler: nothing gets past it untold
         if session.debug:
@@ -89,6 +96,11 @@ def _told_usage(error: click.UsageError, session: Session) -> int:
     what = "A command is missing." if isinstance(error, click.exceptions.NoArgsIsHelpError) else error.format_message()
     session.fail("usage", f"{what.rstrip('.')}. Try '{command} --help'.")
     return WRONG_USAGE
+
+
+def _text_columns() -> int:
+    """How wide help and lists are: click's own measure, but on narrow terminals too, where it stops at 50."""
+    return min(get_terminal_size().columns, _MAX_COLUMNS) - 2
 
 
 def _colour() -> bool | None:

@@ -71,8 +71,12 @@ def _type(schema: Schema, root: Schema) -> str:
     several = _alternatives(schema, root)
     if len(several) > 1:
         return " or ".join(dict.fromkeys(_type(one, root) for one in several))
-    bounds = [told.format(schema[key]) for key, told in _BOUNDS.items() if key in schema and schema[key] != 0]
+    bounds = [_bound(told, schema[key]) for key, told in _BOUNDS.items() if key in schema]
     return ", ".join([_base(schema, root), *bounds])
+
+
+def _bound(told: str, value: object) -> str:
+    return told.format(value).removesuffix("s") if value == 1 and told.endswith("s") else told.format(value)
 
 
 def _base(schema: Schema, root: Schema) -> str:

@@ -1,7 +1,6 @@
 """What one run of the command shares: how it answers, where the answer goes, and the options that every command has."""
 
 import io
-import json
 import os
 import sys
 from collections.abc import Callable
@@ -9,8 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TextIO, TypeVar
 
 import click
-
-from toolroll.safe.text import terminal_safe
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -64,12 +61,14 @@ class Session:
     def write(self, text: str) -> None:
         """Write text as it is, or, at a terminal, without anything that a terminal would obey."""
         out = self.out
-        out.write(terminal_safe(text) if out.isatty() else text)
+        out.write(_safe(text) if out.isatty() else text)
         out.write("" if text.endswith("\n") else "\n")
         out.flush()
 
     def write_json(self, value: object) -> None:
         """Write one JSON object, on one line."""
+        import json  # noqa: PLC0415 - see `_safe`
+
         self.out.write(json.dumps(value, ensure_ascii=not self._speaks_utf8, separators=(",", ":")) + "\n")
         self.out.flush()
 
@@ -78,11 +77,17 @@ class Session:
         if self.json:
             self.write_json({"error": {"code": code, "message": message}})
         else:
-            click.echo(f"Error: {terminal_safe(message)}", err=True)
+            click.echo(f"Error: {_safe(message)}", err=True)
 
     @property
     def _speaks_utf8(self) -> bool:
         return (self.out.encoding or "").casefold().replace("-", "") == "utf8"
+
+
+def _safe(text: str) -> str:
+    from toolroll.safe.text import terminal_safe  # noqa: PLC0415 - with json a third of an interpreter start: not for --help
+
+    return terminal_safe(text)
 
 
 def _standard(name: Literal["stdout", "stderr"]) -> TextIO | None:

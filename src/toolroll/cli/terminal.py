@@ -108,8 +108,8 @@ class Terminal:
             more = os.read(self.input_fd, _READ_BYTES)
             if not more:
                 sys.stderr.write("\n")  # Ctrl-D leaves the cursor behind the prompt
-                rest, self._typed = self._typed, b""
-                return rest or None
+                self._typed = b""  # half a line is no answer: it was never sent off with Enter
+                return None
             self._typed += more
         line, _, self._typed = self._typed.partition(b"\n")
         return line
