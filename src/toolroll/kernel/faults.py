@@ -17,6 +17,7 @@ MAX_REASON_CHARACTERS: Final = 300
 """How much is said about one fault: a validator's own words can be of any length."""
 
 _EXTRA: Final = ("extra_forbidden", "unexpected_keyword_argument")
+_WRONG_TYPE: Final = ("_type", "enum", "literal_error")
 _MISSING: Final = ("missing", "missing_argument", "missing_keyword_only_argument")
 
 
@@ -27,6 +28,12 @@ def describe_faults(tool: str, error: ValidationError, parameters: JsonSchema) -
     if len(details) > len(lines):
         lines.append(f"- ...and {len(details) - len(lines)} more")
     return f"Invalid arguments for {tool}:\n" + "\n".join(lines)
+
+
+def refused_nulls(error: ValidationError) -> list[tuple[int | str, ...]]:
+    """Where a null was refused for its type alone; what a validator of the user's refuses is not among them."""
+    details = error.errors(include_url=False, include_context=False)
+    return [one["loc"] for one in details if one["input"] is None and one["type"].endswith(_WRONG_TYPE)]
 
 
 def _fault(detail: ErrorDetails, parameters: JsonSchema) -> str:

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import update_wrapper
 from typing import Any, TypeAlias
 
@@ -13,7 +14,7 @@ from toolroll.kernel.approval import Effect, Preview
 from toolroll.kernel.census import Census
 from toolroll.kernel.context import ToolContext
 from toolroll.kernel.depends import Injection
-from toolroll.kernel.faults import describe_faults
+from toolroll.kernel.faults import describe_faults, refused_nulls
 from toolroll.kernel.hints import callable_of
 from toolroll.kernel.parse import parse_object
 from toolroll.kernel.permit import Permit
@@ -21,7 +22,7 @@ from toolroll.kernel.resolve import provide
 from toolroll.kernel.schema import JsonSchema
 from toolroll.kernel.serialize import dump_json, plain
 from toolroll.kernel.signature import Filler
-from toolroll.kernel.strict.nulls import without_left_out_nulls
+from toolroll.kernel.strict.nulls import without_left_out_nulls, without_nulls_at
 from toolroll.kernel.threads import run_in_thread
 from toolroll.kernel.tool import Tool
 from toolroll.safe.limits import MAX_ARGUMENTS_BYTES
@@ -91,8 +92,13 @@ class CoreTool(Tool):
         return self._complete(value) if self._complete else value
 
     def _validate_without_nulls(self, raw: str, first: ValidationError) -> object:
-        # A strict provider makes a model write every parameter, and null for those it means to leave out.
+        # A strict provider makes a model write every parameter, and null for those it means to leave out. Where the
+        # validator points at them they are dropped at once; walking the schema costs ten times as much.
         parsed = parse_object(raw)
+        pointed_at = without_nulls_at(parsed, refused_nulls(first))
+        if pointed_at != parsed:
+            with suppress(ValidationError):
+                return self._validate_json(to_json(pointed_at), extra="forbid")
         kept = without_left_out_nulls(parsed, self._parameters)
         if kept != parsed:
             try:

@@ -1,11 +1,16 @@
 """Nulls that stand for "left out" go, all others stay."""
 
 import copy
-from typing import Any
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
 
 import pytest
+from pydantic import AfterValidator
 
-from toolroll.kernel.strict.nulls import without_left_out_nulls
+from toolroll import tool
+from toolroll.errors import ArgumentsRefused
+from toolroll.kernel.function import FunctionTool
+from toolroll.kernel.strict.nulls import without_left_out_nulls, without_nulls_at
 
 TEXT = {"type": "string"}
 MAYBE = {"anyOf": [TEXT, {"type": "null"}]}
@@ -171,3 +176,52 @@ def test_K11_a_value_without_such_nulls_is_the_same_object() -> None:
 def test_K11_values_that_fit_nothing_are_left_to_the_validator(value: Any) -> None:
     assert without_left_out_nulls(value, closed({"x": TEXT})) is value
     assert without_left_out_nulls(value, {"type": "object", "properties": 3, "required": 3}) is value
+
+
+def test_K11_nulls_are_dropped_where_the_validator_points_at_them() -> None:
+    value: dict[str, object] = {"a": None, "b": {"c": None, "d": 1}, "e": [{"f": None}, {"f": None}]}
+    found = without_nulls_at(value, [("a",), ("b", "c"), ("e", 1, "f")])
+    assert found == {"b": {"d": 1}, "e": [{"f": None}, {}]}
+    assert value == {"a": None, "b": {"c": None, "d": 1}, "e": [{"f": None}, {"f": None}]}
+
+
+def test_K11_a_place_that_is_none_is_passed_over() -> None:
+    value: dict[str, object] = {"a": 1, "b": [None], "c": None}
+    places: list[Sequence[int | str]] = [
+        ("a",),
+        ("a", "x"),
+        ("b", 0),
+        ("b", 7, "x"),
+        ("missing", "x"),
+        ("c", "str"),
+        ("x", 3),
+    ]
+    assert without_nulls_at(value, places) is value
+
+
+def test_K11_the_quick_way_and_the_walk_agree_in_a_call() -> None:
+    @tool
+    def order(item: str, amount: int = 2, size: Literal["s", "l"] = "s", note: str | None = "none") -> list[object]:
+        """Order."""
+        return [item, amount, size, note]
+
+    raw = '{"item": "tea", "amount": null, "size": null, "note": null}'
+    assert isinstance(order, FunctionTool)
+    given = order.validate(raw)
+    assert isinstance(given, dict)
+    assert order(**given) == ["tea", 2, "s", None]
+
+
+def test_K11_a_null_that_a_validator_of_the_users_refuses_is_no_left_out_one() -> None:
+    def no_null(value: object) -> object:
+        if value is None:
+            raise ValueError("say what you mean")
+        return value
+
+    @tool
+    def note(text: Annotated[str | None, AfterValidator(no_null)] = "x") -> str:
+        """Note."""
+        return str(text)
+
+    with pytest.raises(ArgumentsRefused, match="say what you mean"):
+        note.validate('{"text": null}')

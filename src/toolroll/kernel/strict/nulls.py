@@ -8,7 +8,7 @@ alternative takes as it is stays.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from toolroll.kernel.strict.flatten import Schema, target
 from toolroll.kernel.strict.words import is_scalar
@@ -36,6 +36,36 @@ def without_left_out_nulls(value: T, schema: Schema) -> T:
         return value
     cleaned: T = _Cleaning(schema).clean(value, schema, 0).value  # type: ignore[assignment]
     return cleaned
+
+
+def without_nulls_at(value: dict[str, object], locations: Sequence[Sequence[int | str]]) -> dict[str, object]:
+    """The value without the nulls at these places; what is no place in it (a validator's own words) is passed over."""
+    cleaned = value
+    for *above, last in locations:
+        holder = _holder(cleaned, above)
+        if isinstance(holder, dict) and last in holder and holder[last] is None:
+            cleaned = _without(cleaned, above, last)
+    return cleaned
+
+
+def _holder(value: object, path: Sequence[int | str]) -> object:
+    for step in path:
+        known: object = value if isinstance(value, dict) else dict(enumerate(value)) if isinstance(value, list) else {}
+        assert isinstance(known, dict)
+        value = known.get(step)
+    return value
+
+
+def _without(value: object, path: Sequence[int | str], last: int | str) -> Any:
+    """A copy along the path only: the given value is not changed."""
+    if not path:
+        assert isinstance(value, dict)
+        return {name: item for name, item in value.items() if name != last}
+    step, rest = path[0], path[1:]
+    if isinstance(value, dict):
+        return {name: _without(item, rest, last) if name == step else item for name, item in value.items()}
+    assert isinstance(value, list)
+    return [_without(item, rest, last) if number == step else item for number, item in enumerate(value)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
