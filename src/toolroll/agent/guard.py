@@ -7,6 +7,7 @@ patience: the same call that fails in the same way in three steps running ends t
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import takewhile
 from typing import Final, Literal, TypeAlias
 
 from toolroll.errors import JsonRefused
@@ -127,9 +128,12 @@ class LoopGuard:
         return "repeated_calls" if max(self._repeats, default=0) >= STOP_AT else None
 
     def _failed_again(self, call: ToolCall, result: ToolResult) -> str | None:
-        if not self._rounds or (_meaning(call), result.text) not in self._rounds[-1].failed:
+        failure = (_meaning(call), result.text)
+        before = takewhile(lambda one: failure in one.failed, reversed(self._rounds))
+        times = sum(1 for _ in before) + 1
+        if times != FAILURES - 1:
             return None
-        return f"This call has failed {FAILURES - 1} times in the same way. If it does so once more, the run ends."
+        return f"This call has failed {times} times in the same way. If it does so once more, the run ends."
 
     def _coming_round(self) -> tuple[int, _Round | None]:
         """How often the cycle that these calls go on with has come round already, and the step they repeat."""
