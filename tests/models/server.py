@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from types import ModuleType, TracebackType
 from typing import Any, TypeAlias
 
-from tests.models.script import Fault, Issued, Json, Turn
+from tests.models.script import Fault, Issued, Json, Turn, fail
 from tests.models.wires import anthropic, chat, openai
 
 from toolroll.kernel.conversation import Wire
@@ -186,7 +186,7 @@ def _player(turns: Iterable[Turn | str]) -> Script:
     def play(_received: Received) -> Turn:
         turn = next(remaining, None)
         if turn is None:
-            return Turn(fault=Fault(status=400, message="the server's script has ended"))
+            return fail(400, "invalid_request_error", "the server's script has ended")
         return Turn(turn) if isinstance(turn, str) else turn
 
     return play

@@ -16,7 +16,6 @@ from toolroll.errors import NetworkFailed, ProviderFailed
 from toolroll.kernel.conversation import Wire
 from toolroll.kernel.usage import Usage
 from toolroll.models.model import CallDelta, ReasoningDelta, TextDelta
-from toolroll.models.openai.stream import ResponseAssembly
 
 
 @pytest.mark.parametrize(("wire", "shape"), CASES)
@@ -319,6 +318,6 @@ def test_openai_separates_the_parts_of_a_summary() -> None:
         {"type": "response.reasoning_summary_part.added", "summary_index": 1},
         {"type": "response.reasoning_summary_text.delta", "delta": "two"},
     ]
-    assembly = ResponseAssembly()
+    assembly = model_of("openai").assembly()
     deltas = [delta for event in events for delta in assembly.feed(json.dumps(event))]
     assert [delta.text for delta in deltas if isinstance(delta, ReasoningDelta)] == ["one", "\n\n", "two"]

@@ -29,7 +29,8 @@ AGENT: Final = {"user-agent": f"toolroll/{__version__}"}
 class ConnectSettings:
     """What can be said about models beyond their names."""
 
-    aliases: Mapping[str, str] = ALIASES
+    aliases: Mapping[str, str] | None = None
+    """Short names; they come beside the ones we know, and before them."""
     limits: Mapping[str, ModelLimits] | None = None
     """Windows and limits by the beginning of a name; they come before the ones we know."""
     timeout_s: float = 600.0
@@ -42,7 +43,7 @@ class ConnectSettings:
 def connect(name: str, *, environment: Mapping[str, str], settings: ConnectSettings | None = None) -> WireModel:
     """The model of that name, ready to be asked; nothing is sent yet. A missing key is said at once."""
     settings = settings or ConnectSettings()
-    wanted = parse_model(name, settings.aliases)
+    wanted = parse_model(name, {**ALIASES, **(settings.aliases or {})})
     match wanted.provider:
         case "anthropic":
             return _anthropic(wanted, environment, settings)

@@ -1,7 +1,8 @@
 """One request and its answer over any wire: what the wires have in common, in one place."""
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Final, Protocol
 
 from toolroll.errors import ModelError
@@ -13,9 +14,13 @@ from toolroll.models.failures import ErrorBody, error_in, read_error
 from toolroll.models.model import Delta, ModelRequest, ModelResponse
 from toolroll.models.sse import EventDecoder, ServerEvent
 from toolroll.models.transport import Reply, Transport
+from toolroll.safe.secrets import redact
 
 OK: Final = 200
 """The one good status of all these endpoints."""
+
+NO_HEADERS: Final[Mapping[str, str]] = {}
+_SECRET_HEADERS: Final = ("x-api-key", "authorization")
 
 
 class Assembly(Protocol):
@@ -53,6 +58,8 @@ class WireModel(ABC):
         self._transport = transport
         self._headers = {"content-type": "application/json", **(headers or {})}
         self._origin = Origin(wire=self.wire, model=model)
+        # Providers quote the key that they refuse; what looks like one is redacted, and this is one for sure.
+        self._secrets = tuple(self._headers[name].split()[-1] for name in _SECRET_HEADERS if name in self._headers)
 
     @property
     def origin(self) -> Origin:
@@ -64,14 +71,13 @@ class WireModel(ABC):
         body = self.encode(request, stream=stream)
         async with self._transport.post(self.path, headers=self._headers, body=body) as reply:
             if reply.status != OK:
-                raise self.failure(reply.status, reply.headers, read_error(await reply.body()))
+                raise self.fail(read_error(await reply.body()), reply.status, reply.headers)
             # Servers that cannot stream answer with plain JSON whatever was asked for.
             if stream and not _is_json(reply):
                 assembly, decoder = self.assembly(), EventDecoder()
                 async for chunk in reply.chunks:
-                    for event in decoder.feed(chunk):
-                        for delta in _fed(assembly, event):
-                            yield delta
+                    for delta in _deltas(assembly, decoder.feed(chunk)):
+                        yield delta
                 answer = assembly.finish()
             else:
                 answer = read_json(await reply.body())
@@ -93,11 +99,16 @@ class WireModel(ABC):
     def _response(self, answer: dict[str, Any]) -> ModelResponse:
         error = error_in(answer)
         if error is not None:  # inside a 200, as gateways like to do
-            raise self.failure(None, {}, error)
+            raise self.fail(error)
         try:
             return self.read(answer)
         except UNREADABLE as fault:
             raise unreadable(fault) from fault
+
+    def fail(self, error: ErrorBody, status: int | None = None, headers: Mapping[str, str] = NO_HEADERS) -> ModelError:
+        """The error behind an answer that was none, without the key; without a status, inside a good answer."""
+        said = replace(error, message=redact(error.message, known=self._secrets))
+        return self.failure(status, headers, said)
 
     def max_output_tokens(self, request: ModelRequest) -> int:
         """What is asked for, lowered to what the model allows."""
@@ -126,15 +137,17 @@ class WireModel(ABC):
 
     @abstractmethod
     def failure(self, status: int | None, headers: Mapping[str, str], error: ErrorBody) -> ModelError:
-        """The error behind an answer that was none; without a status where it came inside a good one."""
+        """The error that a provider's words stand for."""
 
 
 def _is_json(reply: Reply) -> bool:
     return reply.headers.get("content-type", "").startswith("application/json")
 
 
-def _fed(assembly: Assembly, event: ServerEvent) -> Sequence[Delta]:
-    try:
-        return assembly.feed(event.data)
-    except UNREADABLE as fault:
-        raise unreadable(fault) from fault
+def _deltas(assembly: Assembly, events: Iterator[ServerEvent]) -> Iterator[Delta]:
+    for event in events:
+        try:
+            deltas = assembly.feed(event.data)
+        except UNREADABLE as fault:
+            raise unreadable(fault) from fault
+        yield from deltas

@@ -55,7 +55,7 @@ class AnthropicModel(WireModel):
 
     def assembly(self) -> MessageAssembly:
         """What puts a stream together."""
-        return MessageAssembly()
+        return MessageAssembly(self.fail)
 
     def read(self, answer: dict[str, Any]) -> ModelResponse:
         """The response behind a whole message."""

@@ -1,11 +1,10 @@
 """An Anthropic event stream put together to the message it stands for. Pure: events in, deltas and a message out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from toolroll.errors import JsonRefused, NetworkFailed, ProviderFailed
+from toolroll.errors import JsonRefused, ModelError, NetworkFailed, ProviderFailed
 from toolroll.kernel.parse import parse_object
-from toolroll.models.anthropic.failure import failure
 from toolroll.models.anthropic.response import ARGUMENTS
 from toolroll.models.body import read_json
 from toolroll.models.failures import ErrorBody, error_in
@@ -17,7 +16,8 @@ _NOTHING: Final[Sequence[Delta]] = ()
 class MessageAssembly:
     """Collects the events of one message; what comes out is what an unstreamed call would have brought."""
 
-    def __init__(self) -> None:
+    def __init__(self, fail: Callable[[ErrorBody], ModelError]) -> None:
+        self._fail = fail
         self._message: dict[str, Any] | None = None
         self._blocks: dict[int, dict[str, Any]] = {}
         # What the open blocks still grow by, and in which of their fields: joined once, at their end.
@@ -41,7 +41,7 @@ class MessageAssembly:
             case "message_stop":
                 self._ended = True
             case "error":
-                raise failure(None, {}, error_in(event) or ErrorBody())
+                raise self._fail(error_in(event) or ErrorBody())
             case _:  # ping, and whatever comes after us
                 pass
         return _NOTHING

@@ -57,7 +57,7 @@ class ChatModel(WireModel):
 
     def assembly(self) -> CompletionAssembly:
         """What puts a stream together."""
-        return CompletionAssembly()
+        return CompletionAssembly(self.fail)
 
     def read(self, answer: dict[str, Any]) -> ModelResponse:
         """The response behind a whole completion."""

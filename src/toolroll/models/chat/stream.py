@@ -4,16 +4,15 @@ Calls arrive in fragments, by index. Servers disagree about the details: some re
 leave out the index, some the id, and Ollama gave every call the index 0.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from toolroll.errors import NetworkFailed
+from toolroll.errors import ModelError, NetworkFailed
 from toolroll.models.arguments import is_complete, received
 from toolroll.models.body import read_json, text_of
-from toolroll.models.chat.failure import failure
 from toolroll.models.chat.response import REASONING_FIELDS, minted
-from toolroll.models.failures import error_in
+from toolroll.models.failures import ErrorBody, error_in
 from toolroll.models.model import CallDelta, Delta, ReasoningDelta, TextDelta
 
 _NOTHING: Final[Sequence[Delta]] = ()
@@ -38,7 +37,8 @@ class _Call:
 class CompletionAssembly:
     """Collects the chunks of one completion; what comes out is what an unstreamed call would have brought."""
 
-    def __init__(self) -> None:
+    def __init__(self, fail: Callable[[ErrorBody], ModelError]) -> None:
+        self._fail = fail
         self._head: dict[str, Any] = {}
         self._texts: dict[str, list[str]] = {}
         self._lists: dict[str, list[Any]] = {}
@@ -56,7 +56,7 @@ class CompletionAssembly:
         chunk = read_json(data)
         error = error_in(chunk)
         if error is not None:
-            raise failure(None, {}, error)
+            raise self._fail(error)
         self._head = self._head or {"id": chunk.get("id")}
         self._usage = chunk.get("usage") or self._usage
         choices = chunk.get("choices")

@@ -59,7 +59,7 @@ class OpenAIModel(WireModel):
 
     def assembly(self) -> ResponseAssembly:
         """What puts a stream together."""
-        return ResponseAssembly()
+        return ResponseAssembly(self.fail)
 
     def read(self, answer: dict[str, Any]) -> ModelResponse:
         """The response behind a whole answer."""

@@ -1,13 +1,12 @@
 """An OpenAI event stream put together to the response it stands for. Pure: events in, deltas and a response out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from toolroll.errors import NetworkFailed
+from toolroll.errors import ModelError, NetworkFailed
 from toolroll.models.body import read_json, text_of
 from toolroll.models.failures import ErrorBody, error_in
 from toolroll.models.model import CallDelta, Delta, ReasoningDelta, TextDelta
-from toolroll.models.openai.failure import failure
 
 _NOTHING: Final[Sequence[Delta]] = ()
 
@@ -15,7 +14,8 @@ _NOTHING: Final[Sequence[Delta]] = ()
 class ResponseAssembly:
     """Waits for the end of one response, which the last event brings whole, and shows what comes before it."""
 
-    def __init__(self) -> None:
+    def __init__(self, fail: Callable[[ErrorBody], ModelError]) -> None:
+        self._fail = fail
         self._calls: dict[int, tuple[str, str]] = {}
         self._done: dict[int, dict[str, Any]] = {}
         self._response: dict[str, Any] | None = None
@@ -40,7 +40,7 @@ class ResponseAssembly:
             case "response.completed" | "response.incomplete" | "response.failed":
                 self._response = event["response"]
             case "error":
-                raise failure(None, {}, _error(event))
+                raise self._fail(_error(event))
             case _:
                 pass
         return _NOTHING

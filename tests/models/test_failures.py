@@ -1,0 +1,198 @@
+"""One set of errors for all providers: which, how long to wait, and words that say what to do and hold no key."""
+
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.models.asking import ask
+from tests.models.script import Turn, fail
+from tests.models.server import KEY, ModelServer
+from tests.models.shapes import ALL
+
+from toolroll.errors import ModelError
+from toolroll.kernel.conversation import Wire
+from toolroll.models.failures import ErrorBody, error_in, read_error, retry_after
+
+EACH = pytest.mark.parametrize("wire", ALL)
+
+STATUSES = [
+    (400, "invalid_request_error", "invalid_request"),
+    (401, "authentication_error", "authentication"),
+    (402, "billing_error", "quota"),
+    (403, "permission_error", "permission"),
+    (404, "not_found_error", "invalid_request"),
+    (408, "timeout_error", "model_timeout"),
+    (409, "api_error", "provider"),
+    (413, "request_too_large", "context_too_long"),
+    (422, "invalid_request_error", "invalid_request"),
+    (429, "rate_limit_error", "rate_limit"),
+    (500, "api_error", "provider"),
+    (502, "api_error", "provider"),
+    (503, "overloaded_error", "overloaded"),
+    (504, "timeout_error", "model_timeout"),
+    (529, "overloaded_error", "overloaded"),
+    (599, "api_error", "provider"),
+]
+RETRIED = {"rate_limit", "overloaded", "model_timeout", "provider"}
+
+
+async def error_of(wire: Wire, turn: Turn) -> ModelError:
+    async with ModelServer([turn]) as server:
+        with pytest.raises(ModelError) as caught:
+            await ask(server.model(wire))
+    return caught.value
+
+
+@EACH
+@pytest.mark.parametrize(("status", "kind", "code"), STATUSES)
+async def test_A34_every_status_has_its_error(wire: Wire, status: int, kind: str, code: str) -> None:
+    """A34, XL2: with a message that names status and reason; only those are retried where waiting helps."""
+    error = await error_of(wire, fail(status, kind, "because"))
+    assert (error.code, error.status, error.is_retriable) == (code, status, code in RETRIED)
+    assert f"({status}): because" in error.message
+
+
+@EACH
+@pytest.mark.parametrize("status", [400, 429, 500, 302])
+async def test_A34_an_error_that_is_not_the_providers(wire: Wire, status: int) -> None:
+    """A34: a proxy's page, an empty body, JSON of another shape."""
+    for body in (b"<html>gateway</html>", b"", b"[]", b'{"detail": "nope"}', b'{"message": "nope"}', b'{"error": {}}'):
+        error = await error_of(wire, fail(status, body=body))
+        assert error.status == status
+        assert ("nope" in error.message) == (b"nope" in body)
+
+
+WORDS = [
+    ("anthropic", 400, "invalid_request_error", None, "prompt is too long: 210000 tokens > 200000", "context_too_long"),
+    (
+        "anthropic",
+        400,
+        "invalid_request_error",
+        None,
+        "input length and `max_tokens` exceed context limit",
+        "context_too_long",
+    ),
+    ("anthropic", 400, "invalid_request_error", None, "Output blocked by content filtering policy", "content_policy"),
+    ("anthropic", 400, "invalid_request_error", None, "tool_use.id: String too long", "invalid_request"),
+    ("anthropic", 429, "rate_limit_error", "monthly_spend_limit", "limit reached", "quota"),
+    ("anthropic", 429, "rate_limit_error", None, "Number of requests has exceeded your rate limit", "rate_limit"),
+    ("openai", 429, "insufficient_quota", "insufficient_quota", "You exceeded your current quota", "quota"),
+    ("openai", 429, "tokens", "rate_limit_exceeded", "Rate limit reached", "rate_limit"),
+    ("openai", 400, "invalid_request_error", "context_length_exceeded", "too much", "context_too_long"),
+    ("openai", 401, "invalid_request_error", "invalid_api_key", "Incorrect API key", "authentication"),
+    ("openai", 400, "invalid_request_error", "invalid_prompt", "flagged", "content_policy"),
+    ("openai", 400, "image_generation_user_error", "content_policy_violation", "no", "content_policy"),
+    ("openai", 503, "server_error", "server_is_overloaded", "busy", "overloaded"),
+    (
+        "chat",
+        400,
+        "exceed_context_size_error",
+        None,
+        "the request exceeds the available context size",
+        "context_too_long",
+    ),
+    ("chat", 400, "BadRequestError", "400", "This model's maximum context length is 4096 tokens", "context_too_long"),
+    ("chat", 404, "api_error", None, "model 'x' not found", "invalid_request"),
+    ("chat", 503, "unavailable_error", None, "Loading model", "overloaded"),
+]
+
+
+@pytest.mark.parametrize(("wire", "status", "kind", "code", "message", "expected"), WORDS)
+async def test_A34_XL2_the_providers_words_count(
+    wire: Wire, status: int, kind: str, code: str | None, message: str, expected: str
+) -> None:
+    """A34, XL2: spent money, a full context and refused content are not what their status says."""
+    error = await error_of(wire, fail(status, kind, message, code=code))
+    assert error.code == expected
+
+
+async def test_XL2_what_will_not_go_away_says_what_to_do() -> None:
+    advice = {401: "API key", 402: "credit", 403: "may not use", 413: "Shorten"}
+    for status, words in advice.items():
+        assert words in (await error_of("chat", fail(status, "whatever"))).message
+
+
+async def test_XL2_a_provider_may_say_that_trying_again_is_useless() -> None:
+    error = await error_of("anthropic", fail(429, "rate_limit_error", "no", headers={"x-should-retry": "false"}))
+    assert (error.code, error.is_retriable) == ("quota", False)
+
+
+@EACH
+async def test_A34_no_key_in_any_message(wire: Wire) -> None:
+    """A34: providers quote the key they were sent."""
+    error = await error_of(wire, fail(401, "authentication_error", f"Incorrect API key provided: {KEY}. Really."))
+    assert KEY not in str(error)
+    assert "Incorrect API key" in str(error)
+
+
+async def test_A34_a_page_of_words_is_cut_and_made_harmless() -> None:
+    error = await error_of("openai", fail(500, "api_error", "\x1b[2J" + "word " * 1_000))
+    assert len(error.message) < 700
+    assert "\x1b" not in error.message
+
+
+async def test_A34_an_error_without_words() -> None:
+    assert "no reason given" in (await error_of("chat", fail(500, "", ""))).message
+    assert "api_error" in (await error_of("chat", fail(500, "api_error", ""))).message
+
+
+DATE = "Sun, 06 Nov 2033 08:49:37 GMT"
+
+
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ({}, None),
+        ({"retry-after": "2"}, 2.0),
+        ({"retry-after": "0"}, 0.0),
+        ({"retry-after": "1.5"}, 1.5),
+        ({"retry-after-ms": "250"}, 0.25),
+        ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
+        ({"retry-after-ms": "soon", "retry-after": "9"}, 9.0),
+        ({"retry-after": "3600"}, 3600.0),
+        ({"retry-after": "-5"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "inf"}, None),
+        ({"retry-after": "1e999"}, None),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": ""}, None),
+        ({"retry-after": DATE, "date": "Sun, 06 Nov 2033 08:49:07 GMT"}, 30.0),
+        ({"retry-after": DATE, "date": "Sun, 06 Nov 2033 09:49:07 GMT"}, 0.0),
+        ({"retry-after": "Sun, 06 Nov 2033 08:49:37", "date": "Sun, 06 Nov 2033 08:49:36"}, 1.0),
+        ({"retry-after": "Sun, 99 Nov 2033 08:49:37 GMT"}, None),
+    ],
+)
+def test_XL1_waiting_times_of_every_form(headers: dict[str, str], expected: float | None) -> None:
+    assert retry_after(headers) == expected
+
+
+def test_XL1_a_date_counts_from_our_clock_where_the_server_sends_none() -> None:
+    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=100), usegmt=True)
+    assert 90 < (retry_after({"retry-after": soon}) or 0) <= 100
+
+
+@given(st.text(max_size=40), st.text(max_size=40))
+def test_XL1_no_header_raises(seconds: str, date: str) -> None:
+    wait = retry_after({"retry-after": seconds, "retry-after-ms": date, "date": date})
+    assert wait is None or wait >= 0
+
+
+@given(st.binary(max_size=60))
+def test_no_body_raises(body: bytes) -> None:
+    assert isinstance(read_error(body), ErrorBody)
+
+
+def test_errors_are_found_in_every_form() -> None:
+    assert error_in({}) is None
+    assert error_in({"error": None}) is None
+    assert error_in({"error": "words"}) == ErrorBody(message="words")
+    full = {"type": "t", "code": 5, "message": "m", "details": {"a": 1}, "metadata": None}
+    assert error_in({"error": full}) == ErrorBody(kind="t", code="5", message="m", details="{'a': 1}")
+
+
+async def test_XL1_the_wish_of_the_provider_is_passed_on() -> None:
+    for status in (429, 503, 529):
+        error = await error_of("anthropic", fail(status, "overloaded_error", headers={"retry-after": "7"}))
+        assert (error.retry_after_s, error.is_retriable) == (7.0, True)
