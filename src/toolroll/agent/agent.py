@@ -1,7 +1,8 @@
 """The agent: a model, tools, and rules for when to stop. One loop serves `run`, `run_sync` and `stream`."""
 
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
-from typing import Any, Generic, TypeVar, cast
+from types import TracebackType
+from typing import Any, Generic, Self, TypeVar, cast
 
 from typing_extensions import Unpack
 
@@ -9,8 +10,9 @@ from toolroll.agent.events import Event
 from toolroll.agent.live import LiveRun
 from toolroll.agent.options import AgentOptions, setup_of
 from toolroll.agent.result import Out, RunResult
-from toolroll.agent.run import new_run, opening, play
+from toolroll.agent.run import close_models, new_run, opening, play
 from toolroll.agent.setup import Setup
+from toolroll.agent.state import RunState
 from toolroll.agent.subagent import agent_tool
 from toolroll.errors import UsageError
 from toolroll.kernel.approval import Decision
@@ -49,8 +51,9 @@ class Agent(Generic[Out]):
     def run_sync(
         self, prompt: "str | Sequence[Part] | None" = None, *, messages: Iterable[Message] = ()
     ) -> RunResult[Out]:
-        """The same for code that has no event loop."""
-        return blocking(self.run(prompt, messages=messages))
+        """The same for code that has no event loop; the connections it made are closed."""
+        result = blocking(_play_and_close(new_run(self._setup, opening(prompt, messages), _nobody)))
+        return cast("RunResult[Out]", result)
 
     def stream(self, prompt: "str | Sequence[Part] | None" = None, *, messages: Iterable[Message] = ()) -> LiveRun[Out]:
         """The same as it happens: `async for event in agent.stream(...)`."""
@@ -68,6 +71,18 @@ class Agent(Generic[Out]):
 
         return await resume(self, run_id, decisions=decisions, prompt=prompt)
 
+    async def aclose(self) -> None:
+        """Close the connections of its model in this event loop; it can be used again. `async with agent` does it."""
+        await close_models([self._setup.model])
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
     def as_tool(self, *, name: str, description: str) -> Tool:
         """This agent as a tool of another one; what it uses is counted into the run that calls it."""
         return agent_tool(self._setup, name=name, description=description)
@@ -75,6 +90,13 @@ class Agent(Generic[Out]):
 
 def _nobody(_event: Event) -> None:
     return None
+
+
+async def _play_and_close(state: RunState) -> RunResult[object]:
+    try:
+        return await play(state)
+    finally:
+        await close_models(state.models)
 
 
 def blocking(work: Coroutine[Any, Any, T]) -> T:

@@ -19,6 +19,8 @@ from toolroll.safe.text import one_line
 
 ARGUMENTS_SHOWN_CHARACTERS: Final = 120
 """Of a call's arguments in logs and statistics: enough to tell calls apart."""
+_LOOKED_AT_CHARACTERS: Final = 2_000
+"""For secrets; longer than any of them."""
 
 
 async def run_calls(state: RunState, calls: Sequence[ToolCall]) -> tuple[tuple[ToolCallLog, ...], Ending | None]:
@@ -82,7 +84,7 @@ class _Batch:
         self.results[call.id] = result
         self.logs[call.id] = log = log_of(call, result, duration_ms)
         state.history.answer(message)
-        write_line(state.run.logger, log)
+        write_line(state.run.logger, log, call.arguments)
         if state.setup.journal is not None:
             await state.record(_record(message, result, duration_ms, warning))
         state.emit(CallFinished(call=call, result=result, duration_ms=duration_ms))
@@ -142,15 +144,20 @@ def _bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
-def write_line(logger: logging.Logger, log: ToolCallLog) -> None:
+def write_line(logger: logging.Logger, log: ToolCallLog, arguments: str) -> None:
     """One line for one call, without secrets and on one line whatever the model wrote."""
     if logger.isEnabledFor(logging.INFO):
         logger.info(
             "tool_call name=%s ok=%s duration_ms=%.1f bytes=%d error_type=%s arguments=%s",
-            one_line(log.name, ARGUMENTS_SHOWN_CHARACTERS),
+            _shown(log.name),
             log.ok,
             log.duration_ms,
             log.bytes,
             log.error_type,
-            one_line(redact(log.arguments), ARGUMENTS_SHOWN_CHARACTERS),
+            _shown(arguments),
         )
+
+
+def _shown(text: str) -> str:
+    # Redacted before it is cut: half of a secret would no longer look like one.
+    return one_line(redact(text[:_LOOKED_AT_CHARACTERS]), ARGUMENTS_SHOWN_CHARACTERS)

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import Final, Protocol, cast
 
 from toolroll.agent.approvals import AskLater, RecordedApprover
 from toolroll.agent.budget import Budget
@@ -21,6 +21,7 @@ from toolroll.kernel.approval import Approver
 from toolroll.kernel.context import Run, random_id, utc_now
 from toolroll.kernel.conversation import AssistantMessage, Message, UserMessage
 from toolroll.kernel.messages import Part
+from toolroll.models.model import Model
 
 GO_ON: Final = "Go on from where you stopped."
 """What the model is told when a conversation that it ended is continued without a prompt."""
@@ -67,7 +68,9 @@ def new_run(
         said=said,
         stream=stream,
         parent_id=None if caller is None else caller.run_id,
+        models=[] if caller is None else caller.going.models,
     )
+    state.models.append(setup.model)
     for message in said:
         state.hear_message(message)
     run.depth = 0 if caller is None else caller.depth + 1
@@ -96,6 +99,17 @@ def opening(prompt: "str | Sequence[Part] | None", messages: Iterable[Message]) 
     if isinstance(earlier[-1], AssistantMessage) and not earlier[-1].calls:
         return (*earlier, UserMessage.of(GO_ON))  # a request must not end with the model's own words
     return earlier
+
+
+class _Closes(Protocol):
+    async def aclose(self) -> None: ...
+
+
+async def close_models(models: Iterable[Model]) -> None:
+    """Close the connections of those models that have any."""
+    for model in models:
+        if hasattr(model, "aclose"):
+            await cast("_Closes", model).aclose()
 
 
 async def play(state: RunState) -> RunResult[object]:

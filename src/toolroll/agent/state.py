@@ -15,7 +15,7 @@ from toolroll.kernel.approval import Decision
 from toolroll.kernel.context import Run
 from toolroll.kernel.conversation import AssistantMessage, Message, TextBlock, UserMessage
 from toolroll.kernel.events import ApprovalDecided, KernelEvent, StateChanged
-from toolroll.models.model import ModelRequest
+from toolroll.models.model import Model, ModelRequest
 
 CUT: Final = "[cut off here]"
 """Ends what a model had written when it was interrupted."""
@@ -63,8 +63,12 @@ class RunState:
     """The calls of a resumed turn that have their result on record: they are not run again."""
     answers: dict[str, Answer] = field(default_factory=dict)
     """What a person has answered already, call by call."""
+    asked: dict[str, str] = field(default_factory=dict)
+    """The digests of the questions that are on record, call by call."""
     waiting: dict[str, Asked] = field(default_factory=dict)
     """The calls that a person has still to be asked about, later."""
+    models: list[Model] = field(default_factory=list)
+    """All that were asked, those of sub-agents included."""
     memo: dict[str, object] = field(default_factory=dict)
     _unrecorded: list[Record] = field(default_factory=list)
 
