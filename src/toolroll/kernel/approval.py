@@ -5,12 +5,10 @@ arguments, and the preview with the hash of what it was computed from. Whatever 
 answer no longer fits.
 """
 
-import hashlib
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
-from toolroll.kernel.diff import unified_diff
 from toolroll.kernel.serialize import canonical_json
 
 Effect: TypeAlias = Literal["reads", "writes", "external"]
@@ -41,6 +39,8 @@ class Preview:
     @classmethod
     def of_change(cls, before: str, after: str, *, path: str, base: str | None = None) -> "Preview":
         """A unified diff with its counts; the new text may be edited."""
+        from toolroll.kernel.diff import unified_diff  # noqa: PLC0415 - most programs that import toolroll never need it
+
         lines = unified_diff(before, after, path=path)
         added = sum(line.startswith("+") for line in lines[2:])
         removed = sum(line.startswith("-") for line in lines[2:])
@@ -50,6 +50,8 @@ class Preview:
 
 def content_hash(content: str | bytes) -> str:
     """The hash that `Preview.base` and staleness checks use."""
+    import hashlib  # noqa: PLC0415 - most programs that import toolroll never need it
+
     return hashlib.sha256(content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content).hexdigest()
 
 

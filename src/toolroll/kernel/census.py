@@ -14,9 +14,7 @@ from math import isfinite
 from typing import Any, Final, TypeAlias
 
 Count: TypeAlias = Callable[[Any], int]
-"""Counts the keys a value was made from; -`NOT_FINITE` or less where a float is infinite."""
-
-NOT_FINITE: Final = 1 << 40
+"""Counts the keys a value was made from, one less for each infinite float: then the count cannot come out right."""
 
 _WITHOUT_KEYS: Final = frozenset(
     ("str", "int", "bool", "none", "literal", "enum", "date", "datetime", "time", "timedelta", "uuid", "url")
@@ -100,36 +98,54 @@ class Census:
         return None
 
     def _model(self, node: Mapping[str, Any]) -> Count | None:
-        inner = self._fields(node["schema"]["fields"], _without_default)
+        fields = node["schema"]["fields"]
+        present = {name for name, field in fields.items() if field["schema"]["type"] != "default"}
+        always, sometimes, floats = self._fields(
+            {name: _without_default(field["schema"]) for name, field in fields.items()}, fields, present
+        )
 
         def count(model: Any) -> int:
-            given = model.__pydantic_fields_set__  # a default has keys too, but none of them came from the text
-            total = len(given)
-            for name, counted in inner:
-                if name in given:
-                    total += counted(model.__dict__[name])
+            given, values = model.__pydantic_fields_set__, model.__dict__
+            total = len(given) - floats
+            for name, counted in always:
+                total += counted(values[name])
+            for name, counted in sometimes:
+                if name in given:  # a default has keys too, but none of them came from the text
+                    total += counted(values[name])
             return total
 
-        return count
+        return count if always or sometimes else _count_given
 
     def _typed_dict(self, node: Mapping[str, Any]) -> Count | None:
-        inner = self._fields(node["fields"], lambda schema: schema)
+        fields = node["fields"]
+        present = {name for name, field in fields.items() if field.get("required", node.get("total", True))}
+        always, sometimes, floats = self._fields(
+            {name: field["schema"] for name, field in fields.items()}, fields, present
+        )
 
-        def count(fields: dict[str, Any]) -> int:
-            total = len(fields)
-            for name, counted in inner:
-                if name in fields:
-                    total += counted(fields[name])
+        def count(values: dict[str, Any]) -> int:
+            total = len(values) - floats
+            for name, counted in always:
+                total += counted(values[name])
+            for name, counted in sometimes:
+                if name in values:
+                    total += counted(values[name])
             return total
 
         return count
 
     def _fields(
-        self, fields: Mapping[str, Mapping[str, Any]], schema_of: Callable[[Mapping[str, Any]], Mapping[str, Any]]
-    ) -> list[tuple[str, Count]]:
+        self, schemas: Mapping[str, Mapping[str, Any]], fields: Mapping[str, Mapping[str, Any]], present: set[str]
+    ) -> tuple[list[tuple[str, Count]], list[tuple[str, Count]], int]:
+        """How to count the fields that are always there and the others, and how many floats are among the first."""
         _refuse_shared_keys(fields)
-        counted = ((name, self._compile(schema_of(field["schema"]))) for name, field in fields.items())
-        return [(name, count) for name, count in counted if count is not None]
+        compiled = {name: self._compile(schema) for name, schema in schemas.items()}
+        counts = [(name, count) for name, count in compiled.items() if count is not None]
+        sometimes = [(name, count) for name, count in counts if name not in present]
+        floats = sum(name in present and count is _count_float for name, count in counts)
+        # `isfinite` itself is 1 where `_count_float` is 0: taken off all at once, that is a third of the time
+        always = [(name, isfinite if count is _count_float else count) for name, count in counts if name in present]
+        return always, sometimes, floats
 
 
 def _without_default(schema: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -173,5 +189,9 @@ def _none(_value: object) -> int:
     return 0
 
 
+def _count_given(model: Any) -> int:
+    return len(model.__pydantic_fields_set__)
+
+
 def _count_float(value: float) -> int:
-    return 0 if isfinite(value) else -NOT_FINITE
+    return isfinite(value) - 1

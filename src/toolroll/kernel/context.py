@@ -3,8 +3,7 @@
 Time, ids, logging, dependencies and everybody who must be asked come in through here, so that a test can replace each.
 """
 
-import logging
-import secrets
+import os
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from threading import get_ident
@@ -21,11 +20,12 @@ from toolroll.kernel.result import ToolResult
 
 if TYPE_CHECKING:
     import asyncio
+    import logging
     from types import TracebackType
 
 T = TypeVar("T")
 
-_DEFAULT_LOGGER: Final = logging.getLogger("toolroll.tools")
+LOGGER_NAME: Final = "toolroll.tools"
 
 
 class Ledger(Protocol):
@@ -47,7 +47,7 @@ def utc_now() -> datetime:
 
 def random_id() -> str:
     """An id that nobody can guess: 128 random bits."""
-    return secrets.token_hex(16)
+    return os.urandom(16).hex()
 
 
 class Run:
@@ -65,7 +65,7 @@ class Run:
         on_event: Callable[[KernelEvent], None] | None = None,
         clock: Callable[[], datetime] = utc_now,
         make_id: Callable[[], str] = random_id,
-        logger: logging.Logger = _DEFAULT_LOGGER,
+        logger: "logging.Logger | None" = None,
     ) -> None:
         self.run_id = run_id or make_id()
         self.deps: Mapping[str, object] = MappingProxyType(dict(deps or {}))
@@ -76,11 +76,20 @@ class Run:
         self.ledger = ledger
         self.clock = clock
         self.make_id = make_id
-        self.logger = logger
+        self._logger = logger
         self.values = ValueStore()
         self.cancelled = False
         self._on_event = on_event
         self._state: dict[str, object] = {}
+
+    @property
+    def logger(self) -> "logging.Logger":
+        """Where tools and the executor write for operators."""
+        if self._logger is None:
+            import logging  # noqa: PLC0415 - most programs that import toolroll never need it
+
+            self._logger = logging.getLogger(LOGGER_NAME)
+        return self._logger
 
     @property
     def state(self) -> Mapping[str, object]:
@@ -140,7 +149,7 @@ class ToolContext:
         return self.run.deps
 
     @property
-    def logger(self) -> logging.Logger:
+    def logger(self) -> "logging.Logger":
         """Where the tool may write for operators."""
         return self.run.logger
 

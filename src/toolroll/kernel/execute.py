@@ -21,7 +21,6 @@ from toolroll.kernel.policy import Policy
 from toolroll.kernel.result import Done, ToolResult, result_of
 from toolroll.kernel.serialize import text_of, whole
 from toolroll.safe.limits import MAX_ERROR_MESSAGE_CHARACTERS
-from toolroll.safe.secrets import redact
 
 if TYPE_CHECKING:
     from toolroll.kernel.tool import Tool
@@ -88,12 +87,14 @@ def admit(tool: "Tool", raw: str, ctx: ToolContext) -> Permit | Asking | ToolRes
 def _judge(
     tool: "Tool", core: "Tool", arguments: object, effect: Effect, ctx: ToolContext
 ) -> Permit | Asking | ToolResult:
-    verdict = (ctx.run.policy or _DEFAULT_POLICY).judge(
-        tool.name, effect=effect, paths=_paths(tool, core, arguments), asks=tool.asks, core=core.name
-    )
+    paths = _paths(tool, core, arguments)
+    policy = ctx.run.policy or _DEFAULT_POLICY
+    verdict = policy.judge(tool.name, effect=effect, paths=paths, asks=tool.asks, core=core.name)
     if verdict.action == "deny":
         text = f"{tool.name} is not allowed here ({verdict.because}). Do without it, or ask the user to change that."
         return ToolResult.failure(text, code="denied")
+    if verdict.action == "allow" and not verdict.by_rule and not paths:
+        return Permit(_MINT, core, arguments, ctx)  # nothing of the arguments was judged
     seal = seal_of(arguments)
     if verdict.action == "ask":
         return Asking(tool=tool, core=core, arguments=arguments, effect=effect, seal=seal)
@@ -227,6 +228,8 @@ def failure_of(error: BaseException, tool: "Tool", ctx: ToolContext) -> ToolResu
 
 
 def _message(error: BaseException) -> str:
+    from toolroll.safe.secrets import redact  # noqa: PLC0415 - most programs that import toolroll never need it
+
     text, _, trace = text_of(error)[:_MAX_REDACTED_CHARACTERS].partition(_TRACEBACK)  # of another process, often
     message = text.strip() or trace.strip().rpartition("\n")[2] or type(error).__name__
     message = redact(message)

@@ -22,7 +22,6 @@ from toolroll.kernel.resolve import provide
 from toolroll.kernel.schema import JsonSchema
 from toolroll.kernel.serialize import dump_json, plain
 from toolroll.kernel.signature import Filler
-from toolroll.kernel.strict.nulls import without_left_out_nulls, without_nulls_at
 from toolroll.kernel.threads import run_in_thread
 from toolroll.kernel.tool import Tool
 from toolroll.safe.limits import MAX_ARGUMENTS_BYTES
@@ -92,6 +91,8 @@ class CoreTool(Tool):
         return self._complete(value) if self._complete else value
 
     def _validate_without_nulls(self, raw: str, first: ValidationError) -> object:
+        from toolroll.kernel.strict.nulls import without_left_out_nulls, without_nulls_at  # noqa: PLC0415 - most programs that import toolroll never need it
+
         # A strict provider makes a model write every parameter, and null for those it means to leave out. Where the
         # validator points at them they are dropped at once; walking the schema costs ten times as much.
         parsed = parse_object(raw)

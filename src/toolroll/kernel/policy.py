@@ -14,7 +14,6 @@ from typing import Final, Literal, TypeAlias
 
 from toolroll.errors import UsageError
 from toolroll.kernel.approval import Effect
-from toolroll.safe.protected import fold_name
 
 Action: TypeAlias = Literal["deny", "allow", "ask"]
 Parts: TypeAlias = tuple[str, ...]
@@ -135,6 +134,8 @@ def _spellings(path: str) -> Iterator[Parts]:
 
 def _folded(path: str) -> Parts:
     # `*` and `?` survive folding, so that patterns and paths go through the same function; `.` and `..` do not.
+    from toolroll.safe.protected import fold_name  # noqa: PLC0415 - most programs that import toolroll never need it
+
     names = (fold_name(part.strip()) for part in _SLASHES.split(path))
     return tuple(name for name in names if name)
 
