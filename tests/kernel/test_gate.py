@@ -364,7 +364,7 @@ def test_XA3_the_permits_of_two_calls_cannot_be_swapped() -> None:
 def test_XA1_a_reading_tool_that_asks_is_bound_as_well() -> None:
     ran: list[str] = []
 
-    @tool
+    @tool(paths=["path"])
     async def look(path: str) -> str:
         """Look."""
         ran.append(path)

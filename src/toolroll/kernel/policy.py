@@ -54,8 +54,8 @@ class Rule:
         """Whether this rule speaks about that call; `core` is what the tool was called before it was renamed."""
         if self.action == "allow":
             return fnmatchcase(tool, self.tool) and self._covers_all(paths)
-        names = (tool, tool if core is None else core)
-        return any(fnmatchcase(name.casefold(), self.tool.casefold()) for name in names) and self._touches_any(paths)
+        named = _names(self.tool, tool) or (core is not None and _names(self.tool, core))
+        return named and self._touches_any(paths)
 
     def _covers_all(self, paths: Sequence[str]) -> bool:
         if self.path is None:
@@ -98,6 +98,11 @@ class Policy:
         if effect == "reads":
             return Verdict(action="allow", because=f"{tool} only reads")
         return Verdict(action="ask", because=f"{tool} {'writes' if effect == 'writes' else 'acts outside'}")
+
+
+@lru_cache(maxsize=4096)
+def _names(pattern: str, tool: str) -> bool:
+    return fnmatchcase(tool.casefold(), pattern.casefold())
 
 
 def _covers(pattern: str, path: str) -> bool:
