@@ -18,6 +18,7 @@ from toolroll.agent.run import GO_ON
 from toolroll.errors import AuthenticationFailed, UsageError
 from toolroll.kernel.context import ToolContext
 from toolroll.kernel.conversation import AssistantMessage, ToolResults, UserMessage, Wire
+from toolroll.kernel.messages import Part
 
 SUM: list[Any] = [["I add", Call("add", {"a": 1, "b": 2})], "three"]
 
@@ -69,7 +70,7 @@ async def test_A1_generate_text_is_the_same_in_one_call() -> None:
 
 
 async def test_A1_a_prompt_is_text_or_parts() -> None:
-    parts = [TextPart(text="what is this?"), ImagePart(data=b"\x89PNG", media_type="image/png")]
+    parts: list[Part] = [TextPart(text="what is this?"), ImagePart(data=b"\x89PNG", media_type="image/png")]
     result = await agent_of("a picture").run(parts)
     assert result.messages[0] == UserMessage(content=tuple(parts))
 

@@ -7,13 +7,21 @@ sub-agent goes on when the budget of a run above it is spent.
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import Final
+from typing import Final, assert_never
 
 from toolroll.agent.cost import Bill, Price
 from toolroll.agent.result import Step, SubRun, ToolCallLog
 from toolroll.agent.stop import Measured, cost_over, deadline, first_met
-from toolroll.kernel.conversation import AssistantMessage, CallBlock, Message, Origin, TextBlock, UserMessage
-from toolroll.kernel.messages import Part, TextPart
+from toolroll.kernel.conversation import (
+    AssistantBlock,
+    AssistantMessage,
+    CallBlock,
+    Message,
+    Origin,
+    ToolResults,
+    UserMessage,
+)
+from toolroll.kernel.messages import Part, TextPart, ToolMessage
 from toolroll.kernel.usage import Usage
 
 CHARACTERS_PER_TOKEN: Final = 4
@@ -72,7 +80,7 @@ class Budget:
         self._context_tokens = usage.input_total // max(usage.requests, 1) + usage.output_tokens
         return bill
 
-    def heard(self, message: Message) -> None:
+    def heard(self, message: Message | ToolMessage) -> None:
         """Something was added to the conversation that no provider has counted yet."""
         if self.is_limited:
             self._context_tokens += tokens_of(message)
@@ -141,17 +149,26 @@ class Budget:
         return left if above is None else min(left, above)
 
 
-def tokens_of(message: Message) -> int:
+def tokens_of(message: Message | ToolMessage) -> int:
     """The size of a message in tokens, about."""
-    if isinstance(message, UserMessage):
-        return _of_parts(message.content)
-    if isinstance(message, AssistantMessage):
-        texts = (block.text for block in message.blocks if isinstance(block, TextBlock))
-        written = (block.call.arguments for block in message.blocks if isinstance(block, CallBlock))
-        return sum(map(len, (*texts, *written))) // CHARACTERS_PER_TOKEN
-    contents = (result.content for result in message.results)
-    return sum(_of_parts(one) if isinstance(one, tuple) else len(one) // CHARACTERS_PER_TOKEN for one in contents)
+    match message:
+        case UserMessage():
+            return _of_parts(message.content)
+        case ToolMessage():
+            content = message.content
+            return _of_parts(content) if isinstance(content, tuple) else len(content) // CHARACTERS_PER_TOKEN
+        case ToolResults():
+            return sum(map(tokens_of, message.results))
+        case AssistantMessage():
+            return sum(map(_of_block, message.blocks))
+        case _:
+            assert_never(message)
 
 
 def _of_parts(parts: Iterable[Part]) -> int:
     return sum(len(part.text) // CHARACTERS_PER_TOKEN if isinstance(part, TextPart) else PART_TOKENS for part in parts)
+
+
+def _of_block(block: AssistantBlock) -> int:
+    written = block.call.arguments if isinstance(block, CallBlock) else getattr(block, "text", "")
+    return len(written) // CHARACTERS_PER_TOKEN

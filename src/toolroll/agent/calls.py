@@ -67,7 +67,7 @@ class _Batch:
         self.results[call.id] = result = result_on_record(ended)
         self.logs[call.id] = log_of(call, result, ended.duration_ms)
         self._state.guard.hear(call, result)
-        self._state.history.answer(ended.result)
+        self._state.hear_result(ended.result)
         return True
 
     async def end(self, call: ToolCall, result: ToolResult) -> None:
@@ -83,7 +83,7 @@ class _Batch:
             message = _with_note(message, warning)
         self.results[call.id] = result
         self.logs[call.id] = log = log_of(call, result, duration_ms)
-        state.history.answer(message)
+        state.hear_result(message)
         write_line(state.run.logger, log, call.arguments)
         if state.setup.journal is not None:
             await state.record(_record(message, result, duration_ms, warning))

@@ -74,8 +74,8 @@ async def not_run(state: RunState, calls: Sequence[ToolCall], reason: StopReason
     """Answer calls that are not going to be run, in words that say so."""
     for call in calls:
         if call.id in state.known:
-            state.history.answer(state.known.pop(call.id).result)
+            state.hear_result(state.known.pop(call.id).result)
             continue
         result = ToolMessage(call_id=call.id, name=call.name, content=_NOT_RUN[reason], is_error=True)
-        state.history.answer(result)
+        state.hear_result(result)
         await state.record(Ended(result=result, code="not_run", duration_ms=0.0))

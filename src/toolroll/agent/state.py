@@ -15,6 +15,7 @@ from toolroll.kernel.approval import Decision
 from toolroll.kernel.context import Run
 from toolroll.kernel.conversation import AssistantMessage, Message, TextBlock, UserMessage
 from toolroll.kernel.events import ApprovalDecided, KernelEvent, StateChanged
+from toolroll.kernel.messages import ToolMessage
 from toolroll.models.model import Model, ModelRequest
 
 CUT: Final = "[cut off here]"
@@ -89,6 +90,11 @@ class RunState:
         """Add something from outside to the conversation."""
         self.history.append(message)
         self.budget.heard(message)
+
+    def hear_result(self, result: ToolMessage) -> None:
+        """Add the result of a call to the conversation, as soon as it is there."""
+        self.history.answer(result)
+        self.budget.heard(result)
 
     async def tell(self, text: str, *, about: str) -> None:
         """Tell the model something in the user's place."""
