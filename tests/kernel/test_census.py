@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypeAlias
 from uuid import UUID
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import (
     AliasChoices,
@@ -145,6 +145,21 @@ class Rich(BaseModel):
     options: dict[str, int] = {"p": 1, "q": 2}
     named: dict[str, Leaf] = {"p": Leaf(a=1, b=2, c="c")}
     fresh: dict[str, float] = Field(default_factory=lambda: {"p": 1.0})
+
+
+class Needed(BaseModel):
+    """Nothing may be left out."""
+
+    a: int
+    b: float
+    maybe: float | None
+    leaves: list[Leaf]
+
+
+class NeededDict(TypedDict):
+    a: int
+    b: float
+    needed: Needed
 
 
 class Plain(TypedDict):
@@ -296,9 +311,20 @@ RICH = record(
     fresh=mapping(FLOAT),
 )
 AB = record(a=INT, b=INT)
+
+
+def complete(**fields: Strategy) -> Strategy:
+    """An object with all of the fields, and some of them once more."""
+    whole = st.fixed_dictionaries(fields).map(lambda found: list(found.items()))
+    return st.tuples(whole, record(**fields)).map(lambda both: (both[0] + both[1])[: len(fields) + 1])
+
+
+NEEDED = complete(a=INT, b=FLOAT, maybe=st.one_of(FLOAT, NULL), leaves=array(LEAF))
 SHAPES: list[tuple[Any, Strategy]] = [
     (Leaf, LEAF),
     (Rich, RICH),
+    (Needed, NEEDED),
+    (NeededDict, complete(a=INT, b=FLOAT, needed=NEEDED)),
     (Plain, record(leaf=LEAF, ratio=FLOAT, names=array(TEXT), inner=mapping(st.one_of(FLOAT, NULL)))),
     (Filled, record(a=INT, b=INT, c=mapping(INT))),
     (Shared, record(k=array(INT))),
@@ -334,6 +360,7 @@ SHAPES: list[tuple[Any, Strategy]] = [
 ]
 
 
+@settings(max_examples=50)  # of each type; 4,000 of each have been tried once
 @given(st.data())
 @pytest.mark.parametrize(("shape", "trees"), SHAPES, ids=lambda part: getattr(part, "__name__", str(part))[:40])
 def test_XJ5_XL6_a_text_with_a_key_twice_or_an_infinite_number_is_never_cleared(
@@ -349,6 +376,12 @@ TWICE = [
     (Leaf, '{"a":1,"\\u0061":2}'),
     (Leaf, '{"b":1e999}'),
     (Leaf, '{"b":Infinity}'),
+    (Needed, '{"a":1,"b":1e999,"maybe":1,"leaves":[]}'),
+    (Needed, '{"a":1,"b":1,"maybe":-1e999,"leaves":[]}'),
+    (Needed, '{"a":1,"b":1,"maybe":null,"leaves":[{"b":1e999},{"b":2}]}'),
+    (Needed, '{"a":1,"b":1e999,"b":1,"maybe":null,"leaves":[]}'),
+    (NeededDict, '{"a":1,"b":1e999,"needed":{"a":1,"b":1,"maybe":null,"leaves":[]}}'),
+    (NeededDict, '{"a":1,"a":1,"b":1,"needed":{"a":1,"b":1,"maybe":null,"leaves":[]}}'),
     (Rich, '{"leaf":{"a":1},"leaf":{"a":2}}'),
     (Rich, '{"options":{"p":1,"p":2}}'),
     (Rich, '{"named":{"p":{"a":1,"a":2}}}'),
@@ -411,6 +444,8 @@ CLEARED: list[tuple[Any, object]] = [
     (Leaf, {"a": 1, "b": 2.5, "c": "text"}),
     (Rich, {"leaf": {"a": 1}, "maybe": None, "leaves": [{"b": 1.0}, {}], "rows": [[{"a": 1}]], "options": {"x": 1}}),
     (Rich, {"named": {"one": {"a": 1}}, "fresh": {"x": 1.5, "y": 2.5}, "maybe": {"c": "x"}}),
+    (Needed, {"a": 1, "b": 1.5, "maybe": 2.5, "leaves": [{"a": 1}]}),
+    (NeededDict, {"a": 1, "b": 1.5, "needed": {"a": 1, "b": 2, "maybe": None, "leaves": []}}),
     (Plain, {"leaf": {"a": 1}, "ratio": 1.0, "names": ["x"], "inner": {"x": 1.0, "y": None}}),
     (Renamed, {"filePattern": 1, "type": 2}),
     (Choice.model_fields["size"].annotation, "small"),
