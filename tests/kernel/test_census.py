@@ -360,7 +360,7 @@ SHAPES: list[tuple[Any, Strategy]] = [
 ]
 
 
-@settings(max_examples=50)  # of each type; 4,000 of each have been tried once
+@settings(max_examples=50)  # of each type
 @given(st.data())
 @pytest.mark.parametrize(("shape", "trees"), SHAPES, ids=lambda part: getattr(part, "__name__", str(part))[:40])
 def test_XJ5_XL6_a_text_with_a_key_twice_or_an_infinite_number_is_never_cleared(
