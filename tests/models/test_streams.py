@@ -8,14 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.models.histories import model_of
-from tests.models.script import Fault, Issued, Text, Turn, Use
+from tests.models.script import Fault, Issued, Raw, Text, Turn, Use
 from tests.models.server import NO_FAULT, WIRES, sse
 from tests.models.shapes import ALL, CASES, SHAPES, assemble, events_in, meaning, parsed, stream_of, whole
 
 from toolroll.errors import NetworkFailed, ProviderFailed
 from toolroll.kernel.conversation import Wire
 from toolroll.kernel.usage import Usage
+from toolroll.models.exchange import _deltas
 from toolroll.models.model import CallDelta, ReasoningDelta, TextDelta
+from toolroll.models.sse import EventDecoder
 
 
 @pytest.mark.parametrize(("wire", "shape"), CASES)
@@ -111,6 +113,25 @@ def test_a_damaged_answer_is_the_providers_failure(case: tuple[Wire, str], data:
     damaged = _damaged(answer, data)
     with contextlib.suppress(ProviderFailed):
         model_of(wire)._response(damaged)
+
+
+@given(st.sampled_from(CASES), st.data())
+@settings(max_examples=200)
+def test_a_damaged_event_is_the_providers_failure(case: tuple[Wire, str], data: st.DataObject) -> None:
+    """A34: as above, in the middle of a stream."""
+    wire, shape = case
+    module = WIRES[wire]
+    named = list(module.events(module.answer(SHAPES[shape], {"model": "m"}, Issued()), NO_FAULT))
+    place = data.draw(st.integers(0, len(named) - 1))
+    name, event = named[place]
+    if event != "[DONE]":
+        named[place] = (name, json.dumps(_damaged(json.loads(event), data)))
+    model, decoder = model_of(wire), EventDecoder()
+    assembly = model.assembly()
+    with contextlib.suppress(ProviderFailed, NetworkFailed):
+        for chunk in sse(named):
+            list(_deltas(assembly, decoder.feed(chunk)))
+        model._response(assembly.finish())
 
 
 def _damaged(value: object, data: st.DataObject) -> dict[str, object]:
@@ -321,3 +342,56 @@ def test_openai_separates_the_parts_of_a_summary() -> None:
     assembly = model_of("openai").assembly()
     deltas = [delta for event in events for delta in assembly.feed(json.dumps(event))]
     assert [delta.text for delta in deltas if isinstance(delta, ReasoningDelta)] == ["one", "\n\n", "two"]
+
+
+def test_text_that_comes_with_the_beginning_of_its_block() -> None:
+    events = [
+        '{"type":"message_start","message":{"id":"m","usage":{"input_tokens":1}}}',
+        '{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"Hel"}}',
+        '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"lo"}}',
+        '{"type":"content_block_stop","index":0}',
+        '{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":2}}',
+        '{"type":"message_stop"}',
+    ]
+    response, deltas = assemble("anthropic", [f"data: {event}\n\n".encode() for event in events])
+    assert response.message.text == "Hello" == "".join(one.text for one in deltas if isinstance(one, TextDelta))
+
+
+def test_A32_chat_servers_cite_and_write_in_parts() -> None:
+    note = {"type": "url_citation", "url_citation": {"url": "https://a.example", "title": "A"}}
+    turn = Turn(["Hi.", Raw({"annotations": [note]})])
+    for response in (whole("chat", turn), assemble("chat", [stream_of("chat", turn)])[0]):
+        block = response.message.blocks[0]
+        assert block.type == "text"
+        assert [(one.url, one.title) for one in block.citations] == [("https://a.example", "A")]
+    parts = {"choices": [{"message": {"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}}]}
+    assert model_of("chat").read(parts).message.text == "ab"
+
+
+def openai_answer(**changes: object) -> dict[str, object]:
+    return {"status": "completed", "output": [], **changes}
+
+
+def test_A33_openai_says_what_it_did_on_the_web() -> None:
+    actions: list[tuple[object, str]] = [
+        ({"type": "open_page", "url": "https://a.example"}, "[opened https://a.example]"),
+        ({"type": "open_page"}, "[opened a page]"),
+        (
+            {"type": "find_in_page", "pattern": "cat", "url": "https://a.example"},
+            "[looked for 'cat' in https://a.example]",
+        ),
+        ({"type": "search", "queries": ["a", "b"]}, "[searched the web: a; b]"),
+        (None, "[searched the web: ]"),
+    ]
+    items = [{"type": "web_search_call", "id": "w", "action": action} for action, _ in actions]
+    response = model_of("openai").read(openai_answer(output=items))
+    summaries = [block.summary for block in response.message.blocks if block.type == "server"]
+    assert summaries == [summary for _, summary in actions]
+    assert response.usage.web_searches == 2
+    billed = openai_answer(output=items, tool_usage={"web_search": {"num_requests": 7}})
+    assert model_of("openai").read(billed).usage.web_searches == 7
+
+
+def test_an_openai_response_that_failed_without_a_word() -> None:
+    with pytest.raises(ProviderFailed, match="without a reason"):
+        model_of("openai").read(openai_answer(status="failed"))

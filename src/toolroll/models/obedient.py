@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Final
 
 from toolroll.errors import JsonRefused
-from toolroll.kernel.conversation import AssistantMessage, Message, Origin, ToolResults
+from toolroll.kernel.conversation import AssistantMessage, Message, Origin, ToolResults, UserMessage
 from toolroll.kernel.messages import TextPart, ToolMessage
 from toolroll.kernel.parse import parse_json
 from toolroll.models.model import Delta, ModelRequest, ModelResponse
@@ -74,12 +74,17 @@ def _readings(text: str) -> Iterator[str]:
 
 def _told(messages: Sequence[Message]) -> Iterator[str]:
     """All texts since its own last turn."""
-    last = max((number for number, one in enumerate(messages) if isinstance(one, AssistantMessage)), default=-1)
-    for message in messages[last + 1 :]:
+    since: list[UserMessage | ToolResults] = []
+    for message in messages:
+        if isinstance(message, AssistantMessage):
+            since = []
+        else:
+            since.append(message)
+    for message in since:
         if isinstance(message, ToolResults):
             for result in message.results:
                 yield from _texts(result)
-        elif not isinstance(message, AssistantMessage):
+        else:
             yield from (part.text for part in message.content if isinstance(part, TextPart))
 
 

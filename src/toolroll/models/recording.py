@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from toolroll.errors import ModelError, UsageError
 from toolroll.kernel.conversation import Message, Origin
 from toolroll.kernel.tool import ToolDefinition
+from toolroll.models.encode import compact
 from toolroll.models.model import Delta, Model, ModelRequest, ModelResponse, WebSearch
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class Recording:
         """
         adapter = _adapter()
         lines: list[_Line] = [_Head(version=VERSION, origin=self.origin), *_shortened(self.exchanges)]
-        return "".join(adapter.dump_json(line).decode() + "\n" for line in lines)
+        return "".join(compact(adapter.dump_python(line, mode="json")).decode() + "\n" for line in lines)
 
     @classmethod
     def from_lines(cls, text: str) -> "Recording":

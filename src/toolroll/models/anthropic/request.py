@@ -209,10 +209,8 @@ def with_breakpoint(message: bytes) -> bytes:
 
     Spliced into the bytes: encoding the message a second time for each request would cost as much as all the rest.
     """
-    end = b"}]}"
-    if not message.endswith(end):
-        return message
-    return message[: -len(end)] + b',"cache_control":{"type":"ephemeral"}' + end
+    end = b"}]}"  # of the block, of the content, of the message
+    return message.removesuffix(end) + b',"cache_control":{"type":"ephemeral"}' + end
 
 
 def breakpoints(messages: Sequence[Message]) -> list[int]:
