@@ -22,6 +22,12 @@ _WORDS: Final[Mapping[Fault, str]] = {
     "empty": "Your last turn was empty. Please give your answer.",
 }
 
+_ENDINGS: Final[Mapping[Fault, Ending]] = {
+    "no_call": Ending(reason="cut_off", detail="the model announced tool calls and made none"),
+    "no_done": Ending(reason="answer", detail="the model did not call `done`"),
+    "empty": Ending(reason="cut_off", detail="the model ended its turns without a word"),
+}
+
 _FENCED: Final = re.compile(r"```(?:json)?\s*\n(.*?)\n?```", re.DOTALL)
 
 
@@ -32,15 +38,9 @@ async def judge_answer(state: RunState, turn: Turn) -> Ending | None:
         return Ending(reason="answer", detail=turn.response.stop_detail if turn.response.stop == "unknown" else "")
     if await may_repair(state, fault):
         return None
-    match fault:
-        case "output":
-            return Ending(reason="invalid_output", detail=state.output_fault or "")
-        case "no_done":
-            return Ending(reason="answer", detail="the model did not call `done`")
-        case "no_call":
-            return Ending(reason="cut_off", detail="the model announced tool calls and made none")
-        case "empty":
-            return Ending(reason="cut_off", detail="the model ended its turns without a word")
+    if fault == "output":
+        return Ending(reason="invalid_output", detail=state.output_fault or "")
+    return _ENDINGS[fault]
 
 
 async def judge_done(state: RunState, text: str) -> Ending | None:

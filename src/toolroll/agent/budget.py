@@ -73,10 +73,7 @@ class Budget:
     def answered(self, usage: Usage) -> Bill:
         """The model has finished a turn; what it read and wrote is what it reads next time."""
         bill = Bill([(self.price, self.origin, usage)])
-        if self._bill is _FREE:  # the first of the step, which is nearly always the only one
-            self._usage, self._bill = usage, bill
-        else:
-            self._usage, self._bill = self._usage + usage, self._bill + bill
+        self._usage, self._bill = usage, bill  # the first that is used in a step; sub-agents come after it
         self._context_tokens = usage.input_total // max(usage.requests, 1) + usage.output_tokens
         return bill
 

@@ -24,7 +24,8 @@ class LiveRun(Generic[Out]):
     """
 
     def __init__(self, setup: Setup, said: Sequence[Message]) -> None:
-        self._state = new_run(setup, said, _nobody, stream=True)
+        self._mailbox = _Mailbox()
+        self._state = new_run(setup, said, self._mailbox.put, stream=True)
         self._task: asyncio.Task[RunResult[object]] | None = None
 
     @property
@@ -82,8 +83,7 @@ class LiveRun(Generic[Out]):
 
         if self._task is not None:
             raise UsageError("A run can be listened to once. Start another with `agent.stream(...)`.")
-        mailbox = _Mailbox()
-        self._state.emit = mailbox.put
+        mailbox = self._mailbox
         task = self._task = asyncio.ensure_future(play(self._state))
         task.add_done_callback(mailbox.close)
         try:
@@ -124,7 +124,3 @@ class _Mailbox:
         waiting, self._waiting = self._waiting, None
         if waiting is not None and not waiting.done():
             waiting.set_result(None)
-
-
-def _nobody(_event: Event) -> None:
-    return None

@@ -8,7 +8,7 @@ that say what they are. It is idempotent.
 
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, assert_never
 
 from toolroll.kernel.conversation import (
     AssistantBlock,
@@ -87,6 +87,8 @@ class History:
                     self.answer(result)
             case UserMessage():
                 self._take_user(message)
+            case _:
+                assert_never(message)
 
     def answer(self, result: ToolMessage) -> None:
         """Add the result of one call of the last turn, as soon as it is there."""

@@ -59,14 +59,14 @@ async def take_turn(asking: Asking, request: ModelRequest) -> ModelResponse | Br
 
 async def _turn(asking: Asking, request: ModelRequest) -> ModelResponse | BrokenOff:
     response = await _ask(asking, request)
-    for _ in range(MAX_PAUSES):
-        if isinstance(response, BrokenOff) or response.stop != "pause":
-            return response
+    pauses = 0
+    while isinstance(response, ModelResponse) and response.stop == "pause":
+        if pauses == MAX_PAUSES:
+            return replace(response, stop="unknown", stop_detail=f"paused more than {MAX_PAUSES} times")
+        pauses += 1
         # The same request with what there is so far, unchanged: no message of ours, no tool run in between.
         more = await _ask(asking, replace(request, messages=[*request.messages, response.message]))
         response = _joined(response, more)
-    if isinstance(response, ModelResponse) and response.stop == "pause":
-        return replace(response, stop="unknown", stop_detail=f"paused more than {MAX_PAUSES} times")
     return response
 
 
