@@ -136,8 +136,10 @@ def log_of(call: ToolCall, result: ToolResult, duration_ms: float) -> ToolCallLo
 
 
 def _size(result: ToolResult) -> int:
-    parts = result.content if isinstance(result.content, tuple) else (TextPart(text=result.text),)
-    return sum(_bytes(part.text) if isinstance(part, TextPart) else len(part.data) for part in parts)
+    content = result.content
+    if isinstance(content, str):
+        return _bytes(content)
+    return sum(_bytes(part.text) if isinstance(part, TextPart) else len(part.data) for part in content)
 
 
 def _bytes(text: str) -> int:
