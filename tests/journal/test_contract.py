@@ -45,6 +45,12 @@ async def test_D1_every_kind_of_record_comes_back_as_it_was(journal: Journal) ->
     assert tuple(enumerate(EVERY_KIND, 1)) == (await journal.read("run")).records
 
 
+async def test_D1_records_that_belong_together_come_together(journal: Journal) -> None:
+    assert await journal.append("run", kept(1), kept(2)) == 2
+    assert await journal.append("run", kept(3)) == 3
+    assert [record for _, record in await journal.read("run")] == [kept(1), kept(2), kept(3)]
+
+
 async def test_D1_reading_goes_on_after_an_index(journal: Journal) -> None:
     for value in range(5):
         await journal.append("run", kept(value))

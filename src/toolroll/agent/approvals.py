@@ -63,7 +63,9 @@ class RecordedApprover:
     async def _ask(self, requests: Sequence[ApprovalRequest]) -> Sequence[Decision]:
         for one in requests:
             asked = Asked(call_id=one.call_id, tool=one.tool, digest=one.digest, preview=one.preview.text, why=one.why)
-            await self._state.record(asked)
+            if self._state.asked.get(one.call_id) != one.digest:
+                await self._state.record(asked)
+                self._state.asked[one.call_id] = one.digest
             if self._later:
                 self._state.waiting[one.call_id] = asked
         if self._later:

@@ -33,7 +33,9 @@ class CallLedger:
             effect = effect_of(tool)
             if effect != "reads":
                 base, target = await self._change(tool, call, effect)
-                await state.record(Intended(call=call, effect=effect, base=base, target=target))
+                intended = Intended(call=call, effect=effect, base=base, target=target)
+                if state.intended.pop(call.id, None) != intended:
+                    await state.record(intended)
         state.started[call.id] = perf_counter()
         state.emit(CallStarted(call=call))
 

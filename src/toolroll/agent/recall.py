@@ -33,9 +33,13 @@ PAUSED: Final = frozenset({"approval_pending", "failed", "interrupted"})
 
 @dataclass(slots=True, kw_only=True)
 class CallFacts:
-    """What is on record of a call that has no result: what it set out to do, was asked about, was answered."""
+    """What is on record of a call that has no result: what it set out to do, was asked about, was answered.
+
+    `used` is the answer by which it set out.
+    """
 
     intended: Intended | None = None
+    used: Decided | None = None
     asked: Asked | None = None
     decided: Decided | None = None
 
@@ -157,7 +161,7 @@ class Recalled:
         facts = self.facts.setdefault(call_id, CallFacts())
         match record:
             case Intended():  # the answer that led here is used up: it counts once
-                facts.intended, facts.asked, facts.decided = record, None, None
+                facts.intended, facts.used, facts.asked, facts.decided = record, facts.decided, None, None
             case Asked():
                 facts.asked, facts.decided = record, None
             case Decided():

@@ -134,9 +134,11 @@ def _recorded(recalled: Recalled) -> RunResult[object]:
 def _bind(recalled: Recalled, decisions: Mapping[str, Decision]) -> None:
     """Tie each answer to what was asked: those on record, and those that are given now."""
     answers, pending = recalled.state.answers, recalled.pending
+    recalled.state.asked.update({call_id: asked.digest for call_id, asked in pending.items()})
     for call_id, facts in recalled.facts.items():
-        if facts.decided is not None and not _is_cut(facts.decided):
-            answers[call_id] = Answer(digest=facts.decided.digest, decision=_decision(facts.decided), is_recorded=True)
+        answer = _answer(facts.decided)
+        if answer is not None:
+            answers[call_id] = answer
     for call_id, decision in decisions.items():
         if call_id not in pending:
             waiting = ", ".join(pending) or "none"
@@ -144,13 +146,12 @@ def _bind(recalled: Recalled, decisions: Mapping[str, Decision]) -> None:
         answers[call_id] = Answer(digest=pending[call_id].digest, decision=decision, is_recorded=False)
 
 
-def _is_cut(decided: Decided) -> bool:
-    """Whether the person's text lost a secret when it was stored: it would not be what they approved."""
-    return decided.edited is not None and lost_a_secret(decided.edited)
-
-
-def _decision(decided: Decided) -> Decision:
-    return Approve(edited=decided.edited) if decided.decision == "approve" else Reject(reason=decided.reason)
+def _answer(decided: Decided | None) -> Answer | None:
+    """The answer on record, unless the person's text lost a secret when it was stored: that is not what they said."""
+    if decided is None or lost_a_secret(decided.edited or ""):
+        return None
+    decision = Approve(edited=decided.edited) if decided.decision == "approve" else Reject(reason=decided.reason)
+    return Answer(digest=decided.digest, decision=decision, is_recorded=True)
 
 
 class _Resumption:
@@ -216,7 +217,7 @@ class _Resumption:
             begun = facts.intended is not None
             await end_unrun(self._state, call, f"{UNKNOWN} {LOST}" if begun else LOST, code="secret_lost")
         elif facts.intended is not None:
-            await settle_unknown(self._state, call, facts.intended)
+            await settle_unknown(self._state, call, facts.intended, _answer(facts.used))
 
     async def _closing(self) -> RunResult[object]:
         """The model was told to give its last answer, and perhaps has."""

@@ -146,20 +146,21 @@ async def _from_start(state: RunState) -> RunResult[object]:
     return await drive(state)
 
 
+def _began(state: RunState) -> RunBegan:
+    setup = state.setup
+    return RunBegan(
+        model=setup.model.origin.model,
+        system=setup.system,
+        tools={tool.name: tool.fingerprint for tool in setup.definitions},
+        parent=state.parent_id,
+        settings=setup.settings or {},
+    )
+
+
 async def _begin(state: RunState) -> None:
     setup = state.setup
     if setup.journal is not None:
-        tools = {tool.name: tool.fingerprint for tool in setup.definitions}
-        began = RunBegan(
-            model=setup.model.origin.model,
-            system=setup.system,
-            tools=tools,
-            parent=state.parent_id,
-            settings=setup.settings or {},
-        )
-        await state.record(began)
-    for message in state.said:
-        await state.record(Said(message=message))
+        await state.record(_began(state), *(Said(message=message) for message in state.said))
     state.emit(RunStarted(run_id=state.run.run_id, model=setup.model.origin.model))
     for note in state.history.notes:
         state.emit(Warned(text=f"The conversation was mended: {note}."))

@@ -10,7 +10,7 @@ from toolroll.agent.guard import LoopGuard
 from toolroll.agent.repair import History
 from toolroll.agent.result import RunResult, Step, SubRun, ToolCallLog
 from toolroll.agent.setup import Setup
-from toolroll.journal.records import Asked, Ended, Kept, Record, Said, Spent
+from toolroll.journal.records import Asked, Ended, Intended, Kept, Record, Said, Spent
 from toolroll.kernel.approval import Decision
 from toolroll.kernel.context import Run
 from toolroll.kernel.conversation import AssistantMessage, Message, TextBlock, UserMessage
@@ -64,6 +64,8 @@ class RunState:
     """The calls of a resumed turn that have their result on record: they are not run again."""
     answers: dict[str, Answer] = field(default_factory=dict)
     """What a person has answered already, call by call."""
+    intended: dict[str, Intended] = field(default_factory=dict)
+    """The calls that set out before, and have left no trace."""
     asked: dict[str, str] = field(default_factory=dict)
     """The digests of the questions that are on record, call by call."""
     waiting: dict[str, Asked] = field(default_factory=dict)
@@ -78,13 +80,12 @@ class RunState:
         """The steps that are over."""
         return self.budget.steps
 
-    async def record(self, record: Record) -> None:
-        """Write a fact down; it is kept when this returns."""
+    async def record(self, *records: Record) -> None:
+        """Write facts down, all or none; they are kept when this returns."""
         if self.setup.journal is None:
             return
         waiting, self._unrecorded = self._unrecorded, []
-        for one in (*waiting, record):
-            await self.setup.journal.append(self.run.run_id, one)
+        await self.setup.journal.append(self.run.run_id, *waiting, *records)
 
     def hear_message(self, message: Message) -> None:
         """Add something from outside to the conversation."""

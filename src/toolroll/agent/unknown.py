@@ -25,8 +25,11 @@ ALREADY_DONE: Final = "[done: this change was made before the run was cut off; t
 Trace: TypeAlias = Literal["done", "not_done", "unknown"]
 
 
-async def settle_unknown(state: RunState, call: ToolCall, intended: Intended) -> None:
-    """Find out, or ask; after that the call has its result, may run, or waits for an answer."""
+async def settle_unknown(state: RunState, call: ToolCall, intended: Intended, used: Answer | None) -> None:
+    """Find out, or ask; after that the call has its result, may run, or waits for an answer.
+
+    `used` is the answer by which it set out: it still counts if nothing came of it.
+    """
     if intended.effect == "reads":
         return
     tool = state.setup.tools.get(call.name)
@@ -39,7 +42,9 @@ async def settle_unknown(state: RunState, call: ToolCall, intended: Intended) ->
         case "unknown":
             await _ask_about(state, tool, call)
         case "not_done":
-            return
+            state.intended[call.id] = intended
+            if used is not None:
+                state.answers[call.id] = used
 
 
 async def end_unrun(state: RunState, call: ToolCall, text: str, *, code: str) -> None:

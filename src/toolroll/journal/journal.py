@@ -43,8 +43,8 @@ class RunRow:
 class Journal(Protocol):
     """An append-only log of runs, each driven by one holder at a time."""
 
-    async def append(self, run_id: str, record: Record, /) -> int:
-        """Add a record to a run and return its index: 1, 2, 3, ... It is kept when this returns.
+    async def append(self, run_id: str, /, *records: Record) -> int:
+        """Add records to a run, all or none, and return the index of the last: 1, 2, 3, ... Kept when this returns.
 
         A run that nobody holds is taken first; one that somebody else holds is refused.
         """
@@ -75,12 +75,12 @@ class MemoryJournal:
         self._held: set[str] = set()
         self._clock = clock
 
-    async def append(self, run_id: str, record: Record, /) -> int:
-        """Add a record to a run and return its index."""
+    async def append(self, run_id: str, /, *records: Record) -> int:
+        """Add records to a run and return the index of the last."""
         self._held.add(run_id)
-        records = self._runs.setdefault(run_id, [])
-        records.append((self._clock(), record))
-        return len(records)
+        kept = self._runs.setdefault(run_id, [])
+        kept += ((self._clock(), record) for record in records)
+        return len(kept)
 
     async def read(self, run_id: str, /, *, after: int = 0) -> Recording:
         """The records of a run with an index above `after`, in order."""

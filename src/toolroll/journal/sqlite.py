@@ -38,15 +38,16 @@ class SqliteJournal:
         # Threads with an event loop each may share a journal; a transaction belongs to one of them at a time.
         self._lock = threading.RLock()
 
-    async def append(self, run_id: str, record: Record, /) -> int:
-        """Add a record to a run and return its index; refused while the run belongs to another holder."""
-        encoded = encode(record, secrets=self._secrets)
+    async def append(self, run_id: str, /, *records: Record) -> int:
+        """Add records to a run, all or none; refused while the run belongs to another holder."""
+        encoded = [(record, encode(record, secrets=self._secrets)) for record in records]
         if run_id not in self._tails and not await self.acquire(run_id):
             raise JournalRefused(f"Run {run_id} is being driven by another process. Wait until it ends.")
         with self._transaction() as db:
-            number, chain = self._tails[run_id]
-            tail = (number + 1, chained(chain, encoded.body))
-            self._insert(db, run_id, tail, record, encoded)
+            tail = self._tails[run_id]
+            for record, stored in encoded:
+                tail = (tail[0] + 1, chained(tail[1], stored.body))
+                self._insert(db, run_id, tail, record, stored)
         self._tails[run_id] = tail
         return tail[0]
 
