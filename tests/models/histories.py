@@ -28,6 +28,8 @@ def model_of(wire: Wire, name: str | None = None) -> WireModel:
 
 
 TEXTS = st.sampled_from(["", " ", "\n\n", "hello", "Привіт 😀", "Error: no", "a\u2028b", "x" * 300, "\ud800"])
+# A provider's text came as JSON: it holds no half of a surrogate pair, as a person's or a tool's may.
+SAID = TEXTS.filter(lambda text: text != "\ud800")
 NAMES = st.sampled_from(["add", "find_it", "multi_tool_use.parallel", "", "x" * 80, "имя"])
 IDS = st.sampled_from([None, None, None, "functions.add:0", "x" * 70, "toolu_é"])
 ARGUMENTS = st.sampled_from([{}, {"a": 1}, {"text": "é\n\"'"}, "{broken", "[1]", "", '{"a":1,"a":2}'])
@@ -45,16 +47,12 @@ CONTENTS = st.lists(PARTS, max_size=3).map(tuple)
 
 PAGES = st.sampled_from([(), (("https://a.example/x", "A page"),), "max_uses_exceeded"])
 BLOCKS = st.one_of(
-    st.builds(Text, TEXTS),
-    st.builds(Text, TEXTS, st.just((("https://a.example/x", "A page"),))),
-    st.builds(Thinking, TEXTS, st.booleans()),
+    st.builds(Text, SAID),
+    st.builds(Text, SAID, st.just((("https://a.example/x", "A page"),))),
+    st.builds(Thinking, SAID, st.booleans()),
     st.builds(Use, NAMES, ARGUMENTS, IDS),
     st.builds(Search, st.just("cats"), PAGES),
 )
-UNKNOWN = {
-    "anthropic": Raw({"type": "compaction", "content": "old things"}),
-    "openai": Raw({"type": "compaction", "id": "cmp_1", "encrypted_content": "zzz"}),
-}
 ORIGINS: list[tuple[Wire, str]] = [
     *MODELS.items(),
     ("anthropic", "claude-opus-5-5"),
@@ -69,8 +67,8 @@ def turns(draw: st.DrawFn, issued: Issued) -> AssistantMessage:
     """A turn as some provider wrote it and we read it; sometimes without anybody's raw form, as one that was loaded."""
     wire, name = draw(st.sampled_from(ORIGINS))
     blocks: list[Block] = draw(st.lists(BLOCKS, min_size=1, max_size=4))
-    if wire in UNKNOWN and draw(st.booleans()):
-        blocks.append(UNKNOWN[wire])
+    if wire != "chat" and draw(st.booleans()):
+        blocks.append(Raw({"type": "hologram", "id": issued.id("holo_"), "light": "x"}))
     asked = {"model": name, "include": ["web_search_call.action.sources"]}
     if draw(st.booleans()):
         asked["include"].append("reasoning.encrypted_content")  # type: ignore[attr-defined]  # a list

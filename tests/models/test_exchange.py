@@ -358,6 +358,18 @@ def test_one_model_serves_several_event_loops() -> None:
         assert isinstance(model, ChatModel)
 
 
+def test_each_event_loop_has_connections_of_its_own() -> None:
+    transport = HttpTransport("http://127.0.0.1:1")
+
+    async def client() -> object:
+        assert transport._client() is transport._client()
+        return transport._client()
+
+    first, second = asyncio.run(client()), asyncio.run(client())
+    assert first is not second
+    assert len(transport._clients) == 1  # that of the loop that has ended is forgotten
+
+
 async def test_the_server_refuses_what_a_provider_would() -> None:
     """The judge must be able to say no: one broken rule each."""
     call: Json = {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "x", "input": {}}]}

@@ -114,6 +114,12 @@ async def test_XL2_what_will_not_go_away_says_what_to_do() -> None:
         assert words in (await error_of("chat", fail(status, "whatever"))).message
 
 
+async def test_XL1_a_quota_that_comes_back_is_haste() -> None:
+    """XL1: words about a quota beside a time to wait mean requests a minute, not money."""
+    error = await error_of("chat", fail(429, "", "Quota exceeded for this minute", headers={"retry-after": "20"}))
+    assert (error.code, error.retry_after_s) == ("rate_limit", 20.0)
+
+
 async def test_XL2_a_provider_may_say_that_trying_again_is_useless() -> None:
     error = await error_of("anthropic", fail(429, "rate_limit_error", "no", headers={"x-should-retry": "false"}))
     assert (error.code, error.is_retriable) == ("quota", False)

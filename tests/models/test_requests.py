@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.models.asking import ADD, results, user
 from tests.models.histories import ORIGINS, histories, model_of
-from tests.models.script import Issued, Json, Text, Thinking, Turn, Use
+from tests.models.script import Block, Issued, Json, Raw, Search, Text, Thinking, Turn, Use
 from tests.models.server import KEY, MODELS, WIRES
+from tests.models.shapes import PAGES
 
 from toolroll.errors import RequestRefused
 from toolroll.kernel.conversation import AssistantMessage, Message, Wire
@@ -57,6 +58,27 @@ def test_what_is_lost_on_the_way_is_named(made: tuple[list[Message], Issued], ta
     assert reasoning == sum("reasoning" in line for line in lost)
     assert losses([one for one in messages if one not in foreign], model.origin) == ()
     assert all(line.startswith("message ") for line in lost)
+
+
+def test_each_loss_has_its_line() -> None:
+    issued, other = Issued(), model_of("openai").origin
+    said: list[Block] = [
+        Thinking("so"),
+        Search("cats", PAGES),
+        Text("Cats.", PAGES),
+        Raw({"type": "hologram"}),
+        Use("add", {}),
+    ]
+    turn = turn_of(model_of("anthropic"), Turn(said), issued)
+    assert losses([user(), turn], other) == (
+        "message 2, block 1: reasoning, which only its own model can read, is left out",
+        "message 2, block 2: a call of web_search becomes a line of text",
+        "message 2, block 3: a result of web_search becomes a line of text",
+        "message 2, block 4: citations are left out",
+        "message 2, block 5: a block of the unknown type 'hologram' is left out",
+    )
+    sibling = model_of("anthropic", "claude-opus-5-5").origin
+    assert len(losses([turn], sibling)) == 1
 
 
 def turn_of(model: WireModel, turn: Turn, issued: Issued, **asked: object) -> AssistantMessage:
@@ -250,6 +272,18 @@ def test_openai_stores_nothing_and_gives_its_reasoning_encrypted() -> None:
     body = body_of(model_of("openai"), [user()])
     assert (body["store"], body["include"]) == (False, ["reasoning.encrypted_content"])
     assert "include" not in body_of(model_of("openai", "gpt-4o"), [user()])
+
+
+@pytest.mark.parametrize("last", [[], [Text("")], [Text(" \n")], [Thinking("more")]])
+def test_reasoning_that_nothing_follows_stays_behind(last: list[Block]) -> None:
+    """OpenAI refuses it, as in a turn that was cut while the model still thought."""
+    model, issued = model_of("openai"), Issued()
+    turn = turn_of(model, Turn([Thinking("so"), *last]), issued, include=["reasoning.encrypted_content"])
+    body = body_of(model, [user(), turn, user()])
+    assert faults(model, body, issued) == []
+    assert body["input"][1] == {"role": "assistant", "content": "(no text)"}
+    whole = turn_of(model, Turn([Thinking("so"), Text("done")]), issued, include=["reasoning.encrypted_content"])
+    assert body_of(model, [user(), whole])["input"][1]["type"] == "reasoning"
 
 
 def test_usage_of_a_stream_is_asked_for_unless_the_server_minds() -> None:

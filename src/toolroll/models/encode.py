@@ -18,7 +18,7 @@ class MessageBytes:
     """The encoded form of messages, by identity: messages never change, so their bytes do not either.
 
     Between two requests of a run the conversation is only appended to. So what is kept is compared with it position by
-    position, which costs 3 µs for 200 messages; a dictionary by identity costs 60.
+    position, which costs 4 µs for 200 messages; a dictionary by identity costs 62.
     """
 
     __slots__ = ("_messages", "_pieces", "_to_json")

@@ -16,11 +16,9 @@ _DIGITS: Final = 24
 
 def safe_id(call_id: str) -> str:
     """The id itself, or one made from it: equal ids stay equal, different ones different."""
-    return (
-        call_id
-        if _FITS.fullmatch(call_id)
-        else "call_" + sha256(call_id.encode("utf-8", "replace")).hexdigest()[:_DIGITS]
-    )
+    if _FITS.fullmatch(call_id):
+        return call_id
+    return "call_" + sha256(call_id.encode("utf-8", "replace")).hexdigest()[:_DIGITS]
 
 
 def safe_name(name: str) -> str:

@@ -168,12 +168,12 @@ def _assistant(message: AssistantMessage, to: Origin) -> Iterator[Json]:
             yield item
 
 
-def _without_loose_thoughts(blocks: tuple[AssistantBlock, ...]) -> tuple[AssistantBlock, ...]:
-    """Reasoning that nothing follows, as in a turn that was cut, is refused."""
-    end = len(blocks)
-    while end and isinstance(blocks[end - 1], ReasoningBlock):
-        end -= 1
-    return blocks[:end]
+def _without_loose_thoughts(blocks: tuple[AssistantBlock, ...]) -> list[AssistantBlock]:
+    """Reasoning that nothing follows, as in a turn that was cut, is refused; blank text is nothing, and is not sent."""
+    kept = [block for block in blocks if not (isinstance(block, TextBlock) and not block.text.strip())]
+    while kept and isinstance(kept[-1], ReasoningBlock):
+        kept.pop()
+    return kept
 
 
 def _is_kept(block: AssistantBlock) -> bool:
@@ -193,8 +193,6 @@ def _item(block: AssistantBlock, *, own: bool, whole: bool) -> Json:
         raw.pop("id", None)
     match block:
         case TextBlock():
-            if not block.text.strip():
-                return {}
             return _said(block.text) if raw is None or not whole else raw
         case CallBlock():
             return _call(block.call, raw)
