@@ -3,8 +3,8 @@
     python benchmarks/loop.py [--rounds 9] [--only NAME ...] [--scenario NAME ...]
     python benchmarks/loop.py --profile NAME [--scenario NAME]
 
-Everything is a ratio to the floor: a loop written by hand on httpx, which does nothing but what it must. All talk to the
-same model on this machine (fake_anthropic.py, a process of its own), each from an environment of its own, in turns. The
+Everything is a ratio to the floor: a loop written by hand on httpx that does nothing but what it must. All talk to the
+same model on this machine (fakes/anthropic.py, a process of its own), each from an environment of its own, in turns. The
 first run makes the environments with uv, in the user's cache folder.
 """
 
@@ -16,8 +16,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from importlib import import_module
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -32,7 +33,7 @@ PROMPT = "Add the numbers until you are told to stop."
 
 PYDANTIC = "pydantic==2.14.3"
 OURS = ["httpx2==2.16.0", "genai-prices==0.2.1", PYDANTIC]
-CONTESTANTS: dict[str, tuple[str, list[str]]] = {
+CONTESTANTS: dict[str, tuple[str, Sequence[str]]] = {
     "httpx (floor)": ("httpx", ["httpx==0.28.1"]),
     "toolroll": ("toolroll", OURS),
     "toolroll, SQLite": ("toolroll", OURS),
@@ -169,14 +170,12 @@ def ours_on_sqlite(url: str, stream: bool) -> Play:
 
 
 def pydantic_ai(url: str, stream: bool) -> Play:
-    from anthropic import AsyncAnthropic
-    from pydantic_ai import Agent, UsageLimits
-    from pydantic_ai.models.anthropic import AnthropicModel
-    from pydantic_ai.providers.anthropic import AnthropicProvider
-
-    provider = AnthropicProvider(anthropic_client=AsyncAnthropic(base_url=url, api_key=KEY))
+    client = import_module("anthropic").AsyncAnthropic(base_url=url, api_key=KEY)
+    library = import_module("pydantic_ai")
+    provider = import_module("pydantic_ai.providers.anthropic").AnthropicProvider(anthropic_client=client)
+    model = import_module("pydantic_ai.models.anthropic").AnthropicModel(MODEL, provider=provider)
     # Without max_tokens it streams either way.
-    agent = Agent(AnthropicModel(MODEL, provider=provider), tools=[add], model_settings={"max_tokens": 1024})
+    agent = library.Agent(model, tools=[add], model_settings={"max_tokens": 1024})
 
     async def listen(_context: Any, events: AsyncIterator[Any]) -> None:
         async for _ in events:
@@ -184,7 +183,7 @@ def pydantic_ai(url: str, stream: bool) -> Play:
 
     async def play() -> str:
         handler: Any = {"event_stream_handler": listen} if stream else {}
-        result = await agent.run(PROMPT, usage_limits=UsageLimits(request_limit=None), **handler)
+        result = await agent.run(PROMPT, usage_limits=library.UsageLimits(request_limit=None), **handler)
         return str(result.output)
 
     return play
@@ -223,8 +222,7 @@ def work(name: str) -> None:
 async def measured(play: Play, calls: int, steps: int, runs: int) -> kit.Numbers:
     global called  # noqa: PLW0603 - as above
     called = 0
-    before_kb = memory("VmRSS")
-    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the peak from now on
+    before_kb = forget_peak()
     wall, cpu = time.perf_counter(), time.process_time()
     answers = await asyncio.gather(*(play() for _ in range(runs)))
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
@@ -232,6 +230,12 @@ async def measured(play: Play, calls: int, steps: int, runs: int) -> kit.Numbers
     assert {answer.strip() for answer in answers} == {"All is added."}, answers[0]
     done = steps * runs
     return {"cpu": cpu / done * 1e6, "wall": wall / done * 1e6, "kb": (memory("VmHWM") - before_kb) / runs}
+
+
+def forget_peak() -> float:
+    """Let the peak of memory be the one from now on; what is used now, in kB."""
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    return memory("VmRSS")
 
 
 def memory(field: str) -> float:
@@ -260,13 +264,26 @@ async def profiled(play: Play, seconds: int) -> kit.Numbers:
 @contextmanager
 def fake_model() -> Iterator[int]:
     """The model's process; its port."""
-    script = Path(__file__).with_name("fake_anthropic.py")
+    script = Path(__file__).parent / "fakes" / "anthropic.py"
     child = subprocess.Popen([sys.executable, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert child.stdin is not None
     assert child.stdout is not None
     with child:
         yield int(child.stdout.readline())
         child.stdin.close()
+
+
+def measure(names: Sequence[str], rounds: int, request: dict[str, int]) -> dict[str, list[kit.Numbers]]:
+    """All rounds in the same processes; in new ones each time where memory counts, for it never shrinks again."""
+    contestants = {name: CONTESTANTS[name] for name in names}
+    found: dict[str, list[kit.Numbers]] = {name: [] for name in names}
+    times = rounds if "runs" in request else 1
+    for _ in range(times):
+        with ExitStack() as stack:
+            workers = kit.open_workers(stack, __file__, contestants)
+            for name, numbers in kit.rounds(workers, rounds // times, **request).items():
+                found[name] += numbers
+    return found
 
 
 def ratios(found: dict[str, list[kit.Numbers]], name: str, figure: str) -> list[float]:
@@ -305,14 +322,13 @@ def main() -> int:
         return 0
     names = [given.profile] if given.profile else list(dict.fromkeys([FLOOR, *given.only]))
     problems: list[str] = []
-    with ExitStack() as stack:
-        port = stack.enter_context(fake_model())
-        workers = kit.open_workers(stack, __file__, {name: CONTESTANTS[name] for name in names})
+    with fake_model() as port:
         for scenario in given.scenario:
+            request = {"port": port, **SCENARIOS[scenario]}
             if given.profile:
-                workers[given.profile].ask(port=port, profile=6, **SCENARIOS[scenario])
+                measure(names, 1, request | {"profile": 6})
                 continue
-            found = kit.rounds(workers, given.rounds, port=port, **SCENARIOS[scenario])
+            found = measure(names, given.rounds, request)
             print(report(scenario, found), flush=True)
             problems += too_slow(scenario, found)
     print(*problems, sep="\n")
