@@ -1,9 +1,9 @@
 """A run of 20 steps that can be killed after any of its records, and resumed in another process.
 
 `python tests/agent/crash.py FOLDER ROUND...` plays each round in a folder of its own, each part of it in a process of
-its own, and prints what came of it as a line of JSON. A round is a list of numbers such as `12` or `5,3`: after how many
-writes the first process is killed, the next one, and so on; the one after that is left alone. `0` kills nobody, `-1`
-kills every process after its first write.
+its own, and prints what came of it as a line of JSON. A round is a list of numbers such as `12` or `5,3`: after how
+many writes the first process is killed, the next one, and so on; the one after that is left alone. `0` kills nobody,
+`-1` kills every process after its first write.
 """
 
 import asyncio
@@ -106,7 +106,7 @@ def preview_save(arguments: dict[str, str], ctx: ToolContext, edited: str | None
     return Preview.of_change(before, after, path="saved", base=content_hash(before))
 
 
-@tool(effect="writes", preview=preview_save)  # type: ignore[arg-type]  # the fields of this tool are texts
+@tool(effect="writes", preview=preview_save)
 async def save(text: Annotated[str, Field(description="What to write.")], ctx: ToolContext) -> str:
     """Write the file."""
     folder = Path(str(ctx.deps["folder"]))

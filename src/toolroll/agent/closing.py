@@ -9,7 +9,7 @@ from toolroll.agent.events import Warned
 from toolroll.agent.result import Ending, StopReason
 from toolroll.agent.state import RunState
 from toolroll.errors import ModelError
-from toolroll.journal.records import Ended
+from toolroll.journal.records import Ended, Stopped
 from toolroll.kernel.messages import ToolCall, ToolMessage
 
 CLOSE: Final = (
@@ -35,7 +35,8 @@ async def close(state: RunState, ending: Ending) -> bool:
     """
     if not needs_closing(state, ending):
         return False
-    await state.tell(CLOSE.format(why=ending.detail or ending.reason), about=CLOSING)
+    why = Stopped(stop_reason=ending.reason, stop_detail=ending.detail)
+    await state.tell(CLOSE.format(why=ending.detail or ending.reason), why, about=CLOSING)
     return await ask_to_close(state)
 
 

@@ -13,7 +13,7 @@ from toolroll.agent.stop import first_met
 async def drive(state: RunState, ending: Ending | None = None) -> RunResult[object]:
     """Step after step, to the end of the run; with `ending` to that one."""
     while ending is None:
-        ending = limit(state) or await _step(state)
+        ending = _limit(state) or await _step(state)
     closing = await close(state, ending)
     return await finish(state, ending, closing=closing)
 
@@ -38,7 +38,7 @@ async def settle(state: RunState, turn: Turn) -> Ending | None:
     return ending
 
 
-def limit(state: RunState) -> Ending | None:
+def _limit(state: RunState) -> Ending | None:
     """What forbids another step."""
     if state.stop_requested:
         return Ending(reason="interrupted", detail=STOPPED)

@@ -6,9 +6,7 @@ from typing import Final, cast
 
 from toolroll.agent.ask import Turn, turn_of
 from toolroll.agent.calls import log_of, result_on_record
-from toolroll.agent.closing import CLOSING
 from toolroll.agent.cost import Bill, total_cost
-from toolroll.agent.guard import Verdict
 from toolroll.agent.result import SubRun, ToolCallLog
 from toolroll.agent.state import RunState
 from toolroll.journal.records import (
@@ -23,6 +21,7 @@ from toolroll.journal.records import (
     RunBegan,
     Said,
     Spent,
+    Stopped,
 )
 from toolroll.kernel.messages import ToolCall
 from toolroll.models.model import ModelResponse, StopKind
@@ -66,8 +65,7 @@ class Recalled:
         self.state = state
         self.turn: OpenTurn | None = None
         self.finished: Finished | None = None
-        self.verdict: Verdict | None = None
-        self.is_closing = False
+        self.stopped: Stopped | None = None
         self.facts: dict[str, CallFacts] = {}
         self.kept: dict[str, object] = {}
         for record in records:
@@ -129,6 +127,8 @@ class Recalled:
                 self.turn.ended[record.result.call_id] = record
             case Spent() if self.turn is not None:
                 self.turn.spent[record.run_id, record.step] = record
+            case Stopped():
+                self.stopped = record
             case Finished():
                 self.finished = record
             case Kept():
@@ -142,7 +142,8 @@ class Recalled:
         self.close_turn()
         if self.finished is not None or record.about is None:
             self.count_anew()
-        self.finished, self.is_closing = None, record.about == CLOSING
+            self.stopped = None
+        self.finished = None
         if record.about is not None:
             self.state.nudges[record.about] = self.state.nudges.get(record.about, 0) + 1
         self.state.hear_message(record.message)
@@ -151,6 +152,7 @@ class Recalled:
         self.close_turn()
         if not self.is_paused:
             self.count_anew()
+            self.stopped = None
         self.finished = None
         self.state.history.append(record.message)
         self.state.budget.answered(record.usage)
@@ -175,7 +177,7 @@ class Recalled:
         results = {call.id: result_on_record(turn.ended[call.id]) for call in ran}
         for call in ran:
             self.state.guard.hear(call, results[call.id])
-        self.verdict = self.state.guard.end(results)
+        self.state.guard.end(results)
         return tuple(log_of(call, results[call.id], turn.ended[call.id].duration_ms) for call in ran)
 
     def _spend(self, spent: Spent) -> None:

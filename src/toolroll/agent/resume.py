@@ -12,7 +12,7 @@ from toolroll.agent.approvals import AskLater
 from toolroll.agent.closing import ask_to_close, closed_with
 from toolroll.agent.events import Event, RunStarted, StepFinished, Warned
 from toolroll.agent.finish import finish, summed_up
-from toolroll.agent.loop import drive, limit, settle
+from toolroll.agent.loop import drive, settle
 from toolroll.agent.recall import CallFacts, OpenTurn, Recalled
 from toolroll.agent.result import Ending, Out, RunResult, StopReason
 from toolroll.agent.run import GO_ON, AgentRun, new_run, through
@@ -20,8 +20,8 @@ from toolroll.agent.setup import Setup
 from toolroll.agent.state import Answer, RunState
 from toolroll.agent.unknown import UNKNOWN, end_unrun, settle_unknown
 from toolroll.errors import DecisionRefused, UsageError
-from toolroll.journal.journal import Journal, Recording
-from toolroll.journal.records import Decided, Said
+from toolroll.journal.journal import Journal
+from toolroll.journal.records import Decided, Said, Stopped
 from toolroll.journal.redaction import lost_a_secret
 from toolroll.kernel.approval import Approve, Decision, Reject
 from toolroll.kernel.conversation import AssistantMessage, UserMessage
@@ -78,6 +78,7 @@ async def go_on(
         raise UsageError("Only a run with a journal can be resumed. Give the agent journal=SqliteJournal(path).")
     if setup.approver is None:
         setup = replace(setup, approver=AskLater())
+    before = await journal.read(run_id)  # a run that is not there must not be made; a torn end is mended by holding it
     has_waited = await _hold(journal, run_id, emit)
     try:
         recording = await journal.read(run_id)
@@ -89,7 +90,7 @@ async def go_on(
         if _is_told_only(recalled, decisions or {}, prompt, has_waited=has_waited):
             return _recorded(recalled)
         _bind(recalled, decisions or {})
-        return await through(state, lambda: _Resumption(recalled, recording, prompt).run())
+        return await through(state, lambda: _Resumption(recalled, before.notes, prompt).run())
     finally:
         await journal.release(run_id)
 
@@ -98,7 +99,6 @@ async def _hold(journal: Journal, run_id: str, emit: Callable[[Event], None]) ->
     """Hold the run; whether somebody else had to be waited for."""
     import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
 
-    await journal.read(run_id)  # one that is not there must not be made
     pause_s = FIRST_POLL_S
     while not await journal.acquire(run_id):
         if pause_s == FIRST_POLL_S:
@@ -157,10 +157,10 @@ def _answer(decided: Decided | None) -> Answer | None:
 class _Resumption:
     """The rest of a run, from where its record ends."""
 
-    def __init__(self, recalled: Recalled, recording: Recording, prompt: Prompt | None) -> None:
+    def __init__(self, recalled: Recalled, notes: Sequence[str], prompt: Prompt | None) -> None:
         self._recalled = recalled
         self._state = recalled.state
-        self._notes = recording.notes
+        self._notes = notes
         self._prompt = prompt
 
     async def run(self) -> RunResult[object]:
@@ -174,8 +174,8 @@ class _Resumption:
             return await self._with_prompt(self._prompt)
         if not recalled.is_paused:
             recalled.count_anew()
-        if recalled.is_closing and recalled.is_paused:
-            return await self._closing()
+        if recalled.stopped is not None and recalled.is_paused:
+            return await self._closing(recalled.stopped)
         ending = None if recalled.turn is None else await self._turn(recalled.turn)
         if ending is None:
             await self._keep_legal()
@@ -219,11 +219,10 @@ class _Resumption:
         elif facts.intended is not None:
             await settle_unknown(self._state, call, facts.intended, _answer(facts.used))
 
-    async def _closing(self) -> RunResult[object]:
+    async def _closing(self, stopped: Stopped) -> RunResult[object]:
         """The model was told to give its last answer, and perhaps has."""
         recalled, state = self._recalled, self._state
-        reason = recalled.verdict
-        ending = Ending(reason=reason) if reason is not None else limit(state)
+        ending = Ending(reason=cast("StopReason", stopped.stop_reason), detail=stopped.stop_detail)
         is_closed = False
         if recalled.turn is not None:
             state.begin_step()
@@ -231,7 +230,7 @@ class _Resumption:
             is_closed = await closed_with(state, recalled.turn.turn)
             self._add_time(recalled.turn)
         is_closed = is_closed or await ask_to_close(state)
-        return await finish(state, ending or Ending(reason="condition"), closing=is_closed)
+        return await finish(state, ending, closing=is_closed)
 
     async def _keep_legal(self) -> None:
         """A request must not end with the model's own words."""

@@ -97,11 +97,11 @@ class RunState:
         self.history.answer(result)
         self.budget.heard(result)
 
-    async def tell(self, text: str, *, about: str) -> None:
-        """Tell the model something in the user's place."""
+    async def tell(self, text: str, *before: Record, about: str) -> None:
+        """Tell the model something in the user's place; what led to it goes on record with it."""
         message = UserMessage.of(text)
         self.hear_message(message)
-        await self.record(Said(message=message, about=about))
+        await self.record(*before, Said(message=message, about=about))
 
     def hear(self, event: KernelEvent) -> None:
         """Pass on what a call reports; what it keeps with the run is recorded before anything else is."""

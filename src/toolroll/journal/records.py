@@ -124,6 +124,15 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Stopped:
+    """The run is to end for this reason; the model is still asked for a last answer."""
+
+    stop_reason: str
+    stop_detail: str
+    kind: Literal["stopped"] = "stopped"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
     """The run ended so. It can still be continued."""
 
@@ -133,4 +142,4 @@ class Finished:
     kind: Literal["finished"] = "finished"
 
 
-Record: TypeAlias = RunBegan | Said | Answered | Intended | Ended | Spent | Asked | Decided | Kept | Finished
+Record: TypeAlias = RunBegan | Said | Answered | Intended | Ended | Spent | Asked | Decided | Kept | Stopped | Finished
