@@ -4,7 +4,7 @@
     python benchmarks/loop.py --profile NAME [--scenario NAME]
 
 Everything is a ratio to the floor: a loop written by hand on httpx that does nothing but what it must. All talk to the
-same model on this machine (fakes/anthropic.py, a process of its own), each from an environment of its own, in turns. The
+same model on this machine (fakes/anthropic.py, a process of its own), each from its own environment, in turns. The
 first run makes the environments with uv, in the user's cache folder.
 """
 
