@@ -325,3 +325,11 @@ def test_K4_two_tools_of_one_name_are_refused_when_the_agent_is_made() -> None:
 async def test_a_result_is_typed_by_the_output_that_was_asked_for() -> None:
     result: RunResult[int] = await Agent(model=ScriptedModel(["5"]), output=int).run("a number?")
     assert result.output == 5
+
+
+def test_the_public_names_are_few_sorted_and_documented() -> None:
+    names = [name for name in toolroll.__all__ if name != "__version__"]
+    assert names == sorted(names)
+    assert len(names) <= 40
+    assert [name for name in names if not getattr(toolroll, name).__doc__] == []
+    assert {"Agent", "RunResult", "ScriptedModel", "WebSearch", "generate_text", "step_count_is"} <= set(names)

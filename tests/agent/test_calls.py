@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from tests.models.server import ModelServer
 from toolroll import Agent, RunResult, Toolset, tool
 from toolroll.kernel.conversation import ToolResults, Wire
 from toolroll.kernel.messages import ToolMessage
+from toolroll.safe.programs import run_program
 
 WIRES: list[Wire] = ["anthropic", "openai", "chat"]
 
@@ -159,6 +161,39 @@ async def test_XL12_whatever_a_tool_does_its_siblings_get_their_results_and_the_
     }
     assert results_of(result)[-1].content == "3"
     assert problems(result.messages) == []
+
+
+SPAWNER = """
+import os, subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
+print(os.getpid(), child.pid, flush=True)
+time.sleep(600)
+"""
+
+
+def is_alive(pid: int) -> bool:
+    """Whether it still runs; one that ended and that nobody asked for does not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state not in "ZX"
+
+
+async def test_XL12_a_tool_that_spawns_children_leaves_none_behind() -> None:
+    pids: list[int] = []
+
+    @tool(timeout=5)
+    async def spawn() -> str:
+        """Run a program that starts another one and hangs."""
+        result = await run_program([sys.executable, "-c", SPAWNER], timeout_s=1.5, limit_output_bytes=1000)
+        pids.extend(map(int, result.stdout.split()))
+        return result.ended
+
+    result = await play([Call("spawn"), Call("add", {"a": 1, "b": 2})], "I see", tools=[spawn, add])
+    assert [one.content for one in results_of(result)] == ["timeout", "3"]
+    assert len(pids) == 2
+    assert not any(map(is_alive, pids))
 
 
 PRINTER = """

@@ -40,11 +40,21 @@ async def test_A10_over_every_wire(wire: Wire) -> None:
     assert result.output == City(name="Bonn", people=330000)
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["```" + "\n" * 200_000, "```json" + " " * 200_000, "```\n" * 50_000, "``` ```json\n{}```", "```python\n1\n```"],
+)
+async def test_A10_what_only_looks_like_a_block_of_code_is_refused_in_no_time(text: str) -> None:
+    result = await play(text, BONN, output=City)
+    assert result.output == City(name="Bonn", people=330000)
+
+
 async def test_A10_an_invalid_answer_is_repaired() -> None:
     result = await play("Bonn, I think", '{"name": "Bonn", "people": "many"}', BONN, output=City)
     assert (result.output, result.stop_reason, len(result.steps)) == (City(name="Bonn", people=330000), "answer", 3)
     told = [str(message) for message in result.messages if isinstance(message, UserMessage)]
     assert "answer: Invalid JSON" in told[1]
+    assert '"required":["name","people"]' in told[1]
     assert "people: Input should be a valid integer" in told[2]
     assert problems(result.messages) == []
 

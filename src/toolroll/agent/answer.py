@@ -1,6 +1,5 @@
 """Whether a turn without calls is an answer, and what the model is told where it is not."""
 
-import re
 from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
 
@@ -9,6 +8,7 @@ from pydantic import ValidationError
 from toolroll.agent.ask import Turn
 from toolroll.agent.result import Ending
 from toolroll.agent.state import RunState
+from toolroll.kernel.serialize import dump_json
 from toolroll.safe.limits import MAX_VALIDATION_ERRORS_SHOWN
 
 Fault: TypeAlias = Literal["no_call", "no_done", "empty", "output"]
@@ -28,7 +28,7 @@ _ENDINGS: Final[Mapping[Fault, Ending]] = {
     "empty": Ending(reason="cut_off", detail="the model ended its turns without a word"),
 }
 
-_FENCED: Final = re.compile(r"```(?:json)?\s*\n(.*?)\n?```", re.DOTALL)
+_FENCE: Final = "```"
 
 
 async def judge_answer(state: RunState, turn: Turn) -> Ending | None:
@@ -56,9 +56,8 @@ def read_output(state: RunState, text: str) -> bool:
     """Whether the text is what the agent was asked for; always, where nothing was agreed on."""
     if state.setup.output is None:
         return True
-    fenced = _FENCED.search(text)
     try:
-        state.output = state.setup.output.validate_json(fenced[1] if fenced else text)
+        state.output = state.setup.output.validate_json(_unfenced(text))
     except ValidationError as error:
         state.output_fault = _faults(error)
         return False
@@ -74,7 +73,8 @@ async def may_repair(state: RunState, fault: Fault) -> bool:
     state.nudges[fault] = told + 1
     words = _WORDS.get(fault)
     if words is None:
-        words = f"Your answer must be JSON of the agreed form, and nothing else. It is not:\n{state.output_fault}"
+        schema = dump_json(state.setup.output_schema)
+        words = f"Your answer must be JSON by this schema, and nothing else: {schema}\nIt is not:\n{state.output_fault}"
     await state.tell(words, about=fault)
     return True
 
@@ -87,6 +87,14 @@ def _fault(state: RunState, turn: Turn) -> Fault | None:
     if not turn.text.strip():
         return "empty"
     return None if read_output(state, turn.text) else "output"
+
+
+def _unfenced(text: str) -> str:
+    """What stands in the first block of code, if there is one. No pattern: many blank lines would take it hours."""
+    _, fence, rest = text.partition(_FENCE)
+    first_line, _, block = rest.partition("\n")
+    inside, end, _ = block.partition(_FENCE)
+    return inside if fence and end and first_line.strip() in ("", "json") else text
 
 
 def _faults(error: ValidationError) -> str:
