@@ -196,6 +196,7 @@ class Talker:
         self._words = words
 
     async def respond(self, request: ModelRequest, /, *, stream: bool) -> AsyncIterator[Delta | ModelResponse]:
+        assert stream
         if request.tool_choice == "none":
             yield response("in short: words")
             return
@@ -210,10 +211,12 @@ class Talker:
 
 
 @pytest.mark.parametrize("condition", [tokens_over(500), cost_over(5.0)])
-async def test_XL13_token_and_cost_limits_are_looked_at_inside_the_stream(condition: Any) -> None:
+@pytest.mark.parametrize("stream", [True, False])
+async def test_XL13_token_and_cost_limits_are_looked_at_inside_the_stream(condition: Any, stream: bool) -> None:
+    """Also in a plain run: with such a limit, every call is streamed."""
     model = Talker()
     agent = Agent(model=model, stop_when=condition, price=cent_a_token)
-    result = await agent.stream("talk").wait()
+    result = await (agent.stream("talk").wait() if stream else agent.run("talk"))
     assert (result.stop_reason, result.closing) == ("condition", False)
     assert result.stop_detail.endswith(": reached while the model was writing")
     assert result.text == "word " * model.said

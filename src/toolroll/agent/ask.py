@@ -57,7 +57,7 @@ def _asking(state: RunState, *, closing: bool) -> Asking:
         seconds = max(seconds, CLOSING_S)
     return Asking(
         model=state.setup.model,
-        stream=state.stream,
+        stream=state.stream or state.budget.is_limited,  # else a limit could only be looked at when it is all written
         rule=state.setup.retry,
         emit=state.emit,
         written=state.written,
