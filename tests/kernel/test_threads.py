@@ -13,13 +13,24 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 import pytest
 
 from toolroll.kernel import threads
-from toolroll.kernel.threads import run_in_thread
+from toolroll.kernel.threads import Lane
 
 WAIT_S = 20.0
+T = TypeVar("T")
+
+
+async def run_in_thread(function: Callable[[], T]) -> T:
+    """As one call does that has nothing else to run."""
+    lane = Lane()
+    try:
+        return await lane.run(function)
+    finally:
+        lane.close()
 
 
 @pytest.fixture(autouse=True)
@@ -80,14 +91,12 @@ async def test_K5_idle_threads_end_after_a_while(monkeypatch: pytest.MonkeyPatch
     assert await run_in_thread(lambda: 1) == 1
 
 
-def test_K5_a_job_that_comes_while_a_thread_gives_up_is_not_lost() -> None:
+def test_K5_a_thread_that_somebody_has_taken_does_not_end() -> None:
     worker = threads._Worker()
+    assert not worker._may_end()
     threads._idle.append(worker)
-    assert worker._last_job() is None  # nobody wants it: it may end
+    assert worker._may_end()
     assert worker not in threads._idle
-    job: threads._Job[object] = object.__new__(threads._Job)
-    worker.jobs.put(job)  # somebody has taken it from the idle ones just before it looked
-    assert worker._last_job() is job
 
 
 async def test_K5_context_variables_go_along_and_do_not_come_back() -> None:
@@ -235,9 +244,9 @@ def test_K5_XL12_a_hung_tool_ends_as_an_error_and_the_program_ends_too() -> None
             return "never"
 
         result = asyncio.run(hang.execute_raw("{}"))
-        print(result.is_error, result.code, result.text)
+        print(result.is_error, result.code)
     """)
-    assert done.stdout == "True timeout hang took longer than 0.05 seconds and was stopped.\n"
+    assert done.stdout == "True timeout\n"
     assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -1,9 +1,9 @@
 """Dependencies: what a tool is given besides its arguments, and how a provider is read."""
 
 import inspect
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import AsyncGenerator, Callable, Generator, Hashable, Mapping
 from dataclasses import dataclass
-from types import MethodType, UnionType
+from types import CodeType, FrameType, MethodType, UnionType
 from typing import Any, Final, Generic, Literal, NoReturn, TypeAlias, TypeVar, Union, get_args, get_origin
 from weakref import WeakKeyDictionary
 
@@ -193,6 +193,32 @@ def _kind(make: Maker) -> Kind:
     if inspect.isgeneratorfunction(make):
         return "sync_generator"
     return "async" if inspect.iscoroutinefunction(make) else "sync"
+
+
+def takes_errors(generator: AsyncGenerator[object, None] | Generator[object, None, None]) -> bool:
+    """Whether an error that is thrown in where it waits would reach a `try` or a `with` of its own.
+
+    If not, the lines after its `yield` would be lost to the error.
+    """
+    step: object = generator
+    while step is not None:
+        frame: FrameType | None = getattr(step, "gi_frame", None) or getattr(step, "ag_frame", None)
+        if frame is not None and _is_in_try(frame.f_code, frame.f_lasti):
+            return True
+        step = getattr(step, "gi_yieldfrom", None)
+    return False
+
+
+def _is_in_try(code: CodeType, offset: int) -> bool:
+    import dis  # noqa: PLC0415 - only after an error, when a generator waits
+
+    entries = dis.Bytecode(code).exception_entries  # type: ignore[attr-defined]  # typeshed does not know it
+    # From handler to handler outwards: some only put the stack right (the end of an `except`; from Python 3.12 on, a
+    # StopIteration around the whole generator). Those of `try` and `with` begin with this instruction.
+    handler: int | None = offset
+    while handler is not None and (handler == offset or code.co_code[handler] != dis.opmap["PUSH_EXC_INFO"]):
+        handler = next((entry.target for entry in entries if entry.start <= handler < entry.end), None)
+    return handler is not None
 
 
 def check_graph(dependency: Depends, place: Place = NOWHERE) -> None:

@@ -19,10 +19,10 @@ from toolroll.kernel.hints import callable_of
 from toolroll.kernel.parse import parse_object
 from toolroll.kernel.permit import Permit
 from toolroll.kernel.resolve import provide
+from toolroll.kernel.result import Done
 from toolroll.kernel.schema import JsonSchema
 from toolroll.kernel.serialize import dump_json, plain
 from toolroll.kernel.signature import Filler
-from toolroll.kernel.threads import run_in_thread
 from toolroll.kernel.tool import Tool
 from toolroll.safe.limits import MAX_ARGUMENTS_BYTES
 
@@ -124,7 +124,7 @@ class CoreTool(Tool):
             return Preview.of_text(f"{self._name} {dump_json(arguments)}")
         maker, fields = self._preview, self.fields(arguments)
         # Torn down at once: a person may take hours to answer, and a rejected call never runs.
-        shown = await closing(lambda: call(lambda: maker(fields, ctx, edited), in_thread=not is_async(maker)), ctx)
+        shown = await closing(lambda: call(lambda: maker(fields, ctx, edited), None if is_async(maker) else ctx), ctx)
         if not isinstance(shown, Preview):
             raise TypeError(f"the preview of {self._name} returned {type(shown).__name__}, not a Preview")
         return shown
@@ -175,7 +175,7 @@ class FunctionTool(CoreTool):
 
     async def _injected_call(self, given: dict[str, Any], ctx: ToolContext) -> object:
         given = given | {name: await provide(need, ctx) for name, need in self._injected}
-        return await call(lambda: self._function(**given), in_thread=not self._is_async)
+        return await call(lambda: self._function(**given), None if self._is_async else ctx)
 
     def fields(self, arguments: object) -> Mapping[str, object]:
         return {**self._shown, **super().fields(arguments)}  # a rule about a path must see the one that is left out
@@ -205,7 +205,7 @@ class InputTool(CoreTool):
 
     def invoke(self, permit: Permit, ctx: ToolContext) -> Awaitable[object]:
         given = Permit.redeem(permit, self, ctx)
-        return closing(lambda: call(lambda: self._execute(given, ctx), in_thread=not self._is_async), ctx)
+        return closing(lambda: call(lambda: self._execute(given, ctx), None if self._is_async else ctx), ctx)
 
     def fields(self, arguments: object) -> Mapping[str, object]:
         if not isinstance(arguments, BaseModel):
@@ -221,9 +221,9 @@ def is_async(function: Callable[..., Any]) -> bool:
     return inspect.iscoroutinefunction(callable_of(function))
 
 
-async def call(function: Callable[[], Any], *, in_thread: bool) -> object:
-    """What the function comes to, on a thread where it might block the event loop."""
-    value = await run_in_thread(function) if in_thread else function()
+async def call(function: Callable[[], Any], ctx: ToolContext | None) -> object:
+    """What the function comes to: on the thread of that call, where it might block the event loop."""
+    value = function() if ctx is None else await ctx.values.lane.run(function)
     # also of a sync function that hands back a coroutine, such as a lambda around one
     return await value if inspect.isawaitable(value) else value
 
@@ -235,9 +235,13 @@ async def closing(work: Callable[[], Awaitable[object]], ctx: ToolContext) -> ob
     ctx.runs_on(asyncio.get_running_loop())
     try:
         value = await work()
+    except Done:  # a success
+        await ctx.aclose()
+        raise
     except BaseException as error:
         if isinstance(error, asyncio.CancelledError):
             ctx.cancel()  # for a function that goes on in its thread
+        ctx.values.fail(error)
         await _close_after_error(ctx)
         raise
     await ctx.aclose()

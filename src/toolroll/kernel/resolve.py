@@ -7,8 +7,8 @@ instead of waiting for ever.
 
 import inspect
 import threading
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,8 +24,9 @@ from toolroll.kernel.depends import (
     read_provider,
     scope_error,
     scope_of,
+    takes_errors,
 )
-from toolroll.kernel.threads import run_in_thread
+from toolroll.kernel.threads import Lane
 
 if TYPE_CHECKING:
     import asyncio
@@ -76,8 +77,11 @@ class ValueStore:
     def __init__(self) -> None:
         self._values: dict[Identity, object] = {}
         self._making: dict[Identity, _Making] = {}
-        self._teardown = AsyncExitStack()
+        self._steps: list[_SyncSteps | _AsyncSteps] = []
+        self._error: BaseException | None = None
         self._is_closed = False
+        self.lane = Lane()
+        """Where the sync functions of this scope run."""
 
     async def get(self, dependency: Depends, context: "ToolContext") -> object:
         """The value, made now if this scope does not have it."""
@@ -92,9 +96,21 @@ class ValueStore:
         """Tear down what was made, the last first. All of it runs, also when one part fails."""
         self._is_closed = True
         try:
-            await self._teardown.aclose()
+            await self._tear_down()
         finally:
             self._values.clear()
+            self.lane.close()
+
+    def fail(self, error: BaseException) -> None:
+        """What the values were made for has failed: generators that can take the error are told when they end."""
+        self._error = error
+
+    async def _tear_down(self) -> None:
+        if self._steps:
+            try:
+                await self._steps.pop().tear_down(self._error)
+            finally:
+                await self._tear_down()
 
     async def _make_or_wait(self, identity: Identity, dependency: Depends, context: "ToolContext") -> None:
         import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
@@ -134,14 +150,15 @@ class ValueStore:
         if provider.kind == "async":
             return await make(**given)
         if provider.kind == "sync":
-            value = await run_in_thread(lambda: make(**given))
+            value = await self.lane.run(lambda: make(**given))
             return await value if inspect.iscoroutine(value) else value  # a lambda around an async function
-        steps = _SyncSteps if provider.kind == "sync_generator" else _AsyncSteps
-        return await self._enter(steps(provider.name, make(**given)))
+        if provider.kind == "async_generator":
+            return await self._enter(_AsyncSteps(provider.name, make(**given)))
+        return await self._enter(_SyncSteps(provider.name, make(**given), self.lane))
 
     async def _enter(self, steps: "_SyncSteps | _AsyncSteps") -> object:
         # Before the set-up: that may go on (in a thread, or because the run closes meanwhile) and must be undone then.
-        self._teardown.push_async_callback(steps.tear_down)
+        self._steps.append(steps)
         value = await steps.set_up()
         if value is _ENDED:
             raise DependencyError(f"Provider {steps.name} ended without a yield. Yield the value once.")
@@ -167,13 +184,12 @@ def _closed(identity: Identity) -> DependencyError:
 
 
 class _AsyncSteps:
-    """The two halves of an async generator. It is resumed, never thrown into: the lines after `yield` run after an
-    error too, with no try around it.
-    """
+    """The two halves of an async generator."""
 
     def __init__(self, name: str, generator: AsyncGenerator[object, None]) -> None:
         self.name = name
         self._generator = generator
+        self._error: BaseException | None = None
         self._is_set_up = False
         self._is_abandoned = False
 
@@ -184,35 +200,52 @@ class _AsyncSteps:
             await self._finish()
         return value
 
-    async def tear_down(self) -> None:
+    async def tear_down(self, error: BaseException | None) -> None:
+        self._error = error
         self._is_abandoned = not self._is_set_up
         if not self._is_abandoned:
             await self._finish()
 
     async def _finish(self) -> None:
-        if await anext(self._generator, _ENDED) is not _ENDED:
-            await self._generator.aclose()
-            raise _yields_again(self.name)
+        with _told(self._error):
+            if await self._resumed() is not _ENDED:
+                await self._generator.aclose()
+                raise _yields_again(self.name)
+
+    def _resumed(self) -> Awaitable[object]:
+        if self._error is not None and takes_errors(self._generator):
+            return _thrown(self._generator, self._error)
+        return anext(self._generator, _ENDED)
+
+
+async def _thrown(generator: AsyncGenerator[object, None], error: BaseException) -> object:
+    try:
+        return await generator.athrow(error)
+    except StopAsyncIteration:
+        return _ENDED
 
 
 class _SyncSteps:
-    """The two halves of a generator, each on a thread."""
+    """The two halves of a generator, on the thread of its scope."""
 
-    def __init__(self, name: str, generator: Generator[object, None, None]) -> None:
+    def __init__(self, name: str, generator: Generator[object, None, None], lane: Lane) -> None:
         self.name = name
         self._generator = generator
+        self._lane = lane
         self._lock = threading.Lock()
+        self._error: BaseException | None = None
         self._is_set_up = False
         self._is_abandoned = False
 
     async def set_up(self) -> object:
-        return await run_in_thread(self._start)
+        return await self._lane.run(self._start)
 
-    async def tear_down(self) -> None:
+    async def tear_down(self, error: BaseException | None) -> None:
         with self._lock:
+            self._error = error
             self._is_abandoned = not self._is_set_up
         if not self._is_abandoned:
-            await run_in_thread(self._finish)
+            await self._lane.run(self._finish)
 
     def _start(self) -> object:
         value = next(self._generator, _ENDED)
@@ -223,9 +256,30 @@ class _SyncSteps:
         return value
 
     def _finish(self) -> None:
-        if next(self._generator, _ENDED) is not _ENDED:
-            self._generator.close()
-            raise _yields_again(self.name)
+        with _told(self._error):
+            if self._resumed() is not _ENDED:
+                self._generator.close()
+                raise _yields_again(self.name)
+
+    def _resumed(self) -> object:
+        if self._error is None or not takes_errors(self._generator):
+            return next(self._generator, _ENDED)
+        try:
+            return self._generator.throw(self._error)
+        except StopIteration:
+            return _ENDED
+
+
+@contextmanager
+def _told(error: BaseException | None) -> Iterator[None]:
+    """For a generator that may be told of the error: raising it again is no failure of its own."""
+    trace = error.__traceback__ if error is not None else None
+    try:
+        yield
+    except BaseException as raised:
+        if raised is not error:
+            raise
+        raised.__traceback__ = trace  # without the lines of every generator that it went through
 
 
 def _yields_again(name: str) -> DependencyError:

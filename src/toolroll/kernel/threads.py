@@ -1,19 +1,18 @@
 """Sync functions off the event loop, on threads that never keep the process alive.
 
 `asyncio.to_thread` joins its threads at exit: one tool that hangs would keep the whole program from ending. These are
-daemon threads, reused while they are idle.
+daemon threads, reused while they are idle. What belongs together (the sync functions of one call) runs on one of them:
+a database connection, for one, may only be used where it was made.
 """
 
 import contextvars
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
-
-if TYPE_CHECKING:
-    import asyncio
+from typing import Any, Final, Generic, Literal, TypeVar
 
 T = TypeVar("T")
 
@@ -23,45 +22,105 @@ IDLE_S: Final = 10.0
 _idle: "deque[_Worker]" = deque()  # appended to and popped from without a lock: each is one step of the interpreter
 
 
-async def run_in_thread(function: Callable[[], T]) -> T:
-    """The function's result; the event loop goes on meanwhile. Context variables go along.
+# The lanes whose functions wait for what runs now.
+_waiting: "contextvars.ContextVar[frozenset[Lane]]" = contextvars.ContextVar("toolroll_waiting", default=frozenset())
 
-    When the waiting task is cancelled the thread is left to finish alone: Python cannot stop one.
-    """
-    import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
 
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[T] = loop.create_future()
-    _take_worker().jobs.put(_Job(function, contextvars.copy_context(), loop, future))
+class Lane:
+    """One thread for functions that belong together, one after the other; taken when it is first needed."""
+
+    def __init__(self) -> None:
+        self._pool = _idle  # when the interpreter ends, `__del__` finds no globals any more
+        self._worker: _Worker | None = None
+        self._last: _Job[Any] | None = None
+
+    async def run(self, function: Callable[[], T]) -> T:
+        """The function's result; the event loop goes on meanwhile. Context variables go along.
+
+        When the waiting task is cancelled the thread is left to finish alone, as Python cannot stop one: what comes
+        next gets another thread.
+        """
+        waiting = _waiting.get()
+        if self in waiting:  # one of its own functions waits for this one: on the same thread, both would for ever
+            return await _run_alone(function)
+        context = contextvars.copy_context()
+        context.run(_waiting.set, waiting | {self})
+        job, worker = _Job(function, context), self._take()
+        self._last = job
+        worker.jobs.put(job)
+        try:
+            return await job.future
+        finally:
+            if job.state == "running":
+                self._leave(worker)
+            del job  # an error's traceback leads here: it would keep itself and the call's arguments alive
+
+    def close(self) -> None:
+        """Give the thread back."""
+        worker, last, self._worker, self._last = self._worker, self._last, None, None
+        if worker is None or last is None:
+            return
+        if last.state == "ended":
+            self._pool.append(worker)  # at once, so that the next call finds this thread free
+        else:
+            worker.jobs.put(None)
+
+    def __del__(self) -> None:
+        self.close()  # of a run that nobody closed
+
+    def _take(self) -> "_Worker":
+        if self._worker is None or not self._worker.is_alive():  # a fork copies the lane, but not the thread
+            self._worker = _take_worker()
+        return self._worker
+
+    def _leave(self, worker: "_Worker") -> None:
+        if self._worker is not worker:  # closed meanwhile
+            return
+        self._worker = None
+        with suppress(Empty):
+            while True:
+                job = worker.jobs.get_nowait()
+                self._take().jobs.put(job)
+        worker.jobs.put(None)
+
+
+async def _run_alone(function: Callable[[], T]) -> T:
+    lane = Lane()
     try:
-        return await future
+        return await lane.run(function)
     finally:
-        del future  # an error's traceback leads here: it would keep itself and the call's arguments alive
+        lane.close()
 
 
 class _Job(Generic[T]):
-    def __init__(
-        self,
-        function: Callable[[], T],
-        context: contextvars.Context,
-        loop: "asyncio.AbstractEventLoop",
-        future: "asyncio.Future[T]",
-    ) -> None:
+    def __init__(self, function: Callable[[], T], context: contextvars.Context) -> None:
+        import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
+
         self._function = function
         self._context = context
-        self._loop = loop
-        self._future = future
-        self._settle: Callable[[], None]
+        self._loop = asyncio.get_running_loop()
+        self.future: asyncio.Future[T] = self._loop.create_future()
+        self.state: Literal["waiting", "running", "ended"] = "waiting"
+        self._settle: Callable[[], object]
 
     def run(self) -> None:
+        self.state = "running"  # first: whoever cancels from now on leaves the thread behind
+        if self.future.cancelled():
+            self._settle = self.future.cancel
+        else:
+            self._settle = self._outcome()
+        del self._function, self._context  # they hold the call's arguments
+        self.state = "ended"
+
+    def _outcome(self) -> Callable[[], None]:
         try:
-            self._settle = partial(self._future.set_result, self._context.run(self._function))
+            return partial(self.future.set_result, self._context.run(self._function))
         except StopIteration as stop:  # a future cannot carry it (PEP 479)
             error = RuntimeError("the function raised StopIteration")
             error.__cause__ = stop
-            self._settle = partial(self._future.set_exception, error)
+            return partial(self.future.set_exception, error)
         except BaseException as error:  # noqa: BLE001 - carried over to the waiting task, whatever it is (SystemExit too)
-            self._settle = partial(self._future.set_exception, error)
+            return partial(self.future.set_exception, error)
 
     def report(self) -> None:
         try:
@@ -70,35 +129,38 @@ class _Job(Generic[T]):
             return
 
     def _end(self) -> None:
-        if not self._future.done():  # else it was cancelled meanwhile
+        if not self.future.done():  # else it was cancelled meanwhile
             self._settle()
-        del self._settle, self._future  # as above
+        del self._settle, self.future  # as above
 
 
 class _Worker(threading.Thread):
     def __init__(self) -> None:
         super().__init__(name="toolroll-tool", daemon=True)
-        self.jobs: SimpleQueue[_Job[Any]] = SimpleQueue()
+        self.jobs: SimpleQueue[_Job[Any] | None] = SimpleQueue()  # None: nobody has it any more
 
     def run(self) -> None:
-        while (job := self._next_job()) is not None:
-            job.run()
-            _idle.append(self)  # before the report, so that whoever waits for it finds this thread free again
-            job.report()
-            del job  # holds the call's arguments otherwise, until the next one comes
+        while self._work() or not self._may_end():
+            continue
 
-    def _next_job(self) -> "_Job[Any] | None":
+    def _work(self) -> bool:
         try:
-            return self.jobs.get(timeout=IDLE_S)
+            job = self.jobs.get(timeout=IDLE_S)
         except Empty:
-            return self._last_job()
+            return False
+        if job is None:
+            _idle.append(self)
+        else:
+            job.run()
+            job.report()
+        return True
 
-    def _last_job(self) -> "_Job[Any] | None":
+    def _may_end(self) -> bool:
         try:
             _idle.remove(self)
-        except ValueError:  # taken from the idle ones in this very moment: the job is on its way
-            return self.jobs.get()
-        return None
+        except ValueError:  # a lane has it
+            return False
+        return True
 
 
 def _take_worker() -> _Worker:
