@@ -21,7 +21,7 @@ from toolroll.kernel.conversation import (
 from toolroll.kernel.messages import TextPart, ToolCall, ToolMessage
 
 HELLO = UserMessage.of("hello")
-EXAMPLES = settings(max_examples=150)
+EXAMPLES = settings(max_examples=100)
 
 
 def results_in(messages: tuple[Message, ...]) -> list[ToolMessage]:
