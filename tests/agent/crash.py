@@ -3,7 +3,8 @@
 `python tests/agent/crash.py FOLDER ROUND...` plays each round in a folder of its own, each part of it in a process of
 its own, and prints what came of it as a line of JSON. A round is a list of numbers such as `12` or `5,3`: after how
 many writes the first process is killed, the next one, and so on; the one after that is left alone. `0` kills nobody,
-`-1` kills every process after its first write.
+`-1` kills every process after its first write. `NAME:12!` kills the first process and leaves the rest to a later round
+in the folder of that name.
 """
 
 import asyncio
@@ -204,19 +205,22 @@ def in_child(folder: Path, *, kill_after: int) -> bool:
     return True
 
 
-def play_round(folder: Path, kills: list[int]) -> None:
+def play_round(folder: Path, kills: list[int], *, to_the_end: bool) -> None:
     """One round; its end is printed."""
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     processes = 0
     alive = False
-    while not alive and processes < MOST_PROCESSES:
+    while not alive and processes < (MOST_PROCESSES if to_the_end else len(kills)):
         kill_after = kills[min(processes, len(kills) - 1)] if processes < len(kills) or kills[-1] < 0 else 0
         alive = in_child(folder, kill_after=abs(kill_after))
         processes += 1
     outcome = {"kills": kills, "processes": processes, "happened": happened(folder)}
-    print(json.dumps(outcome | json.loads((folder / "told").read_text())), flush=True)
+    end = json.loads((folder / "told").read_text()) if alive else {}
+    print(json.dumps(outcome | end), flush=True)
 
 
 if __name__ == "__main__":
-    for name in sys.argv[2:]:
-        play_round(Path(sys.argv[1]) / f"round{name}", [int(number) for number in name.split(",")])
+    for wanted in sys.argv[2:]:
+        name, _, numbers = wanted.rpartition(":")
+        kills = [int(number) for number in numbers.rstrip("!").split(",")]
+        play_round(Path(sys.argv[1]) / (name or numbers), kills, to_the_end=not numbers.endswith("!"))
