@@ -1,6 +1,7 @@
 """Limits are named constants with their unit in the name."""
 
 import pytest
+from pydantic_core import from_json
 
 from toolroll.safe import limits
 
@@ -26,3 +27,13 @@ def test_the_figures_others_rely_on() -> None:
 
 def test_known_secrets_may_be_shorter_than_guessed_ones() -> None:
     assert limits.MIN_KNOWN_SECRET_CHARACTERS < limits.MIN_SECRET_CHARACTERS
+
+
+def test_the_parser_keeps_the_limit_of_depth() -> None:
+    """XL6: a value inside that many levels is read, inside one more it is not; an empty array holds none."""
+    depth = limits.MAX_ARGUMENTS_DEPTH
+    from_json("[" * depth + "1" + "]" * depth)
+    from_json("[" * (depth + 1) + "]" * (depth + 1))
+    for opening, closing in (("[", "]"), ('{"a":', "}")):
+        with pytest.raises(ValueError, match="recursion limit"):
+            from_json(opening * (depth + 1) + "1" + closing * (depth + 1))

@@ -44,7 +44,9 @@ def is_forbidden(char: str, keep: str = "\n\t") -> bool:
     if char in keep or char in " \u3000":
         return False
     ignorable = any(low <= ord(char) <= high for low, high in IGNORABLE)
-    return ignorable or char == "\u2800" or unicodedata.category(char)[0] in "CZ"
+    return (
+        ignorable or char in "\u2800\U00016fe4\U0001d159\U00013441\U00013442" or unicodedata.category(char)[0] in "CZ"
+    )
 
 
 def undo(shown: str) -> str:
@@ -265,3 +267,8 @@ def test_XA6_a_megabyte_takes_linear_time(text: str) -> None:
     suspicious(text)
     one_line(text, 80)
     assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize("char", ["\u2800", "\U00016fe4", "\U0001d159", "\U00013441", "\U00013442"])
+def test_XA6_symbols_that_draw_nothing_are_spelled_out(char: str) -> None:
+    assert visible(f"a{char}b") == f"a‹U+{ord(char):04X}›b"

@@ -42,10 +42,10 @@ _WIDE_SPACE = "\u3000"
 # The Hangul fillers: letters that draw nothing, abused as empty names.
 _FILLERS = "\u115f\u1160\u3164\uffa0"
 # Python calls these printable, yet they draw nothing: Default_Ignorable_Code_Point of the Unicode database,
-# and the empty Braille pattern.
+# the empty Braille pattern, the Khitan filler, the null notehead, and the Egyptian blanks (assigned in Unicode 15).
 _INVISIBLE = frozenset(
     _FILLERS
-    + "\u034f\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800"
+    + "\u034f\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\U00016fe4\U0001d159\U00013441\U00013442"
     + "".join(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
 )
 _BLANK_NAMES = {" ": "spaces", "\t": "tabs", _WIDE_SPACE: "wide spaces"}

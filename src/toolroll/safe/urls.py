@@ -41,10 +41,11 @@ _BLOCKED_PORTS = frozenset((
     *(531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190),
     *(5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080),
 ))  # fmt: skip
-# Names of this machine or network: RFC 6761, 6762, 8375, ICANN's list of name collisions, cloud metadata.
+# Names of this machine or network: RFC 6761, 6762, 8375, ICANN's list of name collisions, cloud metadata, and
+# Kubernetes, whose `name.namespace.svc` is completed by the cluster's search list.
 _LOCAL_SUFFIXES = (
     ".localhost", ".local", ".localdomain", ".internal", ".intranet", ".private", ".corp", ".home", ".lan", ".arpa",
-    ".test", ".invalid", ".onion",
+    ".test", ".invalid", ".onion", ".svc",
 )  # fmt: skip
 
 
