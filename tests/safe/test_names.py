@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from toolroll.errors import PathRefused
 from toolroll.safe import names
 from toolroll.safe.names import RelativePath, Rule, check_new_name, parse_path, shown
-from toolroll.safe.protected import PROTECTED_NAMES, fold_name, is_protected
+from toolroll.safe.protected import PROTECTED_NAMES, WRITE_PROTECTED_NAMES, fold_name, is_protected
 
 # Pieces that attacks on paths are made of, so that random text meets the rules often.
 PIECES = st.sampled_from(
@@ -348,6 +348,16 @@ def test_XP10_existing_odd_names_are_shown_escaped(name: str, spelled: str) -> N
         "TOOLRO~1/settings",
         ".toolroll/settings",
         "id_rsa",
+        ".env~",
+        ".ENV.BAK",
+        "id_rsa~",
+        "id_rsa.bak",
+        "id_rsa.orig.~2~",
+        "a/server.key.old",
+        ".id_rsa.swp",
+        "..env.swo",
+        "#id_rsa#",
+        ".docker/config.json",
     ],
 )
 def test_XP8_protected_in_every_spelling(text: str) -> None:
@@ -372,11 +382,33 @@ def test_XP8_protected_also_where_only_the_disk_has_such_a_name(part: str) -> No
         "keyboard.py",
         "pem.txt",
         "id_rsa.pub",
+        "id_rsa.pub~",
+        "notes.txt.bak",
+        "main.py~",
+        ".main.py.swp",
+        "#",
+        "#1",
+        "v1.0~x",
         "digit~1",
+        ".vscode/tasks.json",
     ],
 )
 def test_XP8_ordinary_neighbours_are_not_protected(text: str) -> None:
     assert not is_protected(parse_path(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [".vscode/tasks.json", ".VSCode/launch.json", ".idea/runConfigurations/a.xml", ".idea/workspace.xml", ".bashrc",
+     ".mcp.json", ".husky/pre-commit", "a.code-workspace", ".git/config", ".env"],
+)  # fmt: skip
+def test_XP8_what_would_run_by_itself_is_protected_for_writing(text: str) -> None:
+    assert is_protected(parse_path(text), WRITE_PROTECTED_NAMES)
+
+
+@pytest.mark.parametrize("text", [".github/workflows/ci.yml", "Makefile", ".env.example", "vscode/a", "src/profile.py"])
+def test_XP8_what_runs_when_a_person_asks_can_be_written(text: str) -> None:
+    assert not is_protected(parse_path(text), WRITE_PROTECTED_NAMES)
 
 
 def test_XP8_the_protected_names_can_be_chosen() -> None:

@@ -8,7 +8,7 @@ for the comparison, on every system. A folded name is never opened.
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -18,7 +18,7 @@ _FOLDING_ROUNDS: Final = 4  # one settles every code point alone; what it takes 
 _FOLDED_NAMES: Final = 8192  # kept: a listing asks for the same folder names again and again
 
 _OWN: Final = {".git", ".hg", ".svn", ".toolroll"}
-_SECRET_FOLDERS: Final = {".aws", ".azure", ".gnupg", ".kube", ".ssh"}
+_SECRET_FOLDERS: Final = {".aws", ".azure", ".docker", ".gnupg", ".kube", ".ssh"}
 _SECRET_FILES: Final = {
     ".dockercfg",
     ".env",
@@ -52,6 +52,18 @@ PROTECTED_NAMES: Final = frozenset(_OWN | _SECRET_FOLDERS | _SECRET_FILES | _SAM
 """The usual set: history and settings that could run code, and files that hold keys. `*` stands for any characters;
 a name with `!` in front is not protected although another entry matches it."""
 
+# What an editor, a shell, a hook or another agent runs by itself on the machine of whoever opens the folder. Workflows
+# in `.github` are not here: they run on a server, after a push that a person makes.
+_RUN: Final = {
+    ".bash_login", ".bash_profile", ".bashrc", ".claude", ".cursor", ".devcontainer", ".devcontainer.json", ".direnv",
+    ".gitattributes", ".gitconfig", ".gitmodules", ".husky", ".idea", ".kshrc", ".mcp.json", ".mise.toml",
+    ".pre-commit-config.yaml", ".profile", ".vscode", ".zlogin", ".zprofile", ".zshenv", ".zshrc", "*.code-workspace",
+    "lefthook.yml", "mise.toml",
+}  # fmt: skip
+
+WRITE_PROTECTED_NAMES: Final = PROTECTED_NAMES | _RUN
+"""The usual set for writing: also what may be read, but would run code on the person's machine."""
+
 # The property Default_Ignorable_Code_Point of Unicode (DerivedCoreProperties.txt), which the standard library does not
 # have: bidi controls, zero-width characters, tags, variation selectors, fillers.
 _IGNORABLE: Final = re.compile(
@@ -60,6 +72,9 @@ _IGNORABLE: Final = re.compile(
 )
 _STREAM: Final = re.compile(":.*", re.DOTALL)
 _SHORT_GIT: Final = re.compile("git~[0-9]+")
+# What editors, patch and people add to the name of a copy: the content is that of the protected file.
+_BACKUP: Final = re.compile(r"(?:\.(?:bak|backup|copy|old|orig|rej|save|saved|sw[a-p]|tmp)|\.~?[0-9]+~?|~)+")
+_SWAP: Final = re.compile(r"\.(?P<name>.+)\.sw[a-p]")
 
 
 @lru_cache(maxsize=_FOLDED_NAMES)
@@ -71,10 +86,22 @@ def fold_name(name: str) -> str:
 
 
 def is_protected(path: RelativePath, protected: Iterable[str] = PROTECTED_NAMES) -> bool:
-    """Whether any component of the path is, in some spelling, one of the protected names."""
+    """Whether any component of the path is, in some spelling, one of the protected names or a backup of one."""
     never, always = _patterns(frozenset(protected))
-    folded = [fold_name(part) for part in path.parts]
+    folded = [name for part in path.parts for name in _originals(fold_name(part))]
     return any(never.fullmatch(name) and not always.fullmatch(name) for name in folded)
+
+
+def _originals(name: str) -> Iterator[str]:
+    """The name, and those of which it may be a backup: `.env~`, `id_rsa.bak`, `#id_rsa#`, Vim's `.id_rsa.swp`."""
+    yield name
+    if name.startswith("#") and name.endswith("#"):
+        yield name[1:-1]
+    if swap := _SWAP.fullmatch(name):
+        yield swap["name"]
+    for match in _BACKUP.finditer(name):
+        if match.end() == len(name):
+            yield name[: match.start()]
 
 
 def _fold_once(name: str) -> str:
