@@ -10,11 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolroll.safe.limits import MAX_ARGUMENTS_DEPTH
+from toolroll.safe.makers import KEYS
 from toolroll.safe.secrets import redact, redact_value, secret_values
-from toolroll.safe.shapes import KEYS, names_a_secret
+from toolroll.safe.shapes import names_a_secret
 
 # Put together at run time: a scanner of this repository should find nothing.
 RANDOM = "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7d"
+HEX = "3f786850e387550fdab836ed7e6dc881de23001b9f86d081884c7d659a2feaa0"
 PEM_BODY = "\n".join([RANDOM + RANDOM[:24]] * 4)
 
 
@@ -44,6 +46,51 @@ SECRETS = [
     ("npm" + "_" + RANDOM[:36], "npm"),
     ("pypi" + "-AgEIcHlwaS5vcmc" + RANDOM, "pypi"),
     ("eyJ" + "hbGciOiJIUzI1NiJ9.eyJ" + "zdWIiOiIxMjM0NTY3ODkwIn0." + RANDOM, "jwt"),
+    ("sk-" + HEX[:32], "openai"),
+    ("sk-or-" + "v1-" + HEX, "openrouter"),
+    ("gsk" + "_" + RANDOM, "groq"),
+    ("xai" + "-" + RANDOM * 2, "xai"),
+    ("r8" + "_" + RANDOM[:37], "replicate"),
+    ("pplx" + "-" + RANDOM, "perplexity"),
+    ("csk" + "-" + HEX[:48], "cerebras"),
+    ("nvapi" + "-" + RANDOM * 2, "nvidia"),
+    ("tgp" + "_v1_" + RANDOM + "-_x", "together"),
+    ("pcsk" + "_" + RANDOM * 2, "pinecone"),
+    ("lsv2" + "_pt_" + HEX[:32] + "_" + HEX[:10], "langsmith"),
+    *((name + "-" + RANDOM[:20], "gitlab") for name in ("gldt", "glrt", "glptt", "glcbt", "gloas", "glsoat", "glft")),
+    ("rubygems" + "_" + HEX[:48], "rubygems"),
+    ("dckr" + "_pat_" + RANDOM[:27], "docker"),
+    ("ATATT3" + "xFfGF0" + RANDOM * 3, "atlassian"),
+    ("lin" + "_api_" + RANDOM, "linear"),
+    ("figd" + "_" + RANDOM, "figma"),
+    ("PMAK" + "-" + HEX[:24] + "-" + HEX[:34], "postman"),
+    ("sntrys" + "_" + RANDOM * 2, "sentry"),
+    ("ABSK" + RANDOM * 3, "aws"),
+    ("GOCSPX" + "-" + RANDOM[:28], "google"),
+    ("dop" + "_v1_" + HEX, "digitalocean"),
+    ("dapi" + HEX[:32], "databricks"),
+    ("dapi" + HEX[:32] + "-2", "databricks"),
+    ("HRKU" + "-" + RANDOM[:36], "heroku"),
+    ("fm2" + "_" + RANDOM * 3, "fly"),
+    ("sbp" + "_" + HEX[:40], "supabase"),
+    ("pscale" + "_tkn_" + RANDOM, "planetscale"),
+    ("hvs" + "." + RANDOM[:24], "vault"),
+    ("dp" + ".pt." + RANDOM + "abc", "doppler"),
+    ("ops" + "_eyJ" + RANDOM * 6, "onepassword"),
+    ("AGE-SECRET" + "-KEY-1" + (RANDOM * 2)[:58].upper(), "age"),
+    ("tskey" + "-auth-" + RANDOM[:12] + "-" + RANDOM, "tailscale"),
+    ("glsa" + "_" + RANDOM[:32] + "_" + HEX[:8], "grafana"),
+    ("rk" + "_live_" + RANDOM[:24], "stripe"),
+    ("whsec" + "_" + RANDOM[:32], "stripe"),
+    ("SK" + HEX[:32], "twilio"),
+    ("SG" + "." + RANDOM[:22] + "." + RANDOM + "abc", "sendgrid"),
+    ("key" + "-" + HEX[:32], "mailgun"),
+    ("shpat" + "_" + HEX[:32], "shopify"),
+    ("sq0atp" + "-" + RANDOM[:22], "square"),
+    ("EAACEdEose0" + "cBA" + RANDOM * 2, "facebook"),
+    ("sl" + ".B" + RANDOM * 4, "dropbox"),
+    ("sk" + ".eyJ1Ijoi" + RANDOM + "." + RANDOM[:22], "mapbox"),
+    ("MT" + RANDOM[:22] + "." + RANDOM[:6] + "." + RANDOM[:27], "discord"),
     (pem(), "private-key"),
     (pem(""), "private-key"),
     (pem("OPENSSH "), "private-key"),
@@ -79,6 +126,22 @@ NAMED = [
     ("mytoken := `{}`", "assignment"),
     ('{{"accessToken":"{}"}}', "assignment"),
     ("{{:passphrase => '{}'}}", "assignment"),
+    ("AccountName=x;AccountKey={};EndpointSuffix=core.windows.net", "assignment"),
+    ("Endpoint=sb://x/;SharedAccessKey={}", "assignment"),
+    ("password\uff1d{}", "assignment"),
+    ("mysql --password {} -h db", "option"),
+    ("deploy --api-token '{}' now", "option"),
+    ('deploy --db-password "{}"', "option"),
+    ("curl -u admin:{} https://example.com", "user-info"),
+    ("curl -sS https://example.com --user 'admin:{}'", "user-info"),
+    ("wget --user=admin:{}", "user-info"),
+    ("machine example.com login ada password {}", "netrc"),
+    ("machine example.com\n  login ada\n  password {}\n", "netrc"),
+    ("default login ada password {}", "netrc"),
+    ("https://x.blob.core.windows.net/c?sv=2020&sig={}0123456789%3D", "signature"),
+    ("https://s3.example.com/a?X-Amz-Signature={}0123456789&x=y", "signature"),
+    ("https://hooks.slack.com/services/T0AAAAAAA/B0AAAAAAA/{}", "webhook"),
+    ("https://discord.com/api/webhooks/1234567890/{}", "webhook"),
 ]
 
 ORDINARY = [
@@ -106,6 +169,24 @@ ORDINARY = [
     "https://user:password@example.com https://${USER}:${PASS}@example.com",
     "Authorization: required. Bearer authentication uses Authorization headers; bearer of news",
     "Cookie: a small biscuit",
+    "passwords: 12345678 users affected",
+    "usage: login --password PASSWORD --token TOKEN [--secret SECRET] --password required --token 12345678",
+    "--password-stdin --token-file /run/token1 --password --token2 --max-tokens 4096 --secret id=key1,src=key1.txt",
+    "the password hunter22 is an example; 'token abc12345' too; --password 'is longer than 8 letters'",
+    "docker run --user name:group -u 1000:1000 image  # not curl",
+    "curl -u $USER:$PASS https://example.com; curl -u ada https://example.com",
+    "curl https://example.com\ndocker run --user name:group1",
+    "Enter login and password fields; the login form password required",
+    '{"auth": "required", "auth": "bm90aGluZw==", "auth": "abcdefghi", "author": "dXNlcjpwYXNz"}',
+    "?sig=short &signature=see-the-manual-for-this-one",
+    "hooks.slack.com/services/ and https://discord.com/api/webhooks/1234567890",
+    "gsk_render_node_get_node_type xai-sdk r8_uint pplx-api SG.method.call hvs.example dapi key-value lin_api_key",
+    "cache-key-3f786850e387550fdab836ed7e6dc881 SKU12345678 task-3f786850e387550fdab836ed7e6dc881de23001b",
+    "at 12:30:AAA ratio 16:9 1234567890:AAshort x.atlasv1.y",
+    "Module_with_a_long_name24.method.another_name_of_some_length",
+    "https://example.com/Make_this_a_long_path12.min.js sk-3f786850e3-87550fdab8-36ed7e6dc8-81de23",
+    "sk-abcdefghijklmnopqrstuvwxyzabcdef",
+    "Private-Lines: 8 of them",
     "x = a[1:] if b else c  # http://localhost:8080/path?x=1",
     "Пароль: не скажу. Токен зберігається окремо.",
     "",
@@ -139,6 +220,25 @@ def test_D6_what_surrounds_a_secret_stays() -> None:
         "PASSWORD=[redacted:assignment] password=[redacted:assignment]"
     )
     assert redact("password=12345678") == "password=[redacted:assignment]"
+
+
+def test_D6_what_is_public_about_a_key_stays() -> None:
+    assert redact("bot123456789:AA" + RANDOM[:33] + "/send") == "bot123456789[redacted:telegram]/send"
+    assert redact(RANDOM[:14] + ".atlasv1." + RANDOM * 2) == RANDOM[:14] + "[redacted:terraform]"
+    webhook = "https://hooks.slack.com/services/T0AAAAAAA/B0AAAAAAA/"
+    assert redact(webhook + RANDOM[:24]) == "https://hooks.slack.com/services/[redacted:webhook]"
+
+
+def test_D6_the_key_files_of_putty_lose_their_private_part() -> None:
+    before = "PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-Lines: "
+    after = "\nPrivate-MAC: 0"
+    assert redact(f"{before}4\n{PEM_BODY}{after}") == f"{before}[redacted:private-key]{after}"
+
+
+def test_D6_the_logins_of_docker_are_known_by_what_they_encode() -> None:
+    login = base64.b64encode(b"ada:correct-horse").decode()
+    for form in ('{"auths": {"h": {"auth": "%s"}}}', r'"{\"auth\":\"%s\"}"', '"auth" : "%s"'):
+        assert redact(form % login) == form % "[redacted:docker]"
 
 
 KNOWN = 'pa/ss "wörd"+&?'
@@ -315,6 +415,25 @@ NEAR_MISSES = [
     "\\n",
     "a1B-",
     "/.",
+    "SG.aaaaaaaaaaaaaaaa",
+    "sk.eyJaaaaaaaaaaaaaaaaaaaa",
+    "dp.pt.",
+    "MTa1B2c3D4e5F6g7H8i9J0k1.",
+    "M.",
+    "--password ",
+    "--password-",
+    "curl -u ",
+    "curl -u a:",
+    "machine ",
+    "machine a login b ",
+    "login ",
+    '"auth":"',
+    "&sig=",
+    "hooks.slack.com/services/",
+    "\nPrivate-Lines: 1\n",
+    "12345678:AA",
+    ".atlasv1.",
+    "glpat-glsa_",
 ]
 
 

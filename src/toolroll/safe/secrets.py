@@ -1,7 +1,7 @@
 """Secrets are replaced before anything is stored, logged or sent on (D6): `[redacted:KIND]`.
 
 Two nets: known values, exactly and in the forms they travel in (URL-encoded, base64, JSON-escaped), which are sure;
-and what `shapes` takes for a secret by its look, which is a guess.
+and what `makers` and `shapes` take for a secret by its look or its place, which is a guess.
 """
 
 import re
@@ -9,14 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from toolroll.safe.limits import MAX_ARGUMENTS_DEPTH, MIN_KNOWN_SECRET_CHARACTERS, MIN_SECRET_CHARACTERS
-from toolroll.safe.shapes import (
-    names_a_secret,
-    url_passwords,
-    variable_names_a_secret,
-    without_keys,
-    without_named,
-    without_private_keys,
-)
+from toolroll.safe.makers import without_keys, without_private_keys
+from toolroll.safe.shapes import names_a_secret, url_passwords, variable_names_a_secret, without_named
 
 # A description of a field called `password` is not a password.
 _SCHEMA_WORDS = frozenset(

@@ -1,7 +1,8 @@
-"""What secrets look like: keys with a maker's prefix, private keys, headers, user-info in URLs, assignments.
+"""What gives a secret away by its place: headers, user-info in URLs, assignments, options of commands, webhooks.
 
 A guess that leans towards leaving ordinary code alone: a hash, a UUID, a name that only mentions a secret
-(`token=token`, `password: str`) stays. What is known for certain is in `secrets`.
+(`token=token`, `password: str`) stays. Keys that show by themselves are in `makers`; what is known for certain is in
+`secrets`.
 
 No pattern looks twice at what it once ran over (quantifiers are possessive, and what follows a match is judged
 afterwards, not by the pattern), so time is linear also for text made of near misses. Patterns are compiled when first
@@ -14,8 +15,8 @@ from dataclasses import dataclass
 from functools import cache
 
 _WORDS = (
-    r"api[_-]?keys?|access[_-]?keys?|secret[_-]?keys?|private[_-]?keys?|signing[_-]?keys?|secrets?|token|passwords?"
-    r"|passwd|pwd|passphrase|credentials?"
+    r"api[_-]?keys?|access[_-]?keys?|account[_-]?keys?|secret[_-]?keys?|private[_-]?keys?|signing[_-]?keys?|secrets?|token"
+    r"|passwords?|passwd|pwd|passphrase|credentials?"
 )
 _HINTS = ("key", "secret", "token", "pass", "pwd", "credential")
 _NAME = rf"(?:^|_)(?:{_WORDS}|authorization|cookie)$"
@@ -24,12 +25,6 @@ _PAGING = ("page_token", "next_token", "continuation_token", "sync_token")
 _VARIABLE = rf"(?i)(?:{_WORDS}|(?:^|_)(?:key|pass|auth))$"
 _WORKING_FOLDERS = frozenset({"PWD", "OLDPWD"})
 
-_PEM = (
-    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:"
-    r"(?:[^-]++|-(?!----(?:END|BEGIN) ))*+-----END [A-Z0-9 ]{0,60}-----"
-    # Cut off before its end: as far as lines of base64 go, so that text that only mentions the header is left.
-    r"|(?:(?:\s|\\[nr])*+[\w+/=]{16,}+)++)"
-)
 # Patterns of places see the text in lower case: ten times faster than ignoring case, at equal positions.
 _COOKIE = r"(?m)^(?:set-)?cookie:[ \t]{0,4}(?P<value>[^\s=;\[]++=.++)"
 _HEADER = (
@@ -39,8 +34,25 @@ _HEADER = (
 _BEARER = r"\bbearer\s{1,4}(?P<value>[\w.~+/=-]{16,}+)"
 _USER_INFO = r"://(?P<value>[^\s/?#\"'<>@:\\]{0,256}+:[^\s/?#\"'<>\\]{1,1024}|[^\s/?#\"'<>@:\\]{16,1024}+)(?=@)"
 _ASSIGNMENT = (
-    rf"(?P<name>{_WORDS})\\{{0,3}}[\"']?\s{{0,4}}(?P<sign>(?::=|=>|[:=])\s{{0,4}})"
+    rf"(?P<name>{_WORDS})\\{{0,3}}[\"']?\s{{0,4}}(?P<sign>(?::=|=>|[:=\uff1a\uff1d])\s{{0,4}})"
     r"(?P<quote>\\{0,3}[\"'`])?+(?P<value>(?(quote)[^\s\"'`\\]{6,}+|[^\s\"'`\\,;&|(){}\[\]<>]{6,}+))"
+)
+# `--db-password X`; the pattern has the end of the name, and whether it is an option is judged afterwards.
+_OPTION = (
+    rf"(?P<name>{_WORDS})[ \t]{{1,4}}"
+    r"(?P<quote>[\"'])?+(?P<value>(?(quote)[^\s\"'\\]{6,}+|[^\s\"'`\\,;&|(){}\[\]<>-][^\s\"'`\\,;&|(){}\[\]<>]{5,}+))"
+)
+_LOGIN = r"(?:\s-u|--(?:proxy-)?user)[ \t=]{0,4}[\"']?[^\s\"':=]{1,256}+:(?P<value>[^\s\"'\\]{4,}+)"
+_CURL_LOOKBACK = 400
+_NETRC = (
+    r"(?P<machine>\b(?:machine\s{1,4}[^\s]{1,256}+|default)\s{1,4})?"
+    r"\blogin\s{1,4}[^\s]{1,256}+\s{1,4}password\s{1,4}(?P<value>[^\s\"'\\]{4,}+)"
+)
+_DOCKER = r"\"auth\\{0,3}\"\s{0,4}:\s{0,4}\\{0,3}\"(?P<value>[\w+/=]{8,}+)"
+_SIGNATURE = r"[?&;](?:sig|signature|x-amz-signature|x-goog-signature)=(?P<value>[\w%+/=.~-]{20,}+)"
+_WEBHOOK = (
+    r"(?:hooks\.slack\.com/(?:services|workflows|triggers)/|discord(?:app)?\.com/api/webhooks/"
+    r"|webhook\.office\.com/webhookb2/)(?P<value>[\w/@-]{20,}+)"
 )
 # What stands where a secret would: holes (`${TOKEN}`, `<your-key>`, `%(password)s`, `***`), types and methods
 # (`uint64`, `sha256`), the words of schemas and messages, links and files.
@@ -48,58 +60,8 @@ _ORDINARY = (
     r"(?i)\$\{?\w+\}?|%\(?\w+\)?[s%]?|\{.*|<.*|[\W_x]+|\[redacted:.*|(?:your|my|the)[\W_].*|https?://.*"
     r"|(?:u?int|float|base|sha|hs|rs|es|aes|md|utf|str|hmac)[-_]?\d{1,3}\w*|[~.]{0,2}/[\w./-]*\.\w{1,5}"
     r"|string|integer|number|boolean|object|required|optional|undefined|disabled|enabled|default|unknown|missing"
-    r"|invalid|expired|example"
+    r"|invalid|expired|example|(?:id|env|src|type)=.*"
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Key:
-    """A kind of key that its maker marked with a prefix.
-
-    `mixed` ones must also look random, because the prefix begins ordinary words; `before` may not precede a prefix.
-    """
-
-    kind: str
-    prefixes: tuple[str, ...]
-    body: str
-    mixed: bool = False
-    before: str = "[A-Za-z0-9]"
-
-
-KEYS = (
-    Key(kind="anthropic", prefixes=("sk-ant-",), body=r"[\w-]{10,}+"),
-    Key(kind="openai", prefixes=("sk-",), body=r"[\w-]{20,}+", mixed=True),
-    Key(kind="github", prefixes=("ghp_", "gho_", "ghs_", "ghu_", "ghr_"), body=r"[A-Za-z0-9]{20,}+"),
-    Key(kind="github", prefixes=("github_pat_",), body=r"\w{22,}+"),
-    Key(kind="gitlab", prefixes=("glpat-",), body=r"[\w-]{20,}+"),
-    Key(kind="notion", prefixes=("ntn_",), body=r"[A-Za-z0-9]{20,}+"),
-    Key(kind="notion", prefixes=("secret_",), body=r"[A-Za-z0-9]{32,}+"),
-    Key(kind="tavily", prefixes=("tvly-",), body=r"[\w-]{16,}+"),
-    Key(kind="brave", prefixes=("BSA",), body=r"[\w-]{24,29}+(?![\w-])", mixed=True),
-    Key(kind="aws", prefixes=("AKIA", "ASIA"), body=r"[A-Z0-9]{16}(?![A-Za-z0-9])"),
-    Key(kind="google", prefixes=("AIza",), body=r"[\w-]{35,}+"),
-    Key(kind="google", prefixes=("ya29.",), body=r"[\w-]{20,}+"),
-    Key(kind="slack", prefixes=("xoxa-", "xoxb-", "xoxe-", "xoxp-", "xoxr-", "xoxs-", "xapp-"), body=r"[\w-]{10,}+"),
-    Key(kind="stripe", prefixes=("sk_live_", "rk_live_", "sk_test_", "rk_test_"), body=r"[A-Za-z0-9]{16,}+"),
-    Key(kind="hugging-face", prefixes=("hf_",), body=r"[A-Za-z0-9]{30,}+"),
-    Key(kind="npm", prefixes=("npm_",), body=r"[A-Za-z0-9]{36,}+"),
-    Key(kind="pypi", prefixes=("pypi-",), body=r"[\w-]{50,}+"),
-    # `{"` in base64. With the usual boundary, `-eyJ-eyJ-eyJ` would be read again from every dash.
-    Key(kind="jwt", prefixes=("eyJ",), body=r"[\w-]{8,}+(?:\.[\w-]*+){2,4}", before=r"[\w-]"),
-)
-
-
-def without_private_keys(text: str) -> str:
-    """Replace PEM private keys, whole or cut off."""
-    return _compiled(_PEM).sub("[redacted:private-key]", text) if "-----BEGIN " in text else text
-
-
-def without_keys(text: str) -> str:
-    """Replace keys that carry a maker's prefix."""
-    for key in KEYS:
-        if any(prefix in text for prefix in key.prefixes):
-            text = _without_key(text, key)
-    return text
 
 
 def without_named(text: str) -> str:
@@ -136,24 +98,6 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-@cache
-def _key_pattern(key: Key) -> re.Pattern[str]:
-    # The boundary comes after the prefix: a pattern that begins with a literal is found by a plain string search.
-    starts = "|".join(f"{re.escape(name)}(?<!{key.before}{re.escape(name)})" for name in key.prefixes)
-    return re.compile(f"(?:{starts}){key.body}", re.ASCII)
-
-
-def _without_key(text: str, key: Key) -> str:
-    def replaced(match: re.Match[str]) -> str:
-        return match[0] if key.mixed and not _is_mixed(match[0]) else f"[redacted:{key.kind}]"
-
-    return _key_pattern(key).sub(replaced, text)
-
-
-def _is_mixed(text: str) -> bool:
-    return any(map(str.isdigit, text)) and any(map(str.islower, text)) and any(map(str.isupper, text))
-
-
 def _is_secret(value: str, *, certain: bool) -> bool:
     if _compiled(_ORDINARY).fullmatch(value) or names_a_secret(value):
         return False
@@ -176,6 +120,12 @@ def _places() -> tuple[_Place, ...]:
         _Place(kind="authorization", hints=("bearer",), pattern=_BEARER, judge=_is_bearer),
         _Place(kind="user-info", hints=("://",), pattern=_USER_INFO, judge=_is_user_info),
         _Place(kind="assignment", hints=_HINTS, pattern=_ASSIGNMENT, judge=_is_assignment),
+        _Place(kind="option", hints=("--",), pattern=_OPTION, judge=_is_option),
+        _Place(kind="user-info", hints=("curl", "wget"), pattern=_LOGIN, judge=_is_login),
+        _Place(kind="netrc", hints=("login",), pattern=_NETRC, judge=_is_netrc),
+        _Place(kind="docker", hints=('"auth',), pattern=_DOCKER, judge=_is_docker),
+        _Place(kind="signature", hints=("sig",), pattern=_SIGNATURE, judge=_is_signature),
+        _Place(kind="webhook", hints=("hook",), pattern=_WEBHOOK, judge=lambda _match, _text: True),
     )
 
 
@@ -218,9 +168,40 @@ def _is_assignment(match: re.Match[str], text: str) -> bool:
     # In a query or an environment file everything is a value; elsewhere a word alone is the name of a variable.
     certain = before in {"?", "&"} or (name.isupper() and "=" in match["sign"])
     passphrase = match["sign"] == "=" and "-" in value
-    counts = value.isdigit() and "pass" not in match["name"]
+    counts = value.isdigit() and ("pass" not in match["name"] or match["name"].endswith("s"))
     called = following in {"(", "[", "{"}
     return not called and not counts and _is_secret(value, certain=certain or passphrase)
+
+
+def _is_option(match: re.Match[str], text: str) -> bool:
+    _before, name = _whole_name(match, text)
+    closed = match["quote"] is not None and text[match.end() : match.end() + 1] == match["quote"]
+    value = _part(match, text, "value")
+    # Without quotes, `--password PASSWORD` and `--token is required` are help, not commands.
+    return name.startswith("--") and not value.isdigit() and _is_secret(value, certain=closed)
+
+
+def _is_login(match: re.Match[str], text: str) -> bool:
+    # `docker run --user name:group` is no login.
+    line = text[max(match.start() - _CURL_LOOKBACK, 0) : match.start()].rpartition("\n")[2]
+    return ("curl" in line or "wget" in line) and _is_secret(_part(match, text, "value"), certain=True)
+
+
+def _is_netrc(match: re.Match[str], text: str) -> bool:
+    return _is_secret(_part(match, text, "value"), certain=match["machine"] is not None)
+
+
+def _is_docker(match: re.Match[str], text: str) -> bool:
+    from binascii import Error, a2b_base64  # noqa: PLC0415 -- few texts need it
+
+    try:
+        return b":" in a2b_base64(_part(match, text, "value").encode())
+    except Error:
+        return False
+
+
+def _is_signature(match: re.Match[str], text: str) -> bool:
+    return _is_secret(_part(match, text, "value"), certain=False)
 
 
 def _part(match: re.Match[str], text: str, group: str) -> str:
