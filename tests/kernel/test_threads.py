@@ -228,6 +228,129 @@ async def test_K5_threads_that_are_no_more_are_not_waited_for() -> None:
     assert all(worker.is_alive() for worker in threads._idle)
 
 
+# --- Lanes --------------------------------------------------------------------------------------------------
+
+
+async def test_K5_a_lane_keeps_its_thread_and_gives_it_back() -> None:
+    lane = Lane()
+    lane.close()  # nothing was needed
+    first = await lane.run(threading.get_ident)
+    assert not threads._idle
+    assert await run_in_thread(threading.get_ident) != first
+    assert await asyncio.gather(*(lane.run(threading.get_ident) for _ in range(9))) == [first] * 9
+    lane.close()
+    lane.close()
+    assert len(threads._idle) == 2
+    assert await run_in_thread(threading.get_ident) == first
+
+
+async def test_K5_a_kept_thread_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "IDLE_S", 0.001)
+    looked = threading.Semaphore(0)
+    may_end = threads._Worker._may_end
+
+    def look(worker: threads._Worker) -> bool:
+        looked.release()
+        return may_end(worker)
+
+    monkeypatch.setattr(threads._Worker, "_may_end", look)
+    lane = Lane()
+    worker = await lane.run(threading.current_thread)
+    assert all([await asyncio.to_thread(looked.acquire, timeout=WAIT_S) for _ in range(3)])
+    assert await lane.run(threading.current_thread) is worker
+    lane.close()
+    await asyncio.to_thread(worker.join, WAIT_S)
+    assert not worker.is_alive()
+
+
+async def test_K5_a_lane_that_nobody_closed_gives_its_thread_back_too() -> None:
+    lane = Lane()
+    await lane.run(lambda: 1)
+    assert not threads._idle
+    del lane
+    gc.collect()
+    assert len(threads._idle) == 1
+
+
+class Held:
+    """A lane whose thread is at work until it is let go."""
+
+    def __init__(self) -> None:
+        self.lane = Lane()
+        self.started, self.go_on = threading.Event(), threading.Event()
+
+    async def start(self) -> "asyncio.Task[threading.Thread]":
+        task = asyncio.create_task(self.lane.run(self.work))
+        await asyncio.to_thread(self.started.wait, WAIT_S)
+        return task
+
+    def work(self) -> threading.Thread:
+        self.started.set()
+        self.go_on.wait(WAIT_S)
+        return threading.current_thread()
+
+
+async def test_K5_XL12_what_waits_behind_a_hung_function_moves_on_when_that_is_given_up() -> None:
+    held = Held()
+    task = await held.start()
+    others = [asyncio.create_task(held.lane.run(threading.current_thread)) for _ in range(3)]
+    await asyncio.sleep(0)
+    task.cancel()
+    async with asyncio.timeout(WAIT_S):
+        [other] = set(await asyncio.gather(*others))
+    held.lane.close()
+    assert list(threads._idle) == [other]
+    held.go_on.set()
+    assert await asyncio.to_thread(until, lambda: len(threads._idle) == 2)
+
+
+async def test_K5_what_is_cancelled_while_it_waits_for_its_turn_never_runs() -> None:
+    held, ran = Held(), list[int]()
+    task = await held.start()
+    other = asyncio.create_task(held.lane.run(lambda: ran.append(1)))
+    await asyncio.sleep(0)
+    other.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await other
+    held.go_on.set()
+    worker = await task
+    assert await held.lane.run(threading.current_thread) is worker
+    assert ran == []
+    held.lane.close()
+
+
+@pytest.mark.parametrize("cancels", [False, True])
+async def test_K5_a_lane_that_closes_while_it_works_gives_its_thread_back_once(cancels: bool) -> None:
+    held = Held()
+    task = await held.start()
+    held.lane.close()
+    assert not threads._idle
+    if cancels:
+        task.cancel()
+    held.go_on.set()
+    await asyncio.wait([task])
+    assert await asyncio.to_thread(until, lambda: len(threads._idle) == 1)
+    assert await run_in_thread(lambda: 1) == 1
+    assert len(threads._idle) == 1
+
+
+async def test_K5_a_function_that_waits_for_another_of_its_lane_does_not_hang() -> None:
+    lane, loop = Lane(), asyncio.get_running_loop()
+
+    def outer() -> int:
+        return asyncio.run_coroutine_threadsafe(lane.run(threading.get_ident), loop).result(WAIT_S)
+
+    assert await lane.run(outer) != await lane.run(threading.get_ident)
+    lane.close()
+
+
+async def test_K5_a_lane_does_not_wait_for_a_thread_that_is_no_more() -> None:
+    lane = Lane()
+    lane._worker = threads._Worker()  # as a forked process finds it
+    assert await lane.run(lambda: 7) == 7
+    lane.close()
+
+
 def run_python(code: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-c", textwrap.dedent(code)]
     return subprocess.run(command, check=False, capture_output=True, text=True, timeout=WAIT_S)
