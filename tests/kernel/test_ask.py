@@ -79,7 +79,6 @@ async def cut_off(_requests: Sequence[ApprovalRequest]) -> list[Decision]:
         iter([Approve(), Approve()]),
         "ab",
     ],
-    ids=repr,
 )
 async def test_XA2_whatever_is_no_list_of_decisions_approves_nothing(
     answer: object, caplog: pytest.LogCaptureFixture
