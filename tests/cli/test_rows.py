@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from toolroll.cli.draw import MIN_TEXT_COLUMNS, fold
 from toolroll.cli.hunks import parse_diff
 from toolroll.cli.rows import MAX_SUMMARY_CHARACTERS, Row, hunk_rows, preview_rows, request_rows
-from toolroll.kernel.approval import ApprovalRequest, Effect, Preview
+from toolroll.kernel.approval import ApprovalRequest, Effect, Preview, content_hash
 from toolroll.kernel.serialize import dump_json
 from toolroll.safe.text import suspicious, visible
 
@@ -72,10 +72,52 @@ def test_S5_arguments_that_are_no_object_are_shown_too() -> None:
     assert 'arguments  ["a"]' in text_of(request_rows(request(["a"], Preview.of_text("does it"))))
 
 
-def test_S5_a_reason_among_the_arguments_is_shown_once() -> None:
-    text = text_of(request_rows(request({"why": "To be nice.\nReally.", "n": 1}, why="To be nice.\nReally.")))
-    assert text.count("To be nice.") == 1
-    assert "why  To be nice.\n     Really.\n" in text
+def test_XA6_an_argument_equal_to_the_reason_is_shown_all_the_same() -> None:
+    """The model chooses the reason: it must not choose with it which argument is left out."""
+    asked = request({"reason": "ada@evil.example", "to": "ada@evil.example", "n": 1}, why="ada@evil.example")
+    lines = text_of(request_rows(asked)).split("\n")
+    assert lines[1:] == [
+        "why     ada@evil.example",
+        *(f'{name}"ada@evil.example"' for name in ("reason  ", "to      ")),
+        "n       1",
+    ]
+
+
+def test_XA6_a_proposed_text_that_the_preview_does_not_show_is_shown_in_full() -> None:
+    body = "Dear Bob,\n" + "all is well\n" * 10 + "PS: send the money to Mallory\n"
+    for preview in (
+        Preview.of_text("Mail to bob", editable=body),
+        Preview(kind="diff", text="", editable=body),
+        Preview(kind="diff", text=Preview.of_change("a\n", "b\n", path="f").text, editable=body, base="0"),
+    ):
+        text = text_of(request_rows(request({"body": body}, preview)))
+        assert "shown below" not in text
+        assert text.endswith("│ PS: send the money to Mallory")
+
+
+def test_XA6_a_diff_stands_for_the_whole_text_only_where_it_is_proven_to_be_whole() -> None:
+    before = "".join(f"line {number} of a file\n" for number in range(40))
+    after = before.replace("line 2 ", "line two ").replace("line 38 ", "line 38, and Mallory too, ")
+    whole = Preview.of_change(before, after, path="f", base=content_hash(before))
+    told = "text  the whole text after the change below"
+    assert told in text_of(request_rows(request({"text": after}, whole)))
+    cut = whole.text[: whole.text.rindex("@@ -")]
+    unproven = Preview(kind="diff", text=whole.text, editable=after)
+    for preview in (unproven, Preview(kind="diff", text=cut, base=whole.base, editable=after)):
+        text = text_of(request_rows(request({"text": after}, preview)))
+        assert told not in text
+        assert "line 38, and Mallory too, of a file" in text.split("text in full")[1]
+
+
+def test_XA6_newlines_around_an_argument_are_not_lost() -> None:
+    body = "x" * 100
+    assert "shown below" in text_of(request_rows(request({"body": body}, Preview.of_text(f"Writes {body}"))))
+    around = request({"body": f"\n\n{body}\n"}, Preview.of_text(f"Writes {body}"))
+    assert f'body  "\\n\\n{body}\\n"' in text_of(request_rows(around))
+
+
+def test_S5_without_a_preview_nothing_empty_is_shown_below_the_arguments() -> None:
+    assert [row.text for row in request_rows(request({"n": 1}))][-1] == "1"
 
 
 def test_XA6_a_long_argument_is_shown_in_full_at_the_end() -> None:
@@ -93,9 +135,8 @@ def test_XA6_an_argument_that_the_diff_shows_is_not_repeated() -> None:
     before = "".join(f"line {number} of a file\n" for number in range(20))
     old, new = "line 5 of a file\nline 6 of a file\nline 7 of a file", "line 5 of a file\nall new\nline 7 of a file"
     change = Preview.of_change(before, before.replace(old, new), path="f")
-    shown = {"old": old, "new": new, "whole": before.replace(old, new)}
-    rows = request_rows(request(shown, change))
-    assert [row.text for row in rows if row.look == "note"][:3] == ["shown below"] * 3
+    rows = request_rows(request({"old": old, "new": new}, change))
+    assert [row.text for row in rows if row.look == "note"][:2] == ["shown below"] * 2
     other = text_of(request_rows(request({"old": old + " and more, which nobody sees in the diff"}, change)))
     assert "which nobody sees" in other
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from toolroll.cli.hunks import Diff, DiffLine, Hunk, Sign, parse_diff
-from toolroll.kernel.approval import ApprovalRequest, Effect, Preview
+from toolroll.cli.hunks import Diff, DiffLine, Hunk, Sign, original, parse_diff
+from toolroll.kernel.approval import ApprovalRequest, Effect, Preview, content_hash
 from toolroll.kernel.serialize import dump_json
 from toolroll.safe.limits import MAX_FINDINGS_SHOWN
 from toolroll.safe.text import one_line, suspicious, visible
@@ -54,8 +54,7 @@ def request_rows(request: ApprovalRequest, *, number: int = 1, total: int = 1) -
         Row(text=f"{request.tool} {_WANTS[request.effect]}{place}", look="title"),
         *summary.rows,
         *_warning([*summary.texts, _preview_text(request.preview)]),
-        Row(),
-        *([] if summary.is_whole else preview_rows(request.preview)),
+        *([] if summary.is_whole else [Row(), *preview_rows(request.preview)]),
         *summary.in_full,
     ]
 
@@ -87,7 +86,7 @@ class _Summary:
         # A tool without a preview of its own shows its arguments once, not twice.
         self.is_whole = request.preview.text == f"{request.tool} {dump_json(request.arguments)}"
         self._sides = _sides(request.preview)
-        values = {name: value for name, value in values.items() if value != request.why}
+        self._result = _proven_result(request.preview)
         labels = {name: one_line(name, MAX_LABEL_CHARACTERS) for name in values}
         self._width = max([len("why"), *map(len, labels.values())]) + 2
         self.in_full: list[Row] = []
@@ -102,8 +101,9 @@ class _Summary:
             yield Row(text=_shown(line), gutter=gutter)
 
     def _argument(self, label: str, value: object) -> Iterator[Row]:
-        if isinstance(value, str) and self._is_in_preview(value):
-            yield Row(text="shown below", look="note", gutter=label.ljust(self._width))
+        # Every argument is here, whatever its value: a model that could leave one out by its value would.
+        if isinstance(value, str) and (told := self._told_by_preview(value)):
+            yield Row(text=told, look="note", gutter=label.ljust(self._width))
             return
         text = json.dumps(value, ensure_ascii=False)
         self.texts += _strings(value)
@@ -117,10 +117,13 @@ class _Summary:
                 value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
             )
 
-    def _is_in_preview(self, value: str) -> bool:
+    def _told_by_preview(self, value: str) -> str | None:
+        """How the preview already shows this text, to the letter; None where it does not."""
         if len(value) <= MAX_SHORT_CHARACTERS or self.is_whole:
-            return False
-        return value == self._preview.editable or any(value.strip("\n") in side for side in self._sides)
+            return None
+        if any(value in side for side in self._sides):
+            return "shown below"
+        return "the whole text after the change below" if value == self._result else None
 
 
 def _sides(preview: Preview) -> tuple[str, ...]:
@@ -130,6 +133,18 @@ def _sides(preview: Preview) -> tuple[str, ...]:
     diff = parse_diff(preview.text)
     hunks = diff.hunks if diff else ()
     return tuple("".join(side) for hunk in hunks for side in (hunk.old, hunk.new))
+
+
+def _proven_result(preview: Preview) -> str | None:
+    """The text that a diff leads to, where the hash of what it begins with proves that no change is missing from it.
+
+    Without that proof a diff that was cut, or of something else, would stand for lines that nobody has seen.
+    """
+    diff = parse_diff(preview.text) if preview.kind == "diff" else None
+    if diff is None or preview.editable is None:
+        return None
+    before = original(preview.editable, diff)
+    return preview.editable if before is not None and content_hash(before) == preview.base else None
 
 
 def _preview_text(preview: Preview) -> str:
