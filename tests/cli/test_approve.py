@@ -58,7 +58,7 @@ def test_S5_the_request_is_shown_and_yes_does_exactly_that(folder: Path, home: P
             "save wants to write\n"
             "why   Save a text in a file. It replaces what is there.\n"
             'path  "notes.txt"\n'
-            "text  shown below\n"
+            "text  the whole text after the change below\n"
             "\n"
             "notes.txt  +2 -2\n"
             "@@ -1,5 +1,5 @@\n"
@@ -149,8 +149,14 @@ def test_S5_a_tool_without_a_diff_offers_fewer_keys(folder: Path, home: Path) ->
     command = toolroll("call", "send", '{"to": "ada", "reason": "To say hello."}', "--from", str(TOOLS))
     with Pseudo(command, env=environment(home), cwd=folder) as terminal:
         terminal.wait_for(QUESTION)
-        assert terminal.display[:4] == ["send wants to act outside", "why  To say hello.", 'to   "ada"', ""]
-        assert "y yes · n no · ? help" in terminal.display
+        assert terminal.display[:6] == [
+            "send wants to act outside",
+            "why     To say hello.",
+            'to      "ada"',
+            'reason  "To say hello."',
+            "",
+            "y yes · n no · ? help",
+        ]
         terminal.press("e", "cannot be edited", QUESTION)
         terminal.press("h", "no diff", QUESTION)
         terminal.press("!", "names no path", QUESTION)
@@ -288,10 +294,62 @@ def test_S5_K43_always_is_narrow_confirmed_and_remembered_outside(folder: Path, 
     assert (rule["tool"], rule["path"], rule["workspace"]) == ("save", "notes.txt", str(folder.resolve()))
     again = start(folder, home, text="unasked\n")
     with again as terminal:
-        assert terminal.end()[0] == 1  # no preview was approved, so this tool refuses: it was called without asking
+        terminal.end()
         assert QUESTION not in terminal.text
     with start(folder, home, tool="save_unseen", text="x") as terminal:
         terminal.wait_for(QUESTION)  # another tool is asked about as before
+
+
+MINE = """
+from pathlib import Path
+from toolroll import tool
+
+@tool(effect="writes", paths=["path"])
+def put(path: str) -> str:
+    "Put it."
+    Path(path).write_text("by {name}")
+    return "{name}"
+"""
+
+
+def test_S5_K43_always_is_for_this_tool_and_not_for_another_of_its_name(folder: Path, home: Path) -> None:
+    def put(source: str) -> Pseudo:
+        command = toolroll("call", "put", '{"path": "list.txt"}', "--from", source)
+        return Pseudo(command, env=environment(home), cwd=folder)
+
+    for name in ("mine", "other"):
+        (folder / f"{name}.py").write_text(MINE.replace("{name}", name))
+    with put("mine.py") as terminal:
+        terminal.wait_for(QUESTION)
+        terminal.press("!", "On which paths? [list.txt] ")
+        terminal.press("", "Always allow this? [y/n]")
+        assert "as long as it is the one from" in terminal.text
+        terminal.press("y")
+        assert terminal.end()[1] == "mine\n"
+    for same in ("mine.py", "./mine.py", str(folder / "mine.py"), "mine"):
+        with put(same) as terminal:
+            assert terminal.end() == (0, "mine\n"), "unasked, however it is named"
+    with put("other.py") as terminal:
+        terminal.wait_for(QUESTION)
+    (folder / "mine.py").write_text(MINE.replace("Put it.", "Put it somewhere else."))
+    with put("mine.py") as terminal:
+        terminal.wait_for(QUESTION)
+    assert (folder / "list.txt").read_text() == "by mine"
+
+
+def test_S5_K43_what_was_remembered_without_its_code_is_ignored_and_told(folder: Path, home: Path) -> None:
+    old = {"action": "allow", "tool": "save", "path": "notes.txt", "added": "2026-03-01T12:30:00Z"}
+    for count, told in (
+        (1, "Note: 1 remembered approval does not say which code"),
+        (2, "Note: 2 remembered approvals do not say which code"),
+    ):
+        (home / "config").mkdir(parents=True, mode=0o700, exist_ok=True)
+        rules = [old | {"workspace": str(folder.resolve())}] * count
+        (home / "config" / "rules.json").write_text(json.dumps({"version": 1, "rules": rules}))
+        (home / "config" / "rules.json").chmod(0o600)
+        with start(folder, home) as terminal:
+            terminal.wait_for(QUESTION)
+            assert told in terminal.text
 
 
 def test_S5_always_can_be_backed_out_of(folder: Path, home: Path) -> None:

@@ -19,8 +19,17 @@ from toolroll.kernel.policy import Policy, Rule
 ADDED = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
 
 
-def remembered(tool: str = "write_note", path: str = "notes/*.txt", workspace: str = "/work/space") -> RememberedRule:
-    return RememberedRule(tool=tool, path=path, workspace=workspace, added=ADDED)
+def remembered(
+    tool: str = "write_note",
+    path: str = "notes/*.txt",
+    workspace: str = "/work/space",
+    fingerprint: str = "f1",
+    place: str = "/home/me/tools.py",
+) -> RememberedRule:
+    return RememberedRule(tool=tool, fingerprint=fingerprint, place=place, path=path, workspace=workspace, added=ADDED)
+
+
+TOOL = remembered().identity
 
 
 @pytest.fixture
@@ -39,7 +48,7 @@ def stored(book: RuleBook, text: str | bytes, mode: int = 0o600) -> bytes:
 
 def document(**changes: object) -> str:
     rule = {"action": "allow", "tool": "t", "path": "a.txt", "workspace": "/w", "added": "2026-03-01T12:30:00Z"}
-    return json.dumps({"version": 1, "rules": [rule | changes]})
+    return json.dumps({"version": 2, "rules": [rule | {"fingerprint": "f", "place": "pack p"} | changes]})
 
 
 def test_K43_what_is_remembered_comes_back_and_is_private(book: RuleBook) -> None:
@@ -55,7 +64,7 @@ def test_K43_what_is_remembered_comes_back_and_is_private(book: RuleBook) -> Non
 
 def test_K43_remembering_twice_keeps_one_and_forgetting_takes_it_away(book: RuleBook) -> None:
     book.add(remembered())
-    later = RememberedRule(tool="write_note", path="notes/*.txt", workspace="/work/space", added=datetime.now(UTC))
+    later = RememberedRule.of(TOOL, path="notes/*.txt", workspace="/work/space", added=datetime.now(UTC))
     assert not book.add(later)
     assert (remembered(),) == book.rules()
     assert book.remove(later)
@@ -65,14 +74,43 @@ def test_K43_remembering_twice_keeps_one_and_forgetting_takes_it_away(book: Rule
 
 def test_K43_a_rule_counts_in_its_own_workspace_only(book: RuleBook) -> None:
     book.add(remembered(workspace="/work/one"))
-    assert (Rule(action="allow", tool="write_note", path="notes/*.txt"),) == book.rules_for("/work/one")
+    assert (Rule(action="allow", tool="write_note", path="notes/*.txt"),) == book.rules_for("/work/one", [TOOL])
     for other in ("/work", "/work/one/sub", "/work/one-evil", "/work/One"):
-        assert book.rules_for(other) == ()
+        assert book.rules_for(other, [TOOL]) == ()
+
+
+def test_K43_a_rule_counts_for_the_code_it_was_given_for_only(book: RuleBook) -> None:
+    """Another tool may bear the same name, and the same one may become another."""
+    book.add(remembered())
+    for other in (
+        remembered(place="/home/me/other.py"),
+        remembered(place="pack standard"),
+        remembered(fingerprint="f2"),
+        remembered(tool="write_notes"),
+    ):
+        assert book.rules_for("/work/space", [other.identity]) == ()
+        assert book.add(other), "none of them is the same leave"
+    assert len(book.rules_for("/work/space", [TOOL])) == 1
+    assert book.rules_for("/work/space", []) == ()
+
+
+@pytest.mark.parametrize("place", ["", " /a", "/a\nb", "/bad\udcff"])
+def test_K43_a_rule_is_bound_to_a_place_that_can_be_seen(place: str) -> None:
+    with pytest.raises(UsageError, match="no place in plain characters"):
+        remembered(place=place)
+
+
+def test_K43_rules_of_the_older_form_count_for_nothing_and_go_with_a_change(book: RuleBook) -> None:
+    stored(book, document(fingerprint=None).replace('"version": 2', '"version": 1'))
+    assert (book.rules(), book.unbound()) == ((), 1)
+    book.add(remembered())
+    assert (book.rules(), book.unbound()) == ((remembered(),), 0)
+    assert json.loads(book.path.read_text())["version"] == 2
 
 
 def test_K43_XA4_a_remembered_rule_never_beats_a_deny(book: RuleBook) -> None:
     book.add(remembered())
-    allowed = Policy(book.rules_for("/work/space"))
+    allowed = Policy(book.rules_for("/work/space", [TOOL]))
     denied = allowed.plus([Rule(action="deny", path="notes/**")])
     assert allowed.judge("write_note", effect="writes", paths=["notes/a.txt"]).action == "allow"
     assert allowed.judge("write_note", effect="writes", paths=["notes/a.txt", "other.txt"]).action == "ask"
@@ -122,17 +160,18 @@ BROKEN = {
     "array": "[]",
     "trailing": document() + "x",
     "byte order mark": "\ufeff" + document(),
-    "duplicate key": '{"version": 1, "version": 1, "rules": []}',
+    "duplicate key": '{"version": 2, "version": 2, "rules": []}',
     "no version": '{"rules": []}',
     "old version": '{"version": 0, "rules": []}',
-    "newer version": '{"version": 2, "rules": [], "more": true}',
+    "newer version": '{"version": 3, "rules": [], "more": true}',
     "true as version": '{"version": true, "rules": []}',
-    "extra field": '{"version": 1, "rules": [], "more": 1}',
+    "extra field": '{"version": 2, "rules": [], "more": 1}',
     "deny": document(action="deny"),
     "every tool": document(tool="*"),
     "every path": document(path="**"),
     "no path": document(path=None),
     "relative workspace": document(workspace="w"),
+    "no place in sight": document(place=" "),
     "no zone": document(added="2026-03-01T12:30:00"),
     "number as time": document(added=1),
     "too large": " " * (MAX_RULES_BYTES + 1),
@@ -150,7 +189,7 @@ def test_K43_a_broken_file_is_reported_and_never_overwritten(text: str, book: Ru
 
 
 def test_K43_a_file_that_is_not_text_is_reported(book: RuleBook) -> None:
-    stored(book, b'{"version": 1, "rules": ["\xff"]}')
+    stored(book, b'{"version": 2, "rules": ["\xff"]}')
     with pytest.raises(JsonRefused, match="Repair the file or move it away"):
         book.rules()
 
@@ -177,7 +216,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from toolroll.home.rules import RememberedRule, RuleBook
 for number in range(10):
-    rule = RememberedRule(tool="t", path=f"{sys.argv[2]}/{number}", workspace="/w", added=datetime.now(UTC))
+    path, added = f"{sys.argv[2]}/{number}", datetime.now(UTC)
+    rule = RememberedRule(tool="t", fingerprint="f", place="pack p", path=path, workspace="/w", added=added)
     RuleBook(Path(sys.argv[1])).add(rule)
 """
     command = [sys.executable, "-c", code, str(book.path.parent)]

@@ -1,13 +1,13 @@
 """The `!` of an approval: a narrow rule, agreed upon with the person and kept outside of the workspace (K43)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from posixpath import dirname, splitext
 from typing import Final
 
 from toolroll.cli.terminal import Terminal
 from toolroll.errors import ToolrollError
-from toolroll.home.rules import RememberedRule, RuleBook, path_problem
+from toolroll.home.rules import Identity, RememberedRule, RuleBook, path_problem
 from toolroll.kernel.approval import ApprovalRequest
 from toolroll.kernel.policy import Rule
 from toolroll.safe.text import visible
@@ -16,12 +16,19 @@ _WILD: Final = ("*", "?")
 
 
 class Memory:
-    """Where "always" goes: the rule book, for one workspace."""
+    """Where "always" goes: the rule book, for one workspace and the tools of which it is known where they are from."""
 
-    def __init__(self, book: RuleBook, workspace: str, *, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self, book: RuleBook, workspace: str, *, places: Mapping[str, str], clock: Callable[[], datetime]
+    ) -> None:
         self._book = book
         self._workspace = workspace
+        self._places = places
         self._clock = clock
+
+    def can_remember(self, request: ApprovalRequest) -> bool:
+        """Whether there is something to bind a rule to: a path, and the place of the tool."""
+        return bool(request.paths) and request.tool in self._places
 
     def remember(
         self, request: ApprovalRequest, terminal: Terminal, confirmed: Callable[[Terminal, str], bool]
@@ -31,12 +38,15 @@ class Memory:
         glob = self._ask_glob(terminal, request, suggestion)
         if glob is None:
             return False
+        place = self._places[request.tool]
         told = f"{request.tool} on {visible(glob, keep=())}\nin {visible(self._workspace, keep=())}"
+        told += f"\nas long as it is the one from {visible(place, keep=())}"
         terminal.say(f"From now on without asking:\n{told}", "text")
         if not confirmed(terminal, "Always allow this?"):
             return False
         try:
-            self._book.add(RememberedRule(tool=request.tool, path=glob, workspace=self._workspace, added=self._clock()))
+            tool = Identity(tool=request.tool, fingerprint=request.fingerprint, place=place)
+            self._book.add(RememberedRule.of(tool, path=glob, workspace=self._workspace, added=self._clock()))
         except ToolrollError as error:
             terminal.say(error.message, "warning")
             return False

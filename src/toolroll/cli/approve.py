@@ -127,7 +127,7 @@ class _Question:
             **({"e": ("edit", self._edit)} if preview.editable is not None else {}),
             **({"h": ("hunks", self._choose_hunks)} if self._diff else {}),
             **({"a": (f"all {others + 1}", self._all)} if others else {}),
-            **({"!": ("always", self._always)} if memory and request.paths else {}),
+            **({"!": ("always", self._always)} if memory and memory.can_remember(request) else {}),
         }
 
     def ask(self) -> Decision | Literal["all"]:

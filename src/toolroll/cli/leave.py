@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,7 +12,11 @@ from toolroll.kernel.approval import ApprovalRequest, Approve, Approver, Decisio
 from toolroll.kernel.context import utc_now
 from toolroll.kernel.policy import Policy
 from toolroll.kernel.tool import Tool
+from toolroll.packs.catalog import Entry
 from toolroll.safe.text import terminal_safe
+
+if TYPE_CHECKING:
+    from toolroll.home.rules import RuleBook
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,30 +35,44 @@ class YesApprover:
         return [Approve() for _ in requests]
 
 
-def leave_for(tool: Tool | None, *, yes: bool, stdin_is_taken: bool, environment: Mapping[str, str]) -> Leave:
+def leave_for(entry: Entry | None, *, yes: bool, stdin_is_taken: bool, environment: Mapping[str, str]) -> Leave:
     """Whom to ask about this tool; nobody is a possible answer, and then it does not run (XA8)."""
-    if tool is None or (tool.effect == "reads" and tool.core.effect == "reads" and not tool.asks):
+    if entry is None or _only_reads(entry.tool):
         return Leave()
     if yes:
         return Leave(approver=YesApprover())
-    return _remembered_or_asked(stdin_is_taken=stdin_is_taken, environment=environment)
+    return _remembered_or_asked(entry, stdin_is_taken=stdin_is_taken, environment=environment)
 
 
-def _remembered_or_asked(*, stdin_is_taken: bool, environment: Mapping[str, str]) -> Leave:
+def _only_reads(tool: Tool) -> bool:
+    return tool.effect == "reads" and tool.core.effect == "reads" and not tool.asks
+
+
+def _remembered_or_asked(entry: Entry, *, stdin_is_taken: bool, environment: Mapping[str, str]) -> Leave:
     from toolroll.cli.always import Memory  # noqa: PLC0415 - rich and all that asks: only when somebody is to be asked
     from toolroll.cli.approve import TerminalApprover  # noqa: PLC0415 - as above
     from toolroll.cli.terminal import open_terminal  # noqa: PLC0415 - as above
-    from toolroll.home.rules import RuleBook, workspace_of  # noqa: PLC0415 - as above
+    from toolroll.home.rules import Identity, RuleBook, workspace_of  # noqa: PLC0415 - as above
 
     workspace = workspace_of(Path.cwd())
     memory, policy = None, Policy()
     try:
         book = RuleBook.of_user(environment)
-        policy = Policy(book.rules_for(workspace))
-        memory = Memory(book, workspace, clock=utc_now)
+        tool = Identity(tool=entry.tool.name, fingerprint=entry.tool.describe().fingerprint, place=entry.place)
+        policy = Policy(book.rules_for(workspace, [tool]))
+        memory = Memory(book, workspace, places={entry.tool.name: entry.place}, clock=utc_now)
+        _tell_unbound(book)
     except ToolrollError as error:
         click.echo(f"Warning: {terminal_safe(error.message)}", err=True)
     terminal = open_terminal(environment, stdin_is_taken=stdin_is_taken)
     if terminal is None:
         return Leave(policy=policy)
     return Leave(policy=policy, approver=TerminalApprover(terminal, environment=environment, memory=memory))
+
+
+def _tell_unbound(book: "RuleBook") -> None:
+    if count := book.unbound():
+        many = "1 remembered approval does not say which code its tool is, and counts"
+        if count > 1:
+            many = f"{count} remembered approvals do not say which code their tools are, and count"
+        click.echo(f"Note: {many} for nothing. See '{terminal_safe(str(book.path))}'.", err=True)

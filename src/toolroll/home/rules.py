@@ -1,13 +1,14 @@
 """Remembered approvals: what a person said "always" to, kept outside of every workspace (K43).
 
-Only narrow leave can be remembered: one tool, on paths that a glob with a name in it fits, in the one workspace where
-it was given. Such a rule spares a question; it never beats a deny rule, because the policy asks those first.
+Only narrow leave can be remembered: one tool as it is defined and where it is from, on paths that a glob with a name in
+it fits, in the one workspace where it was given. Another tool of that name, or the same one with another definition,
+is asked about. Such a rule spares a question; it never beats a deny rule, because the policy asks those first.
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -25,7 +26,9 @@ from toolroll.safe.names import RelativePath, shown
 from toolroll.safe.root import Root
 from toolroll.safe.text import suspicious
 
-VERSION: Final = 1
+VERSION: Final = 2
+"""1 had rules for whatever tool bears a name; they are read, and count for nothing."""
+
 MAX_RULES_BYTES: Final = 1_048_576
 """Some five thousand rules: nobody says "always" that often, and a file that large is read in 10 ms."""
 
@@ -36,17 +39,42 @@ _WILD: Final = "*?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """Which tool is meant: its name, the hash of its definition, and its place (a pack, or the absolute path)."""
+
+    tool: str
+    fingerprint: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RememberedRule:
     """Leave for one tool on the paths that `path` (a glob) fits, in one workspace; refused where it is not narrow."""
 
     tool: str
+    fingerprint: str
+    place: str
     path: str
     workspace: str
     added: datetime
     action: Literal["allow"] = "allow"
 
+    @classmethod
+    def of(cls, tool: Identity, *, path: str, workspace: str, added: datetime) -> "RememberedRule":
+        """Leave for this tool."""
+        return cls(
+            tool=tool.tool,
+            fingerprint=tool.fingerprint,
+            place=tool.place,
+            path=path,
+            workspace=workspace,
+            added=added,
+        )
+
     def __post_init__(self) -> None:
         check_name(self.tool)
+        if not (self.fingerprint and self.place and _is_plain(self.fingerprint) and _is_plain(self.place)):
+            raise UsageError(f"'{shown(self.place)}' is no place in plain characters, to bind a rule to.")
         if problem := path_problem(self.path):
             raise UsageError(f"'{shown(self.path)}' cannot be remembered: {problem}")
         if not os.path.isabs(self.workspace) or not _is_plain(self.workspace):  # noqa: PTH117 -- kept as text
@@ -57,9 +85,14 @@ class RememberedRule:
         """The rule as a policy takes it."""
         return Rule(action=self.action, tool=self.tool, path=self.path)
 
+    @property
+    def identity(self) -> Identity:
+        """The tool that it is for."""
+        return Identity(tool=self.tool, fingerprint=self.fingerprint, place=self.place)
+
     def is_same(self, other: "RememberedRule") -> bool:
         """Whether both give the same leave, whenever they were added."""
-        return (self.tool, self.path, self.workspace) == (other.tool, other.path, other.workspace)
+        return replace(self, added=other.added) == other
 
 
 def path_problem(path: str) -> str | None:
@@ -96,15 +129,22 @@ class RuleBook:
         return self._folder / _NAME.name
 
     def rules(self) -> tuple[RememberedRule, ...]:
-        """All rules, oldest first."""
+        """All rules that count, oldest first."""
+        return tuple(rule for one in self._all() if (rule := one.bound()))
+
+    def unbound(self) -> int:
+        """How many rules are of an older form, for any tool of a name: they count for nothing, and go with a change."""
+        return sum(one.bound() is None for one in self._all())
+
+    def rules_for(self, workspace: str, tools: Collection[Identity]) -> tuple[Rule, ...]:
+        """What was remembered for this workspace and these tools, and for no others, for a policy."""
+        return tuple(one.rule for one in self.rules() if one.workspace == workspace and one.identity in tools)
+
+    def _all(self) -> "list[_StoredRule]":
         if not self._folder.exists():
-            return ()
+            return []
         with closing(Root(private_folder(self._folder))) as root:
             return self._read(root)
-
-    def rules_for(self, workspace: str) -> tuple[Rule, ...]:
-        """What was remembered for this workspace and no other, for a policy."""
-        return tuple(one.rule for one in self.rules() if one.workspace == workspace)
 
     def add(self, rule: RememberedRule) -> bool:
         """Remember a rule; whether it was new."""
@@ -117,17 +157,17 @@ class RuleBook:
     def _change(self, change: Callable[[tuple[RememberedRule, ...]], tuple[RememberedRule, ...]]) -> bool:
         folder = private_folder(self._folder)
         with FileLock(folder / _LOCK), closing(Root(folder)) as root:
-            before = self._read(root)
+            before = tuple(rule for one in self._read(root) if (rule := one.bound()))
             after = change(before)
             if after != before:
                 root.write_file(_NAME, _text_of(after).encode(), mode=0o600)
             return after != before
 
-    def _read(self, root: Root) -> tuple[RememberedRule, ...]:
+    def _read(self, root: Root) -> "list[_StoredRule]":
         try:
             mode = root.stat(_NAME).mode
         except FileMissing:
-            return ()
+            return []
         if mode & _OTHERS_CAN_WRITE:
             raise self._refusal("other users can write to it. Look through it, then make it yours (chmod 600)")
         try:
@@ -150,29 +190,36 @@ class _StoredRule(BaseModel):
     path: str
     workspace: str
     added: AwareDatetime
+    fingerprint: str | None = None
+    place: str | None = None
+
+    def bound(self) -> RememberedRule | None:
+        """The rule; None for one of version 1, which does not say which code the tool is."""
+        if self.fingerprint is None or self.place is None:
+            return None
+        return RememberedRule(**self.model_dump())
 
 
 class _StoredRules(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    version: Annotated[int, Field(ge=VERSION, le=VERSION)]  # not Literal: that takes true for 1
+    version: Annotated[int, Field(ge=1, le=VERSION)]  # not Literal: that takes true for 1
     rules: list[_StoredRule]
 
 
-def _rules_in(text: str) -> tuple[RememberedRule, ...]:
+def _rules_in(text: str) -> list[_StoredRule]:
     value = parse_json(text, limit_bytes=MAX_RULES_BYTES)
     version = value.get("version") if isinstance(value, dict) else None
     if isinstance(version, int) and version > VERSION:
         raise UsageError(f"it is of version {version}, and this toolroll knows version {VERSION}")
     stored = _StoredRules.model_validate_json(text, strict=True)
-    return tuple(RememberedRule(**one.model_dump()) for one in stored.rules)
+    for one in stored.rules:
+        one.bound()  # one rule that is too wide, and none of the file is believed
+    return stored.rules
 
 
 def _text_of(rules: tuple[RememberedRule, ...]) -> str:
-    stored = [
-        _StoredRule(action=one.action, tool=one.tool, path=one.path, workspace=one.workspace, added=one.added)
-        for one in rules
-    ]
+    stored = [_StoredRule(**asdict(one)) for one in rules]
     return _StoredRules(version=VERSION, rules=stored).model_dump_json(indent=2) + "\n"
 
 

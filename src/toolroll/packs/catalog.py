@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from toolroll.errors import ToolFailure
 from toolroll.kernel.tool import Tool
 from toolroll.kernel.toolset import Toolset
-from toolroll.packs.load import load_tools
+from toolroll.packs.load import load_tools, place_of
 from toolroll.packs.registry import PACKS, Pack, pack_named, packs_holding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A tool, and the pack, file or module that it is from."""
+    """A tool, and the pack, file or module that it is from: as it was named (`origin`), and exactly (`place`)."""
 
     tool: Tool
     origin: str
+    place: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +30,16 @@ class Catalog:
         """The tools as a set; two of one name are refused."""
         return Toolset(entry.tool for entry in self.entries)
 
+    def get(self, name: str) -> Entry | None:
+        """The entry of exactly this name."""
+        return next((entry for entry in self.entries if entry.tool.name == name), None)
+
     def find(self, name: str) -> Entry:
         """The entry of that name; `ToolFailure` with the known names and the nearest one."""
-        tools = self.tools
-        found = tools.get(name)
+        tools, found = self.tools, self.get(name)
         if found is None:
             raise ToolFailure(tools.unknown(name).text, code="unknown_tool")
-        return next(entry for entry in self.entries if entry.tool is found)
+        return found
 
 
 def read_catalog(packs: Sequence[str] = (), sources: Sequence[str] = (), *, wanted: str | None = None) -> Catalog:
@@ -51,9 +55,10 @@ def read_catalog(packs: Sequence[str] = (), sources: Sequence[str] = (), *, want
 
 def _of_packs(packs: Sequence[Pack]) -> Iterator[Entry]:
     for pack in packs:
-        yield from (Entry(tool=tool, origin=pack.name) for tool in pack.load())
+        yield from (Entry(tool=tool, origin=pack.name, place=f"pack {pack.name}") for tool in pack.load())
 
 
 def _of_sources(sources: Sequence[str]) -> Iterator[Entry]:
     for source in sources:
-        yield from (Entry(tool=tool, origin=source) for tool in load_tools(source))
+        tools = load_tools(source)
+        yield from (Entry(tool=tool, origin=source, place=place_of(source)) for tool in tools)

@@ -17,11 +17,23 @@ T = TypeVar("T")
 
 def load_tools(source: str) -> tuple[Tool, ...]:
     """All tools that a file (`tools.py`, `path/to/tools`) or an importable module has under public names, in order."""
-    module = _from_file(Path(source)) if source.endswith(".py") or "/" in source else _from_name(source)
+    module = _from_file(Path(source)) if _is_file(source) else _from_name(source)
     found = {id(value): value for name, value in vars(module).items() if isinstance(value, Tool) and name[0] != "_"}
     if not found:
         raise UsageError(f"'{shown(source)}' has no tools. Put @tool above a function in it.")
     return tuple(found.values())
+
+
+def place_of(source: str) -> str:
+    """Which code a source that was loaded is: the absolute path of its file, without links."""
+    if _is_file(source):
+        return str(Path(source).resolve())
+    file = getattr(sys.modules[source], "__file__", None)
+    return f"module {source}" if file is None else str(Path(file).resolve())
+
+
+def _is_file(source: str) -> bool:
+    return source.endswith(".py") or "/" in source
 
 
 def _from_file(path: Path) -> ModuleType:
