@@ -118,6 +118,17 @@ def sleepy(ready: str) -> str:
 
 
 @tool
+async def stubborn(ready: str) -> str:
+    """Hold up the event loop; says so in a file first."""
+    import time
+
+    Path(ready).touch()
+    for _ in range(1_200):
+        time.sleep(0.05)
+    return "done"
+
+
+@tool
 def loose(fields: dict[str, int]) -> str:
     """Take a free-form map, which has no strict form."""
     return str(fields)

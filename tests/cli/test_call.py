@@ -5,10 +5,13 @@ import os
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from tests.cli.pseudo import TOOLS, WAIT_S, Pseudo, environment, toolroll
+
+from toolroll.packs.load import load_tools
 
 Done = subprocess.CompletedProcess[str]
 
@@ -78,7 +81,7 @@ def test_S3_parts_as_text_name_what_cannot_be_printed(tmp_path: Path) -> None:
         (["look", "{broken"], "Invalid JSON: "),
         (["look", "[]"], ""),
         (["lok", "{}"], "Unknown tool 'lok'. Did you mean look? Known tools: "),
-        (["endless"], "endless took longer than 0.3 seconds and was stopped.\n"),
+        (["endless"], "endless did not end within 0.3 seconds and was stopped.\n"),
     ],
 )
 def test_S2_S3_a_failed_call_is_told_as_to_a_model_and_is_1(tmp_path: Path, arguments: list[str], text: str) -> None:
@@ -163,8 +166,17 @@ def test_S3_yes_is_a_yes_to_approvals_not_to_wrong_arguments(tmp_path: Path) -> 
 def rules(folder: Path, path: str, workspace: Path) -> None:
     place = folder / "home" / "config"
     place.mkdir(parents=True, mode=0o700)
-    rule = {"action": "allow", "tool": "save_unseen", "path": path, "workspace": str(workspace.resolve())}
-    text = json.dumps({"version": 1, "rules": [rule | {"added": "2026-01-01T00:00:00Z"}]})
+    [tool] = [one for one in load_tools(str(TOOLS)) if one.name == "save_unseen"]
+    rule = {
+        "action": "allow",
+        "tool": tool.name,
+        "fingerprint": tool.definition.fingerprint,
+        "place": str(TOOLS.resolve()),
+        "path": path,
+        "workspace": str(workspace.resolve()),
+        "added": "2026-01-01T00:00:00Z",
+    }
+    text = json.dumps({"version": 2, "rules": [rule]})
     (place / "rules.json").write_text(text)
 
 
@@ -206,6 +218,33 @@ def test_S2_an_interrupted_call_is_130(tmp_path: Path, key: str) -> None:
             os.kill(terminal.process.pid, signal.SIGINT)
         code, out = terminal.end()
     assert (code, json.loads(out)) == (130, {"error": {"code": "interrupted", "message": "Interrupted."}})
+
+
+def test_S2_S6_a_second_control_c_ends_a_tool_that_holds_up_the_loop(tmp_path: Path) -> None:
+    """asyncio's first note of it waits for the tool; the second ends it, and no traceback is left behind."""
+    ready = tmp_path / "ready"
+    command = toolroll("call", "stubborn", json.dumps({"ready": str(ready)}), "--from", str(TOOLS))
+    with Pseudo(command, env=environment(tmp_path / "home"), cwd=tmp_path) as terminal:
+        deadline = time.monotonic() + WAIT_S
+        while not ready.exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        while terminal.process.poll() is None and time.monotonic() < deadline:
+            terminal.send(b"\x03")
+            with suppress(subprocess.TimeoutExpired):
+                terminal.process.wait(0.5)
+            if "Interrupted." in terminal.text:
+                break
+        assert terminal.end() == (130, "")
+        assert terminal.text.replace("^C", "").strip() == "Error: Interrupted."
+
+
+def test_S6_arguments_from_a_closed_stdin(tmp_path: Path) -> None:
+    command = " ".join(f"'{part}'" for part in toolroll("call", "done", "-"))
+    done = subprocess.run(
+        ["sh", "-c", f"{command} <&-"], env=environment(tmp_path), capture_output=True, text=True, check=False
+    )
+    told = "Error: The arguments were to come from stdin, and it is closed. Pipe JSON in, or write it here.\n"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", told)
 
 
 def test_progress_is_shown_at_a_terminal_only(tmp_path: Path) -> None:

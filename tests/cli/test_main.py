@@ -238,3 +238,57 @@ def test_S6_the_shell_can_complete_names(tmp_path: Path) -> None:
     env = environment(tmp_path, _TOOLROLL_COMPLETE="bash_complete", COMP_WORDS="toolroll call wri", COMP_CWORD="2")
     done = subprocess.run(toolroll(), env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.stdout == "plain,write_todos\n"
+
+
+def test_S6_a_hint_of_click_ends_with_one_sign(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["tools", "list", "--fro", "x"], Session()) == 2
+    assert "Did you mean '--from'? Try 'toolroll tools list --help'." in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--help",),
+        ("--version",),
+        ("tools", "list"),
+        ("tools", "list", "--json"),
+        ("tools", "show", "done"),
+        ("call", "done", '{"message": "x"}'),
+        ("call", "done", '{"message": "x"}', "--json"),
+        ("demo",),
+    ],
+)
+def test_S2_S6_an_answer_that_cannot_be_written_is_told_in_one_line(
+    arguments: tuple[str, ...], unbuffered: str, tmp_path: Path
+) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            toolroll(*arguments),
+            env=environment(tmp_path, PYTHONUNBUFFERED=unbuffered),
+            cwd=tmp_path,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    told = "Error: The answer could not be written: No space left on device.\n"
+    assert (done.returncode, done.stderr) == (1, told)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_S6_an_error_that_cannot_be_written_as_json_is_told_in_words(tmp_path: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            toolroll("tools", "show", "nothing", "--json"),
+            env=environment(tmp_path),
+            cwd=tmp_path,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: Unknown tool 'nothing'.")
+    assert done.stderr.count("\n") == 1

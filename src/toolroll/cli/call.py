@@ -10,7 +10,7 @@ import click
 
 from toolroll.cli.session import DONE, FAILED, NEEDS_APPROVAL, Session, output_options, source_options
 from toolroll.cli.tools import complete_names
-from toolroll.errors import UsageError
+from toolroll.errors import ToolFailure, UsageError
 from toolroll.safe.limits import MAX_ARGUMENTS_BYTES
 from toolroll.safe.text import one_line
 
@@ -54,14 +54,18 @@ def call(
     from toolroll.cli.leave import leave_for  # noqa: PLC0415 - these bring pydantic: four interpreter starts
     from toolroll.packs.catalog import read_catalog  # noqa: PLC0415 - as above
 
-    tools = read_catalog(packs, sources, wanted=name).tools
-    leave = leave_for(tools.get(name), yes=yes, stdin_is_taken=arguments == "-", environment=os.environ)
+    catalog = read_catalog(packs, sources, wanted=name)
+    tools = catalog.tools
+    leave = leave_for(catalog.get(name), yes=yes, stdin_is_taken=arguments == "-", environment=os.environ)
     return _answer(session, name, _result(tools, name, raw, leave))
 
 
 def _arguments(given: str) -> str:
     if given != "-":
         return given
+    if sys.stdin is None:
+        told = "The arguments were to come from stdin, and it is closed. Pipe JSON in, or write it here."
+        raise ToolFailure(told, code="stdin_closed")
     try:
         # One byte more than a tool takes: it is the tool that says what is too much.
         return sys.stdin.buffer.read(MAX_ARGUMENTS_BYTES + 1).decode()
@@ -70,12 +74,17 @@ def _arguments(given: str) -> str:
 
 
 def _set_up_log(session: Session) -> None:
-    """Tracebacks of failed tools go to the log, and the log to stderr with --debug only."""
+    """Tracebacks of failed tools go to the log, and the log to stderr with --debug only.
+
+    asyncio's too: after a second Ctrl-C it logs the task that nobody waits for any more.
+    """
     import logging  # noqa: PLC0415 - an interpreter start of its own
 
-    logger = logging.getLogger("toolroll")
-    logger.addHandler(logging.StreamHandler(sys.stderr) if session.debug else logging.NullHandler())
-    logger.propagate = False
+    handler = logging.StreamHandler(sys.stderr) if session.debug else logging.NullHandler()
+    for name in ("toolroll", "asyncio"):
+        logger = logging.getLogger(name)
+        logger.addHandler(handler)
+        logger.propagate = False
 
 
 def _result(tools: "Toolset", name: str, raw: str, leave: "Leave") -> "ToolResult":

@@ -1,5 +1,6 @@
 """The `toolroll` command: one table of commands, and the outermost handler of whatever goes wrong."""
 
+import errno
 import io
 import os
 import sys
@@ -11,10 +12,13 @@ import click
 
 from toolroll._version import __version__
 from toolroll.cli.lazy import LazyCommand, LazyGroup
-from toolroll.cli.session import EXIT_CODES, FAILED, INTERRUPTED, WRONG_USAGE, Session, debug_option
+from toolroll.cli.session import DONE, EXIT_CODES, FAILED, INTERRUPTED, WRONG_USAGE, Session, debug_option
 from toolroll.errors import ToolFailure, ToolrollError, UsageError
 
 _MAX_COLUMNS: Final = 80
+_OUTPUT_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""What writing to a full disk, or to a terminal that is gone, fails with; then no file is named."""
+
 _COMMANDS: Final = {
     "tools": LazyCommand(place="toolroll.cli.tools:tools", summary="List the tools; show what a model is told of one."),
     "call": LazyCommand(place="toolroll.cli.call:call", summary="Call one tool without a model."),
@@ -40,7 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):  # a letter that the locale does not have is no reason to fail
         sys.stdout.reconfigure(errors="backslashreplace")
-    sys.exit(run(given, Session(json=asks_for_json(given))))
+    session = Session(json=asks_for_json(given))
+    sys.exit(_finished(run(given, session), session))
 
 
 def run(arguments: list[str], session: Session) -> int:
@@ -63,6 +68,16 @@ def run(arguments: list[str], session: Session) -> int:
     return outcome if isinstance(outcome, int) else 0
 
 
+def _finished(code: int, session: Session) -> int:
+    """The exit code, once all of the answer is where it belongs."""
+    problem = session.finish()
+    if problem is None:
+        return code
+    if code == DONE and not isinstance(problem, BrokenPipeError):
+        _told(problem, session)
+    return code or FAILED
+
+
 def asks_for_json(arguments: Sequence[str]) -> bool:
     """Whether `--json` was given: it counts also for what cannot even be parsed."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
@@ -82,6 +97,9 @@ def _told(error: Exception, session: Session) -> int:
         case ToolrollError():
             session.fail(error.failure_code if isinstance(error, ToolFailure) else error.code, error.message)
             return WRONG_USAGE if isinstance(error, UsageError) else FAILED
+        case OSError(filename=None, strerror=str(why)) if error.errno in _OUTPUT_ERRORS:
+            session.fail("output", f"The answer could not be written: {why}.")
+            return FAILED
         case _:
             what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
             session.fail("unexpected", f"Something unexpected went wrong: {what}. Add --debug to see where.")
@@ -94,7 +112,8 @@ def _told_usage(error: click.UsageError, session: Session) -> int:
         return WRONG_USAGE
     command = error.ctx.command_path if error.ctx else "toolroll"
     what = "A command is missing." if isinstance(error, click.exceptions.NoArgsIsHelpError) else error.format_message()
-    session.fail("usage", f"{what.rstrip('.')}. Try '{command} --help'.")
+    told = what if what.endswith("?") else f"{what.rstrip('.')}."
+    session.fail("usage", f"{told} Try '{command} --help'.")
     return WRONG_USAGE
 
 

@@ -4,6 +4,7 @@ import io
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TextIO, TypeVar
 
@@ -73,15 +74,37 @@ class Session:
         self.out.flush()
 
     def fail(self, code: str, message: str) -> None:
-        """Say what went wrong: as JSON on stdout, or in words on stderr."""
+        """Say what went wrong: as JSON on stdout, or in words on stderr, also where stdout takes nothing any more."""
         if self.json:
-            self.write_json({"error": {"code": code, "message": message}})
-        else:
+            with suppress(OSError):
+                self.write_json({"error": {"code": code, "message": message}})
+                return
+        with suppress(OSError):
             click.echo(f"Error: {_safe(message)}", err=True)
+
+    def finish(self) -> OSError | None:
+        """Write out what is still held back; the error when it cannot be written, and then it is given up for good.
+
+        Left to the interpreter it would fail there: with a complaint in its own words, and its own exit code 120.
+        """
+        problem: OSError | None = None
+        for stream in filter(None, (_standard("stdout"), self._out)):
+            try:
+                stream.flush()
+            except OSError as error:
+                problem = error
+                _swallow(stream)
+        return problem
 
     @property
     def _speaks_utf8(self) -> bool:
         return (self.out.encoding or "").casefold().replace("-", "") == "utf8"
+
+
+def _swallow(stream: TextIO) -> None:
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
 
 
 def _safe(text: str) -> str:
