@@ -16,4 +16,5 @@ def require_extra() -> None:
         except ModuleNotFoundError as error:
             if error.name != name:  # it is there, but something it needs itself is not
                 raise
-            raise UsageError(f"check_tool needs {name}. Install it with: pip install 'toolroll[testing]'") from None
+            told = "install the extra: pip install 'toolroll[testing]', or '.[testing]' in a checkout"
+            raise UsageError(f"check_tool needs {name}: {told}.") from None
