@@ -1,11 +1,14 @@
 """`toolroll demo`: true, readable, and gone without a trace."""
 
+import inspect
 import json
 import subprocess
 from pathlib import Path
 
 import pytest
 from tests.cli.pseudo import Pseudo, environment, toolroll
+
+from toolroll.cli import sample
 
 
 def played(folder: Path, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
@@ -68,6 +71,15 @@ def test_the_demo_is_in_colour_and_fits(tmp_path: Path, columns: int) -> None:
         assert all(len(line) <= min(columns, 88) for line in terminal.display)
         colours = {cell.fg for line in terminal.screen.buffer.values() for cell in line.values()}
     assert {"green", "red", "cyan"} <= colours
+
+
+def test_the_demo_on_a_narrow_screen_cuts_nothing_off(tmp_path: Path) -> None:
+    """S8: code is folded, and a long title still ends in its rule."""
+    lines = played(tmp_path, COLUMNS="40").stdout.splitlines()
+    assert all(len(line) <= 40 for line in lines)
+    joined = "".join("".join(lines).split())
+    assert "".join(inspect.getsource(sample.put_item.__wrapped__).split()) in joined  # type: ignore[attr-defined]
+    assert "model can repair it " + "─" * 20 in lines
 
 
 def test_the_demo_without_colour(tmp_path: Path) -> None:

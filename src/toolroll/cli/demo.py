@@ -203,8 +203,10 @@ class Stage:
 
     def _title(self, title: str) -> None:
         if self._console is not None:
-            rule = "─" * max(self._console.width - len(title) - 1, 0)
-            self._console.print(Text.assemble("\n", (title, "bold"), " ", (rule, "cyan")))
+            width = self._console.width
+            *lines, last = Text(title, style="bold").wrap(self._console, width)
+            rule = "─" * max(width - len(last) - 1, 0)
+            self._console.print(Text("\n").join([Text(), *lines, Text.assemble(last, (f" {rule}".rstrip(), "cyan"))]))
 
     def _say(self, text: str, style: str = "") -> None:
         self._put(Text(text, style=style))
@@ -218,7 +220,9 @@ class Stage:
     def _code(self, text: str, language: str) -> None:
         if self._console is not None:
             syntax = Syntax(text, language, theme="ansi_dark", background_color="default")
-            self._put(syntax.highlight(text.rstrip()))
+            drawn = syntax.highlight(text.rstrip())
+            drawn.no_wrap, drawn.overflow = False, "fold"  # rich crops code at the width of the screen
+            self._put(drawn)
 
     def _put(self, text: Text, label: str = "") -> None:
         if self._console is None:
