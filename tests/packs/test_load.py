@@ -8,7 +8,7 @@ import pytest
 
 from toolroll.errors import DefinitionError, FileMissing, ToolFailure, ToolrollError, UsageError
 from toolroll.packs.catalog import read_catalog
-from toolroll.packs.load import load_tools
+from toolroll.packs.load import load_tools, place_of
 
 GOOD = """
 from __future__ import annotations
@@ -154,3 +154,18 @@ def test_K4_two_tools_of_one_name_are_refused(tmp_path: Path) -> None:
     sources = [write(tmp_path, GOOD), write(tmp_path, GOOD, "other.py")]
     with pytest.raises(DefinitionError, match="Two tools are named 'first'"):
         _ = read_catalog([], sources).tools
+
+
+def test_K43_the_place_of_a_source_is_one_path_however_it_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "placed_tools.py").write_text(
+        "from toolroll import tool\n@tool\ndef a() -> str:\n  'A.'\n  return ''\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [*sys.path])
+    (tmp_path / "link.py").symlink_to("placed_tools.py")
+    load_tools("placed_tools")
+    for source in ("placed_tools", "placed_tools.py", "./placed_tools.py", "link.py"):
+        assert place_of(source) == str((tmp_path / "placed_tools.py").resolve())
+    assert place_of("sys") == "module sys", "it has no file"
