@@ -28,7 +28,7 @@ class Desk:
         return self.path.read_text()
 
     def _replace_tool(self) -> Tool:
-        def preview(arguments: Mapping[str, object], ctx: ToolContext, edited: str | None) -> Preview:
+        async def preview(arguments: Mapping[str, object], ctx: ToolContext, edited: str | None) -> Preview:
             before, old = self.text, str(arguments["old"])
             if edited is None and old not in before:
                 raise ToolFailure(f"{old!r} is not in the file.")

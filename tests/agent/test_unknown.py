@@ -215,3 +215,13 @@ async def test_XD1_a_new_file_that_is_there_was_made(tmp_path: Path) -> None:
     waiting = await make(desk, left, call, "Done.", tools=[create]).resume(RUN)
     assert [UNKNOWN in asked.why for asked in waiting.pending] == [True]
     assert not path.exists()
+
+
+async def test_XD1_what_a_rule_forbids_by_now_is_left_and_reported(desk: Desk) -> None:
+    left = await cut_off(desk, LETTER, "Done.")
+    policy = Policy((Rule(action="deny", tool="send"),))
+    person = Person()
+    result = await make(desk, left, LETTER, "Done.", approver=person, policy=policy).resume(RUN)
+    content, is_error = only_result(result)
+    assert (person.asked, desk.sent, is_error) == ([], [], True)
+    assert str(content).startswith(f"{UNKNOWN} It was not run again: send is not allowed here")

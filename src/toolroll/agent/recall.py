@@ -18,7 +18,6 @@ from toolroll.journal.records import (
     Intended,
     Kept,
     Record,
-    RunBegan,
     Said,
     Spent,
     Stopped,
@@ -110,12 +109,11 @@ class Recalled:
         self.state.budget.counted_from = len(self.state.steps)
         self.state.nudges.clear()
 
-    def open_spent(self) -> None:
+    def count_spent(self, turn: OpenTurn) -> None:
         """Count what sub-agents used in calls that are over; those of the others count again when they go on."""
-        if self.turn is not None:
-            for spent in self.turn.spent.values():
-                if spent.call_id in self.turn.ended:
-                    self._spend(spent)
+        for spent in turn.spent.values():
+            if spent.call_id in turn.ended:
+                self._spend(spent)
 
     def _take(self, record: Record) -> None:
         match record:
@@ -135,7 +133,7 @@ class Recalled:
                 self.kept[record.name] = record.value
             case Intended() | Asked() | Decided():
                 self._call(record)
-            case RunBegan() | Ended() | Spent():
+            case _:
                 return
 
     def _said(self, record: Said) -> None:
@@ -166,7 +164,7 @@ class Recalled:
                 facts.intended, facts.used, facts.asked, facts.decided = record, facts.decided, None, None
             case Asked():
                 facts.asked, facts.decided = record, None
-            case Decided():
+            case _:
                 facts.decided = record
 
     def _guarded(self, turn: OpenTurn) -> tuple[ToolCallLog, ...]:

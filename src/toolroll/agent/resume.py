@@ -206,7 +206,7 @@ class _Resumption:
         return ending
 
     async def _prepare(self, turn: OpenTurn) -> None:
-        self._recalled.open_spent()
+        self._recalled.count_spent(turn)
         self._state.known.update(turn.ended)
         if turn.turn.ending is None:
             for call in turn.open_calls:

@@ -11,7 +11,7 @@ from toolroll.agent.events import CallFinished, CallStarted
 from toolroll.agent.preview import preview_now
 from toolroll.agent.state import Answer, RunState
 from toolroll.journal.records import Asked, Ended, Intended
-from toolroll.kernel.approval import ApprovalRequest, Approve, Reject, rejection_text
+from toolroll.kernel.approval import ApprovalRequest, Reject, rejection_text
 from toolroll.kernel.ask import ask, tell
 from toolroll.kernel.context import Run
 from toolroll.kernel.events import ApprovalDecided
@@ -41,7 +41,7 @@ async def settle_unknown(state: RunState, call: ToolCall, intended: Intended, us
             await end_call(state, call, ToolResult.of_text(ALREADY_DONE))
         case "unknown":
             await _ask_about(state, tool, call)
-        case "not_done":
+        case _:
             state.intended[call.id] = intended
             if used is not None:
                 state.answers[call.id] = used
@@ -96,7 +96,7 @@ async def _ask_about(state: RunState, tool: Tool, call: ToolCall) -> None:
         case Reject():
             tell(state.run, ApprovalDecided(request=question, decision=decision))
             await end_unrun(state, call, f"{UNKNOWN} It was not run again: {rejection_text(decision)}", code="rejected")
-        case Approve():
+        case _:
             tell(state.run, ApprovalDecided(request=question, decision=decision))
             # The executor asks once more for what it is about to run: the same answer, bound to that.
             state.answers[call.id] = Answer(digest=shown.digest, decision=decision, is_recorded=True)

@@ -1,0 +1,126 @@
+"""A run as far as it can be compared with another: what was asked of it, what its calls came to, how it ended."""
+
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import Final
+
+from toolroll.journal.records import Answered, Asked, Ended, Finished, Record, RunBegan, Said
+from toolroll.kernel.conversation import UserMessage
+from toolroll.kernel.messages import TextPart
+
+NOTHING: Final = "(nothing)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """One place where a run is not what was recorded; `call` is the id of the call that it is about, if any."""
+
+    step: int
+    what: str
+    recorded: object
+    now: object
+    call: str | None = None
+
+    def __str__(self) -> str:
+        where = f"step {self.step}" + (f", call {self.call}" if self.call else "")
+        return f"{where}, {self.what}: recorded {self.recorded!r}, now {self.now!r}"
+
+
+@dataclass(slots=True, kw_only=True)
+class Outline:
+    """One step: its calls with what came of them, what was asked, what the agent said, and the end, if it was one."""
+
+    answered: Answered | None = None
+    ended: dict[str, Ended] = field(default_factory=dict)
+    asked: dict[str, Asked] = field(default_factory=dict)
+    said: list[str] = field(default_factory=list)
+    finished: list[Finished] = field(default_factory=list)
+
+
+def outline(records: Iterable[Record]) -> list[Outline]:
+    """The steps of a run; the first one stands for all that was before the model was first asked."""
+    steps = [Outline()]
+    for record in records:
+        step = steps[-1]
+        match record:
+            case Answered():
+                steps.append(Outline(answered=record))
+            case Ended():
+                step.ended[record.result.call_id] = record
+            case Asked():
+                step.asked.setdefault(record.call_id, record)  # what is asked again after a crash is another question
+            case Said() if record.about is not None:
+                step.said.append(_text(record))
+            case Finished():
+                step.finished.append(record)
+            case _:
+                continue
+    return steps
+
+
+def differences(
+    recorded: list[Outline], now: list[Outline], *, is_cut: bool = False, not_run: Container[str] = ()
+) -> Iterator[Difference]:
+    """Where the second differs; the calls in `not_run` were answered from the record, and are the same by that.
+
+    What follows the last step of a run that was cut off was never written, so there is nothing to compare it with.
+    """
+    for number, (before, after) in enumerate(zip_longest(recorded, now)):
+        if before is None or after is None:
+            yield Difference(
+                step=number,
+                what="model call",
+                recorded=NOTHING if before is None else "made",
+                now=NOTHING if after is None else "made",
+            )
+            return
+        yield from _of_calls(number, before, after, not_run)
+        if before.said != after.said and not (is_cut and number == len(recorded) - 1):
+            yield Difference(step=number, what="said to the model", recorded=before.said, now=after.said)
+
+
+def tool_differences(began: RunBegan, system: str, tools: dict[str, str]) -> Iterator[Difference]:
+    """What the model was told then, and would be told now."""
+    if began.system != system:
+        yield Difference(step=0, what="system prompt", recorded=began.system, now=system)
+    for name in [*began.tools, *(name for name in tools if name not in began.tools)]:
+        if began.tools.get(name) != tools.get(name):
+            recorded = "there" if name in began.tools else NOTHING
+            now = NOTHING if name not in tools else "defined differently" if name in began.tools else "there"
+            yield Difference(step=0, what=f"tool {name}", recorded=recorded, now=now)
+
+
+def _of_calls(step: int, before: Outline, after: Outline, not_run: Container[str]) -> Iterator[Difference]:
+    for call_id, ended in before.ended.items():
+        if call_id in not_run:
+            continue
+        other = after.ended.get(call_id)
+        if other is None:
+            yield Difference(step=step, call=call_id, what="result", recorded=ended.result.content, now=NOTHING)
+            continue
+        pairs = {
+            "result": (ended.result.content, other.result.content),
+            "is_error": (ended.result.is_error, other.result.is_error),
+            "code": (ended.code, other.code),
+        }
+        for what, (recorded, now) in pairs.items():
+            if recorded != now:
+                yield Difference(step=step, call=call_id, what=what, recorded=recorded, now=now)
+    for call_id in [*before.asked, *(one for one in after.asked if one not in before.asked)]:
+        if call_id not in not_run:
+            yield from _of_question(step, call_id, before.asked.get(call_id), after.asked.get(call_id))
+
+
+def _of_question(step: int, call_id: str, before: Asked | None, after: Asked | None) -> Iterator[Difference]:
+    if before is None or after is None or before.digest != after.digest:
+        recorded, now = (NOTHING if one is None else one.preview for one in (before, after))
+        if recorded == now:
+            recorded, now = "this digest", "another one"  # the tool, its arguments or its reason changed
+        yield Difference(step=step, call=call_id, what="question", recorded=recorded, now=now)
+
+
+def _text(record: Said) -> str:
+    message = record.message
+    parts = message.content if isinstance(message, UserMessage) else ()
+    return "".join(part.text for part in parts if isinstance(part, TextPart))

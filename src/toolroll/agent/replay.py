@@ -1,0 +1,242 @@
+"""Playing a recorded run again: the recorded answers of the model, the tools of today, and every difference.
+
+No model is asked and nothing is paid. Tools that only read run for real. Those that change something are answered from
+the record, unless the caller wants them too (`effects=`), as a test with a folder of its own does. The recorded run
+itself is not touched.
+"""
+
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from toolroll.agent.events import Event, StepFinished
+from toolroll.agent.loop import drive
+from toolroll.agent.outline import NOTHING, Difference, Outline, differences, outline, tool_differences
+from toolroll.agent.preview import effect_of
+from toolroll.agent.recall import PAUSED, response_of
+from toolroll.agent.result import RunResult
+from toolroll.agent.resume import GOING_ON
+from toolroll.agent.run import new_run, through
+from toolroll.agent.setup import Setup
+from toolroll.agent.state import RunState
+from toolroll.agent.unknown import ALREADY_DONE, UNKNOWN
+from toolroll.errors import ModelError, UsageError
+from toolroll.journal.journal import MemoryJournal, Recording
+from toolroll.journal.records import Answered, Decided, Ended, Finished, Record, RunBegan, Said
+from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, Effect, Reject
+from toolroll.kernel.messages import ToolCall, ToolMessage
+from toolroll.models.retry import RetryRule
+from toolroll.models.scripted import ScriptedModel
+
+if TYPE_CHECKING:
+    from toolroll.agent.agent import Agent
+
+READS: Final[tuple[Effect, ...]] = ("reads",)
+NOT_ON_RECORD: Final = "[not run: there is no result of this call on record]"
+_NEVER_RAN: Final = frozenset({"interrupted", "secret_lost", "unknown_outcome"})
+"""Calls that a crash or a person kept from being run: they are the same again only if they are not run again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayReport:
+    """What came of playing a run again. `result` is None where it could not be played to an end."""
+
+    run_id: str
+    differences: tuple[Difference, ...]
+    steps: int
+    calls_run: int
+    calls_from_record: int
+    notes: tuple[str, ...] = ()
+    result: RunResult[object] | None = None
+
+    @property
+    def is_same(self) -> bool:
+        """Whether nothing differs."""
+        return not self.differences
+
+
+async def replay(agent: "Agent[object]", run_id: str, *, effects: Container[Effect] = READS) -> ReplayReport:
+    """Run the agent again with the recorded answers of the model; every difference is reported with its place.
+
+    Calls of tools with one of `effects` run for real, and are approved as they were then; all others, and sub-agents,
+    are answered from the record.
+    """
+    journal = agent.setup.journal
+    if journal is None:
+        raise UsageError("Only a run with a journal can be replayed. Give the agent journal=SqliteJournal(path).")
+    recording = await journal.read(run_id)
+    parts = {row.run_id for row in await journal.runs() if row.parent == run_id}
+    return await _Replay(agent.setup, recording, _FromRecord(effects, parts)).report()
+
+
+@dataclass(slots=True, kw_only=True)
+class _Part:
+    """A run up to an end of it: what was said, how many turns followed, and how it ended."""
+
+    said: list[Said] = field(default_factory=list)
+    turns: int = 0
+    finished: Finished | None = None
+
+
+class _Replay:
+    def __init__(self, setup: Setup, recording: Recording, choice: "_FromRecord") -> None:
+        self._recording = recording
+        self._records = [record for _, record in recording]
+        self._setup = setup
+        self._tape = MemoryJournal()
+        self._known = choice.of(setup, recording.run_id, self._records)
+        self._stop_at: int | None = None
+        self._state = self._new_state()
+
+    async def report(self) -> ReplayReport:
+        """Play all of it, then compare."""
+        state = self._state
+        failure: ModelError | None = None
+        result: RunResult[object] | None = None
+        from_record = set(self._known)
+        try:
+            result = await through(state, self._play)
+        except ModelError as error:  # the recorded answers are used up
+            failure = error
+        now = [record for _, record in await self._tape.read(state.run.run_id)]
+        return ReplayReport(
+            run_id=state.run.run_id,
+            differences=tuple(self._differences(now, from_record, failure)),
+            steps=sum(isinstance(record, Answered) for record in now),
+            calls_run=sum(isinstance(record, Ended) for record in now),
+            calls_from_record=len(from_record) - len(state.known),
+            notes=self._recording.notes,
+            result=result,
+        )
+
+    def _new_state(self) -> RunState:
+        answers = [record for record in self._records if isinstance(record, Answered)]
+        origin = next((one.message.origin for one in answers if one.message.origin), self._setup.model.origin)
+        setup = replace(
+            self._setup,
+            model=ScriptedModel([response_of(one) for one in answers], origin=origin),
+            journal=self._tape,
+            approver=_Answers(self._records),
+            retry=RetryRule(retries=0),
+        )
+        state = new_run(setup, (), self._hear, run_id=self._recording.run_id)
+        state.known.update(self._known)
+        return state
+
+    async def _play(self) -> RunResult[object]:
+        state = self._state
+        turns = 0
+        result: RunResult[object] | None = None
+        for part in _parts(self._records):
+            for said in part.said:
+                state.hear_message(said.message)
+                await state.record(said)
+            turns += part.turns
+            # What was cut off must be cut off again: there are no more answers, or they belong to another question.
+            is_cut = part.finished is None or part.finished.stop_reason in PAUSED
+            self._stop_at = turns if is_cut else None
+            state.stop_requested = is_cut and part.turns == 0
+            state.budget.counted_from = len(state.steps)
+            state.nudges.clear()
+            result = await drive(state)
+        assert result is not None
+        return result
+
+    def _hear(self, event: Event) -> None:
+        if isinstance(event, StepFinished) and event.step.number == self._stop_at:
+            self._state.stop_requested = True
+
+    def _differences(
+        self, now: Sequence[Record], from_record: Container[str], failure: ModelError | None
+    ) -> Iterator[Difference]:
+        before, after = outline(self._records), outline(now)
+        tools = {tool.name: tool.fingerprint for tool in self._setup.definitions}
+        for began in self._records:
+            if isinstance(began, RunBegan):
+                yield from tool_differences(began, self._setup.system, tools)
+        last = before[-1].finished[-1:]
+        is_cut = not last or last[0].stop_reason in PAUSED
+        yield from differences(before, after, is_cut=is_cut, not_run=from_record)
+        if failure is not None:
+            yield Difference(step=len(after), what="model call", recorded=NOTHING, now="one more")
+        else:
+            yield from _of_ends(before, after)
+
+
+class _Answers:
+    """An approver that says what the person said then; what it was asked is compared later."""
+
+    def __init__(self, records: Sequence[Record]) -> None:
+        self._decided = {record.call_id: record for record in records if isinstance(record, Decided)}
+
+    def decide(self, requests: Sequence[ApprovalRequest], /) -> list[Decision]:
+        """The recorded decisions; no to what was never asked."""
+        return [self._decision(self._decided.get(request.call_id)) for request in requests]
+
+    def _decision(self, decided: Decided | None) -> Decision:
+        if decided is None:
+            return Reject("nobody was asked about this then")
+        return Approve(edited=decided.edited) if decided.decision == "approve" else Reject(reason=decided.reason)
+
+
+class _FromRecord:
+    """Which calls are not run again, and what they came to then."""
+
+    def __init__(self, effects: Container[Effect], parts: Container[str]) -> None:
+        self._effects = effects
+        self._parts = parts
+
+    def of(self, setup: Setup, run_id: str, records: Sequence[Record]) -> dict[str, Ended]:
+        """The recorded results by call id."""
+        ended = {record.result.call_id: record for record in records if isinstance(record, Ended)}
+        answers = [record for record in records if isinstance(record, Answered)]
+        left = [call for call in (answers[-1].message.calls if answers else ()) if call.id not in ended]
+        ended |= {call.id: _unfinished(call) for call in left}
+        return {
+            call_id: record
+            for call_id, record in ended.items()
+            if f"{run_id}.{call_id}" in self._parts or self._is_left_alone(setup, record)
+        }
+
+    def _is_left_alone(self, setup: Setup, record: Ended) -> bool:
+        content, tool = record.result.content, setup.tools.get(record.result.name)
+        if record.code in _NEVER_RAN or content == ALREADY_DONE or str(content).startswith(UNKNOWN):
+            return True
+        return record.code != "not_run" and tool is not None and effect_of(tool) not in self._effects
+
+
+def _unfinished(call: ToolCall) -> Ended:
+    message = ToolMessage(call_id=call.id, name=call.name, content=NOT_ON_RECORD, is_error=True)
+    return Ended(result=message, code=None, duration_ms=0.0)
+
+
+def _parts(records: Sequence[Record]) -> list[_Part]:
+    """The run from one end to the next. Where it was only paused, and went on with the same, there was no end."""
+    parts = [_Part()]
+    for record in records:
+        part = parts[-1]
+        match record:
+            case Said(about=about) if about in (None, GOING_ON):
+                if part.finished is not None:
+                    parts.append(part := _Part())
+                part.said.append(record)
+            case Answered():
+                if part.finished is not None and part.finished.stop_reason not in PAUSED:
+                    parts.append(part := _Part())
+                part.finished = None
+                part.turns += 1
+            case Finished():
+                part.finished = record
+            case _:
+                continue
+    return parts
+
+
+def _of_ends(before: Sequence[Outline], now: Sequence[Outline]) -> Iterator[Difference]:
+    """How each part ended; what was cut off has no end to compare."""
+    ends = [[(step, end) for step, one in enumerate(run) for end in one.finished] for run in (before, now)]
+    recorded, played = ([(step, end) for step, end in run if end.stop_reason not in PAUSED] for run in ends)
+    for (step, end), (_, other) in zip(recorded, played, strict=False):
+        for what in ("stop_reason", "stop_detail", "text"):
+            if getattr(end, what) != getattr(other, what):
+                yield Difference(step=step, what=what, recorded=getattr(end, what), now=getattr(other, what))
