@@ -49,14 +49,16 @@ def call(
       echo '{"path": "a.txt"}' | toolroll call read_it - --from my_tools.py
     """
     session.claim_stdout()
-    _set_up_log(session)
+    set_up_log(session)
     raw = _arguments(arguments)
     from toolroll.cli.leave import leave_for  # noqa: PLC0415 - these bring pydantic: four interpreter starts
     from toolroll.packs.catalog import read_catalog  # noqa: PLC0415 - as above
 
     catalog = read_catalog(packs, sources, wanted=name)
     tools = catalog.tools
-    leave = leave_for(catalog.get(name), yes=yes, stdin_is_taken=arguments == "-", environment=os.environ)
+    entry = catalog.get(name)
+    entries = () if entry is None else (entry,)
+    leave = leave_for(entries, yes=yes, stdin_is_taken=arguments == "-", environment=os.environ)
     return _answer(session, name, _result(tools, name, raw, leave))
 
 
@@ -73,7 +75,7 @@ def _arguments(given: str) -> str:
         raise UsageError("The arguments on stdin are not UTF-8. Send JSON text in that encoding.") from None
 
 
-def _set_up_log(session: Session) -> None:
+def set_up_log(session: Session) -> None:
     """Tracebacks of failed tools go to the log, and the log to stderr with --debug only.
 
     asyncio's too: after a second Ctrl-C it logs the task that nobody waits for any more.

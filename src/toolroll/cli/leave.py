@@ -35,20 +35,21 @@ class YesApprover:
         return [Approve() for _ in requests]
 
 
-def leave_for(entry: Entry | None, *, yes: bool, stdin_is_taken: bool, environment: Mapping[str, str]) -> Leave:
-    """Whom to ask about this tool; nobody is a possible answer, and then it does not run (XA8)."""
-    if entry is None or _only_reads(entry.tool):
+def leave_for(entries: Sequence[Entry], *, yes: bool, stdin_is_taken: bool, environment: Mapping[str, str]) -> Leave:
+    """Whom to ask about these tools; nobody is a possible answer, and then they do not run (XA8)."""
+    asked = [entry for entry in entries if not _only_reads(entry.tool)]
+    if not asked:
         return Leave()
     if yes:
         return Leave(approver=YesApprover())
-    return _remembered_or_asked(entry, stdin_is_taken=stdin_is_taken, environment=environment)
+    return _remembered_or_asked(asked, stdin_is_taken=stdin_is_taken, environment=environment)
 
 
 def _only_reads(tool: Tool) -> bool:
     return tool.effect == "reads" and tool.core.effect == "reads" and not tool.asks
 
 
-def _remembered_or_asked(entry: Entry, *, stdin_is_taken: bool, environment: Mapping[str, str]) -> Leave:
+def _remembered_or_asked(entries: Sequence[Entry], *, stdin_is_taken: bool, environment: Mapping[str, str]) -> Leave:
     from toolroll.cli.always import Memory  # noqa: PLC0415 - rich and all that asks: only when somebody is to be asked
     from toolroll.cli.approve import TerminalApprover  # noqa: PLC0415 - as above
     from toolroll.cli.terminal import open_terminal  # noqa: PLC0415 - as above
@@ -58,9 +59,12 @@ def _remembered_or_asked(entry: Entry, *, stdin_is_taken: bool, environment: Map
     memory, policy = None, Policy()
     try:
         book = RuleBook.of_user(environment)
-        tool = Identity(tool=entry.tool.name, fingerprint=entry.tool.describe().fingerprint, place=entry.place)
-        policy = Policy(book.rules_for(workspace, [tool]))
-        memory = Memory(book, workspace, places={entry.tool.name: entry.place}, clock=utc_now)
+        tools = [
+            Identity(tool=entry.tool.name, fingerprint=entry.tool.describe().fingerprint, place=entry.place)
+            for entry in entries
+        ]
+        policy = Policy(book.rules_for(workspace, tools))
+        memory = Memory(book, workspace, places={tool.tool: tool.place for tool in tools}, clock=utc_now)
         _tell_unbound(book)
     except ToolrollError as error:
         click.echo(f"Warning: {terminal_safe(error.message)}", err=True)

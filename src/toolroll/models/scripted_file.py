@@ -1,0 +1,119 @@
+"""A script of turns in a JSON file, played by the name `scripted:FILE`: a model for tests, demos and bug reports.
+
+The file holds a list. A turn is a text, or an object with what it has of `text`, `calls` (each with `name`,
+`arguments`, `id`), `stop` and `usage`, or `error` with a `code` and a `message` instead. Which turn comes next is
+decided by the conversation, not by the process: a run that is resumed elsewhere goes on where it was.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from toolroll.errors import ModelError, RequestRefused, UsageError
+from toolroll.kernel.conversation import AssistantBlock, AssistantMessage, CallBlock, Origin, TextBlock
+from toolroll.kernel.messages import ToolCall
+from toolroll.kernel.serialize import dump_json
+from toolroll.kernel.usage import Usage
+from toolroll.models.model import ModelRequest, ModelResponse, StopKind
+from toolroll.models.scripted import Line, ScriptedModel
+from toolroll.safe.refusals import refusals
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+PREFIX: Final = "scripted:"
+MAX_SCRIPT_BYTES: Final = 16 * 1024 * 1024
+"""More than any conversation that fits a model."""
+
+
+def scripted_file(path: Path) -> ScriptedModel:
+    """The model that plays the file; `UsageError` says what is wrong with it, and where."""
+    with refusals(str(path)), path.open("rb") as file:
+        data = file.read(MAX_SCRIPT_BYTES + 1)
+    if len(data) > MAX_SCRIPT_BYTES:
+        raise UsageError(f"The script '{path}' is larger than {MAX_SCRIPT_BYTES:,} bytes.")
+    origin = Origin(wire="chat", model=f"{PREFIX}{path.name}")
+    return ScriptedModel(_Player(_read(path, data), origin), origin=origin)
+
+
+class _Player:
+    def __init__(self, turns: Sequence[Any], origin: Origin) -> None:
+        self._turns = turns
+        self._origin = origin
+
+    def __call__(self, request: ModelRequest) -> Line:
+        made = sum(isinstance(message, AssistantMessage) for message in request.messages)
+        if made >= len(self._turns):
+            raise RequestRefused(f"The script has ended: it has {len(self._turns)} turns, and one more was asked for.")
+        turn = self._turns[made]
+        if isinstance(turn, str):
+            return self._response(made, text=turn)
+        if turn.error is not None:
+            return _error(turn.error.code, turn.error.message)
+        return self._response(made, text=turn.text, calls=turn.calls, stop=turn.stop, usage=turn.usage)
+
+    def _response(
+        self,
+        made: int,
+        *,
+        text: str,
+        calls: Sequence[Any] = (),
+        stop: StopKind | None = None,
+        usage: Usage | None = None,
+    ) -> ModelResponse:
+        blocks: list[AssistantBlock] = [TextBlock(text=text)] if text else []
+        for number, call in enumerate(calls, 1):
+            arguments = call.arguments if isinstance(call.arguments, str) else dump_json(call.arguments)
+            call_id = call.id or f"call_{made + 1}_{number}"
+            blocks.append(CallBlock(call=ToolCall(id=call_id, name=call.name, arguments=arguments)))
+        return ModelResponse(
+            message=AssistantMessage(blocks=tuple(blocks), origin=self._origin),
+            stop=stop or ("tool_calls" if calls else "end"),
+            usage=usage or Usage(input_tokens=10, output_tokens=5, requests=1),
+        )
+
+
+def _error(code: str, message: str) -> ModelError:
+    kind = next((one for one in ModelError.__subclasses__() if one.code == code), None)
+    if kind is None:
+        known = ", ".join(one.code for one in ModelError.__subclasses__())
+        raise UsageError(f"A script cannot fail with {code!r}. Codes: {known}.")
+    return kind(message)
+
+
+def _read(path: Path, data: bytes) -> Sequence[Any]:
+    from pydantic import ValidationError  # noqa: PLC0415 - only who plays a file needs it
+
+    try:
+        return _adapter().validate_json(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"] if isinstance(part, int) or part.islower()) or "the whole"
+        raise UsageError(f"The script '{path}' cannot be played: {place}: {first['msg']}.") from None
+
+
+@cache
+def _adapter() -> "TypeAdapter[list[Any]]":
+    from pydantic import BaseModel, ConfigDict, Field, TypeAdapter  # noqa: PLC0415 - as above
+
+    class Strict(BaseModel):
+        model_config = ConfigDict(extra="forbid")
+
+    class CallLine(Strict):
+        name: str
+        arguments: dict[str, Any] | str = Field(default_factory=dict)
+        id: str | None = None
+
+    class ErrorLine(Strict):
+        code: str
+        message: str
+
+    class TurnLine(Strict):
+        text: str = ""
+        calls: list[CallLine] = Field(default_factory=list)
+        stop: StopKind | None = None
+        usage: Usage | None = None
+        error: ErrorLine | None = None
+
+    return TypeAdapter(list[Annotated[str | TurnLine, Field(union_mode="left_to_right")]])
