@@ -1,20 +1,24 @@
 """Calls that need leave: shown, decided, bound, checked again (K40-K44, XA1)."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import pytest
 from pydantic import BaseModel, SecretStr
 from tests.kernel.stand_ins import Anything, Book, Disk, Person
 
+from toolroll.errors import ToolFailure
 from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, Effect, Preview, Reject, content_hash
 from toolroll.kernel.context import Run, ToolContext
 from toolroll.kernel.define import define_tool, tool
 from toolroll.kernel.events import ApprovalDecided, ApprovalRequested, KernelEvent
 from toolroll.kernel.messages import ToolCall
+from toolroll.kernel.permit import Permit
 from toolroll.kernel.policy import Policy, Rule
-from toolroll.kernel.result import ToolResult
+from toolroll.kernel.result import Done, ToolResult
+from toolroll.kernel.step import execute_step
 from toolroll.kernel.tool import Tool
+from toolroll.kernel.toolset import Toolset
 from toolroll.kernel.wrappers import WrapperTool, renamed, with_approval
 
 RAW = '{"path":"f","text":"new\\n"}'
@@ -142,8 +146,9 @@ async def test_K42_a_preview_that_ignores_the_edit_runs_nothing() -> None:
         return Preview.of_text("send", editable=str(arguments["path"]))
 
     @tool(effect="external", preview=stubborn)
-    async def send(path: str) -> str:
+    async def send(path: str, ctx: ToolContext) -> str:
         """Send."""
+        assert ctx.preview is not None
         ran.append(path)
         return "sent"
 
@@ -401,3 +406,119 @@ async def test_K40_a_wrapper_makes_a_reading_tool_ask() -> None:
     assert (await call(renamed(with_approval(look), "x"), person, raw='{"path":"a"}')).code == "rejected"
     assert [request.tool for request in person.requests] == ["look", "x"]
     assert person.requests[0].effect == "reads"
+
+
+def unbased(disk: Disk) -> Callable[..., Preview]:
+    """A preview that shows only the new text, and says nothing of what it is based on."""
+
+    def show(arguments: Mapping[str, object], _ctx: ToolContext, edited: str | None) -> Preview:
+        text = str(arguments["text"]) if edited is None else edited
+        return Preview.of_text(f"{disk.content} -> {text}", editable=text)
+
+    return show
+
+
+def writer(disk: Disk) -> Tool:
+    @tool(name="write", effect="writes", preview=unbased(disk))
+    async def write(path: str, text: str, ctx: ToolContext) -> str:
+        """Write."""
+        assert ctx.preview is not None
+        disk.content = str(ctx.preview.editable)
+        return "written"
+
+    return write
+
+
+async def test_XA2_an_edit_does_not_overwrite_newer_work_without_a_base() -> None:
+    disk = Disk()
+
+    def slow(_request: ApprovalRequest) -> Decision:
+        disk.content = "newer"
+        return Approve("mine")
+
+    assert (await call(writer(disk), Person(slow))).code == "stale_approval"
+    assert disk.content == "newer"
+    assert (await call(writer(disk), Person(Approve("mine")))).text == "written"
+    assert disk.content == "mine"
+
+
+async def test_XA2_an_edited_preview_may_not_move_its_base() -> None:
+    def show(_arguments: Mapping[str, object], _ctx: ToolContext, edited: str | None) -> Preview:
+        return Preview.of_text("x", base="a" if edited is None else "b", editable=edited or "x")
+
+    @tool(name="write", effect="writes", preview=show)
+    async def write(path: str, text: str, ctx: ToolContext) -> str:
+        """Write."""
+        return "written"
+
+    assert (await call(write, Person(Approve("mine")))).code == "stale_approval"
+
+
+async def test_K42_a_tool_that_cannot_see_an_edit_offers_none() -> None:
+    @tool(name="write", effect="writes", preview=unbased(Disk()))
+    async def write(path: str, text: str) -> str:
+        """Write."""
+        return "written"
+
+    person = Person(Approve("mine"))
+    assert (await call(write, person)).code == "not_editable"
+    assert person.requests[0].preview.editable is None
+    assert (await call(write, Person())).text == "written"
+
+
+@pytest.mark.parametrize("how", ["return", "done", "fail"])
+async def test_K42_an_edit_that_the_tool_never_read_is_not_called_done(how: str) -> None:
+    @tool(name="write", effect="writes", preview=unbased(Disk()))
+    async def write(path: str, text: str, ctx: ToolContext) -> str:
+        """Write."""
+        if how == "done":
+            raise Done("written")
+        if how == "fail":
+            raise ToolFailure("disk full", code="full")
+        return "written"
+
+    result = await call(write, Person(Approve("mine")))
+    assert (result.code, result.is_error) == ("full" if how == "fail" else "edit_ignored", True)
+    assert how == "fail" or "never looked at the text that the person wrote" in result.text
+    assert (await call(write, Person())).is_error is (how == "fail")
+
+
+async def test_K42_a_core_may_read_the_edit_from_the_permit() -> None:
+    class Reads(WrapperTool):
+        async def invoke(self, permit: Permit, ctx: ToolContext) -> object:
+            assert permit.preview is not None
+            return permit.preview.editable
+
+    assert (await call(Reads(writer(Disk())), Person(Approve("mine")))).text == "mine"
+
+
+async def test_K43_a_change_that_a_rule_allows_gets_its_preview_too() -> None:
+    disk, book = Disk(), Book()
+    run = Run(policy=Policy((Rule(action="allow"),)), ledger=book)
+    assert (await disk.tool.execute_raw('{"path":"f","text":"new\\n"}', run.context("1"))).text == "written"
+    assert (disk.content, disk.looked) == ("new\n", 1)
+    result = await disk.tool.execute_raw('{"path":"f","text":"impossible\\n"}', run.context("2"))
+    assert (result.code, disk.content) == ("no_change", "new\n")
+    assert book.lines == [("intent", "1"), ("done", "1")]
+
+
+async def test_K43_allowed_changes_of_one_step_see_what_those_before_them_did() -> None:
+    disk = Disk()
+    calls = [ToolCall(id=name, name="write", arguments=f'{{"path":"f","text":"{name}"}}') for name in "ab"]
+    results = await execute_step(Toolset([disk.tool]), calls, Run(policy=Policy((Rule(action="allow"),))))
+    assert ([result.text for result in results], disk.writes) == (["written"] * 2, ["a", "b"])
+
+
+async def test_XA7_a_listener_that_exits_does_not_end_the_program(caplog: pytest.LogCaptureFixture) -> None:
+    def leave(_event: object) -> None:
+        raise SystemExit(3)
+
+    @tool(effect="writes")
+    def work(ctx: ToolContext) -> str:
+        """Work."""
+        ctx.progress("half")
+        return "worked"
+
+    assert (await work.execute_raw("{}", Run(approver=Person(), on_event=leave).context())).text == "worked"
+    await asyncio.sleep(0)
+    assert caplog.text.count("a listener failed on") == 3

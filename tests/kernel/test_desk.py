@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from tests.kernel.stand_ins import Disk
@@ -183,3 +184,9 @@ async def test_XA3_a_call_answered_over_the_desk_runs_once() -> None:
             answer(desk, pending, again)
     [result] = await step
     assert (result.text, disk.writes) == ("written", ["new\n"])
+
+
+@pytest.mark.parametrize("digest", [None, 5, b"x"])
+def test_XA6_a_digest_is_text(digest: Any) -> None:
+    with pytest.raises(DecisionRefused, match="the digest of what was seen"):
+        ApprovalDesk().answer(run_id="r", call_id="c", digest=digest, decision=Approve())

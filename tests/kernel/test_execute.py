@@ -168,8 +168,9 @@ async def test_K32_the_log_gets_the_traceback(caplog: pytest.LogCaptureFixture) 
         caplog.clear()
         await one.execute_raw("{}")
         [record] = caplog.records
-        assert (record.levelno, record.getMessage()) == (logging.ERROR, f"tool {one.name} failed")
-        assert "Traceback (most recent call last)" in caplog.text
+        assert record.levelno == logging.ERROR
+        assert record.getMessage().startswith(f"tool {one.name} failed\nTraceback (most recent call last)")
+        assert record.exc_info is None
         assert "ValueError: for the log" in caplog.text
 
 
@@ -495,3 +496,25 @@ print(asyncio.run(chatty.execute_raw("{}")).text, file=sys.stderr)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
     assert done.stderr.splitlines() == ["to stderr", "result"]
+
+
+@pytest.mark.parametrize("raw", [b"{}", {}, None, 5], ids=repr)
+async def test_K30_only_text_is_arguments(raw: Any) -> None:
+    for one in tools_that(lambda: "ran"):
+        result = await one.execute_raw(raw)
+        assert result.code == "invalid_json"
+        assert result.text == f"The arguments must be JSON text (a str), not {type(raw).__name__}."
+
+
+@pytest.mark.parametrize(
+    ("raw", "code"), [("", None), (" \t\r\n", None), ("\u00a0", "invalid_json"), ("\f", "invalid_json")]
+)
+async def test_K30_only_the_whitespace_of_json_is_no_arguments(raw: str, code: str | None) -> None:
+    for one in tools_that(lambda: "ran"):
+        assert (await one.execute_raw(raw)).code == code
+
+
+async def test_XJ_a_byte_order_mark_is_called_by_its_name() -> None:
+    for one in tools_that(lambda: "ran"):
+        result = await one.execute_raw("\ufeff{}")
+        assert result.text == "Invalid JSON: the text begins with a byte order mark. Send it without."

@@ -74,7 +74,10 @@ GOOD = '"shelf":{"items":[{"name":"a"}]}'
             '{"place":1,"shelf":{"items":[],"more":1}}',
             "- shelf.more: there is no such parameter; it takes: items, twin, inner",
         ),
-        ('{"place":1,"shelf":{"items":[],"twin":{"name":"a","x":1}}}', "- shelf.twin.x: there is no such parameter"),
+        (
+            '{"place":1,"shelf":{"items":[],"twin":{"name":"a","x":1}}}',
+            "- shelf.twin.x: there is no such parameter; it takes: name, count",
+        ),
         ('{"place":1,"shelf":"text"}', '- shelf: Input should be an object (got "text")'),
     ],
 )

@@ -280,7 +280,7 @@ async def play(stack: Sequence[str], approver: Approver | None, policy: Policy |
 def test_XA1_XA3_XA4_nothing_runs_but_what_was_allowed_and_that_once(stack: list[str], who: str, policy: str) -> None:
     world, result = asyncio.run(play(stack, APPROVERS[who](), POLICIES[policy]))
     text = "GOOD" if "changes the request" in stack else "good"
-    allowed = policy in ALLOWED
+    allowed = policy in ALLOWED and "with_approval" not in stack  # which a person is asked about all the same
     if allowed:
         expected = text
     else:

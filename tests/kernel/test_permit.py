@@ -239,3 +239,11 @@ def test_seals_tell_apart_what_is_different() -> None:
     ]
     assert len({seal_of(value) for value in values}) == len(values)
     assert seal_of({"a": 1, "b": {1, 2}}) == seal_of({"b": {2, 1}, "a": 1})
+
+
+def test_XA1_only_the_executor_says_what_a_permit_is_for() -> None:
+    shown = Preview(kind="text", text="t")
+    with pytest.raises(PermitRefused, match="Only the executor"):
+        permit(write, {"text": "a"}).show(object(), shown)
+    with pytest.raises(PermitRefused, match="Only the executor"):
+        permit(write, {"text": "a"}, preview=shown).show(_MINT, shown)

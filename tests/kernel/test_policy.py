@@ -32,7 +32,8 @@ def test_K40_only_reads_run_unasked_by_default(effect: Effect, asks: bool, actio
 
 def test_K43_a_rule_decides_before_the_effect_does() -> None:
     assert Policy((ALLOW,)).judge("t", effect="writes").action == "allow"
-    assert Policy((ALLOW,)).judge("t", effect="writes", asks=True).action == "allow"
+    assert Policy((ALLOW,)).judge("t", effect="writes", asks=True).action == "ask"
+    assert Policy((ALLOW, DENY)).judge("t", effect="writes", asks=True).action == "deny"
     assert Policy((ASK,)).judge("t", effect="reads").action == "ask"
     verdict = Policy((DENY,)).judge("t", effect="reads")
     assert (verdict.action, verdict.because, verdict.by_rule) == ("deny", "rule: deny *", True)

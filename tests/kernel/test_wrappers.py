@@ -17,6 +17,7 @@ from toolroll.kernel.approval import Effect, Preview
 from toolroll.kernel.context import Run, ToolContext
 from toolroll.kernel.define import define_tool, tool
 from toolroll.kernel.permit import Permit
+from toolroll.kernel.policy import Policy, Rule
 from toolroll.kernel.tool import Tool
 from toolroll.kernel.wrappers import (
     ApprovalTool,
@@ -45,6 +46,7 @@ class Inside(Tool):
     name, description, parameters = "inside", "of inside", {"type": "object"}
     effect: Effect = "external"
     asks = True
+    can_be_stopped = False
 
     def __init__(self) -> None:
         self.told: list[object] = []
@@ -97,6 +99,7 @@ async def members(one: Tool, permit: Permit, ctx: ToolContext) -> dict[str, obje
         "effect": one.effect,
         "core": one.core,
         "asks": one.asks,
+        "can_be_stopped": one.can_be_stopped,
         "validate": one.validate("raw"),
         "paths": one.paths(1),
         "why": one.why(1),
@@ -179,8 +182,26 @@ async def test_K40_with_approval_does_not_take_the_tools_word_for_it() -> None:
     result = await Quiet(with_approval(look)).execute_raw('{"path":"a"}', Run(approver=Person()).context())
     assert (result.code, result.text) == (
         "permit_refused",
-        "Error executing tool: look needs an approval, and nobody was asked.",
+        "Error executing tool: look needs a person's approval, and nobody was asked.",
     )
+
+
+async def test_K40_with_approval_asks_whatever_a_rule_allows() -> None:
+    class Quiet(WrapperTool):
+        @property
+        def asks(self) -> bool:
+            return False
+
+    person, policy = Person(), Policy((Rule(action="allow"),))
+    for _ in range(2):
+        result = await with_approval(look).execute_raw('{"path":"a"}', Run(approver=person, policy=policy).context())
+        assert result.text == "seen a"
+    assert len(person.asked) == 2
+    assert (await with_approval(look).execute_raw("{}", Run(policy=policy).context())).is_error
+    result = await Quiet(with_approval(look)).execute_raw('{"path":"a"}', Run(policy=policy).context())
+    assert result.code == "permit_refused"
+    denied = Run(approver=person, policy=policy.plus([Rule(action="deny", tool="look")]))
+    assert (await with_approval(look).execute_raw('{"path":"a"}', denied.context())).code == "denied"
 
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), -float("inf")])
@@ -203,7 +224,11 @@ async def complaints() -> list[dict[str, Any]]:
 
 
 def stopped(name: str) -> str:
-    return f"{name} took longer than 0.01 seconds and was stopped."
+    return f"{name} did not end within 0.01 seconds and was stopped."
+
+
+def left(name: str) -> str:
+    return f"{name} did not end within 0.01 seconds; it may still be running."
 
 
 async def test_K5_a_tool_in_time_is_not_disturbed() -> None:
@@ -247,7 +272,7 @@ async def test_K5_XL12_a_sync_tool_that_hangs_is_left_to_finish_alone(short_grac
         return "late"
 
     result = await hang.execute_raw("{}")
-    assert (result.text, result.code) == (stopped("hang"), "timeout")
+    assert (result.text, result.code) == (left("hang"), "timeout")
     go_on.set()
     assert await asyncio.to_thread(told.wait, 10)
 
@@ -276,7 +301,7 @@ async def test_XL12_a_tool_that_ignores_cancellation_is_left_behind(
             ended.set()
 
     result = await stubborn.execute_raw("{}")
-    assert (result.text, result.code) == (stopped("stubborn"), "timeout")
+    assert (result.text, result.code) == (left("stubborn"), "timeout")
     let_go.set()
     await ended.wait()
     await asyncio.sleep(0)
@@ -375,7 +400,8 @@ async def test_K5_a_preview_that_hangs_is_stopped_too() -> None:
 
     person = Person()
     result = await write.execute_raw('{"path":"a"}', Run(approver=person).context())
-    assert (result.text, person.asked, ran) == (stopped("write"), [], [])
+    assert (result.code, person.asked, ran) == ("timeout", [], [])
+    assert result.text == "The preview of write did not end within 0.01 seconds. Nothing was done."
 
 
 async def test_XA3_what_starts_after_its_time_is_up_does_not_run(short_grace: None) -> None:

@@ -38,13 +38,14 @@ class Preview:
 
     @classmethod
     def of_change(cls, before: str, after: str, *, path: str, base: str | None = None) -> "Preview":
-        """A unified diff with its counts; the new text may be edited."""
+        """A unified diff with its counts; the new text may be edited. The base is the hash of `before` if not given."""
         from toolroll.kernel.diff import unified_diff  # noqa: PLC0415 - most programs that import toolroll never need it
 
         lines = unified_diff(before, after, path=path)
         added = sum(line.startswith("+") for line in lines[2:])
         removed = sum(line.startswith("-") for line in lines[2:])
         text = "".join(lines)
+        base = base or content_hash(before)
         return cls(kind="diff", text=text, added=added, removed=removed, base=base, editable=after)
 
 

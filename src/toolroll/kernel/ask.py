@@ -7,6 +7,7 @@ from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, Reject
 from toolroll.kernel.cancelled import is_being_cancelled
 from toolroll.kernel.context import Run
 from toolroll.kernel.events import ApprovalDecided, ApprovalRequested
+from toolroll.kernel.trace import log_failure
 
 
 async def ask(run: Run, requests: Sequence[ApprovalRequest]) -> Sequence[Decision | None]:
@@ -22,16 +23,13 @@ async def ask(run: Run, requests: Sequence[ApprovalRequest]) -> Sequence[Decisio
     except BaseException as error:  # an approver that breaks, exits or is cut off has not said yes
         if is_being_cancelled(error):
             raise
-        run.logger.exception("the approver failed; nothing is approved")
+        log_failure(run.logger, error, "the approver failed; nothing is approved")
         return [None] * len(requests)
 
 
 def tell(run: Run, event: ApprovalRequested | ApprovalDecided) -> None:
     """Report an event; a listener that breaks changes nothing about what is decided."""
-    try:
-        run.emit(event)
-    except Exception:
-        run.logger.exception("a listener failed on %s", event.event)
+    run.tell(event)
 
 
 def _checked(decisions: object, count: int) -> tuple[Decision, ...]:

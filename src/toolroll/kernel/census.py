@@ -86,6 +86,8 @@ class Census:
         return inner and (lambda value: sum(map(inner, value)))
 
     def _dict(self, node: Mapping[str, Any]) -> Count | None:
+        if "keys_schema" in node and self._compile(node["keys_schema"]):  # "inf" for a key that is a float
+            raise Uncountable("keys")
         inner = self._compile(node["values_schema"])
         if inner is None:
             return len

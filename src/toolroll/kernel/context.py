@@ -11,12 +11,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar
 
 from toolroll.kernel.approval import Approver, Preview
+from toolroll.kernel.cancelled import is_being_cancelled
 from toolroll.kernel.depends import DependencyKey, Depends, Identity, Maker, check_overrides
 from toolroll.kernel.events import KernelEvent, Progress, StateChanged
 from toolroll.kernel.messages import ToolCall
 from toolroll.kernel.policy import Policy
 from toolroll.kernel.resolve import ValueStore, provide
 from toolroll.kernel.result import ToolResult
+from toolroll.kernel.trace import log_failure
 
 if TYPE_CHECKING:
     import asyncio
@@ -106,6 +108,15 @@ class Run:
         if self._on_event is not None:
             self._on_event(event)
 
+    def tell(self, event: KernelEvent) -> None:
+        """Report an event; a listener that breaks, or tries to exit the program, changes nothing for who reports it."""
+        try:
+            self.emit(event)
+        except BaseException as error:
+            if is_being_cancelled(error):
+                raise
+            log_failure(self.logger, error, "a listener failed on %s", event.event)
+
     def context(self, call_id: str | None = None) -> "ToolContext":
         """The context of one more call."""
         return ToolContext(run=self, call_id=call_id)
@@ -128,12 +139,13 @@ class ToolContext:
 
     is_tool_context: ClassVar[bool] = True
 
-    __slots__ = ("_cancelled", "_home", "_values", "call_id", "preview", "run")
+    __slots__ = ("_cancelled", "_home", "_values", "approved", "call_id", "has_unread_edit", "run")
 
     def __init__(self, *, run: Run | None = None, call_id: str | None = None) -> None:
         self.run = run or Run()
         self.call_id = call_id if call_id is not None else self.run.make_id()
-        self.preview: Preview | None = None
+        self.approved: Preview | None = None
+        self.has_unread_edit = False  # of a person, which the tool has not looked at so far
         self._cancelled = False
         self._values: ValueStore | None = None
         self._home: tuple[asyncio.AbstractEventLoop, int] | None = None  # and the thread that it runs in
@@ -142,6 +154,17 @@ class ToolContext:
     def run_id(self) -> str:
         """The run this call belongs to."""
         return self.run.run_id
+
+    @property
+    def preview(self) -> Preview | None:
+        """What a person or a rule allowed, for a call that changes something; with the person's text if they edited."""
+        if self.approved is not None:
+            self.has_unread_edit = False
+        return self.approved
+
+    @preview.setter
+    def preview(self, preview: Preview | None) -> None:
+        self.approved = preview
 
     @property
     def deps(self) -> Mapping[str, object]:
@@ -180,7 +203,7 @@ class ToolContext:
             self.run.emit(event)
             return
         try:
-            self._home[0].call_soon_threadsafe(self.run.emit, event)
+            self._home[0].call_soon_threadsafe(self.run.tell, event)
         except RuntimeError:  # the loop has closed: nobody is left to be told
             return
 

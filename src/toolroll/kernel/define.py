@@ -80,7 +80,7 @@ def define_tool(
     *,
     name: str,
     description: str,
-    input: type[Input],  # noqa: A002 - the seed's name for it
+    input: type[Input],  # noqa: A002 - the name that users of such tools know
     execute: Callable[[Input, ToolContext], Any],
     effect: Effect = "reads",
     timeout: float | None = None,

@@ -53,6 +53,8 @@ class ApprovalDesk:
         """Give the answer to one pending request; `DecisionRefused` if it is unknown, late, second, or not this one."""
         if not is_decision(decision):
             raise DecisionRefused(f"An answer is Approve or Reject, not {decision!r}.")
+        if not isinstance(digest, str):
+            raise DecisionRefused(f"An answer names the digest of what was seen, which is text, not {digest!r}.")
         named = [
             (request, future)
             for request, future in self._open

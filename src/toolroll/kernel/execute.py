@@ -20,6 +20,7 @@ from toolroll.kernel.permit import _MINT, Permit, seal_of
 from toolroll.kernel.policy import Policy
 from toolroll.kernel.result import Done, ToolResult, result_of
 from toolroll.kernel.serialize import text_of, whole
+from toolroll.kernel.trace import log_failure
 from toolroll.safe.limits import MAX_ERROR_MESSAGE_CHARACTERS
 
 if TYPE_CHECKING:
@@ -70,6 +71,8 @@ async def _ask_about(asking: Asking, ctx: ToolContext) -> Permit | ToolResult:
 def admit(tool: "Tool", raw: str, ctx: ToolContext) -> Permit | Asking | ToolResult:
     """Parse, validate and judge a call, without running or asking anything."""
     try:
+        if not isinstance(raw, str):
+            raise JsonRefused(f"The arguments must be JSON text (a str), not {type(raw).__name__}.")
         arguments = tool.validate(raw)
         core = tool.core
         effect = core.effect
@@ -110,9 +113,7 @@ async def show(asking: Asking, ctx: ToolContext, edited: str | None = None) -> A
     """What a person has to see before this call may run, or why there is nothing to approve."""
     tool, arguments = asking.tool, asking.arguments
     try:
-        preview: object = await tool.preview(arguments, ctx, edited)
-        if not isinstance(preview, Preview):
-            raise TypeError(f"the preview of {tool.name} must be a Preview, not {type(preview).__name__}")
+        preview = await _preview(tool, arguments, ctx, edited)
         return ApprovalRequest(
             run_id=ctx.run_id,
             call_id=ctx.call_id,
@@ -126,6 +127,13 @@ async def show(asking: Asking, ctx: ToolContext, edited: str | None = None) -> A
         )
     except BaseException as error:  # noqa: BLE001 - the executor answers for whatever a preview raises
         return _answer(error, tool, ctx)
+
+
+async def _preview(tool: "Tool", arguments: object, ctx: ToolContext, edited: str | None = None) -> Preview:
+    preview: object = await tool.preview(arguments, ctx, edited)
+    if not isinstance(preview, Preview):
+        raise TypeError(f"the preview of {tool.name} must be a Preview, not {type(preview).__name__}")
+    return preview
 
 
 async def settle(
@@ -145,6 +153,7 @@ async def settle(
     tell(ctx.run, ApprovalDecided(request=bound, decision=decision))
     if isinstance(now, ToolResult):
         return now
+    ctx.has_unread_edit = decision.edited is not None
     return Permit(_MINT, asking.core, asking.arguments, ctx, "person", asking.seal, now.preview)
 
 
@@ -152,22 +161,39 @@ async def _as_of_now(
     asking: Asking, request: ApprovalRequest, edited: str | None, ctx: ToolContext
 ) -> ApprovalRequest | ToolResult:
     """The request as it stands at this moment; a failure where it is no longer what the person saw."""
-    if edited is not None and request.preview.editable is None:
+    # Without the edit first: a preview that names no base would let a person's text overwrite newer work.
+    now = await show(asking, ctx)
+    if isinstance(now, ToolResult):
+        return now
+    if now.digest != request.digest or seal_of(asking.arguments) != asking.seal:
+        return _stale(asking)
+    return now if edited is None else await _edited(asking, request, edited, ctx)
+
+
+async def _edited(
+    asking: Asking, request: ApprovalRequest, edited: str, ctx: ToolContext
+) -> ApprovalRequest | ToolResult:
+    """The request with the person's own text in place of the proposed one."""
+    if request.preview.editable is None:
         return _not_editable(asking)
     now = await show(asking, ctx, edited)
     if isinstance(now, ToolResult):
         return now
-    # The person's own text replaces what was proposed; all that must not have moved is what it is based on.
-    seen = now if edited is None else replace(now, preview=replace(request.preview, base=now.preview.base))
+    # All that must not have moved is what it is based on.
+    seen = replace(now, preview=replace(request.preview, base=now.preview.base))
     if seen.digest != request.digest or seal_of(asking.arguments) != asking.seal:
-        text = (
-            f"What {asking.tool.name} would change is no longer what was shown for approval. Nothing was done. "
-            "Read it again and propose the change anew."
-        )
-        return ToolResult.failure(text, code="stale_approval")
-    if edited is not None and now.preview.editable != edited:  # it would do something else than the person wrote
+        return _stale(asking)
+    if now.preview.editable != edited:  # it would do something else than the person wrote
         return _not_editable(asking)
     return now
+
+
+def _stale(asking: Asking) -> ToolResult:
+    text = (
+        f"What {asking.tool.name} would change is no longer what was shown for approval. Nothing was done. "
+        "Read it again and propose the change anew."
+    )
+    return ToolResult.failure(text, code="stale_approval")
 
 
 def _not_editable(asking: Asking) -> ToolResult:
@@ -177,6 +203,23 @@ def _not_editable(asking: Asking) -> ToolResult:
 
 def run(tool: "Tool", raw: str, permit: Permit, ctx: ToolContext) -> Awaitable[ToolResult]:
     """Take the permit to the tool, with the intent written down before and the outcome after."""
+    if permit.granted == "policy" and permit.changes:
+        return _show_and_run(tool, raw, permit, ctx)
+    return _run(tool, raw, permit, ctx)
+
+
+async def _show_and_run(tool: "Tool", raw: str, permit: Permit, ctx: ToolContext) -> ToolResult:
+    # When its turn comes, as calls before it may have changed what it is about. Nobody sees this preview, but the tool
+    # does what it says: a change that a rule allows must be the one that a person would have been shown.
+    try:
+        permit.show(_MINT, await _preview(tool, permit.arguments, ctx))
+    except BaseException as error:  # noqa: BLE001 - the executor answers for whatever a preview raises
+        permit.expire()
+        return _answer(error, tool, ctx)
+    return await _run(tool, raw, permit, ctx)
+
+
+def _run(tool: "Tool", raw: str, permit: Permit, ctx: ToolContext) -> Awaitable[ToolResult]:
     if ctx.run.ledger is None:
         return _invoke(tool, permit, ctx)
     call = ToolCall(id=ctx.call_id, name=tool.name, arguments=raw)
@@ -193,21 +236,30 @@ async def _invoke_on_record(
     result = await _invoke(tool, permit, ctx)
     try:
         await ledger.outcome(call, result)
-    except Exception:
-        ctx.logger.exception("the outcome of %s could not be recorded", tool.name)
+    except Exception as error:  # noqa: BLE001 - the call has happened, and its result must be told
+        log_failure(ctx.logger, error, "the outcome of %s could not be recorded", tool.name)
     return result
 
 
 async def _invoke(tool: "Tool", permit: Permit, ctx: ToolContext) -> ToolResult:
     try:
         try:
-            return result_of(await tool.invoke(permit, ctx))
+            result = result_of(await tool.invoke(permit, ctx))
         except Done as done:
-            return result_of(done)
+            result = result_of(done)
+        return _edit_ignored(tool) if ctx.has_unread_edit and not result.is_error else result
     except BaseException as error:  # noqa: BLE001 - the executor answers for whatever a tool raises
         return _answer(error, tool, ctx)
     finally:
         permit.expire()
+
+
+def _edit_ignored(tool: "Tool") -> ToolResult:
+    text = (
+        f"{tool.name} ran, but never looked at the text that the person wrote in place of the proposed one. What it "
+        "changed may be the proposal instead. Look at the outcome, and tell the user."
+    )
+    return ToolResult.failure(text, code="edit_ignored")
 
 
 def _answer(error: BaseException, tool: "Tool", ctx: ToolContext) -> ToolResult:
@@ -222,7 +274,7 @@ def failure_of(error: BaseException, tool: "Tool", ctx: ToolContext) -> ToolResu
         error = error.exceptions[0]  # what a task group made of the one thing that went wrong
     if isinstance(error, ToolFailure):
         return ToolResult.failure(error.content, code=error.failure_code)
-    ctx.logger.error("tool %s failed", tool.name, exc_info=error)
+    log_failure(ctx.logger, error, "tool %s failed", tool.name)
     code = error.code if isinstance(error, ToolrollError) else "tool_error"
     return ToolResult.failure(f"Error executing tool: {_message(error)}", code=code)
 

@@ -46,6 +46,11 @@ def _fault(detail: ErrorDetails, parameters: JsonSchema) -> str:
     return f"{place}: {_cut(detail['msg'], MAX_REASON_CHARACTERS)} (got {_shown(detail['input'])})"
 
 
+def describe_infinite(tool: str, location: tuple[int | str, ...], value: object) -> str:
+    """The fault of a number that is none."""
+    return f"Invalid arguments for {tool}:\n- {_place(location)}: a number must be finite, not {_cut(str(value))}"
+
+
 def _place(location: tuple[int | str, ...]) -> str:
     steps = (f"[{step}]" if isinstance(step, int) else f".{_cut(step)}" for step in location)
     return _cut("".join(steps).removeprefix("."), MAX_REASON_CHARACTERS) or "arguments"
@@ -67,6 +72,10 @@ def _resolved(schema: object, parameters: JsonSchema) -> Mapping[str, object]:
     reference, definitions = schema.get("$ref"), parameters.get("definitions")
     if isinstance(reference, str) and isinstance(definitions, dict):
         return _resolved(definitions.get(reference.removeprefix("#/definitions/")), {})
+    choices = schema.get("anyOf")
+    if isinstance(choices, list):
+        given = [choice for choice in choices if choice != {"type": "null"}]
+        return _resolved(given[0], parameters) if len(given) == 1 else schema
     return schema
 
 

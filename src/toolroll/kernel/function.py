@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import update_wrapper
 from typing import Any, TypeAlias
 
@@ -14,16 +15,18 @@ from toolroll.kernel.approval import Effect, Preview
 from toolroll.kernel.census import Census
 from toolroll.kernel.context import ToolContext
 from toolroll.kernel.depends import Injection
-from toolroll.kernel.faults import describe_faults, refused_nulls
+from toolroll.kernel.faults import describe_faults, describe_infinite, refused_nulls
 from toolroll.kernel.hints import callable_of
-from toolroll.kernel.parse import parse_object
+from toolroll.kernel.infinite import infinite_at, may_be_infinite
+from toolroll.kernel.parse import BLANKS, parse_object
 from toolroll.kernel.permit import Permit
 from toolroll.kernel.resolve import provide
 from toolroll.kernel.result import Done
 from toolroll.kernel.schema import JsonSchema
-from toolroll.kernel.serialize import dump_json, plain
+from toolroll.kernel.serialize import dump_plain, whole
 from toolroll.kernel.signature import Filler
 from toolroll.kernel.tool import Tool
+from toolroll.kernel.trace import log_failure
 from toolroll.safe.limits import MAX_ARGUMENTS_BYTES
 
 PreviewMaker: TypeAlias = Callable[..., Any]
@@ -51,10 +54,13 @@ class CoreTool(Tool):
         self._effect: Effect = effect
         self._validate_json = adapter.validator.validate_json
         self._census = Census(adapter.core_schema)
+        self._may_be_infinite = may_be_infinite(adapter.core_schema)
         self._path_arguments = path_arguments
         self._why_argument = why_argument
         self._preview = preview
         self._complete: Callable[[object], object] | None = None
+        self._is_async = True
+        self._sees_context = True
 
     @property
     def name(self) -> str:
@@ -77,7 +83,7 @@ class CoreTool(Tool):
         return self
 
     def validate(self, raw: str) -> object:
-        if not raw or raw.isspace():
+        if not raw or (raw.isspace() and not raw.strip(BLANKS)):
             raw = "{}"  # no text at all counts as no arguments: some servers send that
         elif len(raw) * 4 > MAX_ARGUMENTS_BYTES:  # a character is up to four bytes
             parse_object(raw)
@@ -88,6 +94,8 @@ class CoreTool(Tool):
             value = self._validate_without_nulls(raw, error)
         if not self._census.clears(raw, value):
             parse_object(raw)
+            if self._may_be_infinite and (found := infinite_at(value)):
+                raise ArgumentsRefused(describe_infinite(self._name, *found))
         return self._complete(value) if self._complete else value
 
     def _validate_without_nulls(self, raw: str, first: ValidationError) -> object:
@@ -111,8 +119,8 @@ class CoreTool(Tool):
     def paths(self, arguments: object) -> tuple[str, ...]:
         if not self._path_arguments:
             return ()
-        fields = self.fields(arguments)
-        return tuple(path for name in self._path_arguments for path in _texts(fields.get(name)))
+        named = self._by_name(arguments)
+        return tuple(path for name in self._path_arguments for path in _texts(named.get(name)))
 
     def why(self, arguments: object) -> str:
         if self._why_argument is None:
@@ -121,25 +129,41 @@ class CoreTool(Tool):
 
     async def preview(self, arguments: object, ctx: ToolContext, edited: str | None = None) -> Preview:
         if self._preview is None:
-            return Preview.of_text(f"{self._name} {dump_json(arguments)}")
+            return Preview.of_text(f"{self._name} {dump_plain(whole(arguments))}")
         maker, fields = self._preview, self.fields(arguments)
         # Torn down at once: a person may take hours to answer, and a rejected call never runs.
         shown = await closing(lambda: call(lambda: maker(fields, ctx, edited), None if is_async(maker) else ctx), ctx)
         if not isinstance(shown, Preview):
             raise TypeError(f"the preview of {self._name} returned {type(shown).__name__}, not a Preview")
-        return shown
+        # A text that the tool has no way to look at would be edited for nothing.
+        return shown if self._sees_context else replace(shown, editable=None)
+
+    @property
+    def can_be_stopped(self) -> bool:
+        return self._is_async
 
     def fields(self, arguments: object) -> Mapping[str, object]:
-        """The arguments by name, for previews and rules."""
-        found = plain(arguments)
-        assert isinstance(found, dict)
-        return found
+        """The arguments by name, for previews and rules: with all that their JSON would leave out."""
+        return {name: whole(value) for name, value in self._by_name(arguments).items()}
+
+    def _by_name(self, arguments: object) -> Mapping[str, object]:
+        if isinstance(arguments, Mapping):
+            return arguments
+        kind: Any = type(arguments)
+        names = kind.model_fields if isinstance(arguments, BaseModel) else kind.__dataclass_fields__
+        return {name: getattr(arguments, name) for name in names if hasattr(arguments, name)}  # not by alias
 
 
 def _texts(value: object) -> Iterator[str]:
-    """The paths in a parameter's value: one, or a list or map of them."""
-    if isinstance(value, dict | list):
-        for inner in value.values() if isinstance(value, dict) else value:
+    """The paths in a parameter's value: one, or those in a list, a model, or a map, of which the keys count too."""
+    if isinstance(value, Mapping):
+        value = list(value.items())
+    elif isinstance(value, BaseModel):
+        value = [getattr(value, name) for name in type(value).model_fields if hasattr(value, name)]
+    elif not isinstance(value, list | tuple):
+        value = whole(value)
+    if isinstance(value, list | tuple | dict):
+        for inner in value.items() if isinstance(value, dict) else value:
             yield from _texts(inner)
     elif value is not None:
         yield str(value)
@@ -163,6 +187,7 @@ class FunctionTool(CoreTool):
         self._is_async = is_async(function)
         self._is_direct = self._is_async and not injected  # nothing to do but to call it
         self._injected = injected
+        self._sees_context = bool(injected)  # a dependency may hand it on
         self._shown = shown or {}
         self._filled = filled or {}
         self._complete = self._with_filled if filled else None
@@ -177,8 +202,8 @@ class FunctionTool(CoreTool):
         given = given | {name: await provide(need, ctx) for name, need in self._injected}
         return await call(lambda: self._function(**given), None if self._is_async else ctx)
 
-    def fields(self, arguments: object) -> Mapping[str, object]:
-        return {**self._shown, **super().fields(arguments)}  # a rule about a path must see the one that is left out
+    def _by_name(self, arguments: object) -> Mapping[str, object]:
+        return {**self._shown, **super()._by_name(arguments)}  # a rule about a path must see the one that is left out
 
     def _with_filled(self, given: object) -> object:
         # When the call is checked, not when it runs: a person approves what a factory made, too.
@@ -206,11 +231,6 @@ class InputTool(CoreTool):
     def invoke(self, permit: Permit, ctx: ToolContext) -> Awaitable[object]:
         given = Permit.redeem(permit, self, ctx)
         return closing(lambda: call(lambda: self._execute(given, ctx), None if self._is_async else ctx), ctx)
-
-    def fields(self, arguments: object) -> Mapping[str, object]:
-        if not isinstance(arguments, BaseModel):
-            return super().fields(arguments)
-        return {name: plain(getattr(arguments, name)) for name in type(arguments).model_fields}  # not by alias
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return self._execute(*args, **kwargs)
@@ -251,5 +271,5 @@ async def closing(work: Callable[[], Awaitable[object]], ctx: ToolContext) -> ob
 async def _close_after_error(ctx: ToolContext) -> None:
     try:
         await ctx.aclose()
-    except Exception:  # what the tool itself raised is what the model must read, and a cancellation must go on
-        ctx.logger.exception("the tear-down of call %s failed too", ctx.call_id)
+    except Exception as error:  # noqa: BLE001 - what the tool itself raised is what the model must read
+        log_failure(ctx.logger, error, "the tear-down of call %s failed too", ctx.call_id)

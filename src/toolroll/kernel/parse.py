@@ -24,7 +24,8 @@ _KIND: Final = {
 }
 
 _CAPITAL_I: Final = ord("I")  # looked for first: a single byte is found four times as fast as a word
-_BLANKS: Final = " \t\n\r"  # what RFC 8259 takes for whitespace; `str.strip` alone takes form feeds and more
+BLANKS: Final = " \t\n\r"  # what RFC 8259 takes for whitespace; `str.strip` alone takes form feeds and more
+_BYTE_ORDER_MARK: Final = "\ufeff"
 _SHOWN_CHARACTERS: Final = 40  # of a key or number in a message: enough to find it
 
 
@@ -33,6 +34,8 @@ def parse_json(text: str | bytes, *, limit_bytes: int = MAX_ARGUMENTS_BYTES) -> 
     if len(text) > limit_bytes or (not text.isascii() and _utf8_length(text) > limit_bytes):
         raise JsonRefused(f"The JSON text is larger than {limit_bytes:,} bytes. Send less at once.")
     text = text if isinstance(text, str) else _decoded(text)
+    if text.startswith(_BYTE_ORDER_MARK):  # RFC 8259, 8.1: must not be added
+        raise JsonRefused("Invalid JSON: the text begins with a byte order mark. Send it without.")
     try:
         value: object = from_json(text, allow_inf_nan=False)
     except ValueError as error:
@@ -45,7 +48,7 @@ def parse_json(text: str | bytes, *, limit_bytes: int = MAX_ARGUMENTS_BYTES) -> 
 
 def parse_object(text: str, *, limit_bytes: int = MAX_ARGUMENTS_BYTES) -> dict[str, object]:
     """The object that a tool's arguments must be. No text at all counts as no arguments: some servers send that."""
-    value = parse_json(text, limit_bytes=limit_bytes) if text.strip(_BLANKS) else {}
+    value = parse_json(text, limit_bytes=limit_bytes) if text.strip(BLANKS) else {}
     if not isinstance(value, dict):
         kind = _KIND.get(type(value), "null")
         raise JsonRefused(f"The arguments must be a JSON object such as {{}}, not {kind}.")

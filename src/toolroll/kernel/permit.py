@@ -31,7 +31,7 @@ _MINT: Final = object()
 
 
 class Permit:
-    """Leave for one call: its arguments, the preview a person approved, and by whose leave."""
+    """Leave for one call: its arguments, the preview of what it will change, and by whose leave."""
 
     __slots__ = ("_core", "_ctx", "_granted", "_open", "_payload", "_preview", "_seal", "arguments")
 
@@ -66,7 +66,8 @@ class Permit:
 
     @property
     def preview(self) -> Preview | None:
-        """What the person approved."""
+        """What the person approved, or what a rule allowed."""
+        self._ctx.has_unread_edit = False
         return self._preview
 
     @property
@@ -87,8 +88,21 @@ class Permit:
             raise PermitRefused(f"{core.name} has run with this permit, or its call is over; a change is made once.")
         if self._seal is not None or core.effect != "reads":
             self._check(core)
-        ctx.preview = self._preview
+        ctx.approved = self._preview
         return self.arguments
+
+    def show(self, mint: object, preview: Preview) -> None:
+        """Bind what would happen to a permit that a rule gave; only the executor does that."""
+        if mint is not _MINT or self._preview is not None:
+            raise PermitRefused("Only the executor says what a permit is for.")
+        self._preview = preview
+        self._payload = seal_of(preview.payload)
+
+    def require_person(self, name: str) -> None:
+        """Refuse unless a person allowed exactly these arguments: a rule is not enough."""
+        if self._granted != "person":
+            raise PermitRefused(f"{name} needs a person's approval, and nobody was asked.")
+        self._require_same(name)
 
     def require_leave(self, name: str) -> None:
         """Refuse unless a rule or a person allowed exactly these arguments."""

@@ -1,5 +1,7 @@
 """Who may run what unasked: deny rules, then allow rules, then ask. Deny always wins.
 
+A tool that asks each time by its own word is asked about whatever is allowed.
+
 A rule that restricts matches generously: in any spelling, any of the paths, under the tool's own name as well as the
 one it was given. A rule that allows matches to the letter, and only where it covers every path: a mistake in either
 direction must not open anything.
@@ -90,11 +92,11 @@ class Policy:
     ) -> Verdict:
         """The verdict on one call."""
         for action in _ACTIONS:
+            if asks and action == "allow":  # a promise to ask each time is kept, whatever is allowed for good
+                return Verdict(action="ask", because=f"{tool} asks every time")
             for rule in self.rules:
                 if rule.action == action and rule.matches(tool, paths, core):
                     return Verdict(action=action, because=f"rule: {rule}", by_rule=True)
-        if asks:
-            return Verdict(action="ask", because=f"{tool} asks every time")
         if effect == "reads":
             return Verdict(action="allow", because=f"{tool} only reads")
         return Verdict(action="ask", because=f"{tool} {'writes' if effect == 'writes' else 'acts outside'}")

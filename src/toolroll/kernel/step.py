@@ -17,6 +17,7 @@ from toolroll.kernel.permit import Permit
 from toolroll.kernel.result import ToolResult
 from toolroll.kernel.tool import Tool
 from toolroll.kernel.toolset import Toolset
+from toolroll.kernel.trace import log_failure
 from toolroll.safe.limits import MAX_CALLS_PER_STEP
 
 if TYPE_CHECKING:
@@ -176,9 +177,9 @@ class _Running:
             heard = on_result(work.call, _ended(work))
             if heard is not None:
                 await heard
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - raised again when all calls have ended
             self.error = self.error or error
-            work.ctx.logger.exception("who listens to results failed on that of %s", work.call.name)
+            log_failure(work.ctx.logger, error, "who listens to results failed on that of %s", work.call.name)
 
 
 async def _finish(work: _Work) -> None:

@@ -62,6 +62,11 @@ class Tool(ABC):
         """Whether a person is to be asked even though the effect alone would not need it."""
         return False
 
+    @property
+    def can_be_stopped(self) -> bool:
+        """Whether a cancelled call really ends; one that goes on in a thread does not."""
+        return True
+
     @cached_property
     def definition(self) -> ToolDefinition:
         """What a model is told: the same bytes for as long as the tool lives, as prompt caches depend on it."""

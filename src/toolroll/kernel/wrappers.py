@@ -59,6 +59,10 @@ class WrapperTool(Tool):
     def asks(self) -> bool:
         return self._inner.asks
 
+    @property
+    def can_be_stopped(self) -> bool:
+        return self._inner.can_be_stopped
+
     def validate(self, raw: str) -> object:
         return self._inner.validate(raw)
 
@@ -88,14 +92,14 @@ class RenamedTool(WrapperTool):
 
 
 class ApprovalTool(WrapperTool):
-    """The same tool, but a person is asked each time, whatever its effect."""
+    """The same tool, but a person is asked each time, whatever its effect and whatever a rule allows."""
 
     @property
     def asks(self) -> bool:
         return True
 
     async def invoke(self, permit: Permit, ctx: ToolContext) -> object:
-        permit.require_leave(self.name)
+        permit.require_person(self.name)
         return await self._inner.invoke(permit, ctx)
 
 
@@ -107,12 +111,23 @@ class TimeoutTool(WrapperTool):
         self._seconds = seconds
 
     async def preview(self, arguments: object, ctx: ToolContext, edited: str | None = None) -> Preview:
-        return await self._in_time(self._inner.preview(arguments, ctx, edited), ctx)
+        work = self._inner.preview(arguments, ctx, edited)
+        text = f"The preview of {self.name} {self._late}. Nothing was done."
+        return await self._in_time(work, ctx, lambda _ended: text)
 
     async def invoke(self, permit: Permit, ctx: ToolContext) -> object:
-        return await self._in_time(self._inner.invoke(permit, ctx), ctx)
+        return await self._in_time(self._inner.invoke(permit, ctx), ctx, self._too_late)
 
-    async def _in_time(self, work: Awaitable[T], ctx: ToolContext) -> T:
+    @property
+    def _late(self) -> str:
+        return f"did not end within {self._seconds:g} second{'' if self._seconds == 1 else 's'}"
+
+    def _too_late(self, ended: bool) -> str:  # noqa: FBT001 - a callback's one argument
+        if ended and self.core.can_be_stopped:
+            return f"{self.name} {self._late} and was stopped."
+        return f"{self.name} {self._late}; it may still be running."
+
+    async def _in_time(self, work: Awaitable[T], ctx: ToolContext, words: Callable[[bool], str]) -> T:
         import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
 
         # A task of its own: a tool that swallows its cancellation can then be left behind instead of waited for.
@@ -121,13 +136,13 @@ class TimeoutTool(WrapperTool):
             await asyncio.wait({task}, timeout=self._seconds)
             if task.done():
                 return task.result()
-            raise ToolTimeout(f"{self.name} took longer than {self._seconds:g} seconds and was stopped.")
         finally:
             if not task.done():
                 ctx.cancel()
                 task.add_done_callback(_forget)
                 task.cancel()
                 await asyncio.wait({task}, timeout=CANCEL_GRACE_S)
+        raise ToolTimeout(words(task.done()))
 
 
 async def _no_exit(work: Awaitable[T]) -> T:
