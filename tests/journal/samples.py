@@ -86,7 +86,14 @@ EVERY_KIND: tuple[Record, ...] = (
     ),
     Said(message=ToolResults(results=(ToolMessage(call_id="x", name="y", content="z", is_error=True),))),
     Said(message=UserMessage.of("Answer, please."), about="empty"),
-    Spent(name="helper", run_id="run.call_1", step=1, call_id="call_1", usage=Usage(output_tokens=7, requests=1), cost=None),
+    Spent(
+        name="helper",
+        run_id="run.call_1",
+        step=1,
+        call_id="call_1",
+        usage=Usage(output_tokens=7, requests=1),
+        cost=None,
+    ),
     Stopped(stop_reason="condition", stop_detail="step_count_is(5)"),
     Finished(stop_reason="answer", stop_detail="", text="Done."),
 )
