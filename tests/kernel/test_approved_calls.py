@@ -522,3 +522,22 @@ async def test_XA7_a_listener_that_exits_does_not_end_the_program(caplog: pytest
     assert (await work.execute_raw("{}", Run(approver=Person(), on_event=leave).context())).text == "worked"
     await asyncio.sleep(0)
     assert caplog.text.count("a listener failed on") == 3
+
+
+@pytest.mark.parametrize("edited", [None, "mine"])
+async def test_XA2_a_preview_that_fails_after_the_answer_runs_nothing(edited: str | None) -> None:
+    looks: list[str | None] = []
+
+    async def show(_arguments: Mapping[str, object], _ctx: ToolContext, text: str | None) -> Preview:
+        looks.append(text)
+        if len(looks) > 1:
+            raise ToolFailure("It is gone.", code="gone")
+        return Preview.of_text("x", editable="x")
+
+    @tool(name="write", effect="writes", preview=show)
+    async def write(path: str, text: str, ctx: ToolContext) -> str:
+        """Write."""
+        return "written"
+
+    assert (await call(write, Person(Approve(edited)))).code == "gone"
+    assert looks == [None, None]

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from toolroll import DependencyKey, Run, ToolContext, define_tool, tool
+from toolroll import DependencyKey, Preview, Run, ToolContext, define_tool, tool
 from toolroll.errors import DependencyError
 from toolroll.kernel.context import random_id, utc_now
 from toolroll.kernel.events import KernelEvent, Progress, StateChanged
@@ -219,3 +219,21 @@ async def test_K24_the_context_of_define_tool_is_the_same() -> None:
 
     made = define_tool(name="look", description="Look.", input=Nothing, execute=lambda _, ctx: ctx.call_id)
     assert (await made.execute_raw("{}", ToolContext(call_id="c9"))).text == "c9"
+
+
+def test_what_was_approved_is_nothing_before_anybody_was_asked() -> None:
+    ctx = ToolContext()
+    ctx.has_unread_edit = True
+    assert ctx.preview is None
+    assert ctx.has_unread_edit
+    ctx.preview = Preview.of_text("x")
+    assert ctx.preview.text == "x"
+    assert not ctx.has_unread_edit
+
+
+def test_a_listener_cannot_swallow_ctrl_c() -> None:
+    def stop(_event: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Run(on_event=stop).tell(Progress(call_id="c", message="m"))

@@ -92,3 +92,8 @@ def test_D5_only_types_that_may_hold_one_are_searched(kind: Any, may: bool) -> N
 def test_D5_what_is_no_number_is_no_fault() -> None:
     assert infinite_at({"a": [1, "inf", None, Decimal(1), Data, 2j, Data(x=1)]}) is None
     assert not Census(TypeAdapter(dict[float, int]).core_schema).clears('{"inf":1}', {inf: 1})
+
+
+def test_D5_the_labels_of_choices_are_no_types() -> None:
+    assert not may_be_infinite({"type": "union", "choices": [({"type": "int"}, "label")]})
+    assert may_be_infinite({"type": "union", "choices": [({"type": "float"}, "label")]})

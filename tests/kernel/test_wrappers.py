@@ -11,7 +11,7 @@ import pytest
 from tests.kernel.stand_ins import Disk, Person
 from typing_extensions import TypedDict
 
-from toolroll.errors import DefinitionError, PermitRefused
+from toolroll.errors import DefinitionError, PermitRefused, ToolTimeout
 from toolroll.kernel import wrappers
 from toolroll.kernel.approval import Effect, Preview
 from toolroll.kernel.context import Run, ToolContext
@@ -438,3 +438,20 @@ async def test_K5_the_shorter_of_two_timeouts_counts() -> None:
         return "never"
 
     assert (await with_timeout(hang, 0.01).execute_raw("{}")).text == stopped("hang")
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(1, "1 second"), (0.5, "0.5 seconds"), (2, "2 seconds")])
+async def test_K5_a_timeout_is_told_in_good_words(
+    seconds: float, words: str, monkeypatch: pytest.MonkeyPatch, short_grace: None
+) -> None:
+    class Hangs(Inside):
+        can_be_stopped = Tool.can_be_stopped
+
+        def invoke(self, permit: Permit, ctx: ToolContext) -> Awaitable[object]:
+            return asyncio.Event().wait()
+
+    one = TimeoutTool(Hangs(), seconds)
+    wait = asyncio.wait
+    monkeypatch.setattr(asyncio, "wait", lambda tasks, timeout: wait(tasks, timeout=timeout / 100))
+    with pytest.raises(ToolTimeout, match=f"inside did not end within {words} and was stopped."):
+        await one.invoke(Pass(), ToolContext())

@@ -203,7 +203,7 @@ def _not_editable(asking: Asking) -> ToolResult:
 
 def run(tool: "Tool", raw: str, permit: Permit, ctx: ToolContext) -> Awaitable[ToolResult]:
     """Take the permit to the tool, with the intent written down before and the outcome after."""
-    if permit.granted == "policy" and permit.changes:
+    if ctx.run.policy is not None and permit.granted == "policy" and permit.changes:
         return _show_and_run(tool, raw, permit, ctx)
     return _run(tool, raw, permit, ctx)
 

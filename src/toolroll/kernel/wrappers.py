@@ -133,15 +133,15 @@ class TimeoutTool(WrapperTool):
         # A task of its own: a tool that swallows its cancellation can then be left behind instead of waited for.
         task = asyncio.ensure_future(_no_exit(work))
         try:
-            await asyncio.wait({task}, timeout=self._seconds)
-            if task.done():
-                return task.result()
+            in_time, _ = await asyncio.wait({task}, timeout=self._seconds)
         finally:
             if not task.done():
                 ctx.cancel()
                 task.add_done_callback(_forget)
                 task.cancel()
                 await asyncio.wait({task}, timeout=CANCEL_GRACE_S)
+        if in_time:
+            return task.result()
         raise ToolTimeout(words(task.done()))
 
 
