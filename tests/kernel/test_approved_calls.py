@@ -509,7 +509,7 @@ async def test_K43_allowed_changes_of_one_step_see_what_those_before_them_did() 
     assert ([result.text for result in results], disk.writes) == (["written"] * 2, ["a", "b"])
 
 
-async def test_XA7_a_listener_that_exits_does_not_end_the_program(caplog: pytest.LogCaptureFixture) -> None:
+async def test_XL12_a_listener_that_exits_does_not_end_the_program(caplog: pytest.LogCaptureFixture) -> None:
     def leave(_event: object) -> None:
         raise SystemExit(3)
 

@@ -29,7 +29,7 @@ class Data:
 
 
 @pytest.mark.parametrize("word", WORDS)
-async def test_D5_a_number_that_is_none_is_refused_before_anybody_is_asked(word: str) -> None:
+async def test_XJ5_a_number_that_is_none_is_refused_before_anybody_is_asked(word: str) -> None:
     @tool(effect="external")
     async def pay(amount: float, note: str = "") -> str:
         """Pay."""
@@ -62,7 +62,7 @@ async def test_D5_a_number_that_is_none_is_refused_before_anybody_is_asked(word:
     ],
     ids=str,
 )
-async def test_D5_its_place_is_named(kind: Any, raw: str, place: str) -> None:
+async def test_XJ5_its_place_is_named(kind: Any, raw: str, place: str) -> None:
     @tool
     async def take(given: kind) -> str:
         """Take."""
@@ -72,7 +72,7 @@ async def test_D5_its_place_is_named(kind: Any, raw: str, place: str) -> None:
     assert (result.code, f"\n- {place}: a number must be finite" in result.text) == ("invalid_arguments", True)
 
 
-async def test_D5_a_default_was_not_sent_and_stands() -> None:
+async def test_XJ5_a_default_was_not_sent_and_stands() -> None:
     def execute(given: Point, ctx: ToolContext) -> float:
         return given.x
 
@@ -85,15 +85,15 @@ async def test_D5_a_default_was_not_sent_and_stands() -> None:
     [(str, False), (list[dict[str, int | None]], False), (float, True), (dict[float, int], True), (Point, True)],
     ids=str,
 )
-def test_D5_only_types_that_may_hold_one_are_searched(kind: Any, may: bool) -> None:
+def test_XJ5_only_types_that_may_hold_one_are_searched(kind: Any, may: bool) -> None:
     assert may_be_infinite(TypeAdapter(kind).core_schema) is may
 
 
-def test_D5_what_is_no_number_is_no_fault() -> None:
+def test_XJ5_what_is_no_number_is_no_fault() -> None:
     assert infinite_at({"a": [1, "inf", None, Decimal(1), Data, 2j, Data(x=1)]}) is None
     assert not Census(TypeAdapter(dict[float, int]).core_schema).clears('{"inf":1}', {inf: 1})
 
 
-def test_D5_the_labels_of_choices_are_no_types() -> None:
+def test_XJ5_the_labels_of_choices_are_no_types() -> None:
     assert not may_be_infinite({"type": "union", "choices": [({"type": "int"}, "label")]})
     assert may_be_infinite({"type": "union", "choices": [({"type": "float"}, "label")]})
