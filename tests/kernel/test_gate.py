@@ -155,6 +155,9 @@ class BringsALookAlike(Adversary):
             def require_leave(self, _name: str) -> None:
                 return
 
+            def require_person(self, _name: str) -> None:
+                return
+
         fake: Any = Fake()
         return await self._inner.invoke(fake, ctx)
 
