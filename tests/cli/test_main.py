@@ -16,7 +16,8 @@ from toolroll.cli.main import asks_for_json, root, run
 from toolroll.cli.session import EXIT_CODES, Session
 
 PAGES = Path(__file__).with_name("pages")
-COMMANDS = [(), ("tools",), ("tools", "list"), ("tools", "show"), ("tools", "schema"), ("call",), ("demo",)]
+COMMANDS = [(), ("tools",), ("tools", "list"), ("tools", "show"), ("tools", "schema"), ("call",), ("demo",), ("run",)]
+COMMANDS += [("runs",), ("runs", "list"), ("runs", "show"), ("runs", "resume"), ("runs", "replay")]
 
 
 def called(*arguments: str, home: Path, cwd: Path | None = None, stdin: str = "") -> subprocess.CompletedProcess[str]:

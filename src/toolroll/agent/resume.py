@@ -71,8 +71,9 @@ async def go_on(
     prompt: Prompt | None = None,
     stream: bool = False,
     caller: AgentRun | None = None,
+    on_open: Callable[[RunState], None] | None = None,
 ) -> RunResult[object]:
-    """The same for a setup; `caller` is the run that this one is a part of."""
+    """The same for a setup; `caller` is the run that this one is a part of, `on_open` gets hold of the state."""
     journal = setup.journal
     if journal is None:
         raise UsageError("Only a run with a journal can be resumed. Give the agent journal=SqliteJournal(path).")
@@ -83,6 +84,8 @@ async def go_on(
     try:
         recording = await journal.read(run_id)
         state = new_run(setup, (), emit, stream=stream, caller=caller, run_id=run_id)
+        if on_open is not None:
+            on_open(state)
         recalled = Recalled(state, (record for _, record in recording))
         if caller is not None:
             for step in state.steps:  # what the part has used counts for the whole, which has not seen it

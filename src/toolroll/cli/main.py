@@ -22,6 +22,8 @@ _OUTPUT_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 _COMMANDS: Final = {
     "tools": LazyCommand(place="toolroll.cli.tools:tools", summary="List the tools; show what a model is told of one."),
     "call": LazyCommand(place="toolroll.cli.call:call", summary="Call one tool without a model."),
+    "run": LazyCommand(place="toolroll.cli.run:run", summary="Answer a prompt with a model and tools."),
+    "runs": LazyCommand(place="toolroll.cli.runs:runs", summary="List, show, resume and replay recorded runs."),
     "demo": LazyCommand(place="toolroll.cli.demo:demo", summary="See how a tool is called, checked and approved."),
 }
 

@@ -47,30 +47,18 @@ class _Player:
         if made >= len(self._turns):
             raise RequestRefused(f"The script has ended: it has {len(self._turns)} turns, and one more was asked for.")
         turn = self._turns[made]
-        if isinstance(turn, str):
-            return self._response(made, text=turn)
-        if turn.error is not None:
-            return _error(turn.error.code, turn.error.message)
-        return self._response(made, text=turn.text, calls=turn.calls, stop=turn.stop, usage=turn.usage)
+        return self._response(made, turn) if turn.error is None else _error(turn.error.code, turn.error.message)
 
-    def _response(
-        self,
-        made: int,
-        *,
-        text: str,
-        calls: Sequence[Any] = (),
-        stop: StopKind | None = None,
-        usage: Usage | None = None,
-    ) -> ModelResponse:
-        blocks: list[AssistantBlock] = [TextBlock(text=text)] if text else []
-        for number, call in enumerate(calls, 1):
+    def _response(self, made: int, turn: Any) -> ModelResponse:
+        blocks: list[AssistantBlock] = [TextBlock(text=turn.text)] if turn.text else []
+        for number, call in enumerate(turn.calls, 1):
             arguments = call.arguments if isinstance(call.arguments, str) else dump_json(call.arguments)
             call_id = call.id or f"call_{made + 1}_{number}"
             blocks.append(CallBlock(call=ToolCall(id=call_id, name=call.name, arguments=arguments)))
         return ModelResponse(
             message=AssistantMessage(blocks=tuple(blocks), origin=self._origin),
-            stop=stop or ("tool_calls" if calls else "end"),
-            usage=usage or Usage(input_tokens=10, output_tokens=5, requests=1),
+            stop=turn.stop or ("tool_calls" if turn.calls else "end"),
+            usage=turn.usage or Usage(input_tokens=10, output_tokens=5, requests=1),
         )
 
 
@@ -89,13 +77,13 @@ def _read(path: Path, data: bytes) -> Sequence[Any]:
         return _adapter().validate_json(data)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"] if isinstance(part, int) or part.islower()) or "the whole"
+        place = ".".join(map(str, first["loc"])) or "the whole"
         raise UsageError(f"The script '{path}' cannot be played: {place}: {first['msg']}.") from None
 
 
 @cache
 def _adapter() -> "TypeAdapter[list[Any]]":
-    from pydantic import BaseModel, ConfigDict, Field, TypeAdapter  # noqa: PLC0415 - as above
+    from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter  # noqa: PLC0415 - as above
 
     class Strict(BaseModel):
         model_config = ConfigDict(extra="forbid")
@@ -116,4 +104,7 @@ def _adapter() -> "TypeAdapter[list[Any]]":
         usage: Usage | None = None
         error: ErrorLine | None = None
 
-    return TypeAdapter(list[Annotated[str | TurnLine, Field(union_mode="left_to_right")]])
+    def of_text(turn: object) -> object:
+        return {"text": turn} if isinstance(turn, str) else turn
+
+    return TypeAdapter(list[Annotated[TurnLine, BeforeValidator(of_text)]])

@@ -1,0 +1,114 @@
+"""An agent from the command line, and the same agent again from what a run has kept."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Final
+
+from toolroll.agent.agent import Agent
+from toolroll.agent.approvals import AskLater
+from toolroll.agent.options import AgentOptions
+from toolroll.agent.stop import step_count_is
+from toolroll.cli.leave import leave_for
+from toolroll.errors import UsageError
+from toolroll.home.folders import find_folders
+from toolroll.journal.sqlite import SqliteJournal
+from toolroll.models.model import Model
+from toolroll.models.scripted import ScriptedModel
+from toolroll.models.scripted_file import PREFIX, scripted_file
+from toolroll.packs.catalog import Entry, read_catalog
+from toolroll.packs.load import place_of
+from toolroll.safe.secrets import secret_values
+
+DEFAULT_STEPS: Final = 10
+JOURNAL: Final = "runs.db"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Making:
+    """What an agent is made of, in words that can be kept: with them `runs resume` makes it again, anywhere."""
+
+    model: str
+    packs: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    system: str = ""
+    max_steps: int = DEFAULT_STEPS
+    folder: str = ""
+
+    @classmethod
+    def here(cls, **given: Any) -> "Making":
+        """From the options of a command, given in this folder."""
+        making = cls(**given, folder=str(Path.cwd()))
+        return cls(**asdict(making) | {"model": _absolute_script(making.model)})
+
+    @classmethod
+    def again(cls, settings: Mapping[str, object], **changed: Any) -> "Making":
+        """From what a run has kept, with what is to be different now."""
+        names = {one.name for one in fields(cls)}
+        known = {name: _tuple(value) for name, value in settings.items() if name in names}
+        known |= {name: value for name, value in changed.items() if value not in (None, "", ())}
+        if "model" not in known:
+            raise UsageError("This run was not started by 'toolroll run'. Name the --model (and --from) to go on with.")
+        making = cls(**known)  # type: ignore[arg-type]  # what `settings` wrote
+        if making.folder and Path(making.folder) != Path.cwd():
+            raise UsageError(f"This run was started in another folder. Go there first: cd '{making.folder}'.")
+        return making
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """What a run keeps of it; files by their whole path."""
+        return asdict(self) | {"sources": [place_of(source) for source in self.sources]}
+
+    def entries(self) -> Sequence[Entry]:
+        """The tools, with where they are from."""
+        catalog = read_catalog(self.packs, self.sources)
+        if not self.tools:
+            return catalog.entries
+        unknown = [name for name in self.tools if catalog.get(name) is None]
+        if unknown:
+            raise UsageError(catalog.tools.unknown(unknown[0]).text)
+        return [entry for entry in catalog.entries if entry.tool.name in self.tools]
+
+
+def open_journal(environment: Mapping[str, str]) -> SqliteJournal:
+    """The user's own run log; the keys in their environment are never written to it."""
+    path = find_folders(environment).data / JOURNAL
+    return SqliteJournal(path, secrets=secret_values(environment))
+
+
+def make_agent(
+    making: Making, journal: SqliteJournal, *, yes: bool = False, stdin_is_taken: bool = False, connect: bool = True
+) -> Agent[None]:
+    """The agent. Where nobody can be asked, what needs an answer waits in the run log for one.
+
+    Without `connect` its model cannot be asked, and needs no key.
+    """
+    entries = making.entries()
+    settings = making.settings
+    leave = leave_for(entries, yes=yes, stdin_is_taken=stdin_is_taken, environment=os.environ)
+    options: AgentOptions = {
+        "model": _model(making.model) if connect else ScriptedModel([]),
+        "tools": [entry.tool for entry in entries],
+        "system": making.system,
+        "stop_when": step_count_is(making.max_steps),
+        "approver": leave.approver or AskLater(),
+        "journal": journal,
+        "settings": settings,
+    }
+    if leave.policy is not None:
+        options["policy"] = leave.policy
+    return Agent(**options)
+
+
+def _model(name: str) -> Model | str:
+    return scripted_file(Path(name.removeprefix(PREFIX))) if name.startswith(PREFIX) else name
+
+
+def _absolute_script(name: str) -> str:
+    return f"{PREFIX}{Path(name.removeprefix(PREFIX)).absolute()}" if name.startswith(PREFIX) else name
+
+
+def _tuple(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value

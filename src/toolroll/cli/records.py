@@ -1,0 +1,142 @@
+"""Recorded runs in lines for a reader, and in fields for a program."""
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from pydantic_core import to_jsonable_python
+
+from toolroll.journal.journal import Recording, RunRow
+from toolroll.journal.records import (
+    Answered,
+    Asked,
+    Decided,
+    Ended,
+    Finished,
+    Intended,
+    Kept,
+    Record,
+    RunBegan,
+    Said,
+    Spent,
+    Stopped,
+)
+from toolroll.kernel.conversation import AssistantMessage, Message, UserMessage
+from toolroll.kernel.messages import TextPart
+from toolroll.safe.text import one_line
+
+if TYPE_CHECKING:
+    from toolroll.agent.replay import ReplayReport
+
+ID_CHARACTERS: Final = 12
+"""Of an id in a list: 48 random bits are enough to tell runs apart."""
+MAX_PROMPT_CHARACTERS: Final = 60
+MAX_LINE_CHARACTERS: Final = 100
+
+
+def summary_of(row: RunRow, recording: Recording) -> dict[str, object]:
+    """One run in a list."""
+    records = [record for _, record in recording]
+    began = next((record for record in records if isinstance(record, RunBegan)), None)
+    ended = records[-1] if records else None
+    return {
+        "run_id": row.run_id,
+        "began": row.began,
+        "updated": row.updated,
+        "state": ended.stop_reason if isinstance(ended, Finished) else "unfinished",
+        "steps": sum(isinstance(record, Answered) for record in records),
+        "model": "" if began is None else began.model,
+        "parent": row.parent,
+        "prompt": next((_text(one.message) for one in records if isinstance(one, Said) and one.about is None), ""),
+        "is_damaged": recording.is_damaged,
+    }
+
+
+def line_of(summary: Mapping[str, object]) -> str:
+    """The same as a line."""
+    began = datetime.fromtimestamp(float(str(summary["began"])), UTC).astimezone()
+    state = "damaged" if summary["is_damaged"] else str(summary["state"])
+    prompt = one_line(str(summary["prompt"]), MAX_PROMPT_CHARACTERS)
+    run_id = str(summary["run_id"])[:ID_CHARACTERS].ljust(ID_CHARACTERS)
+    return f"{run_id}  {began:%Y-%m-%d %H:%M}  {state:<16} {summary['steps']:>3} steps  {prompt}"
+
+
+def record_fields(number: int, record: Record) -> dict[str, object]:
+    """One record for a program."""
+    return {"index": number, **to_jsonable_python(record, bytes_mode="base64", fallback=str)}
+
+
+def told_lines(recording: Recording) -> Iterator[str]:
+    """The whole record of a run, a line each."""
+    for number, record in recording:
+        told = _told(record).strip().replace("\n", " ⏎ ")
+        yield f"{number:>4}  {record.kind:<10} {one_line(told, MAX_LINE_CHARACTERS)}".rstrip()
+    for note in recording.notes:
+        yield f"note: {note}"
+
+
+def report_fields(report: "ReplayReport") -> dict[str, object]:
+    """What a replay came to, for a program."""
+    return {
+        "run_id": report.run_id,
+        "is_same": report.is_same,
+        "steps": report.steps,
+        "calls_run": report.calls_run,
+        "calls_from_record": report.calls_from_record,
+        "notes": list(report.notes),
+        "differences": [to_jsonable_python(one, bytes_mode="base64", fallback=str) for one in report.differences],
+    }
+
+
+def report_lines(report: "ReplayReport") -> Iterator[str]:
+    """The same for a reader."""
+    yield from (f"note: {note}" for note in report.notes)
+    yield from map(str, report.differences)
+    count = len(report.differences)
+    outcome = "the same" if report.is_same else f"{count} difference" if count == 1 else f"{count} differences"
+    calls = f"{report.calls_run} calls run, {report.calls_from_record} answered from the record"
+    yield f"run {report.run_id}: {outcome} in {report.steps} steps, {calls}"
+
+
+def _told(record: Record) -> str:
+    match record:
+        case RunBegan():
+            return f"{record.model}, tools: {', '.join(record.tools) or 'none'}"
+        case Said():
+            return _text(record.message)
+        case Answered():
+            calls = "".join(f" [{call.name} {call.arguments}]" for call in record.message.calls)
+            return f"{record.message.text}{calls} ({record.usage.total:,} tokens, {record.duration_s:.1f} s)"
+        case Ended():
+            content = record.result.content
+            text = content if isinstance(content, str) else "".join(p.text for p in content if isinstance(p, TextPart))
+            mark = f"{record.code}: " if record.result.is_error else ""
+            return f"{record.result.call_id} {record.result.name}: {mark}{text}"
+        case Finished() | Stopped():
+            return f"{record.stop_reason} {record.stop_detail}"
+        case _:
+            return _told_of_call(record)
+
+
+def _told_of_call(record: Intended | Asked | Decided | Kept | Spent) -> str:
+    match record:
+        case Intended():
+            return f"{record.call.id} {record.call.name} ({record.effect}) {record.call.arguments}"
+        case Asked():
+            return f"{record.call_id} {record.tool}: {record.why} {record.preview}"
+        case Decided():
+            return f"{record.call_id} {record.decision} {record.reason or ''}"
+        case Kept():
+            return f"{record.name}: {record.value}"
+        case _:
+            return f"{record.call_id} {record.name}: {record.usage.total:,} tokens in {record.run_id}"
+
+
+def _text(message: Message) -> str:
+    match message:
+        case UserMessage():
+            return "".join(part.text if isinstance(part, TextPart) else f"[{part.type}]" for part in message.content)
+        case AssistantMessage():
+            return message.text
+        case _:
+            return f"[{len(message.results)} results]"

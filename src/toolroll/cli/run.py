@@ -1,0 +1,175 @@
+"""`toolroll run`: an agent from the command line, told while it goes, kept in the run log."""
+
+import sys
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from toolroll.cli.session import INTERRUPTED, Session, output_options, source_options
+from toolroll.errors import UsageError
+
+if TYPE_CHECKING:
+    from toolroll.agent.result import RunResult
+    from toolroll.agent.state import RunState
+    from toolroll.cli.telling import Teller
+    from toolroll.errors import ToolrollError
+    from toolroll.journal.sqlite import SqliteJournal
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def agent_options(command: F) -> F:
+    """Adds what an agent is made of, but for its model: `--tools`, `--pack`, `--from`, `--system`, `--max-steps`."""
+    tools = click.option("--tools", metavar="A,B,...", help="Only these of the tools.")
+    system = click.option("--system", metavar="TEXT", help="What the model is told before everything else.")
+    steps = click.option(
+        "--max-steps", type=click.IntRange(min=1), metavar="N", help="Stop after so many model calls (10 if not given)."
+    )
+    return tools(source_options(system(steps(command))))
+
+
+@click.command()
+@click.argument("prompt")
+@click.option("--model", required=True, metavar="NAME", help="sonnet, openai:NAME, ollama:NAME, scripted:FILE, ...")
+@agent_options
+@click.option("--yes", is_flag=True, help="Allow what would be asked about.")
+@output_options
+@click.pass_obj
+def run(
+    session: Session,
+    prompt: str,
+    *,
+    model: str,
+    tools: str | None,
+    packs: tuple[str, ...],
+    sources: tuple[str, ...],
+    system: str | None,
+    max_steps: int | None,
+    yes: bool,
+) -> int:
+    """Answer PROMPT with a model and tools ('-' reads it from stdin).
+
+    The model's words go to stdout as they come, a line for each tool call to stderr. With --json every event is a line
+    {"index", "event", ...} on stdout, the last one run_finished.
+
+    A tool that changes something asks first, at the terminal. Where nobody can be asked the run stops, the exit code is
+    3, and 'toolroll runs resume' goes on with the answer. Ctrl-C stops a run and keeps it: it can be resumed, too.
+
+    \b
+    Examples:
+      toolroll run 'What is in notes.txt?' --model sonnet --from my_tools.py
+      toolroll run 'Plan my day.' --model ollama:qwen3 --tools write_todos,done
+    """
+    session.claim_stdout()
+    from toolroll.cli.call import set_up_log  # noqa: PLC0415 - these bring pydantic: four interpreter starts
+    from toolroll.cli.making import DEFAULT_STEPS, Making, make_agent  # noqa: PLC0415 - as above
+
+    set_up_log(session)
+    text = _read(prompt)
+    making = Making.here(
+        model=model,
+        packs=packs,
+        sources=sources,
+        tools=names_in(tools),
+        system=system or "",
+        max_steps=max_steps or DEFAULT_STEPS,
+    )
+
+    async def work(journal: "SqliteJournal", teller: "Teller", note: "Callable[[RunState], None]") -> "RunResult[Any]":
+        from toolroll.agent.run import new_run, opening, play  # noqa: PLC0415 - as above
+
+        agent = make_agent(making, journal, yes=yes, stdin_is_taken=prompt == "-")
+        state = new_run(agent.setup, opening(text, ()), teller.hear, stream=True)
+        note(state)
+        return await play(state)
+
+    return driven(session, work)
+
+
+def names_in(given: str | None) -> tuple[str, ...]:
+    """The names in a list with commas."""
+    return tuple(name.strip() for name in (given or "").split(",") if name.strip())
+
+
+def _read(prompt: str) -> str:
+    if prompt != "-":
+        return prompt
+    if sys.stdin is None:
+        raise UsageError("The prompt was to come from stdin, and it is closed. Pipe it in, or write it here.")
+    try:
+        return sys.stdin.buffer.read().decode()
+    except UnicodeDecodeError:
+        raise UsageError("The prompt on stdin is not UTF-8. Send text in that encoding.") from None
+
+
+def driven(session: Session, work: Callable[..., "Awaitable[RunResult[Any]]"]) -> int:
+    """Drive a run from the terminal to its end: told while it goes, stopped by Ctrl-C; the exit code."""
+    import asyncio  # noqa: PLC0415 - as above
+
+    return asyncio.run(_Drive(session).run(work))
+
+
+class _Drive:
+    """One run that a person watches."""
+
+    def __init__(self, session: Session) -> None:
+        from toolroll.cli.telling import teller_for  # noqa: PLC0415 - as above
+
+        self._session = session
+        self._teller = teller_for(session)
+        self._state: RunState | None = None
+        self._interrupts = 0
+
+    async def run(self, work: Callable[..., "Awaitable[RunResult[Any]]"]) -> int:
+        """The exit code."""
+        import asyncio  # noqa: PLC0415 - as above
+        import os  # noqa: PLC0415 - as above
+        import signal  # noqa: PLC0415 - as above
+
+        from toolroll.cli.making import open_journal  # noqa: PLC0415 - as above
+
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None
+        loop.add_signal_handler(signal.SIGINT, self._interrupt, task)
+        journal = open_journal(os.environ)
+        try:
+            return await self._told(work, journal)
+        finally:
+            journal.close()
+            loop.remove_signal_handler(signal.SIGINT)
+
+    async def _told(self, work: Callable[..., "Awaitable[RunResult[Any]]"], journal: "SqliteJournal") -> int:
+        import asyncio  # noqa: PLC0415 - as above
+
+        from toolroll.errors import ModelError  # noqa: PLC0415 - as above
+
+        try:
+            return self._teller.end(await work(journal, self._teller, self._note))
+        except ModelError as error:
+            return self._ended(error)
+        except (asyncio.CancelledError, KeyboardInterrupt):
+            return self._ended(None)
+
+    def _ended(self, error: "ToolrollError | None") -> int:
+        """The end of a run that was cut short; what is on record of it can be resumed."""
+        result = None if self._state is None else self._state.result
+        if result is not None:
+            return self._teller.end(result, error)
+        if error is not None:
+            raise error
+        self._session.fail("interrupted", "Interrupted.")
+        return INTERRUPTED
+
+    def _note(self, state: "RunState") -> None:
+        self._state = state
+
+    def _interrupt(self, task: "Any") -> None:
+        """The first Ctrl-C lets calls that run finish; where none does, and the second time, all ends at once."""
+        self._interrupts += 1
+        state = self._state
+        if state is not None and self._interrupts == 1 and state.started:
+            state.stop_requested = True
+            click.echo("Stopping when the running calls are done. Ctrl-C again stops at once.", err=True)
+        else:
+            task.cancel()

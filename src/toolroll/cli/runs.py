@@ -1,0 +1,204 @@
+"""`toolroll runs`: what was recorded, and going on with it, from any terminal."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+
+from toolroll.cli.run import agent_options, driven, names_in
+from toolroll.cli.session import DONE, FAILED, Session, output_options
+from toolroll.errors import JournalRefused, UsageError
+
+if TYPE_CHECKING:
+    from toolroll.agent.result import RunResult
+    from toolroll.agent.state import RunState
+    from toolroll.cli.making import Making
+    from toolroll.cli.telling import Teller
+    from toolroll.journal.journal import Recording
+    from toolroll.journal.sqlite import SqliteJournal
+    from toolroll.kernel.approval import Decision
+
+T = TypeVar("T")
+
+DEFAULT_LISTED: Final = 20
+MIN_ID_CHARACTERS: Final = 4
+"""Of the beginning of a run's id, where that is enough to tell it from the others."""
+
+
+@click.group()
+def runs() -> None:
+    """See the runs that were recorded, go on with one, play one again."""
+
+
+@runs.command("list", short_help="List the latest runs.")
+@click.option("--limit", default=DEFAULT_LISTED, type=click.IntRange(min=1), metavar="N", help="How many at most.")
+@output_options
+@click.pass_obj
+def list_runs(session: Session, *, limit: int) -> int:
+    """List the latest runs: when, how far, with which model, and what was asked."""
+    from toolroll.cli.records import line_of, summary_of  # noqa: PLC0415 - these bring pydantic: four interpreter starts
+
+    async def work(journal: "SqliteJournal") -> "list[dict[str, object]]":
+        rows = list(await journal.runs())[:limit]
+        return [summary_of(row, await journal.read(row.run_id)) for row in rows]
+
+    found = _reading(work)
+    if session.json:
+        session.write_json({"runs": found})
+    elif found:
+        session.write("\n".join(map(line_of, found)))
+    else:
+        click.echo("There are no runs yet. Start one with 'toolroll run'.", err=True)
+    return DONE
+
+
+@runs.command(short_help="Show what happened in a run.")
+@click.argument("run_id", metavar="ID")
+@output_options
+@click.pass_obj
+def show(session: Session, run_id: str) -> int:
+    """Show what happened in the run ID, record by record. The beginning of an id is enough."""
+    from toolroll.cli.records import record_fields, told_lines  # noqa: PLC0415 - as above
+
+    async def work(journal: "SqliteJournal") -> "Recording":
+        return await journal.read(await find_run(journal, run_id))
+
+    recording = _reading(work)
+    if session.json:
+        records = [record_fields(number, record) for number, record in recording]
+        told = {"run_id": recording.run_id, "is_damaged": recording.is_damaged, "notes": list(recording.notes)}
+        session.write_json(told | {"records": records})
+    else:
+        session.write("\n".join(told_lines(recording)))
+    return DONE
+
+
+@runs.command(short_help="Go on with a run.")
+@click.argument("run_id", metavar="ID")
+@click.option("--prompt", metavar="TEXT", help="Go on with this. Calls that were never finished are then not run.")
+@click.option("--approve", multiple=True, metavar="CALL", help="Yes to the question about this call.")
+@click.option("--reject", multiple=True, metavar="CALL[=WHY]", help="No to the question about this call.")
+@click.option("--model", metavar="NAME", help="Another model than before.")
+@agent_options
+@click.option("--yes", is_flag=True, help="Allow what would be asked about.")
+@output_options
+@click.pass_obj
+def resume(
+    session: Session,
+    /,
+    run_id: str,
+    *,
+    prompt: str | None,
+    approve: tuple[str, ...],
+    reject: tuple[str, ...],
+    yes: bool,
+    **changed: Any,
+) -> int:
+    """Go on with the run ID: with what was going on when it ended, with an answer, or with another prompt.
+
+    What is on record is neither paid nor run again. A question is answered as it was asked; where what it was about has
+    changed since, it is asked anew. A change that may have been made before a crash is looked for, or asked about.
+
+    \b
+    Examples:
+      toolroll runs resume 3f9c
+      toolroll runs resume 3f9c --approve call_7 --reject 'call_8=not this file'
+    """
+    session.claim_stdout()
+    from toolroll.cli.call import set_up_log  # noqa: PLC0415 - as above
+    from toolroll.cli.making import make_agent  # noqa: PLC0415 - as above
+
+    set_up_log(session)
+    decisions = _decisions(approve, reject)
+
+    async def work(journal: "SqliteJournal", teller: "Teller", note: "Callable[[RunState], None]") -> "RunResult[Any]":
+        from toolroll.agent.resume import go_on  # noqa: PLC0415 - as above
+
+        found = await find_run(journal, run_id)
+        agent = make_agent(_making(await journal.read(found), changed), journal, yes=yes)
+        return await go_on(
+            agent.setup, found, decisions=decisions, prompt=prompt, emit=teller.hear, stream=True, on_open=note
+        )
+
+    return driven(session, work)
+
+
+@runs.command(short_help="Play a run again and tell what differs.")
+@click.argument("run_id", metavar="ID")
+@agent_options
+@output_options
+@click.pass_obj
+def replay(session: Session, /, run_id: str, **changed: Any) -> int:
+    """Play the run ID again with the recorded answers of its model, offline; tell every difference.
+
+    Tools that only read are run. Those that change something are not: they are answered from the record. The exit code
+    is 0 when all is the same, 1 when something differs.
+    """
+    session.claim_stdout()
+    from toolroll.agent import replay as playing  # noqa: PLC0415 - as above
+    from toolroll.cli.call import set_up_log  # noqa: PLC0415 - as above
+    from toolroll.cli.making import make_agent  # noqa: PLC0415 - as above
+    from toolroll.cli.records import report_fields, report_lines  # noqa: PLC0415 - as above
+
+    set_up_log(session)
+
+    async def work(journal: "SqliteJournal") -> playing.ReplayReport:
+        found = await find_run(journal, run_id)
+        agent = make_agent(_making(await journal.read(found), changed), journal, connect=False)
+        return await playing.replay(agent, found)
+
+    report = _reading(work)
+    if session.json:
+        session.write_json(report_fields(report))
+    else:
+        session.write("\n".join(report_lines(report)))
+    return DONE if report.is_same else FAILED
+
+
+async def find_run(journal: "SqliteJournal", given: str) -> str:
+    """The run whose id this is, or the only one that begins so."""
+    ids = [row.run_id for row in await journal.runs()]
+    if given in ids:
+        return given
+    fitting = [run_id for run_id in ids if run_id.startswith(given)] if len(given) >= MIN_ID_CHARACTERS else []
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        raise UsageError(f"{len(fitting)} runs begin with {given!r}. Write more of the id.")
+    raise JournalRefused(f"There is no run {given[:64]!r}. See 'toolroll runs list'.")
+
+
+def _reading(work: "Callable[[SqliteJournal], Awaitable[T]]") -> T:
+    """What is read from the run log."""
+    import asyncio  # noqa: PLC0415 - as above
+    import os  # noqa: PLC0415 - as above
+
+    from toolroll.cli.making import open_journal  # noqa: PLC0415 - as above
+
+    journal = open_journal(os.environ)
+
+    async def read() -> T:
+        return await work(journal)
+
+    try:
+        return asyncio.run(read())
+    finally:
+        journal.close()
+
+
+def _making(recording: "Recording", changed: Mapping[str, Any]) -> "Making":
+    from toolroll.cli.making import Making  # noqa: PLC0415 - as above
+    from toolroll.journal.records import RunBegan  # noqa: PLC0415 - as above
+
+    settings = next((record.settings for _, record in recording if isinstance(record, RunBegan)), {})
+    return Making.again(settings, **{**changed, "tools": names_in(changed.get("tools"))})
+
+
+def _decisions(approve: Sequence[str], reject: Sequence[str]) -> "dict[str, Decision]":
+    from toolroll.kernel.approval import Approve, Reject  # noqa: PLC0415 - as above
+
+    refused = {call: why for call, _, why in (one.partition("=") for one in reject)}
+    both = refused.keys() & set(approve)
+    if both:
+        raise UsageError(f"{min(both)!r} cannot be approved and rejected at once.")
+    return {call: Approve() for call in approve} | {call: Reject(why or None) for call, why in refused.items()}

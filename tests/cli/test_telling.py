@@ -1,0 +1,169 @@
+"""Events in words and in JSON, each kind of them, and records in lines."""
+
+import io
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.journal.samples import EVERY_KIND
+
+from toolroll import Approve, ImagePart, Preview, Reject, RunResult, TextPart, ToolCall, ToolResult
+from toolroll.agent.events import CallFinished, Event, ReasoningArrived, Retrying, RunFinished, TextArrived, Warned
+from toolroll.cli.records import line_of, record_fields, summary_of, told_lines
+from toolroll.cli.session import Session
+from toolroll.cli.telling import JsonTeller, PlainTeller, event_fields, exit_code, teller_for
+from toolroll.errors import QuotaExceeded
+from toolroll.journal.journal import Recording, RunRow
+from toolroll.journal.records import Asked, Said
+from toolroll.kernel.approval import ApprovalRequest
+from toolroll.kernel.conversation import AssistantMessage, TextBlock
+from toolroll.kernel.events import ApprovalDecided, ApprovalRequested, Progress, StateChanged
+
+CALL = ToolCall(id="c", name="look", arguments='{"path": "a"}')
+REQUEST = ApprovalRequest(
+    run_id="r",
+    call_id="c",
+    tool="save",
+    effect="writes",
+    arguments={"path": "a"},
+    why="To save.",
+    preview=Preview.of_text("It saves."),
+    paths=(),
+    fingerprint="f",
+)
+RESULT: RunResult[object] = RunResult(run_id="r", text="Done.", messages=(), steps=(), stop_reason="answer")
+
+
+@pytest.fixture
+def session() -> Session:
+    return Session(_out=io.StringIO())
+
+
+def out_of(session: Session) -> str:
+    assert isinstance(session.out, io.StringIO)
+    return session.out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("event", "told"),
+    [
+        (Warned(text="Careful\nnow."), "! Careful‹U+000A›now.\n"),
+        (Retrying(attempt=1, wait_s=0.5, reason="Busy."), "! Busy. Try 2 in 0.5 s.\n"),
+        (
+            CallFinished(call=CALL, result=ToolResult.failure("no such file", code="gone"), duration_ms=1234.5),
+            '✗ look {"path": "a"}  1,234 ms, gone: no such file\n',
+        ),
+        (ReasoningArrived("Hm."), ""),
+        (Progress(call_id="c", message="half", fraction=0.5), ""),
+        (StateChanged(name="todos", value=[]), ""),
+    ],
+)
+def test_S2_events_that_are_told_in_a_line(
+    session: Session, event: Event, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    PlainTeller(session).hear(event)
+    assert (capsys.readouterr().err, out_of(session)) == (told, "")
+
+
+def test_S2_a_line_begins_at_its_beginning(session: Session, capsys: pytest.CaptureFixture[str]) -> None:
+    teller = PlainTeller(session)
+    for text in ("No line ", "end", ""):
+        teller.hear(TextArrived(text))
+    teller.hear(ApprovalRequested(request=REQUEST))
+    teller.hear(Warned(text="Careful."))
+    assert out_of(session) == "No line end\n"
+    assert teller.end(RESULT) == 0
+    assert out_of(session) == "No line end\nDone.\n"
+
+
+def test_S2_progress_is_told_at_a_terminal(
+    session: Session, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    PlainTeller(session).hear(Progress(call_id="c", message="half", fraction=0.5))
+    assert "· half (50%)" in capsys.readouterr().err
+
+
+def test_S2_XA6_what_is_pending_is_shown_whole_and_without_tricks(
+    session: Session, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = Asked(call_id="c", tool="save", digest="d", preview="+a\n+\x1b[2Jb\n", why="To\nsave.")
+    pending = replace(RESULT, stop_reason="approval_pending", pending=(asked,))
+    assert PlainTeller(session).end(pending) == 3
+    told = capsys.readouterr().err
+    assert "? save (c): To‹U+000A›save.\n  +a\n  +" in told
+    assert "\x1b[2J" not in told
+    assert "--approve c" in told
+
+
+def test_S2_the_end_of_a_run_that_failed(session: Session, capsys: pytest.CaptureFixture[str]) -> None:
+    failed = replace(RESULT, stop_reason="failed", stop_detail="No money.")
+    assert PlainTeller(session).end(failed, QuotaExceeded("No money.")) == 1
+    told = capsys.readouterr().err
+    assert "Error: No money." in told
+    assert "failed (No money.), 0 steps" in told
+    assert out_of(session) == ""
+
+
+@pytest.mark.parametrize(
+    ("reason", "code"), [("refusal", 1), ("invalid_output", 1), ("cut_off", 4), ("interrupted", 130)]
+)
+def test_S2_exit_codes_by_how_a_run_ended(reason: Any, code: int) -> None:
+    assert exit_code(replace(RESULT, stop_reason=reason)) == code
+
+
+def test_S2_events_for_programs(session: Session) -> None:
+    parts = ToolResult.of_parts((TextPart(text="x"), ImagePart(data=b"\xff", media_type="image/png")))
+    content = event_fields(CallFinished(call=CALL, result=parts, duration_ms=1.0))["content"]
+    assert content == [
+        {"text": "x", "type": "text"},
+        {"data": "_w==", "media_type": "image/png", "type": "image"},
+    ]
+    rejected = event_fields(ApprovalDecided(request=REQUEST, decision=Reject("no")))
+    assert rejected == {"call_id": "c", "tool": "save", "decision": "reject", "reason": "no"}
+    edited = event_fields(ApprovalDecided(request=REQUEST, decision=Approve(edited="")))
+    assert edited["edited"] is True
+    assert event_fields(RunFinished(result=RESULT))["text"] == "Done."
+    assert event_fields(ReasoningArrived("Hm.")) == {"text": "Hm."}
+    teller = teller_for(Session(json=True, _out=session.out))
+    assert isinstance(teller, JsonTeller)
+    teller.hear(RunFinished(result=RESULT))
+    assert out_of(session) == ""
+    teller.end(RESULT)
+    assert json.loads(out_of(session))["index"] == 1
+    assert isinstance(teller_for(session), PlainTeller)
+
+
+def recording(*records: Any) -> Recording:
+    return Recording(run_id="r", records=tuple(enumerate(records, 1)))
+
+
+def test_S4_every_kind_of_record_is_a_line() -> None:
+    lines = list(told_lines(recording(*EVERY_KIND)))
+    assert [line.split()[:2] for line in lines] == [
+        [str(number), record.kind] for number, record in enumerate(EVERY_KIND, 1)
+    ]
+    told = "\n".join(lines)
+    for word in (
+        "read_secret",
+        "[image]",
+        "write_file",
+        "Write a file.",
+        "approve",
+        "todos:",
+        "run.call_1",
+        "[1 results]",
+    ):
+        assert word in told
+    assert max(map(len, lines)) <= 120
+    json.dumps([record_fields(number, record) for number, record in enumerate(EVERY_KIND, 1)])
+
+
+def test_S4_a_run_with_nothing_to_tell_is_still_listed() -> None:
+    row = RunRow(run_id="r", began=0.0, updated=0.0, records=0, last_kind="said")
+    summary = summary_of(row, recording())
+    assert (summary["model"], summary["prompt"], summary["state"]) == ("", "", "unfinished")
+    earlier = Said(message=AssistantMessage(blocks=(TextBlock(text="Earlier."),)))
+    assert summary_of(row, recording(earlier))["prompt"] == "Earlier."
+    assert "1970-01-0" in line_of(summary) or "1969-12-31" in line_of(summary)
