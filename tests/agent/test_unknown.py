@@ -200,8 +200,9 @@ async def test_XD1_a_new_file_that_is_there_was_made(tmp_path: Path) -> None:
     runs: list[str] = []
 
     @tool(effect="writes", preview=preview)
-    def create(text: str) -> str:
+    def create(text: str, ctx: ToolContext) -> str:
         """Create the file."""
+        assert ctx.preview is not None
         runs.append(text)
         path.write_text(text)
         return "created"

@@ -81,7 +81,7 @@ def test_S3_parts_as_text_name_what_cannot_be_printed(tmp_path: Path) -> None:
         (["look", "{broken"], "Invalid JSON: "),
         (["look", "[]"], ""),
         (["lok", "{}"], "Unknown tool 'lok'. Did you mean look? Known tools: "),
-        (["endless"], "endless did not end within 0.3 seconds and was stopped.\n"),
+        (["endless"], "endless did not end within 0.3 seconds; it may still be running.\n"),
     ],
 )
 def test_S2_S3_a_failed_call_is_told_as_to_a_model_and_is_1(tmp_path: Path, arguments: list[str], text: str) -> None:

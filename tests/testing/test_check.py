@@ -393,7 +393,7 @@ def test_all_problems_come_at_once_with_what_is_worth_knowing() -> None:
 @pytest.mark.parametrize("name", extra.PACKAGES)
 def test_a_missing_package_is_named_with_how_to_get_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(UsageError, match=rf"check_tool needs {name}\. .*pip install 'toolroll\[testing\]'"):
+    with pytest.raises(UsageError, match=rf"check_tool needs {name}: .*pip install 'toolroll\[testing\]'"):
         check_tool(nothing)
 
 
