@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.journal.samples import records
 
+from toolroll.journal import redaction
 from toolroll.journal.codec import decode, encode
 from toolroll.journal.records import Answered, Ended, Intended, Kept, Record, RunBegan, Said
 from toolroll.journal.redaction import MAX_DEPTH, lost_a_secret, without_secrets
@@ -178,3 +179,18 @@ def test_D6_a_secret_beside_any_texts_is_found(texts: list[str], secret: str, pl
 def test_D6_a_value_without_secrets_is_the_same_object() -> None:
     value = {"path": "a.txt", "n": [1, {"b": '{"x": "y"}'}]}
     assert value is without_secrets(value, [KNOWN])
+
+
+def test_D6_a_word_that_is_harmless_for_one_journal_is_a_secret_for_another() -> None:
+    value = {"word": "swordfish"}
+    for _ in range(2):
+        assert without_secrets(value, []) == value
+        assert without_secrets(value, ["swordfish"]) == {"word": "[redacted:known]"}
+
+
+def test_D6_words_are_not_remembered_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(redaction, "_MAX_WORDS", 3)
+    known = ["a secret for this test alone"]
+    for number in range(10):
+        without_secrets({"key": f"word {number}"}, known)
+    assert len(redaction._harmless_words(tuple(known))) <= 4

@@ -6,7 +6,7 @@ signed or sealed would be worthless after a chance hit.
 """
 
 import base64
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -24,17 +24,28 @@ _APART: Final = "\n" * 6
 _SEALED: Final = frozenset({"encrypted_content", "encrypted_index", "signature"})
 _BINARY: Final = frozenset({"base64", "document", "image", "redacted_thinking"})
 _TEXTUAL: Final = ("text/", "application/json", "application/xml", "application/yaml")
+_WORD_CHARACTERS: Final = 40
+_MAX_WORDS: Final = 4_096
 _MARK: Final = "[redacted:"
 
 
 def without_secrets(value: dict[str, Any], known: Sequence[str] = ()) -> dict[str, Any]:
     """The JSON object without secrets; the same object where there are none."""
-    texts = _Texts()
+    harmless = _harmless_words(tuple(known))
+    texts = _Texts(harmless)
     texts.gather(value)
     joined = _APART.join(texts.found)
     if texts.is_clear and _is_encodable(joined) and redact(joined, known=known) == joined:
+        if len(harmless) < _MAX_WORDS:
+            harmless.update(text for text in texts.found if len(text) <= _WORD_CHARACTERS)
         return value
     return _Redaction(known).of(value)
+
+
+@lru_cache(maxsize=8)
+def _harmless_words(_known: tuple[str, ...]) -> set[str]:
+    """Keys and short texts that were looked at before: the same few make up half of every record."""
+    return set()
 
 
 def lost_a_secret(text: str) -> bool:
@@ -45,9 +56,10 @@ def lost_a_secret(text: str) -> bool:
 class _Texts:
     """All texts of a value, down into those that are JSON themselves; `is_clear` as long as names give nothing away."""
 
-    def __init__(self) -> None:
+    def __init__(self, harmless: Container[str]) -> None:
         self.found: list[str] = []
         self.is_clear = True
+        self._harmless = harmless
 
     def gather(self, value: object, depth: int = MAX_DEPTH) -> None:
         """Add the texts of this value."""
@@ -57,13 +69,16 @@ class _Texts:
             self.is_clear = False
         elif isinstance(value, dict):
             for key, item in value.items():
-                self.found.append(key)
+                if key not in self._harmless:
+                    self.found.append(key)
                 self._gather_field(key, item, value, depth - 1)
         elif isinstance(value, list):
             for item in value:
                 self.gather(item, depth - 1)
 
     def _gather_text(self, text: str, depth: int) -> None:
+        if len(text) <= _WORD_CHARACTERS and text in self._harmless:
+            return
         parsed = _as_json(text)
         if parsed is None:
             self.found.append(text)
