@@ -209,6 +209,16 @@ async def test_D2_a_run_of_that_id_is_not_begun_twice_at_once() -> None:
         await make(["Hi."], tape).run("Go.")
 
 
+async def test_D2_a_run_that_is_on_record_is_not_begun_again() -> None:
+    tape = Tape()
+    await make(["Hi."], tape).run("Go.")
+    before = list(tape.writes)
+    with pytest.raises(JournalRefused, match="Resume it"):
+        await make(["", "Again."], tape).run("Go.")
+    assert tape.writes == before
+    assert (await make([], tape).resume(RUN)).text == "Hi."
+
+
 async def test_XD3_two_tasks_that_resume_one_run_get_one_outcome() -> None:
     tape = Tape()
     await make([Call("add", adding), "3"], tape).run("Go.")

@@ -16,6 +16,7 @@ from toolroll.agent.setup import Setup
 from toolroll.agent.state import RunState
 from toolroll.agent.stop import measured
 from toolroll.errors import JournalRefused, UsageError
+from toolroll.journal.journal import Journal
 from toolroll.journal.records import RunBegan, Said
 from toolroll.kernel.approval import Approver
 from toolroll.kernel.context import Run, random_id, utc_now
@@ -120,15 +121,27 @@ async def play(state: RunState) -> RunResult[object]:
 
 @asynccontextmanager
 async def held(state: RunState) -> AsyncIterator[None]:
-    """Inside, nobody else goes on with the run."""
+    """Inside, the new run is ours alone. One that is on record already is not begun again: it would be two in one."""
     journal, run_id = state.setup.journal, state.run.run_id
-    if journal is not None and not await journal.acquire(run_id):
+    if journal is None:
+        yield
+        return
+    if not await journal.acquire(run_id):
         raise JournalRefused(f"There is a run {run_id!r} already, and it is going on.")
     try:
+        if await is_on_record(journal, run_id):
+            raise JournalRefused(f"There is a run {run_id!r} already. Resume it, or begin one under another id.")
         yield
     finally:
-        if journal is not None:
-            await journal.release(run_id)
+        await journal.release(run_id)
+
+
+async def is_on_record(journal: Journal, run_id: str) -> bool:
+    """Whether there is anything to go on from."""
+    try:
+        return len(await journal.read(run_id)) > 0
+    except JournalRefused:
+        return False
 
 
 async def through(state: RunState, work: Callable[[], Awaitable[RunResult[object]]]) -> RunResult[object]:

@@ -8,10 +8,9 @@ from pydantic import BaseModel, Field
 from toolroll.agent.events import CallStarted, Event, StepFinished, Warned
 from toolroll.agent.result import RunResult, SubRun
 from toolroll.agent.resume import go_on
-from toolroll.agent.run import AgentRun, new_run, opening, play
+from toolroll.agent.run import AgentRun, is_on_record, new_run, opening, play
 from toolroll.agent.setup import Setup
-from toolroll.errors import JournalRefused, ModelError, ToolFailure
-from toolroll.journal.journal import Journal
+from toolroll.errors import ModelError, ToolFailure
 from toolroll.kernel.context import Run, ToolContext, random_id
 from toolroll.kernel.define import define_tool
 from toolroll.kernel.events import ApprovalDecided, ApprovalRequested
@@ -70,7 +69,7 @@ class _Delegation:
         self._run_id = setup.make_id() if setup.make_id else random_id()
         if caller is not None and journal is not None:
             self._run_id = f"{caller.run_id}.{self._ctx.call_id}"
-            if await _is_on_record(journal, self._run_id):
+            if await is_on_record(journal, self._run_id):
                 return await go_on(setup, self._run_id, emit=self._hear, stream=stream, caller=caller)
         state = new_run(setup, opening(task, ()), self._hear, stream=stream, caller=caller, run_id=self._run_id)
         return await play(state)
@@ -96,13 +95,6 @@ class _Delegation:
                 self._ctx.progress(f"{self._name}: {text}")
             case _:
                 return
-
-
-async def _is_on_record(journal: Journal, run_id: str) -> bool:
-    try:
-        return len(await journal.read(run_id)) > 0
-    except JournalRefused:
-        return False
 
 
 def inherit(setup: Setup, caller: Run) -> Setup:
