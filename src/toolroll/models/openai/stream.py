@@ -38,7 +38,7 @@ class ResponseAssembly:
             case "response.output_item.done":
                 self._done[event["output_index"]] = event["item"]
             case "response.completed" | "response.incomplete" | "response.failed":
-                self._response = event["response"]
+                self._response = dict(event["response"].items())  # anything but an object fails here, as unreadable
             case "error":
                 raise self._fail(_error(event))
             case _:
