@@ -12,12 +12,15 @@ from typing import Any
 
 import pytest
 from tests.cli.pseudo import Pseudo, environment, toolroll
+from tests.models.script import Turn, Use
+from tests.models.server import KEY, ModelServer
 
 from toolroll import Agent
 from toolroll.cli.making import Making
 from toolroll.cli.records import summary_of
 from toolroll.errors import UsageError
 from toolroll.journal.sqlite import SqliteJournal
+from toolroll.kernel.conversation import Wire
 from toolroll.models.scripted import ScriptedModel
 
 TOOLS = Path(__file__).with_name("run_tools.py")
@@ -448,6 +451,20 @@ def test_S2_a_missing_key_is_told_before_anything_is_recorded(place: Place) -> N
     done = place.call("run", "Go.", "--model", "sonnet", "--json")
     assert (done.returncode, lines(done)[-1]["error"]["code"]) == (1, "authentication")
     assert place.call("runs", "list").stdout == ""
+
+
+@pytest.mark.parametrize("wire", ["anthropic", "openai"])
+def test_S2_a_run_with_a_model_behind_a_wire(place: Place, wire: Wire) -> None:
+    with ModelServer([Turn(["I look.", Use("look", {"path": "a.txt"})]), "It says hello."]) as server:
+        name = "sonnet" if wire == "anthropic" else "openai:gpt-5.6-terra"
+        variable = wire.upper()
+        env = {f"{variable}_API_KEY": KEY, f"{variable}_BASE_URL": server.base_url(wire)}
+        done = place.call("run", "What does it say?", "--model", name, "--from", str(TOOLS), **env)
+        again = place.call("runs", "replay", place.latest()["run_id"])
+    assert (done.stdout, done.returncode) == ("I look.\nIt says hello.\n", 0)
+    assert done.stderr.splitlines()[-1].startswith("· run ")
+    assert KEY.encode() not in place.stored()
+    assert again.returncode == 0
 
 
 def test_S5_a_person_at_the_terminal_is_asked_after_what_the_model_said(place: Place) -> None:

@@ -79,10 +79,10 @@ def run(
     async def work(journal: "SqliteJournal", teller: "Teller", note: "Callable[[RunState], None]") -> "RunResult[Any]":
         from toolroll.agent.run import new_run, opening, play  # noqa: PLC0415 - as above
 
-        agent = make_agent(making, journal, yes=yes, stdin_is_taken=prompt == "-")
-        state = new_run(agent.setup, opening(text, ()), teller.hear, stream=True)
-        note(state)
-        return await play(state)
+        async with make_agent(making, journal, yes=yes, stdin_is_taken=prompt == "-") as agent:
+            state = new_run(agent.setup, opening(text, ()), teller.hear, stream=True)
+            note(state)
+            return await play(state)
 
     return driven(session, work)
 

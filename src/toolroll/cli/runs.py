@@ -115,10 +115,10 @@ def resume(
         from toolroll.agent.resume import go_on  # noqa: PLC0415 - as above
 
         found = await find_run(journal, run_id)
-        agent = make_agent(_making(await journal.read(found), changed), journal, yes=yes)
-        return await go_on(
-            agent.setup, found, decisions=decisions, prompt=prompt, emit=teller.hear, stream=True, on_open=note
-        )
+        async with make_agent(_making(await journal.read(found), changed), journal, yes=yes) as agent:
+            return await go_on(
+                agent.setup, found, decisions=decisions, prompt=prompt, emit=teller.hear, stream=True, on_open=note
+            )
 
     return driven(session, work)
 
