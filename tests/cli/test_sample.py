@@ -13,9 +13,8 @@ def test_a_list_that_was_never_written_is_empty(tmp_path: Path) -> None:
         assert read_list(root) == ""
 
 
-async def test_K44_without_an_approved_preview_it_writes_nothing(tmp_path: Path) -> None:
-    """A rule that allows the call does not make up for what nobody has seen."""
+async def test_K43_a_rule_that_allows_it_writes_what_a_person_would_have_seen(tmp_path: Path) -> None:
     run = Run(deps={"folder": tmp_path}, policy=Policy((Rule(action="allow", tool="put_item"),)))
     result = await put_item.execute_raw('{"item": "tea", "amount": 1}', run.context())
-    assert (result.is_error, result.text) == (True, "The list has changed meanwhile. Read it again.")
-    assert list(tmp_path.iterdir()) == []
+    assert (result.is_error, result.text) == (False, "1 x tea is on the list.")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["1 x tea\n"]
