@@ -445,3 +445,9 @@ def test_D6_a_megabyte_of_near_misses_takes_linear_time(unit: str) -> None:
         began = time.process_time()
         redact(text, known=["a secret of ours", "password=password=("])
         assert time.process_time() - began < 10
+
+
+def test_D6_keys_that_touch_are_all_found() -> None:
+    first = "dop_v1_3f786850e387550fdab836ed7e6dc881de23001b9f86d081884c7d659a2feaa0"
+    second = "sk-ant-api03-aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7d"
+    assert redact(first + second) == "[redacted:digitalocean][redacted:anthropic]"

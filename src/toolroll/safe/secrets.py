@@ -27,7 +27,15 @@ def redact(text: str, *, known: Sequence[str] = ()) -> str:
     for form in _known_forms(tuple(known)):
         if form in text:
             text = _without_known(text, form)
-    return without_named(without_keys(text))
+    return _without_shapes(text)
+
+
+def _without_shapes(text: str) -> str:
+    # Keys that touch hide each other: the second one is seen only when the first is gone. Each round removes one at
+    # least, and what stands in its place is none, so there is a last round.
+    while (replaced := without_named(without_keys(text))) != text:
+        text = replaced
+    return text
 
 
 def redact_value(value: object, *, known: Sequence[str] = ()) -> object:
