@@ -41,7 +41,7 @@ bench: .venv/.dev ## Run the benchmarks
 
 lock: .venv/.dev ## Compile requirements/ anew from pyproject.toml (UPGRADE=1 takes the newest versions)
 	@$(COMPILE) --group build --output-file requirements/run.txt
-	@$(COMPILE) --group build --group dev --extra testing --constraint requirements/run.txt \
+	@$(COMPILE) --group build --group dev --extra testing --extra languages --constraint requirements/run.txt \
 		--output-file requirements/dev.txt
 	@! grep -nE '://|^-' requirements/*.txt || { echo "The lock names a package index: see docs/decisions/0001."; exit 1; }
 
