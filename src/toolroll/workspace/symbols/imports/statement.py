@@ -1,0 +1,82 @@
+"""One import as it stands in a file, and where it leads.
+
+Plain data: a statement is made in a worker process, kept in the index, and resolved later, when the whole tree is
+known.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, Literal, Protocol
+
+ImportKind = Literal["static", "dynamic", "type", "reexport", "conditional"]
+"""How it takes effect: always; when a call runs; for types only; passed on to importers; inside `if` or `try`."""
+
+ImportForm = Literal["module", "file", "system", "child"]
+"""What `module` is: a name the language looks up, a path from the importing file, a header in angle brackets, or a
+module declared to lie below the importing one (`mod x;`)."""
+
+Certainty = Literal["resolved", "specifier"]
+"""Whether the file was found as the language finds it, or only the text of the statement says so."""
+
+EVERYTHING: Final = "*"
+"""Stands among `names` for all that a module has to give."""
+
+MAX_TEXT_CHARACTERS: Final = 400  # of a statement's text: two hundred imported names are shown by their beginning
+MAX_NAMES: Final = 1_000  # of one statement; generated code has thousands, and each is a row of the index
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportStatement:
+    """One module that one statement imports; `import a, b` is two of them, with the same text."""
+
+    module: str
+    """As written, without quotes and without the leading dots of Python: `pkg.mod`, `./x`, `crate::a`, `stdio.h`."""
+    names: tuple[str, ...] = ()
+    """What is taken out of the module, by its name there; `*` for everything; empty for the module itself."""
+    binds: tuple[str, ...] = ()
+    """The names this file knows them by."""
+    line: int
+    """The first line of the statement, counted from 1."""
+    end_line: int
+    text: str
+    """The statement as written, cut after `MAX_TEXT_CHARACTERS`."""
+    kind: ImportKind = "static"
+    form: ImportForm = "module"
+    level: int = 0
+    """How many leading dots a relative import of Python has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolved:
+    """One place a statement leads to."""
+
+    path: str | None
+    """The file, from the root of the workspace; None where it is none of its files."""
+    module: str
+    """The module in its full form: relative imports of Python are made absolute, the rest stays as written."""
+    certainty: Certainty
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edge:
+    """One statement of one file and one place it leads to: a row of the index."""
+
+    importer: str
+    statement: ImportStatement
+    target: Resolved
+
+
+class Edges(Protocol):
+    """Where edges are kept; the index answers these from its tables."""
+
+    def onto(self, path: str) -> Iterable[Edge]:
+        """Every edge that was resolved to this file."""
+        ...
+
+    def saying(self, module: str) -> Iterable[Edge]:
+        """Every edge whose target's module is this one or lies below it (see `modules.is_within`)."""
+        ...
+
+    def naming(self, name: str) -> Iterable[Edge]:
+        """Every edge whose statement has this among its `names`."""
+        ...
