@@ -1,0 +1,1 @@
+"""Explore and change a project, with a person's approval."""

@@ -1,0 +1,1 @@
+"""The board, read by Python."""
