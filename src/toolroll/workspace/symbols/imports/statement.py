@@ -12,8 +12,8 @@ ImportKind = Literal["static", "dynamic", "type", "reexport", "conditional"]
 """How it takes effect: always; when a call runs; for types only; passed on to importers; inside `if` or `try`."""
 
 ImportForm = Literal["module", "file", "system", "child"]
-"""What `module` is: a name the language looks up, a path from the importing file, a header in angle brackets, or a
-module declared to lie below the importing one (`mod x;`)."""
+"""What `module` is: a name the language looks up, a path from the importing file, a path in some folder that the file
+does not name (`<x.h>`, `"$DIR/x.sh"`), or a module declared to lie below the importing one (`mod x;`)."""
 
 Certainty = Literal["resolved", "specifier"]
 """Whether the file was found as the language finds it, or only the text of the statement says so."""
@@ -23,6 +23,8 @@ EVERYTHING: Final = "*"
 
 MAX_TEXT_CHARACTERS: Final = 400  # of a statement's text: two hundred imported names are shown by their beginning
 MAX_NAMES: Final = 1_000  # of one statement; generated code has thousands, and each is a row of the index
+MAX_MODULE_CHARACTERS: Final = 1_000  # of one module's name: more is data in a string, such as a `data:` address
+MAX_STATEMENTS: Final = 10_000  # of one file: a hundred times what the largest hand-written one has
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +46,8 @@ class ImportStatement:
     form: ImportForm = "module"
     level: int = 0
     """How many leading dots a relative import of Python has."""
+    passes_on: bool = False
+    """Whether importers of this file can take the names from here: `export from`, `pub use`, `import a as a`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
