@@ -9,6 +9,7 @@
     │   ├── OutsideRoot          outside_root       a link that leads out, dangles, or loops
     │   ├── FileTooLarge         file_too_large
     │   ├── StaleFile            stale_edit         changed since it was read or shown
+    │   ├── EditRefused          edit_refused       an edit that does not fit the file it is for
     │   └── FileSystemRefused    file_system        the system said no: EACCES, ENOSPC, EROFS, ...
     ├── LockTimeout              lock_timeout
     ├── UrlRefused               url_refused
@@ -111,6 +112,17 @@ class StaleFile(FileProblem):
     """The content is no longer the one that was read or shown; nothing was written."""
 
     code = "stale_edit"
+
+
+class EditRefused(FileProblem):
+    """An edit that does not fit its file, or would harm it; `rule` says why, `lines` where. Nothing was written."""
+
+    code = "edit_refused"
+
+    def __init__(self, message: str, *, path: str, rule: str, lines: tuple[int, ...] = ()) -> None:
+        super().__init__(message, path=path)
+        self.rule = rule
+        self.lines = lines
 
 
 class FileSystemRefused(FileProblem):

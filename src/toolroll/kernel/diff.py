@@ -25,7 +25,7 @@ def unified_diff(before: str, after: str, *, path: str) -> list[str]:
     old, new = _lines(before), _lines(after)
     lines = [f"--- a/{path}\n", f"+++ b/{path}\n"]
     matcher = SequenceMatcher(None, "", "")
-    matcher.opcodes = _opcodes(old, new)  # type: ignore[attr-defined]  # what get_opcodes() would work out itself
+    matcher.opcodes = opcodes(old, new)  # type: ignore[attr-defined]  # what get_opcodes() would work out itself
     for hunk in matcher.get_grouped_opcodes(CONTEXT_LINES):
         lines.append(_header(hunk))
         lines.extend(_body(hunk, old, new))
@@ -38,7 +38,8 @@ def _lines(text: str) -> list[str]:
     return [*ended, lines[-1] + "\n\\ No newline at end of file\n"] if lines[-1] else ended
 
 
-def _opcodes(old: Sequence[str], new: Sequence[str]) -> list[Opcode]:
+def opcodes(old: Sequence[str], new: Sequence[str]) -> list[Opcode]:
+    """What `difflib` would call the changes from one list of lines to the other, but always in time."""
     head = _common(old, new)
     tail = _common(old[head:][::-1], new[head:][::-1])
     middle_old, middle_new = old[head : len(old) - tail], new[head : len(new) - tail]
