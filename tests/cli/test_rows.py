@@ -1,6 +1,7 @@
 """What a person is shown: all of it, and nothing that looks like something else."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -52,6 +53,13 @@ def test_S5_a_request_says_who_wants_what_and_why() -> None:
     ]
     assert [row.look for row in rows[-2:]] == ["removed", "added"]
     assert (rows[-2].other, rows[-1].other) == ("oat bread", "bread")
+
+
+def test_S5_notes_stand_before_the_change_and_cannot_lie() -> None:
+    change = replace(Preview.of_change("a\n", "b\n", path="x"), notes=("imported by 3 files", "\x1b[2Khidden"))
+    told = text_of(request_rows(request({"path": "x"}, change))).split("\n")
+    assert told[3:5] == ["note  imported by 3 files", "note  ‹U+001B›[2Khidden"]
+    assert told.index("x  +1 -1") > told.index("note  imported by 3 files")
 
 
 @pytest.mark.parametrize(

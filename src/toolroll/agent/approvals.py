@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Sequence
 from typing import Final
 
-from toolroll.agent.preview import change_of
+from toolroll.agent.preview import change_of, shown_of
 from toolroll.agent.state import RunState
 from toolroll.errors import DecisionRefused
 from toolroll.journal.records import Asked, Decided
@@ -62,7 +62,7 @@ class RecordedApprover:
 
     async def _ask(self, requests: Sequence[ApprovalRequest]) -> Sequence[Decision]:
         for one in requests:
-            asked = Asked(call_id=one.call_id, tool=one.tool, digest=one.digest, preview=one.preview.text, why=one.why)
+            asked = Asked(call_id=one.call_id, tool=one.tool, digest=one.digest, preview=shown_of(one), why=one.why)
             if self._state.asked.get(one.call_id) != one.digest:
                 await self._state.record(asked)
                 self._state.asked[one.call_id] = one.digest

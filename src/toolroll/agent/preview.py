@@ -31,5 +31,12 @@ async def preview_now(
 
 def change_of(preview: Preview, edited: str | None = None) -> Change:
     """The hashes of what is changed, before and after: whether a call has run can be seen by them."""
+    if edited is None and preview.target is not None:
+        return preview.base, preview.target
     text = preview.editable if edited is None else edited
     return preview.base, None if text is None else content_hash(text)
+
+
+def shown_of(request: ApprovalRequest) -> str:
+    """What a person is shown, as text that can be kept: the notes, then what would happen."""
+    return "\n".join([*request.preview.notes, request.preview.text])

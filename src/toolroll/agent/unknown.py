@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final, Literal, TypeAlias
 
 from toolroll.agent.events import CallFinished, CallStarted
-from toolroll.agent.preview import preview_now
+from toolroll.agent.preview import preview_now, shown_of
 from toolroll.agent.state import Answer, RunState
 from toolroll.journal.records import Asked, Ended, Intended
 from toolroll.kernel.approval import ApprovalRequest, Reject, rejection_text
@@ -90,7 +90,7 @@ async def _ask_about(state: RunState, tool: Tool, call: ToolCall) -> None:
                 call_id=call.id,
                 tool=tool.name,
                 digest=question.digest,
-                preview=question.preview.text,
+                preview=shown_of(question),
                 why=question.why,
             )
         case Reject():

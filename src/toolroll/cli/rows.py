@@ -53,7 +53,8 @@ def request_rows(request: ApprovalRequest, *, number: int = 1, total: int = 1) -
     return [
         Row(text=f"{request.tool} {_WANTS[request.effect]}{place}", look="title"),
         *summary.rows,
-        *_warning([*summary.texts, _preview_text(request.preview)]),
+        *(Row(text=visible(note, keep=()), look="note", gutter="note  ") for note in request.preview.notes),
+        *_warning([*summary.texts, *request.preview.notes, _preview_text(request.preview)]),
         *([] if summary.is_whole else [Row(), *preview_rows(request.preview)]),
         *summary.in_full,
     ]

@@ -204,7 +204,13 @@ def _question(request: ApprovalRequest) -> dict[str, object]:
         "effect": request.effect,
         "why": request.why,
         "arguments": request.arguments,
-        "preview": {"kind": preview.kind, "text": preview.text, "added": preview.added, "removed": preview.removed},
+        "preview": {
+            "kind": preview.kind,
+            "text": preview.text,
+            "added": preview.added,
+            "removed": preview.removed,
+            "notes": preview.notes,
+        },
         "digest": request.digest,
     }
 

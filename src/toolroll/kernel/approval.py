@@ -18,9 +18,11 @@ Effect: TypeAlias = Literal["reads", "writes", "external"]
 class Preview:
     """What would happen, computed by the code that would do it.
 
-    `base` is the hash of the content it was computed from; `editable` the proposed text, where a person may change it
-    (after an edit: exactly the person's text); `payload` whatever the tool wants back when it runs. The payload is
-    shown to nobody: that it is what `text` says is the tool's to keep, that nobody swaps it is the executor's.
+    `base` is the hash of the content it was computed from, `target` of what would be there after (for who cannot tell
+    it by `editable`: whether a call has run is seen by the two); `editable` the proposed text, where a person may
+    change it (after an edit: exactly the person's text); `notes` what the text alone does not show, a sentence each;
+    `payload` whatever the tool wants back when it runs. The payload is shown to nobody: that it is what `text` says is
+    the tool's to keep, that nobody swaps it is the executor's.
     """
 
     kind: Literal["diff", "text"]
@@ -28,7 +30,9 @@ class Preview:
     added: int = 0
     removed: int = 0
     base: str | None = None
+    target: str | None = None
     editable: str | None = None
+    notes: tuple[str, ...] = ()
     payload: object = field(default=None, compare=False, repr=False)
 
     @classmethod
@@ -84,6 +88,7 @@ class ApprovalRequest:
             self.why,
             list(self.paths),
             [shown.kind, shown.text, shown.added, shown.removed, shown.base, shown.editable],
+            [shown.target, list(shown.notes)],
         ]
         return content_hash(canonical_json(bound))
 
