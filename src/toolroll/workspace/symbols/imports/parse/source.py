@@ -16,16 +16,18 @@ if TYPE_CHECKING:
 
 MAX_ANCESTORS: Final = 64  # looked at above a node: hostile code nests a million deep, and each look starts at the root
 
-_CONTENTS: Final = frozenset({
-    "escape_sequence",
-    "interpreted_string_literal_content",
-    "raw_string_literal_content",
-    "string_content",
-    "string_end",
-    "string_fragment",
-    "string_literal_content",
-    "string_start",
-})
+_CONTENTS: Final = frozenset(
+    {
+        "escape_sequence",
+        "interpreted_string_literal_content",
+        "raw_string_literal_content",
+        "string_content",
+        "string_end",
+        "string_fragment",
+        "string_literal_content",
+        "string_start",
+    }
+)
 _QUOTES: Final = frozenset({"string_start", "string_end"})
 
 

@@ -1,0 +1,61 @@
+"""Imports of Scala: several paths in a statement, each with selectors, renames and wildcards; exports too."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from toolroll.workspace.symbols.imports.parse.source import Source
+from toolroll.workspace.symbols.imports.statement import EVERYTHING, ImportStatement
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+QUERY: Final = "[(import_declaration) (export_declaration)] @statement"
+
+_RENAMED: Final = frozenset({"arrow_renamed_identifier", "as_renamed_identifier"})
+
+
+def read(node: "Node", source: Source) -> Iterator[ImportStatement]:
+    """The statements one captured node stands for."""
+    path: list[str] = []
+    taken: dict[str, str] | None = None
+    for child in [*node.children, None]:
+        if child is None or child.type == ",":
+            yield from _one(node, path, taken, source)
+            path, taken = [], None
+        elif child.type in {"identifier", "operator_identifier"}:
+            path.append(source.text(child).strip("`"))
+        elif child.type == "namespace_wildcard":
+            taken = {EVERYTHING: EVERYTHING}
+        elif child.type == "namespace_selectors":
+            taken = _selected(child, source)
+
+
+def _one(node: "Node", path: list[str], taken: dict[str, str] | None, source: Source) -> Iterator[ImportStatement]:
+    if path and path[0] == "_root_":
+        path = path[1:]
+    if taken is None and len(path) > 1:
+        path, taken = path[:-1], {path[-1]: path[-1]}
+    names = taken or {}
+    is_export = node.type == "export_declaration"
+    yield source.statement(
+        node,
+        ".".join(path),
+        names=names,
+        binds=[bound for bound in names.values() if bound not in {EVERYTHING, "_"}],
+        kind="reexport" if is_export else "static",
+        passes_on=is_export,
+    )
+
+
+def _selected(node: "Node", source: Source) -> dict[str, str]:
+    taken: dict[str, str] = {}
+    for child in node.named_children:
+        if child.type in _RENAMED:
+            name, alias = child.child_by_field_name("name"), child.child_by_field_name("alias")
+            if name is not None:
+                taken[source.text(name)] = "_" if alias is None else source.text(alias)
+        elif child.type == "namespace_wildcard":
+            taken[EVERYTHING] = EVERYTHING
+        elif child.type == "identifier":
+            taken[source.text(child)] = source.text(child)
+    return taken

@@ -1,0 +1,32 @@
+"""Scripts that a shell script reads in: `source x` and `. x`."""
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from toolroll.workspace.symbols.imports.parse.source import Source, is_below
+from toolroll.workspace.symbols.imports.statement import ImportStatement
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+QUERY: Final = '(command name: (command_name) @called (#any-of? @called "source" ".")) @statement'
+
+_CASES: Final = frozenset({"case_statement", "function_definition", "if_statement", "list"})
+_OWN_FOLDER: Final = re.compile(r"""\$\(\s*dirname[^)]*\)|\$\{BASH_SOURCE(?:\[0\])?%/\*\}|\$\{0%/\*\}""")
+
+
+def read(node: "Node", source: Source) -> Iterator[ImportStatement]:
+    """The statements one captured node stands for; of a computed folder only what follows it is known."""
+    argument = node.child_by_field_name("argument")
+    if argument is None:
+        return
+    written = source.text(argument).strip("\"'")
+    kind = "conditional" if is_below(node, _CASES) else "static"
+    known = _OWN_FOLDER.sub(".", written)
+    if "$" not in known and "`" not in known:
+        yield source.statement(node, known, kind=kind, form="file")
+        return
+    end = re.split(r"[}$`)]\w*", known)[-1].strip("\"'/")
+    if end:
+        yield source.statement(node, end, kind="dynamic", form="system")
