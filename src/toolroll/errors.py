@@ -23,6 +23,7 @@
     ├── ToolFailure              tool_failed        raised by a tool: what the model should read
     │   └── ToolTimeout          timeout
     ├── JournalRefused           journal            a run that is missing, damaged, newer, or somebody else's
+    ├── OutputMissing            not_found          a kept output that is not there, or not for this run to read
     ├── ModelError                                  a model could not be asked, or did not answer
     │   ├── AuthenticationFailed authentication
     │   ├── PermissionRefused    permission
@@ -224,6 +225,12 @@ class JournalRefused(ToolrollError):
     """A run log that is missing, damaged, written by a newer version, or in use by another process."""
 
     code = "journal"
+
+
+class OutputMissing(ToolrollError):
+    """No output is kept under that reference for the run that asks; guessed and foreign ones read the same."""
+
+    code = "not_found"
 
 
 class ModelError(ToolrollError):
