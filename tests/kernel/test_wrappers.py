@@ -16,6 +16,7 @@ from toolroll.kernel import wrappers
 from toolroll.kernel.approval import Effect, Preview
 from toolroll.kernel.context import Run, ToolContext
 from toolroll.kernel.define import define_tool, tool
+from toolroll.kernel.labels import Labels
 from toolroll.kernel.permit import Permit
 from toolroll.kernel.policy import Policy, Rule
 from toolroll.kernel.tool import Tool
@@ -25,6 +26,7 @@ from toolroll.kernel.wrappers import (
     TimeoutTool,
     WrapperTool,
     filtered,
+    labelled,
     prefixed,
     renamed,
     with_approval,
@@ -45,6 +47,7 @@ class Inside(Tool):
 
     name, description, parameters = "inside", "of inside", {"type": "object"}
     effect: Effect = "external"
+    brings: Labels = frozenset({"private"})
     asks = True
     can_be_stopped = False
 
@@ -97,6 +100,7 @@ async def members(one: Tool, permit: Permit, ctx: ToolContext) -> dict[str, obje
         "description": one.description,
         "parameters": one.parameters,
         "effect": one.effect,
+        "brings": one.brings,
         "core": one.core,
         "asks": one.asks,
         "can_be_stopped": one.can_be_stopped,
@@ -115,9 +119,10 @@ async def members(one: Tool, permit: Permit, ctx: ToolContext) -> dict[str, obje
         (lambda inner: RenamedTool(inner, "other"), {"name": "other"}),
         (ApprovalTool, {"asks": True}),
         (lambda inner: TimeoutTool(inner, 10), {}),
+        (lambda inner: labelled(inner, "untrusted"), {"brings": {"private", "untrusted"}}),
         (lambda inner: WrapperTool(ApprovalTool(TimeoutTool(RenamedTool(inner, "x"), 5))), {"name": "x"}),
     ],
-    ids=["plain", "renamed", "approval", "timeout", "stack"],
+    ids=["plain", "renamed", "approval", "timeout", "labelled", "stack"],
 )
 async def test_a_wrapper_forwards_everything_but_what_it_is_for(
     wrap: Callable[[Tool], Tool], changed: Mapping[str, object]

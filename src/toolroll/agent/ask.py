@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Final
 
+from toolroll.agent.labels import labels_found
 from toolroll.agent.result import Ending
 from toolroll.agent.state import RunState
 from toolroll.agent.turn import Asking, BrokenOff, Clock, take_turn
@@ -98,6 +99,7 @@ def _partial(state: RunState, broken: BrokenOff) -> ModelResponse:
 async def _keep(state: RunState, response: ModelResponse, duration_s: float, *, closing: bool) -> None:
     state.history.append(response.message)
     state.written.clear()
+    state.run.bring(labels_found(response.message))
     bill = state.budget.answered(response.usage)
     if state.setup.journal is None:
         return

@@ -22,6 +22,7 @@ from toolroll.journal.records import (
     Spent,
     Stopped,
 )
+from toolroll.kernel.labels import BROUGHT, labels_from
 from toolroll.kernel.messages import ToolCall
 from toolroll.models.model import ModelResponse, StopKind
 
@@ -130,11 +131,16 @@ class Recalled:
             case Finished():
                 self.finished = record
             case Kept():
-                self.kept[record.name] = record.value
+                self._kept(record)
             case Intended() | Asked() | Decided():
                 self._call(record)
             case _:
                 return
+
+    def _kept(self, record: Kept) -> None:
+        self.kept[record.name] = record.value
+        if record.name == BROUGHT:
+            self.state.run.brought |= labels_from(record.value)
 
     def _said(self, record: Said) -> None:
         self.close_turn()

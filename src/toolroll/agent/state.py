@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 from toolroll.agent.budget import Budget
 from toolroll.agent.events import Event, StepFinished, StepStarted
 from toolroll.agent.guard import LoopGuard
+from toolroll.agent.labels import labels_in
 from toolroll.agent.repair import History
 from toolroll.agent.result import RunResult, Step, SubRun, ToolCallLog
 from toolroll.agent.setup import Setup
@@ -91,6 +92,7 @@ class RunState:
         """Add something from outside to the conversation."""
         self.history.append(message)
         self.budget.heard(message)
+        self.run.brought |= labels_in(message, self.setup.tools)  # found out again from its record
 
     def hear_result(self, result: ToolMessage) -> None:
         """Add the result of a call to the conversation, as soon as it is there."""

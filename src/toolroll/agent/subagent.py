@@ -6,17 +6,21 @@ from typing import Annotated, Final
 from pydantic import BaseModel, Field
 
 from toolroll.agent.events import CallStarted, Event, StepFinished, Warned
+from toolroll.agent.labels import labels_within
 from toolroll.agent.result import RunResult, SubRun
 from toolroll.agent.resume import go_on
 from toolroll.agent.run import AgentRun, is_on_record, new_run, opening, play
 from toolroll.agent.setup import Setup
+from toolroll.agent.state import RunState
 from toolroll.errors import ModelError, ToolFailure
 from toolroll.kernel.context import Run, ToolContext, random_id
 from toolroll.kernel.define import define_tool
 from toolroll.kernel.events import ApprovalDecided, ApprovalRequested
+from toolroll.kernel.labels import Labels
 from toolroll.kernel.policy import Policy
 from toolroll.kernel.result import ToolResult
 from toolroll.kernel.tool import Tool
+from toolroll.kernel.wrappers import WrapperTool
 
 MAX_DEPTH: Final = 4
 """Agents that call agents: deeper than that nobody follows, and one that calls itself would never end."""
@@ -40,7 +44,21 @@ def agent_tool(setup: Setup, *, name: str, description: str) -> Tool:
     async def execute(given: Task, ctx: ToolContext) -> ToolResult:
         return await _Delegation(name, ctx).run(setup, given.task)
 
-    return define_tool(name=name, description=description, input=Task, execute=execute)
+    made = define_tool(name=name, description=description, input=Task, execute=execute)
+    return _AgentTool(made, labels_within(setup.tools, searches=setup.web_search is not None))
+
+
+class _AgentTool(WrapperTool):
+    """Says what the agent could bring in. What it did is known when it has ended, and counts then."""
+
+    def __init__(self, inner: Tool, labels: Labels) -> None:
+        super().__init__(inner)
+        self._labels = labels
+
+    @property
+    def brings(self) -> Labels:
+        """All that its tools bring in."""
+        return self._labels
 
 
 class _Delegation:
@@ -51,6 +69,7 @@ class _Delegation:
         self._ctx = ctx
         self._caller = ctx.run if isinstance(ctx.run, AgentRun) else None
         self._run_id = ""
+        self._state: RunState | None = None
 
     async def run(self, setup: Setup, task: str) -> ToolResult:
         caller = self._caller
@@ -61,6 +80,9 @@ class _Delegation:
             return _result(await self._played(own, task))
         except ModelError as error:
             raise ToolFailure(f"{self._name} could not finish. {error.message}", code=error.code) from error
+        finally:
+            if self._state is not None:
+                self._ctx.run.bring(self._state.run.brought)
 
     async def _played(self, setup: Setup, task: str) -> RunResult[object]:
         """The sub-agent's run; where its caller was cut off during it, it goes on from its own record."""
@@ -70,9 +92,16 @@ class _Delegation:
         if caller is not None and journal is not None:
             self._run_id = f"{caller.run_id}.{self._ctx.call_id}"
             if await is_on_record(journal, self._run_id):
-                return await go_on(setup, self._run_id, emit=self._hear, stream=stream, caller=caller)
+                return await go_on(
+                    setup, self._run_id, emit=self._hear, stream=stream, caller=caller, on_open=self._open
+                )
         state = new_run(setup, opening(task, ()), self._hear, stream=stream, caller=caller, run_id=self._run_id)
+        self._open(state)
         return await play(state)
+
+    def _open(self, state: RunState) -> None:
+        self._state = state
+        state.run.brought |= self._ctx.run.brought
 
     def _hear(self, event: Event) -> None:
         match event:
@@ -114,9 +143,11 @@ def inherit(setup: Setup, caller: Run) -> Setup:
 
 
 def _policy(own: Policy | None, callers: Policy | None) -> Policy | None:
-    if own is None or callers is None:
-        return own or callers
-    return own.plus(rule for rule in callers.rules if rule.action == "deny")
+    if own is None:
+        return callers
+    allowed = own.outward if callers is not None and callers.outward == "ask" else "refuse"
+    denied = () if callers is None else (rule for rule in callers.rules if rule.action == "deny")
+    return replace(own.plus(denied), outward=allowed)
 
 
 def _result(result: RunResult[object]) -> ToolResult:

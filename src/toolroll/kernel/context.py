@@ -14,6 +14,7 @@ from toolroll.kernel.approval import Approver, Preview
 from toolroll.kernel.cancelled import is_being_cancelled
 from toolroll.kernel.depends import DependencyKey, Depends, Identity, Maker, check_overrides
 from toolroll.kernel.events import KernelEvent, Progress, StateChanged
+from toolroll.kernel.labels import BROUGHT, NO_LABELS, Labels
 from toolroll.kernel.messages import ToolCall
 from toolroll.kernel.policy import Policy
 from toolroll.kernel.resolve import ValueStore, provide
@@ -81,6 +82,7 @@ class Run:
         self._logger = logger
         self.values = ValueStore()
         self.cancelled = False
+        self.brought: Labels = NO_LABELS
         self._on_event = on_event
         self._state: dict[str, object] = {}
 
@@ -102,6 +104,12 @@ class Run:
         """Keep a value with the run; everybody who watches is told."""
         self._state[name] = value
         self.emit(StateChanged(name=name, value=value))
+
+    def bring(self, labels: Labels) -> None:
+        """Results with these labels are in the run from now on; nothing takes them out again."""
+        if not labels <= self.brought:
+            self.brought |= labels
+            self.set_state(BROUGHT, sorted(self.brought))
 
     def emit(self, event: KernelEvent) -> None:
         """Report an event."""

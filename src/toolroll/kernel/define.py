@@ -18,6 +18,7 @@ from toolroll.kernel.depends import Depends, check_graph
 from toolroll.kernel.docstring import Docstring, read_docstring
 from toolroll.kernel.function import CoreTool, FunctionTool, InputTool, PreviewMaker
 from toolroll.kernel.hints import Place, callable_of, place_at, written_function
+from toolroll.kernel.labels import Label, Labels, labels_from
 from toolroll.kernel.names import check_name
 from toolroll.kernel.schema import JsonSchema, OpenObject, draft07
 from toolroll.kernel.signature import Signature, read_signature
@@ -42,6 +43,7 @@ def tool(
     *,
     name: str | None = None,
     effect: Effect = "reads",
+    brings: Label | Collection[Label] = (),
     timeout: float | None = None,
     paths: Sequence[str] = (),
     why: str | None = None,
@@ -55,6 +57,7 @@ def tool(
     *,
     name: str | None = None,
     effect: Effect = "reads",
+    brings: Label | Collection[Label] = (),
     timeout: float | None = None,
     paths: Sequence[str] = (),
     why: str | None = None,
@@ -62,7 +65,9 @@ def tool(
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """A tool from a function: `@tool`, `@tool("what it does")` or `@tool(name=..., effect="writes", ...)`.
 
-    `effect` says what running it does to the world; everything but `reads` needs leave. `timeout` is in seconds.
+    `effect` says what running it does to the world; everything but `reads` needs leave. `brings` says what its results
+    are: `private`, `untrusted` (text of strangers), or both; a run that has read both sends nothing out any more.
+    `timeout` is in seconds.
     `paths` names the parameters that hold paths (for rules), `why` the one that says what the call is for, `preview`
     the function that shows what would happen. The function stays callable as it was.
     """
@@ -70,7 +75,9 @@ def tool(
     text = subject if isinstance(subject, str) else None
 
     def make(function: Callable[..., Any]) -> Tool:
-        made = _from_function(function, name, text, place, effect=effect, paths=paths, why=why, preview=preview)
+        made = _from_function(
+            function, name, text, place, effect=effect, brings=brings, paths=paths, why=why, preview=preview
+        )
         return made if timeout is None else with_timeout(made, timeout)
 
     return make if subject is None or isinstance(subject, str) else make(subject)
@@ -83,6 +90,7 @@ def define_tool(
     input: type[Input],  # noqa: A002 - the name that users of such tools know
     execute: Callable[[Input, ToolContext], Any],
     effect: Effect = "reads",
+    brings: Label | Collection[Label] = (),
     timeout: float | None = None,
     paths: Sequence[str] = (),
     why: str | None = None,
@@ -97,7 +105,7 @@ def define_tool(
     _check_takes(name, "execute", execute, "input, ctx")
     _check_is_no_generator(name, execute)
     adapter, parameters = _adapt(name, input, None, place_at(2))
-    options = _core_options(name, description, adapter, parameters, effect, preview)
+    options = _core_options(name, description, adapter, parameters, effect, brings, preview)
     made = InputTool(execute, **options, **_named_parameters(name, _field_names(input), paths, why))
     return made if timeout is None else with_timeout(made, timeout)
 
@@ -124,6 +132,7 @@ def _from_function(
     place: Place,
     *,
     effect: Effect,
+    brings: Label | Collection[Label],
     paths: Sequence[str],
     why: str | None,
     preview: PreviewMaker | None,
@@ -138,7 +147,7 @@ def _from_function(
     shape = TypedDict(name, signature.fields)  # type: ignore[misc]  # the fields are known only here
     adapter, parameters = _adapt(name, shape, signature, place)
     signature.put_defaults(parameters)
-    options = _core_options(name, description or docs.summary, adapter, parameters, effect, preview)
+    options = _core_options(name, description or docs.summary, adapter, parameters, effect, brings, preview)
     return FunctionTool(
         function,
         injected=signature.injected,
@@ -190,6 +199,7 @@ def _core_options(
     adapter: TypeAdapter[Any],
     parameters: JsonSchema,
     effect: Effect,
+    brings: Label | Collection[Label],
     preview: PreviewMaker | None,
 ) -> dict[str, Any]:
     if not description.strip():
@@ -207,8 +217,17 @@ def _core_options(
         "adapter": adapter,
         "parameters": parameters,
         "effect": effect,
+        "brings": _labels(name, brings),
         "preview": preview,
     }
+
+
+def _labels(name: str, brings: Label | Collection[Label]) -> Labels:
+    """The labels, checked: a typo must not leave private data unmarked."""
+    found = labels_from(brings)
+    if len(found) != (1 if isinstance(brings, str) else len(set(brings))):
+        raise DefinitionError(f"{name}: brings is 'private', 'untrusted' or both, not {brings!r}.", tool=name)
+    return found
 
 
 def _named_parameters(name: str, known: Collection[str], paths: Sequence[str], why: str | None) -> dict[str, Any]:

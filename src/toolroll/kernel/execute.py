@@ -15,6 +15,7 @@ from toolroll.kernel.ask import ask, tell
 from toolroll.kernel.cancelled import is_being_cancelled
 from toolroll.kernel.context import Ledger, ToolContext
 from toolroll.kernel.events import ApprovalDecided
+from toolroll.kernel.labels import EXPOSED, is_exposed, labels_of
 from toolroll.kernel.messages import ToolCall
 from toolroll.kernel.permit import _MINT, Permit, seal_of
 from toolroll.kernel.policy import Policy
@@ -43,6 +44,8 @@ class Asking:
     arguments: object
     effect: Effect
     seal: str
+    warning: str = ""
+    """What the person must know beyond what the tool says."""
 
     @property
     def changes(self) -> bool:
@@ -96,12 +99,27 @@ def _judge(
     if verdict.action == "deny":
         text = f"{tool.name} is not allowed here ({verdict.because}). Do without it, or ask the user to change that."
         return ToolResult.failure(text, code="denied")
+    brought = ctx.run.brought
+    if brought and "external" in (core.effect, tool.effect) and is_exposed(brought, labels_of(tool)):
+        return _judge_outward(tool, core, arguments, policy)
     if verdict.action == "allow" and not verdict.by_rule and not paths:
         return Permit(_MINT, core, arguments, ctx)  # nothing of the arguments was judged
     seal = seal_of(arguments)
     if verdict.action == "ask":
         return Asking(tool=tool, core=core, arguments=arguments, effect=effect, seal=seal)
     return Permit(_MINT, core, arguments, ctx, "policy" if verdict.by_rule else "effect", seal)
+
+
+def _judge_outward(tool: "Tool", core: "Tool", arguments: object, policy: Policy) -> Asking | ToolResult:
+    """A call out of a run that holds private data and text of strangers: no rule is enough."""
+    if policy.outward == "ask":
+        seal = seal_of(arguments)
+        return Asking(tool=tool, core=core, arguments=arguments, effect="external", seal=seal, warning=EXPOSED)
+    text = (
+        f"{tool.name} was not run. {EXPOSED} No rule allows that. Do without it and tell the user, who can do it "
+        "themselves, or in a new run that does not read both."
+    )
+    return ToolResult.failure(text, code="blocked_by_policy")
 
 
 def _paths(tool: "Tool", core: "Tool", arguments: object) -> tuple[str, ...]:
@@ -120,13 +138,18 @@ async def show(asking: Asking, ctx: ToolContext, edited: str | None = None) -> A
             tool=tool.name,
             effect=asking.effect,
             arguments=whole(arguments),
-            why=tool.why(arguments),
+            why=_why(asking),
             preview=preview,
             paths=_paths(tool, asking.core, arguments),
             fingerprint=tool.describe().fingerprint,
         )
     except BaseException as error:  # noqa: BLE001 - the executor answers for whatever a preview raises
         return _answer(error, tool, ctx)
+
+
+def _why(asking: Asking) -> str:
+    said = asking.tool.why(asking.arguments)
+    return f"{asking.warning} {said}" if asking.warning else said
 
 
 async def _preview(tool: "Tool", arguments: object, ctx: ToolContext, edited: str | None = None) -> Preview:

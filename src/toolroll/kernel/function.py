@@ -18,6 +18,7 @@ from toolroll.kernel.depends import Injection
 from toolroll.kernel.faults import describe_faults, describe_infinite, refused_nulls
 from toolroll.kernel.hints import callable_of
 from toolroll.kernel.infinite import infinite_at, may_be_infinite
+from toolroll.kernel.labels import NO_LABELS, Labels
 from toolroll.kernel.parse import BLANKS, parse_object
 from toolroll.kernel.permit import Permit
 from toolroll.kernel.resolve import provide
@@ -44,6 +45,7 @@ class CoreTool(Tool):
         adapter: TypeAdapter[Any],
         parameters: JsonSchema,
         effect: Effect = "reads",
+        brings: Labels = NO_LABELS,
         path_arguments: tuple[str, ...] = (),
         why_argument: str | None = None,
         preview: PreviewMaker | None = None,
@@ -52,6 +54,7 @@ class CoreTool(Tool):
         self._description = description
         self._parameters = parameters
         self._effect: Effect = effect
+        self._brings = brings
         self._validate_json = adapter.validator.validate_json
         self._census = Census(adapter.core_schema)
         self._may_be_infinite = may_be_infinite(adapter.core_schema)
@@ -77,6 +80,10 @@ class CoreTool(Tool):
     @property
     def effect(self) -> Effect:
         return self._effect
+
+    @property
+    def brings(self) -> Labels:
+        return self._brings
 
     @property
     def core(self) -> Tool:
@@ -185,7 +192,7 @@ class FunctionTool(CoreTool):
         update_wrapper(self, function, updated=())  # its attributes may be called like ours
         self._function = function
         self._is_async = is_async(function)
-        self._is_direct = self._is_async and not injected  # nothing to do but to call it
+        self._is_direct = self._is_async and not (injected or self._brings)  # nothing to do but to call it
         self._injected = injected
         self._sees_context = bool(injected)  # a dependency may hand it on
         self._shown = shown or {}
@@ -199,6 +206,8 @@ class FunctionTool(CoreTool):
         return closing(lambda: self._injected_call(given, ctx), ctx)
 
     async def _injected_call(self, given: dict[str, Any], ctx: ToolContext) -> object:
+        if self._brings:
+            ctx.run.bring(self._brings)
         given = given | {name: await provide(need, ctx) for name, need in self._injected}
         return await call(lambda: self._function(**given), None if self._is_async else ctx)
 
@@ -230,6 +239,8 @@ class InputTool(CoreTool):
 
     def invoke(self, permit: Permit, ctx: ToolContext) -> Awaitable[object]:
         given = Permit.redeem(permit, self, ctx)
+        if self._brings:
+            ctx.run.bring(self._brings)
         return closing(lambda: call(lambda: self._execute(given, ctx), None if self._is_async else ctx), ctx)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:

@@ -9,7 +9,7 @@ direction must not open anything.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Final, Literal, TypeAlias
@@ -18,6 +18,9 @@ from toolroll.errors import UsageError
 from toolroll.kernel.approval import Effect
 
 Action: TypeAlias = Literal["deny", "allow", "ask"]
+Outward: TypeAlias = Literal["refuse", "ask"]
+"""What becomes of a call that acts outside once private data and untrusted text are both in the run."""
+
 Parts: TypeAlias = tuple[str, ...]
 
 _ACTIONS: Final = ("deny", "allow", "ask")
@@ -79,13 +82,18 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """A set of rules, in any order; the default for what no rule names is: reads run, the rest asks."""
+    """A set of rules, in any order; the default for what no rule names is: reads run, the rest asks.
+
+    `outward` is about runs that have read private data and untrusted text: calls that act outside are refused there,
+    whatever a rule allows. With `ask`, a person who is told so may allow each single one.
+    """
 
     rules: tuple[Rule, ...] = ()
+    outward: Outward = "refuse"
 
     def plus(self, rules: Iterable[Rule]) -> "Policy":
         """This policy with more rules."""
-        return Policy((*self.rules, *rules))
+        return replace(self, rules=(*self.rules, *rules))
 
     def judge(
         self, tool: str, *, effect: Effect, paths: Sequence[str] = (), asks: bool = False, core: str | None = None

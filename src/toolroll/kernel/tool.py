@@ -9,6 +9,7 @@ from typing import Any
 from toolroll.kernel.approval import Effect, Preview, content_hash
 from toolroll.kernel.context import ToolContext
 from toolroll.kernel.execute import execute
+from toolroll.kernel.labels import NO_LABELS, Label, Labels, labels_of
 from toolroll.kernel.permit import Permit
 from toolroll.kernel.result import ToolResult
 from toolroll.kernel.schema import JsonSchema
@@ -22,11 +23,14 @@ class ToolDefinition:
     name: str
     description: str
     parameters: JsonSchema
+    brings: tuple[Label, ...] = ()
+    """What its results bring into a run; told to no model."""
 
     @property
     def fingerprint(self) -> str:
-        """A hash that changes whenever a model would be told something else."""
-        return content_hash(canonical_json([self.name, self.description, self.parameters]))
+        """A hash that changes whenever a model would be told something else, or results count as something else."""
+        told = [self.name, self.description, self.parameters]
+        return content_hash(canonical_json([*told, list(self.brings)] if self.brings else told))
 
 
 class Tool(ABC):
@@ -67,6 +71,11 @@ class Tool(ABC):
         """Whether a cancelled call really ends; one that goes on in a thread does not."""
         return True
 
+    @property
+    def brings(self) -> Labels:
+        """What its results bring into a run: `private` data, `untrusted` text, both, or nothing to speak of."""
+        return NO_LABELS
+
     @cached_property
     def definition(self) -> ToolDefinition:
         """What a model is told: the same bytes for as long as the tool lives, as prompt caches depend on it."""
@@ -74,7 +83,8 @@ class Tool(ABC):
 
     def describe(self) -> ToolDefinition:
         """The definition as it would be now; an approval is bound to this one."""
-        return ToolDefinition(name=self.name, description=self.description, parameters=self.parameters)
+        brings = tuple(sorted(labels_of(self)))
+        return ToolDefinition(name=self.name, description=self.description, parameters=self.parameters, brings=brings)
 
     @abstractmethod
     def validate(self, raw: str) -> object:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from toolroll.errors import DefinitionError, ToolTimeout
 from toolroll.kernel.approval import Effect, Preview
 from toolroll.kernel.context import ToolContext
+from toolroll.kernel.labels import Label, Labels, labels_from
 from toolroll.kernel.names import check_name
 from toolroll.kernel.permit import Permit
 from toolroll.kernel.schema import JsonSchema
@@ -50,6 +51,10 @@ class WrapperTool(Tool):
     @property
     def effect(self) -> Effect:
         return self._inner.effect
+
+    @property
+    def brings(self) -> Labels:
+        return self._inner.brings
 
     @property
     def core(self) -> Tool:
@@ -100,6 +105,22 @@ class ApprovalTool(WrapperTool):
 
     async def invoke(self, permit: Permit, ctx: ToolContext) -> object:
         permit.require_person(self.name)
+        return await self._inner.invoke(permit, ctx)
+
+
+class LabelledTool(WrapperTool):
+    """The same tool, but its results bring more into the run than it says itself."""
+
+    def __init__(self, inner: Tool, labels: Labels) -> None:
+        super().__init__(inner)
+        self._labels = labels
+
+    @property
+    def brings(self) -> Labels:
+        return self._inner.brings | self._labels
+
+    async def invoke(self, permit: Permit, ctx: ToolContext) -> object:
+        ctx.run.bring(self._labels)
         return await self._inner.invoke(permit, ctx)
 
 
@@ -171,6 +192,14 @@ def prefixed(tools: Iterable[Tool], prefix: str) -> list[Tool]:
 def filtered(tools: Iterable[Tool], keep: Callable[[Tool], bool]) -> list[Tool]:
     """Only the tools that `keep` says yes to."""
     return [tool for tool in tools if keep(tool)]
+
+
+def labelled(tool: Tool, *labels: Label) -> Tool:
+    """The tool, with results that count as `private`, `untrusted` or both; what it says itself stays."""
+    found = labels_from(labels)
+    if not labels or len(found) != len(set(labels)):
+        raise DefinitionError(f"{tool.name}: a label is 'private' or 'untrusted', not {labels!r}.", tool=tool.name)
+    return LabelledTool(tool, found)
 
 
 def with_approval(tool: Tool) -> Tool:

@@ -1,0 +1,37 @@
+"""What a conversation has brought into a run: private data, and text that strangers wrote."""
+
+from typing import Final, assert_never
+
+from toolroll.kernel.conversation import AssistantMessage, Message, ServerBlock, ToolResults, UserMessage
+from toolroll.kernel.labels import NO_LABELS, Labels, labels_of
+from toolroll.kernel.toolset import Toolset
+
+UNTRUSTED: Final[Labels] = frozenset({"untrusted"})
+
+
+def labels_in(message: Message, tools: Toolset) -> Labels:
+    """What a message of an earlier conversation brings along: by the tools that are known now, whether they ran or not.
+
+    What a person says is theirs to answer for.
+    """
+    match message:
+        case UserMessage():
+            return NO_LABELS
+        case AssistantMessage():
+            return labels_found(message)
+        case ToolResults():
+            known = (tools.get(result.name) for result in message.results)
+            return NO_LABELS.union(*(labels_of(tool) for tool in known if tool is not None))
+        case _:
+            assert_never(message)
+
+
+def labels_found(message: AssistantMessage) -> Labels:
+    """What the provider itself has read for the model, as in a web search."""
+    return UNTRUSTED if any(isinstance(block, ServerBlock) for block in message.blocks) else NO_LABELS
+
+
+def labels_within(tools: Toolset, *, searches: bool) -> Labels:
+    """All that an agent with these tools can bring in."""
+    found: Labels = NO_LABELS.union(*(labels_of(tool) for tool in tools))
+    return found | UNTRUSTED if searches else found
