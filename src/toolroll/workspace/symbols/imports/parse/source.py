@@ -71,12 +71,14 @@ class Source:
         """A statement that stands at the node."""
         last = node.end_byte - (self._data[node.end_byte - 1 : node.end_byte] == b"\n")  # the C grammar takes it along
         beginning = self._data[node.start_byte : min(last, node.start_byte + 4 * MAX_TEXT_CHARACTERS)]
+        # Points of py-tree-sitter 0.26.0 free numbers that others still use: rows above 256 end in a crash.
+        line = self._data.count(b"\n", 0, node.start_byte) + 1
         return ImportStatement(
             module=module,
             names=tuple(names)[:MAX_NAMES],
             binds=tuple(binds)[:MAX_NAMES],
-            line=node.start_point.row + 1,
-            end_line=node.start_point.row + 1 + self._data.count(b"\n", node.start_byte, last),
+            line=line,
+            end_line=line + self._data.count(b"\n", node.start_byte, last),
             text=beginning.decode("utf-8", "replace")[:MAX_TEXT_CHARACTERS].rstrip(),
             kind=kind,
             form=form,
