@@ -6,6 +6,7 @@
     │   ├── FileMissing          file_not_found
     │   ├── FileExists           file_exists
     │   ├── NotAFile             not_a_file
+    │   ├── NotText              not_text           a file of bytes that no encoding of text explains
     │   ├── OutsideRoot          outside_root       a link that leads out, dangles, or loops
     │   ├── FileTooLarge         file_too_large
     │   ├── StaleFile            stale_edit         changed since it was read or shown
@@ -91,6 +92,12 @@ class NotAFile(FileProblem):
     """A folder, FIFO, socket or device where a regular file was needed (or the other way round)."""
 
     code = "not_a_file"
+
+
+class NotText(FileProblem):
+    """A binary file where text was needed."""
+
+    code = "not_text"
 
 
 class OutsideRoot(FileProblem):
