@@ -1,13 +1,111 @@
-"""One kept output, to be read back."""
+"""One kept output, to be read back: all of it, or from any line on."""
 
-from toolroll.kernel.messages import OutputRef, Part
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from toolroll.kernel.messages import DocumentPart, ImagePart, OutputRef, Part, TextPart
+from toolroll.outputs.lines import find_line
+from toolroll.outputs.meta import ID, Meta, Piece, decode_meta, missing
+from toolroll.outputs.write import DATA, INDEX, META, PART
+from toolroll.safe.refusals import refusals
+
+MAX_META_BYTES: Final = 1 << 24
+"""Of the file about an output: thousands of parts and a call id of a megabyte fit."""
+
+_READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenOutput:
+    """The data of an output, open."""
+
+    fd: int
+    index_fd: int | None
+    byte_size: int
+    line_count: int
+
+    def line_start(self, line: int) -> int:
+        """Where a line begins, counted from 0; the end for what lies behind the last."""
+        return self.byte_size if line >= self.line_count else find_line(self.fd, self.index_fd, line)
+
+    def read(self, start: int, size: int) -> bytes:
+        """That many bytes from there, or fewer at the end."""
+        return os.pread(self.fd, size, start)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KeptOutput:
-    """An output as it was kept: `ref`, `run_id`, `call_id`, `tool`, `made` (seconds since 1970)."""
+    """An output as it was kept. `path` is its folder, `meta` what is known of it."""
 
-    ref: OutputRef
+    path: Path
+    meta: Meta
+
+    @property
+    def ref(self) -> OutputRef:
+        """The reference that leads here."""
+        return OutputRef(id=self.meta.id, byte_size=self.meta.byte_size, line_count=self.meta.line_count)
+
+    @property
+    def data_path(self) -> Path:
+        """The file with what can be paged and searched; raw."""
+        return self.path / DATA
+
+    @contextmanager
+    def opened(self) -> Iterator[OpenOutput]:
+        """Inside, its data can be read."""
+        with refusals(self.meta.id), ExitStack() as stack:
+            fd = _open(self.data_path, stack)
+            index = self.path / INDEX
+            index_fd = _open(index, stack) if index.exists() else None
+            yield OpenOutput(fd=fd, index_fd=index_fd, byte_size=self.meta.text_bytes, line_count=self.meta.line_count)
 
     def content(self) -> str | bytes | tuple[Part, ...]:
-        """All of it, exactly as it was kept; for small ones."""
-        raise NotImplementedError
+        """All of it, as it was given: text, bytes or parts. The whole is in memory then."""
+        if self.meta.kind == "parts":
+            return tuple(self.part(number) for number in range(len(self.meta.pieces)))
+        with refusals(self.meta.id):
+            data = self.data_path.read_bytes()
+        return data if self.meta.kind == "bytes" else data.decode("utf-8", "surrogatepass")
+
+    def part(self, number: int) -> Part:
+        """One part, whole."""
+        piece = self.meta.pieces[number]
+        if piece.type == "text":
+            with self.opened() as data:
+                return TextPart(text=data.read(piece.start, piece.end - piece.start).decode("utf-8", "surrogatepass"))
+        with refusals(self.meta.id):
+            return _binary(piece, (self.path / f"{PART}{number}").read_bytes())
+
+
+def load(folder: Path, ref_id: str) -> KeptOutput:
+    """The output of that id in the folder of a run, whole; OutputMissing for anything else."""
+    if not ID.fullmatch(ref_id):
+        raise missing(ref_id)
+    path = folder / ref_id
+    try:
+        with (path / META).open("rb") as file:
+            meta = decode_meta(file.read(MAX_META_BYTES), ref_id)
+        # What a power cut took the end of is not there.
+        is_whole = (path / DATA).stat().st_size == meta.text_bytes
+    except OSError:
+        raise missing(ref_id) from None
+    if not is_whole:
+        raise missing(ref_id)
+    return KeptOutput(path=path, meta=meta)
+
+
+def _open(path: Path, stack: ExitStack) -> int:
+    fd = os.open(path, _READ)
+    stack.callback(os.close, fd)
+    return fd
+
+
+def _binary(piece: Piece, data: bytes) -> Part:
+    media_type = piece.media_type or "application/octet-stream"
+    if piece.type == "image":
+        return ImagePart(data=data, media_type=media_type)
+    return DocumentPart(data=data, media_type=media_type, title=piece.title)

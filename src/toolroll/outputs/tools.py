@@ -1,10 +1,73 @@
-"""`tool_output_cache` and `tool_output_cache_grep`: how a model reads what its context no longer holds."""
+"""`tool_output_cache` and `tool_output_cache_grep`: how a model reads what its context no longer holds (K53, K54)."""
 
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from toolroll.errors import OutputMissing, ToolFailure
+from toolroll.kernel.context import ToolContext
+from toolroll.kernel.define import define_tool
+from toolroll.kernel.messages import Part
 from toolroll.kernel.tool import Tool
-from toolroll.outputs.names import EXEMPT as EXEMPT
+from toolroll.outputs.excerpt import excerpt
+from toolroll.outputs.grep import MATCHES_LIMIT, MAX_MATCHES, find_matches
+from toolroll.outputs.kept import KeptOutput
+from toolroll.outputs.names import EXEMPT, GREP_TOOL, PAGE_TOOL
+from toolroll.outputs.page import PAGE_LINES, answer, read_page
 from toolroll.outputs.store import OutputStore
+
+__all__ = ["EXEMPT", "output_tools"]
+
+
+class _PageInput(BaseModel):
+    ref_id: Annotated[str, Field(description="The ref of the output, as it stands in the tool result.")]
+    offset: Annotated[int, Field(ge=0, description="Lines to skip.")] = 0
+    limit: Annotated[int, Field(ge=1, description=f"Lines to read, at most {PAGE_LINES:,}.")] = PAGE_LINES
+    column: Annotated[
+        int, Field(ge=0, description="Bytes of the first line to skip; for lines that are too long for one answer.")
+    ] = 0
+
+
+class _GrepInput(BaseModel):
+    ref_id: Annotated[str, Field(description="The ref of the output, as it stands in the tool result.")]
+    pattern: Annotated[str, Field(description="What to look for in each line, letter by letter.")]
+    regex: Annotated[bool, Field(description="Read the pattern as a regular expression (Rust syntax).")] = False
+    before: Annotated[int, Field(ge=0, description="Lines to show before each match.")] = 0
+    after: Annotated[int, Field(ge=0, description="Lines to show after each match.")] = 0
+    max_matches: Annotated[int, Field(ge=1, description="Matching lines to show.")] = MAX_MATCHES
 
 
 def output_tools(store: OutputStore) -> tuple[Tool, Tool]:
     """The two tools over the outputs that this run may read."""
-    raise NotImplementedError
+
+    def page(given: _PageInput, _ctx: ToolContext) -> str | tuple[Part, ...]:
+        kept = _opened(store, given.ref_id)
+        limit = None if given.limit >= PAGE_LINES else given.limit
+        return answer(kept, read_page(kept, offset=given.offset, limit=limit, column=given.column))
+
+    async def grep(given: _GrepInput, _ctx: ToolContext) -> str:
+        kept = _opened(store, given.ref_id)
+        wanted = min(given.max_matches, MATCHES_LIMIT)
+        matches = await find_matches(kept, given.pattern, regex=given.regex, max_matches=wanted)
+        return excerpt(kept, matches, before=given.before, after=given.after)
+
+    read_it = (
+        "Read a tool output of this run that is not, or only partly, in the conversation: the one behind a ref in "
+        "'[tool output truncated; ref=...]' or '[tool output trimmed; ref=...]'. Gives numbered lines, and says how to "
+        "go on."
+    )
+    search_it = (
+        "Search a tool output of this run by its ref. Gives the matching lines with their numbers, and how many more "
+        "there are."
+    )
+    return (
+        define_tool(name=PAGE_TOOL, description=read_it, input=_PageInput, execute=page),
+        define_tool(name=GREP_TOOL, description=search_it, input=_GrepInput, execute=grep),
+    )
+
+
+def _opened(store: OutputStore, ref_id: str) -> KeptOutput:
+    try:
+        return store.open(ref_id)
+    except OutputMissing as error:  # a model's mistake, not a fault to log with a traceback
+        raise ToolFailure(error.message, code=error.code) from None

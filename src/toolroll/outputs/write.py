@@ -1,24 +1,204 @@
-"""Writing one output, piece by piece."""
+"""Writing one output, piece by piece, into a folder that gets its name when all of it is there.
 
+Nothing is synced: a `kill -9` at any moment leaves the whole output or none. A power cut can take the latest ones, and
+what is left of those is recognized by its size and is then not there.
+"""
+
+import os
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Final, Self
 
-from toolroll.kernel.messages import OutputRef
+from toolroll.errors import ToolrollError
+from toolroll.kernel.messages import OutputRef, Part, TextPart
+from toolroll.outputs.lines import BLOCK_BYTES, LineCounter
+from toolroll.outputs.meta import ID, Kind, Meta, Piece, encode_meta
+from toolroll.outputs.place import temporary_name
+from toolroll.outputs.view import placeholder
+from toolroll.safe.files import PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+DATA: Final = "data"
+INDEX: Final = "lines"
+META: Final = "meta.json"
+PART: Final = "part-"
+
+LOGGER_NAME: Final = "toolroll.outputs"
+
+_NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_BUFFER_BYTES: Final = 1 << 20
+_TEXT_SLICE_CHARACTERS: Final = 1 << 18  # of a text that is encoded: memory is bounded however long it is
+_NAME_ATTEMPTS: Final = 8  # ids that a test counts may be taken; random ones never are
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where an output comes from: the call, and the runs that may read it, the one that made it last."""
+
+    runs: tuple[str, ...]
+    call_id: str
+    tool: str
+    made: float
+
+
+@dataclass(slots=True, kw_only=True)
+class _Draft:
+    """The folder while it has no name."""
+
+    path: Path
+    data: "BinaryIO"
+    lines: LineCounter = field(default_factory=LineCounter)
+    pieces: list[Piece] = field(default_factory=list)
 
 
 class OutputWriter:
-    """An output on its way: `write` never raises for a full disk; `ref` is None until it is kept, or if it is not."""
+    """An output on its way: no trouble with the disk raises; `ref` is None until it is kept, or if it is not.
 
-    ref: OutputRef | None = None
+    Leaving `with` by an exception keeps nothing.
+    """
+
+    def __init__(self, hold: Callable[[], Path], origin: Origin, make_id: Callable[[], str]) -> None:
+        self.ref: OutputRef | None = None
+        self._hold = hold
+        self._origin = origin
+        self._make_id = make_id
+        self._kind: Kind = "bytes"
+        self._draft: _Draft | None = None
 
     def write(self, piece: str | bytes) -> None:
-        """Add a piece."""
-        raise NotImplementedError
+        """Add a piece of text or of bytes. Text that is all there is comes back as text."""
+        self._trying(partial(self._write, piece))
+
+    def write_parts(self, parts: tuple[Part, ...]) -> None:
+        """Add parts: texts as they are, everything else in a file of its own, with a line that names it."""
+        self._kind = "parts"
+        for part in parts:
+            self._trying(partial(self._write_part, part))
 
     def __enter__(self) -> Self:
+        try:
+            self._draft = _new_draft(self._hold())
+        except (OSError, ToolrollError) as error:
+            self._fail(error)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        raise NotImplementedError
+        if kind is None:
+            self._trying(self._finish)
+        self._discard()
+
+    def _trying(self, step: Callable[[_Draft], None]) -> None:
+        if self._draft is not None:
+            try:
+                step(self._draft)
+            except OSError as error:
+                self._fail(error)
+
+    def _fail(self, error: Exception) -> None:
+        import logging  # noqa: PLC0415 - hardly ever needed
+
+        told = "the output of %s could not be kept: %s"
+        logging.getLogger(LOGGER_NAME).warning(told, self._origin.tool, error)
+        self._discard()
+
+    def _discard(self) -> None:
+        draft, self._draft = self._draft, None
+        if draft is not None:
+            with suppress(OSError):  # what is still held back may not fit either
+                draft.data.close()
+            shutil.rmtree(draft.path, ignore_errors=True)
+
+    def _write(self, piece: str | bytes, draft: _Draft) -> None:
+        if isinstance(piece, str):
+            if draft.lines.byte_size == 0 and self._kind == "bytes":
+                self._kind = "text"
+            for start in range(0, len(piece), _TEXT_SLICE_CHARACTERS):
+                _append(draft, piece[start : start + _TEXT_SLICE_CHARACTERS].encode("utf-8", "surrogatepass"))
+            return
+        if self._kind == "text":
+            self._kind = "bytes"
+        _append(draft, piece)
+
+    def _write_part(self, part: Part, draft: _Draft) -> None:
+        start, line = draft.lines.byte_size, draft.lines.line_count
+        if isinstance(part, TextPart):
+            self._write(part.text, draft)
+            end = draft.lines.byte_size
+            if draft.lines.line_count > draft.lines.ends:  # the next part begins a line of its own
+                _append(draft, b"\n")
+            draft.pieces.append(Piece(type="text", start=start, end=end, line=line, byte_size=0))
+            return
+        _write_file(draft.path / f"{PART}{len(draft.pieces)}", part.data)
+        _append(draft, placeholder(part).encode())
+        draft.pieces.append(
+            Piece(
+                type=part.type,
+                start=start,
+                end=draft.lines.byte_size,
+                line=line,
+                byte_size=len(part.data),
+                media_type=part.media_type,
+                title=getattr(part, "title", None),
+            )
+        )
+
+    def _finish(self, draft: _Draft) -> None:
+        draft.data.close()
+        if draft.lines.byte_size > BLOCK_BYTES:
+            _write_file(draft.path / INDEX, draft.lines.index)
+        for _ in range(_NAME_ATTEMPTS):
+            meta = self._meta(draft, self._make_id())
+            if ID.fullmatch(meta.id) and not (draft.path.parent / meta.id).exists():
+                break
+        else:
+            raise FileExistsError("no free id was found for it")
+        _write_file(draft.path / META, encode_meta(meta))
+        draft.path.rename(draft.path.parent / meta.id)
+        self._draft = None
+        self.ref = OutputRef(id=meta.id, byte_size=meta.byte_size, line_count=meta.line_count)
+
+    def _meta(self, draft: _Draft, ref_id: str) -> Meta:
+        lines, origin = draft.lines, self._origin
+        return Meta(
+            id=ref_id,
+            runs=origin.runs,
+            call_id=origin.call_id,
+            tool=origin.tool,
+            made=origin.made,
+            kind=self._kind,
+            byte_size=lines.byte_size + sum(piece.byte_size for piece in draft.pieces),
+            text_bytes=lines.byte_size,
+            line_count=lines.line_count,
+            has_long_lines=lines.has_long_lines,
+            pieces=tuple(draft.pieces),
+        )
+
+
+def _new_draft(folder: Path) -> _Draft:
+    path = folder / temporary_name()
+    path.mkdir(PRIVATE_FOLDER_MODE)
+    try:
+        file = os.fdopen(os.open(path / DATA, _NEW_FILE, PRIVATE_FILE_MODE), "wb", buffering=_BUFFER_BYTES)
+    except OSError:
+        shutil.rmtree(path, ignore_errors=True)
+        raise
+    return _Draft(path=path, data=file)
+
+
+def _append(draft: _Draft, data: bytes) -> None:
+    draft.data.write(data)
+    draft.lines.feed(data)
+
+
+def _write_file(path: Path, data: bytes) -> None:
+    with os.fdopen(os.open(path, _NEW_FILE, PRIVATE_FILE_MODE), "wb") as file:
+        file.write(data)

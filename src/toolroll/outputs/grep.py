@@ -1,0 +1,138 @@
+"""Searching an output: ripgrep finds the lines, in time that grows with the size alone whatever the pattern (XF6).
+
+It is asked only where the matching lines are, not for the lines: what it prints is short even for a line of a
+gigabyte. The text is then read from the file, as much of it as is shown.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, NoReturn
+
+from toolroll.errors import ToolFailure
+from toolroll.outputs.kept import KeptOutput
+from toolroll.outputs.meta import missing
+from toolroll.safe.ripgrep import RipgrepEnd, run_ripgrep
+from toolroll.safe.text import one_line
+
+MAX_MATCHES: Final = 50
+"""Matching lines that are shown when nothing else is said (K54)."""
+MATCHES_LIMIT: Final = 1_000
+"""Matching lines that are shown at most: more do not fit the answer."""
+SEARCH_S: Final = 60.0
+"""A gigabyte takes under a second; the slowest patterns ten times that."""
+MAX_PATTERN_CHARACTERS: Final = 8_192
+"""Of a pattern; one argument of a program can be 131,072 bytes long on Linux."""
+
+_LISTED: Final = 20_000
+"""Matches that are read one by one. When there are more, and most of the file is still ahead, counting anew is
+faster: 20,000 take about 20 ms, as long as ripgrep takes for 100 MB."""
+_MOST_LISTED: Final = 10 * _LISTED
+_OUTPUT_BYTES: Final = 1 << 30  # a bound for what cannot happen: the lines are short, and we stop long before
+_MAX_TOLD_CHARACTERS: Final = 400
+
+# Raw bytes, whatever they look like; one answer a line; no line itself. A pattern that would become larger than this
+# is refused by ripgrep, in milliseconds.
+_ALWAYS: Final = ("--text", "--encoding=none", "--color=never", "--no-filename", "--no-heading", "--engine=default")
+_SIZES: Final = ("--regex-size-limit=10M", "--dfa-size-limit=20M")
+_PLACES: Final = ("--line-number", "--byte-offset", "--column", "--max-columns=1")
+_BAD_PATTERN: Final = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """A matching line: its number from 0, the byte at which it begins, and where in it the first match is."""
+
+    line: int
+    start: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matches:
+    """The first matching lines, and how many there are in all."""
+
+    first: tuple[Match, ...]
+    total: int
+
+
+async def find_matches(kept: KeptOutput, pattern: str, *, regex: bool = False, max_matches: int) -> Matches:
+    """The first lines that match, and the true number of all."""
+    _check(pattern)
+    search = _Search(kept, pattern, regex=regex, wanted=max_matches)
+    _judge(await search.list(), kept)
+    total = await search.total() if search.was_stopped else search.count
+    return Matches(first=tuple(search.first), total=total)
+
+
+class _Search:
+    def __init__(self, kept: KeptOutput, pattern: str, *, regex: bool, wanted: int) -> None:
+        self.first: list[Match] = []
+        self.count = 0
+        self.was_stopped = False
+        self._kept = kept
+        self._wanted = wanted
+        kind = () if regex else ("--fixed-strings",)
+        self._asked = (*_ALWAYS, *_SIZES, *kind, f"--regexp={pattern}")
+
+    async def list(self) -> RipgrepEnd:
+        return await self._run(_PLACES, self._hear)
+
+    async def total(self) -> int:
+        _judge(await self._run(("--count",), self._hear_count), self._kept)
+        return self.count
+
+    async def _run(self, options: tuple[str, ...], on_line: Callable[[bytes], bool]) -> RipgrepEnd:
+        arguments = (*self._asked, *options, "--", str(self._kept.data_path))
+        return await run_ripgrep(arguments, timeout_s=SEARCH_S, on_line=on_line, limit_bytes=_OUTPUT_BYTES)
+
+    def _hear_count(self, line: bytes) -> bool:
+        self.count = int(line)
+        return True
+
+    def _hear(self, line: bytes) -> bool:
+        self.count += 1
+        if self.count <= self._wanted:
+            self.first.append(_place(line))
+        elif self.count % _LISTED == 0:
+            is_early = _place(line).start < self._kept.meta.text_bytes // 4
+            self.was_stopped = is_early or self.count >= _MOST_LISTED
+        return not self.was_stopped
+
+
+def _place(line: bytes) -> Match:
+    number, column, start, _ = line.split(b":", 3)
+    return Match(line=int(number) - 1, start=int(start), column=int(column) - 1)
+
+
+def _check(pattern: str) -> None:
+    if not pattern:
+        _refuse("it is empty, and would match every line")
+    if len(pattern) > MAX_PATTERN_CHARACTERS:
+        _refuse(f"it has {len(pattern):,} characters, and {MAX_PATTERN_CHARACTERS:,} are allowed")
+    if "\n" in pattern:
+        _refuse("it has a line end in it, and lines are searched one at a time. Search for one line of it")
+    if "\0" in pattern or not _can_be_encoded(pattern):
+        _refuse(r"it has a character in it that no argument can have. Use regex and an escape such as \x00")
+
+
+def _can_be_encoded(pattern: str) -> bool:
+    try:
+        pattern.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _judge(end: RipgrepEnd, kept: KeptOutput) -> None:
+    if end.ended == "timeout":
+        text = f"The search took longer than {SEARCH_S:g} s and was stopped. Use a simpler pattern."
+        raise ToolFailure(text, code="pattern_timeout")
+    if end.ended == "exited" and end.exit_code == _BAD_PATTERN:
+        if not kept.data_path.exists():  # collected since it was opened
+            raise missing(kept.meta.id)
+        said = " ".join(end.stderr.removeprefix("rg: ").split())
+        _refuse(one_line(said, _MAX_TOLD_CHARACTERS))
+
+
+def _refuse(why: str) -> NoReturn:
+    raise ToolFailure(f"The pattern cannot be used: {why}.", code="invalid_pattern")
