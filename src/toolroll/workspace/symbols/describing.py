@@ -1,0 +1,103 @@
+"""What is said of a definition in one line each: its signature, and what is written about it.
+
+Both are read from the bytes around the definition: walking to neighbours and parents in the tree costs ten times that.
+"""
+
+import re
+from typing import Final
+
+MAX_SIGNATURE_CHARACTERS: Final = 240
+MAX_DOC_CHARACTERS: Final = 160
+_MAX_SIGNATURE_BYTES: Final = 1_000  # of source, before blanks are folded: a parameter list of 30 lines
+_MAX_COMMENT_LINES: Final = 60  # how far up the first line of a comment is looked for
+_MAX_ANNOTATIONS: Final = 12  # lines between a definition and its comment
+
+_LEAD: Final = re.compile(rb"[ \t]*((?:\w+[ \t]+)*)")
+_BLANKS: Final = re.compile(r"\s+")
+_DOCSTRING: Final = re.compile(rb"[rRuU]?(\"\"\"|'''|\"|')\\?")
+_ANNOTATION: Final = re.compile(rb"[ \t]*(?:@\w|#\[|\[\w+.*\][ \t]*$|template\b|export\b)")
+_OPENING: Final = re.compile(r"\s*(?:\{|=>?|:|;)?\s*$")
+_BLOCK_ENDS: Final = (b"*/", b"]]", b"=end")
+_MARKS: Final = re.compile(rb"^[ \t]*(?:/\*+!?|\*/|\*|//+!?|#+|--+\[*|=begin)[ \t]?|[ \t]*(?:\*/|\]\]).*$")
+_TAGS: Final = re.compile(r"<[^<>]{1,60}>")  # XML documentation of C#
+
+
+def leading_words(data: bytes, start: int) -> bytes:
+    """The words before a definition on its own line: `export default`, `pub static`, `const`."""
+    return _lead(data, start) or b""
+
+
+def _lead(data: bytes, start: int) -> bytes | None:
+    """None where more than words stands before: another definition, a bracket."""
+    found = _LEAD.fullmatch(data, data.rfind(b"\n", 0, start) + 1, start)
+    return found[1] if found else None
+
+
+def signature(data: bytes, start: int, end: int, *, is_whole: bool) -> str:
+    """The source from `start` to `end` on one line; without a known body (`is_whole`), up to where one may begin."""
+    text = data[start : min(end, start + _MAX_SIGNATURE_BYTES)]
+    if is_whole:
+        brace, line = text.find(b"{"), text.find(b"\n")
+        text = text[:brace] if brace > 0 else text
+        text = text[:line] if 0 < line and b"(" not in text[:line] else text
+    words = leading_words(data, start) + text
+    line_text = _BLANKS.sub(" ", words.decode("utf-8", "replace")).strip()
+    return _cut(_OPENING.sub("", line_text), MAX_SIGNATURE_CHARACTERS)
+
+
+def docstring(data: bytes, body: int) -> str | None:
+    """The first line of a Python docstring that begins where the body does."""
+    found = _DOCSTRING.match(data, body)
+    if found is None:
+        return None
+    end = data.find(found[1], found.end())
+    text = data[found.end() : end if end >= 0 else found.end() + MAX_DOC_CHARACTERS]
+    return _first_line(text.decode("utf-8", "replace").split("\n"))
+
+
+def comment_before(data: bytes, start: int, mark: bytes) -> str | None:
+    """The first line of the comment right above a definition; annotations may stand between."""
+    if _lead(data, start) is None:
+        return None
+    line_end = data.rfind(b"\n", 0, start)
+    for _ in range(_MAX_ANNOTATIONS):
+        if line_end < 0:
+            return None
+        line_start = data.rfind(b"\n", 0, line_end) + 1
+        line = data[line_start:line_end].strip()
+        if not _ANNOTATION.match(line) or line.startswith(mark):
+            return _comment(data, line_start, line_end, mark) if _is_comment(line, mark) else None
+        line_end = line_start - 1
+    return None
+
+
+def _is_comment(line: bytes, mark: bytes) -> bool:
+    return line.startswith((mark, b"/*")) or line.endswith(_BLOCK_ENDS)
+
+
+def _comment(data: bytes, line_start: int, line_end: int, mark: bytes) -> str | None:
+    """The comment whose last line this is, read upwards to where it begins."""
+    lines: list[bytes] = []
+    in_block = not data[line_start:line_end].strip().startswith(mark)
+    while len(lines) < _MAX_COMMENT_LINES:
+        line = data[line_start:line_end]
+        is_opening = line.strip().startswith((b"/*", b"--[[", b"=begin"))
+        if not in_block and not line.strip().startswith(mark):
+            break
+        lines.append(line)
+        if (in_block and is_opening) or line_start == 0:
+            break
+        line_start, line_end = data.rfind(b"\n", 0, line_start - 1) + 1, line_start - 1
+    return _first_line([_MARKS.sub(b"", line).decode("utf-8", "replace") for line in reversed(lines)])
+
+
+def _first_line(lines: list[str]) -> str | None:
+    for line in lines:
+        text = _TAGS.sub("", line).strip()
+        if any(character.isalnum() for character in text):
+            return _cut(_BLANKS.sub(" ", text), MAX_DOC_CHARACTERS)
+    return None
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"

@@ -1,0 +1,180 @@
+"""Definitions and imports out of the bytes of one file.
+
+Only bytes come in: a process that parses opens no file. Whatever the bytes are, this returns; the grammars mend
+broken code as well as they can, and what they could not read is only missing.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, cast
+
+from toolroll.workspace.symbols.describing import comment_before, docstring, leading_words, signature
+from toolroll.workspace.symbols.exporting import is_exported
+from toolroll.workspace.symbols.imports.statements import imports_of
+from toolroll.workspace.symbols.languages import LANGUAGES, Language, grammar
+from toolroll.workspace.symbols.lines import Lines
+from toolroll.workspace.symbols.naming import joined, owner, split_name
+from toolroll.workspace.symbols.places import LOCAL, OUTER, SCOPE, Place, Places, find_places
+from toolroll.workspace.symbols.symbol import FileSymbols, Kind, Symbol
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Tree
+
+MAX_NAME_CHARACTERS: Final = 200
+_UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
+_TYPES: Final = frozenset({"class", "enum", "interface", "object", SCOPE, "struct", "trait", "type"})
+_OPEN: Final = _TYPES | {"module"}
+"""What a variable may stand in directly without being local."""
+_LOCALS: Final = frozenset({"constant", "prototype", "variable"})
+_MEMBERS: Final = {"function": "method", "variable": "field"}
+"""What a definition is called inside of a type."""
+
+
+def extract(language: str, data: bytes) -> FileSymbols:
+    """What a file in this language defines and imports; never fails on any bytes."""
+    known, data = LANGUAGES[language], as_utf8(data)
+    tree = parse(known, data)
+    found = find_places(known, tree.root_node)
+    return FileSymbols(
+        symbols=tuple(_Reader(known, data, found.exported).read(found)),
+        imports=imports_of(language, tree, data),
+        has_error=tree.root_node.has_error,
+    )
+
+
+def parse(language: Language, data: bytes) -> "Tree":
+    """The tree of these bytes, which are UTF-8."""
+    from tree_sitter import Parser  # noqa: PLC0415 - a compiled library, only where files are parsed
+
+    return Parser(grammar(language)).parse(data)
+
+
+def as_utf8(data: bytes) -> bytes:
+    """The same lines in UTF-8, whatever they were in: names in ASCII, which is nearly all of them, stay as they are."""
+    if data.startswith(_UTF_16):
+        return data.decode("utf-16", "replace").encode("utf-8", "replace")
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        # Every byte is a character of Latin-1, so that a comment in any old encoding cannot break the parse.
+        return data.decode("latin-1").encode()
+    return data
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scope:
+    """What definitions stand in, up to the byte where it ends."""
+
+    start: int
+    end: int
+    kind: str
+    path: str | None
+    exported: bool
+
+
+class _Reader:
+    """Makes symbols of places, knowing at each what it stands in."""
+
+    def __init__(self, language: Language, data: bytes, exported: frozenset[bytes]) -> None:
+        self._language = language
+        self._data = data
+        self._lines = Lines(data)
+        self._exported = exported
+        self._scopes: list[_Scope] = []
+        self._outer: Node | None = None
+
+    def read(self, found: Places) -> Iterator[Symbol]:
+        for place in found.places:
+            around = self._around(place.node.start_byte, place.node.end_byte)
+            if place.kind == OUTER:
+                self._outer = place.node
+            elif place.name is None:
+                self._enter(place, LOCAL, around.path if around else None, exported=False)
+            elif place.kind == SCOPE:
+                path = joined(around.path if around else None, owner(_text(place.name)))
+                self._enter(place, SCOPE, path, exported=True)
+            elif (symbol := self._symbol(place, place.name, around)) is not None:
+                if self._language.name != "python" or place.kind not in _LOCALS:  # `a = b = 1` is two of one kind
+                    self._enter(place, symbol.kind, symbol.name_path, exported=symbol.exported)
+                yield symbol
+
+    def _enter(self, place: Place, kind: str, path: str | None, *, exported: bool) -> None:
+        start, end = place.node.start_byte, place.node.end_byte
+        self._scopes.append(_Scope(start=start, end=end, kind=kind, path=path, exported=exported))
+
+    def _around(self, start: int, end: int) -> _Scope | None:
+        """What this span stands in; the names of one declaration (`int a, b`) stand beside each other."""
+        while self._scopes and (
+            self._scopes[-1].end <= start or (self._scopes[-1].start, self._scopes[-1].end) == (start, end)
+        ):
+            self._scopes.pop()
+        return self._scopes[-1] if self._scopes else None
+
+    def _symbol(self, place: Place, name_node: "Node", around: _Scope | None) -> Symbol | None:
+        if around is not None and place.kind in _LOCALS and around.kind not in _OPEN:
+            return None
+        qualifier, name = split_name(_text(name_node))
+        if not name or len(name) > MAX_NAME_CHARACTERS:
+            return None
+        if place.parent is not None:
+            qualifier = owner(_text(place.parent))
+        node, body = place.node, place.node.child_by_field_name("body")
+        start, line = self._start(node), self._lines.line(name_node.start_byte)
+        return Symbol(
+            name=name,
+            kind=_kind(place.kind, around, qualifier),
+            line=line,
+            column=self._lines.column(name_node.start_byte),
+            start_line=self._lines.line(start.start_byte),
+            end_line=self._lines.last_line(name_node.start_byte, node.end_byte),
+            parent=joined(_path_for(name, around), qualifier),
+            signature=self._signature(node, body),
+            doc=self._doc(start, body),
+            exported=self._is_exported(place, name, name_node, around)
+            or (qualifier is None and self._is_module_member(place, around)),
+        )
+
+    def _start(self, node: "Node") -> "Node":
+        """Where a definition begins, with its decorators."""
+        outer, self._outer = self._outer, None
+        return outer if outer is not None and outer.end_byte == node.end_byte else node
+
+    def _signature(self, node: "Node", body: "Node | None") -> str:
+        end = node.end_byte if body is None else body.start_byte
+        return signature(self._data, node.start_byte, end, is_whole=body is None)
+
+    def _doc(self, start: "Node", body: "Node | None") -> str | None:
+        if self._language.name == "python" and body is not None:
+            return docstring(self._data, body.start_byte)
+        return comment_before(self._data, start.start_byte, self._language.comment)
+
+    def _is_exported(self, place: Place, name: str, name_node: "Node", around: _Scope | None) -> bool:
+        if around is not None and not (around.exported and around.kind in _OPEN):
+            return False
+        if around is None and name.encode() in self._exported:
+            return True
+        start = place.node.start_byte
+        before = leading_words(self._data, start) + self._data[start : name_node.start_byte]
+        return is_exported(self._language.name, name, before, around.kind if around else None)
+
+
+    def _is_module_member(self, place: Place, around: _Scope | None) -> bool:
+        """Whether it is a function of the object that a module of JavaScript hands out."""
+        return around is None and (place.parent is not None or (place.kind == "method" and self._language.is_ecmascript))
+
+
+def _path_for(name: str, around: _Scope | None) -> str | None:
+    """The path that a name stands in; in `typedef struct T {} T` the inner one is the same as the outer."""
+    if around is None or around.path is None:
+        return None
+    above, _, last = around.path.rpartition(".")
+    return above if around.kind == "type" and last == name else around.path
+
+
+def _kind(kind: str, around: _Scope | None, qualifier: str | None) -> Kind:
+    is_member = around.kind in _TYPES if around is not None else qualifier is not None
+    return cast("Kind", _MEMBERS.get(kind, kind) if is_member else kind)
+
+
+def _text(node: "Node") -> str:
+    return (node.text or b"").decode("utf-8", "replace")

@@ -1,0 +1,78 @@
+"""What a query finds in one parsed file: definitions, and the places that definitions stand in."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from toolroll.workspace.symbols.languages import Language, query
+from toolroll.workspace.symbols.symbol import KINDS
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+SCOPE: Final = "scope"
+"""A place with a name that others stand in, but no definition: `impl Foo`, `extension Foo`."""
+LOCAL: Final = "local"
+"""A function without a name: what is inside belongs to it alone."""
+OUTER: Final = "outer"
+"""A definition with its decorators."""
+_KINDS: Final = KINDS | {SCOPE, LOCAL, OUTER}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """One match of a query."""
+
+    kind: str
+    pattern: int
+    """Which pattern of the query it was; where two meet the same name, the earlier wins."""
+    node: "Node"
+    name: "Node | None"
+    parent: "Node | None"
+    """What the definition says it belongs to: a receiver, a prototype, a table."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """All of one file, from its top, outer before inner."""
+
+    places: tuple[Place, ...]
+    exported: frozenset[bytes]
+    """Names that the file passes on by a statement of their own: `export { a }`."""
+
+
+def find_places(language: Language, root: "Node") -> Places:
+    """The places below a node; each name stands for one of them."""
+    from tree_sitter import QueryCursor  # noqa: PLC0415 - a compiled library, only where files are parsed
+
+    named: dict[int, Place] = {}
+    others: list[Place] = []
+    exported: set[bytes] = set()
+    for pattern, captures in QueryCursor(query(language)).matches(root):
+        if "exported" in captures:
+            exported.update(node.text or b"" for node in captures["exported"])
+            continue
+        place = _place(pattern, captures)
+        if place.name is None:
+            others.append(place)
+        elif (rival := named.get(place.name.start_byte)) is None or pattern < rival.pattern:
+            named[place.name.start_byte] = place
+    places = [*named.values(), *others]
+    places.sort(key=_order)
+    return Places(places=tuple(places), exported=frozenset(exported))
+
+
+def _order(place: Place) -> tuple[int, int, int]:
+    start = place.node.start_byte
+    return start, -place.node.end_byte, place.name.start_byte if place.name else start
+
+
+def _place(pattern: int, captures: "dict[str, list[Node]]") -> Place:
+    kind = next(key for key in captures if key in _KINDS)
+    name, parent = captures.get("name"), captures.get("parent")
+    return Place(
+        kind=kind,
+        pattern=pattern,
+        node=captures[kind][0],
+        name=name[0] if name else None,
+        parent=parent[0] if parent else None,
+    )

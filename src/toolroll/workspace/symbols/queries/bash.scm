@@ -1,0 +1,2 @@
+(function_definition name: (word) @name) @function
+(variable_assignment name: (variable_name) @name) @variable

@@ -1,0 +1,15 @@
+(class_definition name: (_) @name) @class
+(object_definition name: (_) @name) @object
+(package_object name: (_) @name) @object
+(trait_definition name: (_) @name) @trait
+(enum_definition name: (_) @name) @enum
+(simple_enum_case name: (_) @name) @constant
+(full_enum_case name: (_) @name) @constant
+(function_definition name: (_) @name) @function
+(function_declaration name: (_) @name) @function
+(val_definition pattern: (identifier) @name) @variable
+(var_definition pattern: (identifier) @name) @variable
+(val_declaration name: (identifier) @name) @variable
+(var_declaration name: (identifier) @name) @variable
+(given_definition name: (_) @name) @variable
+(type_definition name: (_) @name) @type
