@@ -1,0 +1,256 @@
+"""A folder that tools work in. It is the only way to a file there (C1).
+
+Every use goes through a `Root`, which walks from a descriptor and trusts no name twice, and through one guard, which
+is asked about each path as it was given and as it is without links. Writing is compare-and-swap: the hash of what is
+there must be the one that the change was made from, under a lock that all processes share.
+"""
+
+import os
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from toolroll.errors import FileMissing, FileTooLarge, PathRefused, StaleFile, UsageError
+from toolroll.kernel.approval import content_hash
+from toolroll.safe.files import private_folder
+from toolroll.safe.listing import Entry
+from toolroll.safe.locks import FileLock
+from toolroll.safe.names import RelativePath, parse_path, shown
+from toolroll.safe.opened import OpenFile
+from toolroll.safe.protected import PROTECTED_NAMES, fold_name
+from toolroll.safe.root import FileStatus, Root, Use, WriteReport
+from toolroll.workspace.denied import Denials
+from toolroll.workspace.limits import DEFAULT_LIMITS, Limits
+from toolroll.workspace.suggest import near_misses
+
+_ROOT: Final = RelativePath(parts=())
+_HASHED_AT_ONCE_BYTES: Final = 1 << 20
+_KEY_CHARACTERS: Final = 32  # 128 bits of a hash: no two paths share a lock, nor two roots a folder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """A file as it was read: all its bytes and their hash, by which a later write knows that nothing changed."""
+
+    path: RelativePath
+    data: bytes
+    hash: str
+
+
+class Workspace:
+    """A guarded folder: reading, listing and writing below it, and nowhere else. Threads may share it.
+
+    `state` is a private folder outside of it, for locks, the index and the history; by default one of the user's own.
+    `deny` are rules such as `secrets/**` (`kernel.policy.Rule`); what they fit is neither shown nor counted as found.
+    """
+
+    def __init__(
+        self,
+        root: Path | str,
+        *,
+        state: Path | None = None,
+        deny: Sequence[str] = (),
+        limits: Limits = DEFAULT_LIMITS,
+        protected: Iterable[str] = PROTECTED_NAMES,
+    ) -> None:
+        self.root: Final = Path(root).resolve()
+        self.limits: Final = limits
+        self.denials: Final = Denials(deny, protected=protected)
+        self._state = state
+        self._held = threading.local()
+        self._files = Root(self.root, guard=self.denials.check)
+
+    @classmethod
+    def of_user(
+        cls,
+        root: Path | str,
+        *,
+        environment: Mapping[str, str],
+        deny: Sequence[str] = (),
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> Self:
+        """The workspace with its state among the user's own files."""
+        return cls(root, state=_state_folder(Path(root), environment), deny=deny, limits=limits)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the folder's descriptor back; every use after it is an error."""
+        self._files.close()
+
+    @cached_property
+    def state(self) -> Path:
+        """A folder for its owner alone, outside of the workspace: made when it is first asked for."""
+        folder = (self._state or _state_folder(self.root, os.environ)).resolve()
+        if folder.is_relative_to(self.root):
+            raise UsageError(f"The folder for private data, '{folder}', is inside of the workspace. Set another one.")
+        return private_folder(folder)
+
+    # --- Names -----------------------------------------------------------------------------------------
+
+    def path(self, text: str) -> RelativePath:
+        """The path that a text names, or PathRefused with the rule that it breaks. Nothing is touched."""
+        try:
+            return parse_path(text)
+        except PathRefused as error:
+            if error.rule == "absolute" and (inside := self._inside(text)):
+                hint = f"{error.message} Here that is '{shown(inside)}'."
+                raise PathRefused(hint, path=error.path, rule=error.rule) from None
+            raise
+
+    def folder(self, text: str) -> RelativePath | None:
+        """The folder that a text names; None, for an empty text or `.`, is the workspace itself."""
+        return None if text.strip() in {"", "."} else self.path(text)
+
+    def why_denied(self, path: RelativePath, use: Use = "read") -> str | None:
+        """Why a path may not be used, as the end of a sentence about it; None where it may."""
+        return self.denials.reason(path, use)
+
+    def is_denied(self, path: RelativePath) -> bool:
+        """Whether a path may not be seen."""
+        return self.denials.reason(path) is not None
+
+    def _inside(self, text: str) -> str | None:
+        path = Path(text.strip())
+        return str(path.relative_to(self.root)) if path != self.root and path.is_relative_to(self.root) else None
+
+    # --- Reading ---------------------------------------------------------------------------------------
+
+    def read(self, path: RelativePath) -> Content:
+        """All of a file; FileMissing names what may have been meant, FileTooLarge what to do instead."""
+        try:
+            data = self._files.read_bytes(path, limit_bytes=self.limits.file_bytes)
+        except FileMissing as error:
+            raise self._missing(error, path) from None
+        except FileTooLarge as error:
+            raise self._too_large(error, path) from None
+        return Content(path=path, data=data, hash=content_hash(data))
+
+    def open(self, path: RelativePath) -> OpenFile:
+        """A regular file held open, for reading parts of what is too large to read whole."""
+        return self._files.open_file(path)
+
+    def status(self, path: RelativePath | None) -> FileStatus:
+        """What is at a path (None: the workspace itself), links inside followed; FileMissing with suggestions."""
+        try:
+            return self._files.stat(path or _ROOT)
+        except FileMissing as error:
+            raise self._missing(error, path or _ROOT) from None
+
+    def entries(self, folder: RelativePath | None = None) -> tuple[tuple[Entry, ...], int]:
+        """What is in one folder by name, without what is denied; and how many of those there are."""
+        try:
+            entries = self._files.list_folder(folder)
+        except FileMissing as error:
+            raise self._missing(error, folder or _ROOT) from None
+        parts = (self._files.stat(folder).resolved if folder else _ROOT).parts
+        seen = tuple(entry for entry in entries if not self.is_denied(RelativePath(parts=(*parts, entry.name))))
+        return seen, len(entries) - len(seen)
+
+    def hash(self, path: RelativePath) -> str | None:
+        """The hash of a file's content, however large it is; None where there is no such file."""
+        import hashlib  # noqa: PLC0415 - most uses only read
+
+        digest, offset = hashlib.sha256(), 0
+        try:
+            with self._files.open_file(path) as file:
+                while piece := os.pread(file.fd, _HASHED_AT_ONCE_BYTES, offset):
+                    digest.update(piece)
+                    offset += len(piece)
+        except FileMissing:
+            return None
+        return digest.hexdigest()
+
+    def _missing(self, error: FileMissing, path: RelativePath) -> FileMissing:
+        names = near_misses(self, path)
+        if not names:
+            return error
+        meant = " or ".join(f"'{shown(name)}'" for name in names)
+        return FileMissing(f"There is no '{error.path}'. Did you mean {meant}?", path=error.path)
+
+    def _too_large(self, error: FileTooLarge, path: RelativePath) -> FileTooLarge:
+        size = self._files.stat(path).size
+        message = (
+            f"'{error.path}' holds {size:,} bytes, and the limit is {error.limit_bytes:,}. "
+            "Search it for what you need (search_files), or raise the limit file_bytes in the settings."
+        )
+        return FileTooLarge(message, path=error.path, limit_bytes=error.limit_bytes)
+
+    # --- Writing ---------------------------------------------------------------------------------------
+
+    def write(self, path: RelativePath, data: bytes, *, base: str | None, mode: int | None = None) -> WriteReport:
+        """Replace a file whose hash is `base`, or StaleFile; with None, make it and its folders, or FileExists.
+
+        The old content or the new is there at every moment. `mode` None keeps the mode, or takes the usual one.
+        """
+        with self.locked(path):
+            if base is None:
+                self._files.make_folders(path.parent)
+                return self._files.create_file(path, data, mode=mode)
+            self._check_base(path, base)
+            return self._files.write_file(path, data, mode=mode)
+
+    def remove(self, path: RelativePath, *, base: str) -> None:
+        """Remove a file whose hash is `base`, or StaleFile. Links and folders are refused."""
+        with self.locked(path):
+            self._check_base(path, base)
+            self._files.remove_file(path)
+
+    def remove_folder(self, path: RelativePath) -> None:
+        """Remove an empty folder; one with something in it is refused."""
+        self._files.remove_folder(path)
+
+    def sweep(self, folder: RelativePath | None = None) -> int:
+        """Remove from one folder what writers that were killed left there; tells how many files."""
+        return self._files.sweep_temporary(folder)
+
+    @contextmanager
+    def locked(self, *paths: RelativePath) -> Iterator[None]:
+        """Inside, no other thread or process writes to these files through a workspace; `write` may be called here."""
+        held: set[str] = self._held.__dict__.setdefault("keys", set())
+        # Always in the same order: two changes of the same files cannot wait for each other.
+        keys = sorted({self._lock_key(path) for path in paths} - held)
+        with ExitStack() as stack:
+            for key in keys:
+                stack.enter_context(FileLock(self._lock_folder / f"{key}.lock"))
+            held.update(keys)
+            try:
+                yield
+            finally:
+                held.difference_update(keys)
+
+    @cached_property
+    def _lock_folder(self) -> Path:
+        return private_folder(self.state / "locks")
+
+    def _lock_key(self, path: RelativePath) -> str:
+        self.denials.check(path, "write")
+        with suppress(FileMissing):
+            path = self._files.stat(path).resolved
+        # Spellings that are one file on some system share a lock.
+        return content_hash("/".join(map(fold_name, path.parts)))[:_KEY_CHARACTERS]
+
+    def _check_base(self, path: RelativePath, base: str) -> None:
+        current = self.hash(path)
+        if current == base:
+            return
+        name = shown(str(path))
+        what = f"'{name}' is gone" if current is None else f"'{name}' has changed"
+        raise StaleFile(f"{what} since it was read. Nothing was written: read it again first.", path=name)
+
+
+def _state_folder(root: Path, environment: Mapping[str, str]) -> Path:
+    from toolroll.home.folders import find_folders  # noqa: PLC0415 - not needed where a folder was given
+
+    return find_folders(environment).data / "workspaces" / content_hash(str(root.resolve()))[:_KEY_CHARACTERS]
