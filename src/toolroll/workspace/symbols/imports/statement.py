@@ -55,7 +55,8 @@ class Resolved:
     """One place a statement leads to."""
 
     path: str | None
-    """The file, from the root of the workspace; None where it is none of its files."""
+    """The file from the root of the workspace, or the folder where a language imports whole folders (Go, `a.b.*`);
+    None where it is nothing of the workspace."""
     module: str
     """The module in its full form: relative imports of Python are made absolute, the rest stays as written."""
     certainty: Certainty

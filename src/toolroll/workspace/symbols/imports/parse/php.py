@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from toolroll.workspace.symbols.imports.parse.source import Source, is_below
-from toolroll.workspace.symbols.imports.statement import ImportForm, ImportStatement
+from toolroll.workspace.symbols.imports.statement import ImportForm, ImportKind, ImportStatement
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -53,7 +53,7 @@ def _include(node: "Node", source: Source) -> Iterator[ImportStatement]:
     found = _path(place, source)
     if found is not None:
         module, form = found
-        kind = "conditional" if is_below(node, _CASES) else "static"
+        kind: ImportKind = "conditional" if is_below(node, _CASES) else "static"
         yield source.statement(node, module, kind=kind, form=form)
 
 

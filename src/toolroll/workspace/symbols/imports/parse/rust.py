@@ -44,7 +44,7 @@ def _use(node: "Node", source: Source) -> Iterator[ImportStatement]:
         if module:
             by_module.setdefault(_from_file(module, inline), {})[name] = bound
         else:  # `use serde;` names a crate and takes nothing out of it.
-            yield _used(node, name, {}, source, is_public=is_public)
+            yield _used(node, name, {"": bound}, source, is_public=is_public)
     for module, taken in by_module.items():
         yield _used(node, module, taken, source, is_public=is_public)
 
@@ -53,7 +53,7 @@ def _used(node: "Node", module: str, taken: dict[str, str], source: Source, *, i
     return source.statement(
         node,
         module,
-        names=taken,
+        names=[name for name in taken if name],
         binds=[bound for bound in taken.values() if bound not in {EVERYTHING, "_"}],
         kind="reexport" if is_public else "static",
         passes_on=is_public,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from toolroll.workspace.symbols.imports.parse.source import Source, is_below
-from toolroll.workspace.symbols.imports.statement import ImportStatement
+from toolroll.workspace.symbols.imports.statement import ImportKind, ImportStatement
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -22,7 +22,7 @@ def read(node: "Node", source: Source) -> Iterator[ImportStatement]:
     if argument is None:
         return
     written = source.text(argument).strip("\"'")
-    kind = "conditional" if is_below(node, _CASES) else "static"
+    kind: ImportKind = "conditional" if is_below(node, _CASES) else "static"
     known = _OWN_FOLDER.sub(".", written)
     if "$" not in known and "`" not in known:
         yield source.statement(node, known, kind=kind, form="file")

@@ -1,0 +1,143 @@
+"""The files of a workspace, looked up by path, by folder and by the end of a path; each index is made once."""
+
+from collections.abc import Callable, Collection, Iterable
+from posixpath import basename, dirname
+from typing import Final
+
+from toolroll.workspace.symbols.imports.statement import Resolved
+
+MAX_CONFIG_BYTES: Final = 1 << 20  # of a manifest: the largest hand-written ones have some ten thousand
+MAX_ENDINGS: Final = 1_000  # files of one name that are compared with an importer: enough for every `index.ts`
+
+
+class Files:
+    """Which files there are. Paths are relative to the root, with `/`; the root is the empty text."""
+
+    def __init__(self, paths: Collection[str], read: Callable[[str], bytes | None]) -> None:
+        self._paths = frozenset(paths)
+        self._read = read
+        self._by_name: dict[str, list[str]] = {}
+        self._by_end: dict[str, list[str]] = {}
+        self._in_folder: dict[str, list[str]] = {"": []}
+        self._subfolders: dict[str, list[str]] = {}
+        self._folders_by_name: dict[str, list[str]] = {}
+        for path in sorted(self._paths):
+            self._by_name.setdefault(basename(path), []).append(path)
+            self._by_end.setdefault(_last_two(path), []).append(path)
+            folder = dirname(path)
+            if folder not in self._in_folder:
+                self._add_folder(folder)
+            self._in_folder[folder].append(path)
+
+    def _add_folder(self, folder: str) -> None:
+        while folder not in self._in_folder:
+            self._in_folder[folder] = []
+            self._folders_by_name.setdefault(basename(folder), []).append(folder)
+            self._subfolders.setdefault(dirname(folder), []).append(basename(folder))
+            folder = dirname(folder)
+
+    def __contains__(self, path: object) -> bool:
+        return path in self._paths
+
+    def has_folder(self, path: str) -> bool:
+        """Whether a file lies in this folder or below it."""
+        return path in self._in_folder
+
+    def subfolders(self, folder: str) -> Iterable[str]:
+        """The names of the folders in a folder."""
+        return self._subfolders.get(folder, ())
+
+    def inside(self, folder: str) -> Iterable[str]:
+        """The files that lie directly in a folder."""
+        return self._in_folder.get(folder, ())
+
+    def named(self, name: str) -> list[str]:
+        """The files with this name, in whatever folder."""
+        return self._by_name.get(name, [])
+
+    def ending(self, end: str) -> list[str]:
+        """The files whose path ends with these components."""
+        paths = self._by_end.get(_last_two(end), []) if "/" in end else self._by_name.get(end, [])
+        return _ending(paths[:MAX_ENDINGS], end)
+
+    def folders_ending(self, end: str) -> list[str]:
+        """The folders whose path ends with these components."""
+        return _ending(self._folders_by_name.get(basename(end), [])[:MAX_ENDINGS], end)
+
+    def first(self, candidates: Iterable[str]) -> str | None:
+        """The first of these paths that is a file."""
+        return next((path for path in candidates if path in self._paths), None)
+
+    def read(self, path: str) -> bytes | None:
+        """What a manifest holds; None where there is none, or where it is too large to be one."""
+        data = self._read(path) if path in self._paths else None
+        return None if data is None or len(data) > MAX_CONFIG_BYTES else data
+
+
+def _last_two(path: str) -> str:
+    """The last two components: five thousand files are called `index.ts`, few of them in folders of one name."""
+    return "/".join(path.rsplit("/", 2)[-2:])
+
+
+def _ending(paths: list[str], end: str) -> list[str]:
+    tail = "/" + end
+    return [path for path in paths if path == end or path.endswith(tail)]
+
+
+def joined(folder: str, path: str) -> str | None:
+    """The path as seen from a folder, without `.` and `..`; None where it leaves the workspace."""
+    parts = folder.split("/") if folder else []
+    for part in path.split("/"):
+        if part == "..":
+            if not parts:
+                return None
+            parts.pop()
+        elif part not in {"", "."}:
+            parts.append(part)
+    return "/".join(parts)
+
+
+def below(folder: str, name: str) -> str:
+    """The path of a name in a folder that is known to be clean."""
+    return f"{folder}/{name}" if folder else name
+
+
+def is_in(path: str, folder: str) -> bool:
+    """Whether a path is a folder or lies in it."""
+    return not folder or path == folder or path.startswith(folder + "/")
+
+
+def upwards(folder: str) -> Iterable[str]:
+    """A folder, then the one it lies in, up to the root."""
+    while folder:
+        yield folder
+        folder = dirname(folder)
+    yield ""
+
+
+def nearest(paths: Collection[str], importer: str) -> str | None:
+    """The path that shares most of its folders with the importer: of twins in a monorepo, the one next door."""
+    if not paths:
+        return None
+    own = importer.split("/")
+
+    def distance(path: str) -> tuple[int, int, str]:
+        shared = 0
+        parts = path.split("/")
+        for mine, other in zip(own, parts, strict=False):
+            if mine != other:
+                break
+            shared += 1
+        return -shared, len(parts), path
+
+    return min(paths, key=distance)
+
+
+def found(path: str, module: str) -> Resolved:
+    """A file the language would find."""
+    return Resolved(path=path, module=module, certainty="resolved")
+
+
+def guessed(path: str | None, module: str) -> Resolved:
+    """A file that only looks right, or none."""
+    return Resolved(path=path, module=module, certainty="specifier")

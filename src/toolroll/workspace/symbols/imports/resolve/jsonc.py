@@ -1,0 +1,42 @@
+"""JSON as people write it in settings: with comments, trailing commas and a byte order mark."""
+
+import json
+import re
+from typing import Final, cast
+
+# What is cut off in the middle reaches to the end of the text: looking for its other end again from each beginning
+# would take hours for a megabyte of `/*`.
+_TOKEN: Final = re.compile(r'"(?:\\.|[^"\\])*+(?:"|\Z)|//[^\n\r]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
+_TRAILING: Final = re.compile(r'("(?:\\.|[^"\\])*+(?:"|\Z))|,(?=[ \t\r\n]*[}\]])', re.DOTALL)
+
+Table = dict[str, object]
+"""A JSON object whose values nobody has checked."""
+
+
+def read_table(data: bytes | None) -> Table:
+    """The object a settings file holds; empty where it holds none, whatever is wrong with it."""
+    if data is None:
+        return {}
+    text = data.decode("utf-8-sig", "replace")
+    bare = _TOKEN.sub(lambda match: match[0] if match[0].startswith('"') else " ", text)
+    try:
+        return table(json.loads(_TRAILING.sub(lambda match: match[1] or "", bare)))
+    except (ValueError, RecursionError):
+        return {}
+
+
+def table(value: object) -> Table:
+    """The value if it is an object, else an empty one."""
+    return cast("Table", value) if isinstance(value, dict) else {}
+
+
+def words(value: object) -> list[str]:
+    """The texts of a list; a text alone is a list of one."""
+    if isinstance(value, str):
+        return [value]
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def word(value: object) -> str | None:
+    """The value if it is a text with something in it."""
+    return value if isinstance(value, str) and value else None

@@ -1,0 +1,64 @@
+"""The folders that absolute imports of Python start from, as far as files tell."""
+
+from posixpath import dirname
+
+from toolroll.workspace.symbols.imports.resolve.files import Files, joined
+from toolroll.workspace.symbols.imports.resolve.jsonc import table, word, words
+from toolroll.workspace.symbols.imports.resolve.toml import read_ini, read_toml, within
+
+PACKAGE_FILES = ("__init__.py", "__init__.pyi")
+
+
+def python_roots(files: Files) -> frozenset[str]:
+    """Folders above top packages, those that manifests name, `src` beside a manifest, and the workspace's own."""
+    roots = {""}
+    for name in PACKAGE_FILES:
+        roots.update(_above_package(files, dirname(path)) for path in files.named(name))
+    for manifest in ("pyproject.toml", "setup.cfg", "setup.py"):
+        for path in files.named(manifest):
+            folder = dirname(path)
+            declared = [joined(folder, each) for each in ("", "src", *_declared(files, manifest, path))]
+            roots.update(each for each in declared if each is not None and files.has_folder(each))
+    return frozenset(roots)
+
+
+def is_package(files: Files, folder: str) -> bool:
+    """Whether a folder is a regular package."""
+    return any((f"{folder}/{name}" if folder else name) in files for name in PACKAGE_FILES)
+
+
+def _above_package(files: Files, folder: str) -> str:
+    while folder and is_package(files, folder):
+        folder = dirname(folder)
+    return folder
+
+
+def _declared(files: Files, manifest: str, path: str) -> list[str]:
+    if manifest == "pyproject.toml":
+        return _pyproject(files, path)
+    return _setup_cfg(files, path) if manifest == "setup.cfg" else []
+
+
+def _pyproject(files: Files, path: str) -> list[str]:
+    """What setuptools, Poetry, Hatch, PDM, pytest and Pyright are told; one `package-dir` may name several."""
+    tool = table(read_toml(files.read(path)).get("tool"))
+    setuptools = table(tool.get("setuptools"))
+    wheel = within(tool, "hatch", "build", "targets", "wheel")
+    poetry = table(tool.get("poetry")).get("packages")
+    return [
+        *words(table(setuptools.get("package-dir")).get("")),
+        *words(within(setuptools, "packages", "find").get("where")),
+        *(each for item in (poetry if isinstance(poetry, list) else []) if (each := word(table(item).get("from")))),
+        *(dirname(each) for each in words(wheel.get("packages"))),
+        *words(wheel.get("sources")),
+        *words(within(tool, "pdm", "build").get("package-dir")),
+        *words(within(tool, "pytest", "ini_options").get("pythonpath")),
+        *words(table(tool.get("pyright")).get("extraPaths")),
+    ]
+
+
+def _setup_cfg(files: Files, path: str) -> list[str]:
+    sections = read_ini(files.read(path))
+    pairs = [line.partition("=") for line in sections.get("options", {}).get("package_dir", "").splitlines()]
+    where = sections.get("options.packages.find", {}).get("where", "").split()
+    return [*(folder.strip() for package, _, folder in pairs if not package.strip() and folder.strip()), *where]

@@ -1,0 +1,134 @@
+"""What tsconfig.json and jsconfig.json say about names that are no paths: `baseUrl`, `paths`, `extends`."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from posixpath import dirname
+from typing import Final
+
+from toolroll.workspace.symbols.imports.resolve.files import Files, below, joined, upwards
+from toolroll.workspace.symbols.imports.resolve.jsonc import Table, read_table, table, word, words
+
+CONFIG_NAMES: Final = ("tsconfig.json", "jsconfig.json")
+MAX_EXTENDS: Final = 32  # files read for one configuration: loops end, and so do trees that grow at each step
+MAX_PATTERNS: Final = 1_000  # of `paths`
+
+_HERE: Final = "${configDir}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mapping:
+    """One configuration: how names become paths from the root of the workspace."""
+
+    base: str | None = None
+    """The folder of `baseUrl`."""
+    patterns: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Names with at most one `*`, each with the paths to try, the most exact first."""
+
+    def candidates(self, name: str) -> Iterator[str]:
+        """The paths to try for a name, in order."""
+        for pattern, targets in self.patterns:
+            middle = matched(pattern, name)
+            if middle is not None:
+                for target in targets:
+                    path = joined("", target.replace("*", middle, 1))
+                    if path is not None:
+                        yield path
+                break
+        if self.base is not None:
+            path = joined(self.base, name)
+            if path is not None:
+                yield path
+
+
+def matched(pattern: str, name: str) -> str | None:
+    """What the `*` of a pattern stands for in a name; None where they differ."""
+    start, star, end = pattern.partition("*")
+    if not star:
+        return "" if pattern == name else None
+    fits = len(name) >= len(start) + len(end) and name.startswith(start) and name.endswith(end)
+    return name[len(start) : len(name) - len(end)] if fits else None
+
+
+class Configurations:
+    """The configuration that holds for each folder, read once."""
+
+    def __init__(self, files: Files) -> None:
+        self._files = files
+        self._by_folder: dict[str, Mapping] = {}
+
+    def for_folder(self, folder: str) -> Mapping:
+        """The nearest configuration that maps anything; one without a map is a part of the one above."""
+        if folder not in self._by_folder:
+            self._by_folder[folder] = next(self._mappings(folder), Mapping())
+        return self._by_folder[folder]
+
+    def _mappings(self, folder: str) -> Iterator[Mapping]:
+        for above in upwards(folder):
+            if above != folder and above in self._by_folder:
+                yield self._by_folder[above]
+                return
+            for name in CONFIG_NAMES:
+                if below(above, name) in self._files:
+                    yield from self._of(below(above, name), above)
+
+    def _of(self, path: str, folder: str) -> Iterator[Mapping]:
+        """Its own map, else that of a configuration it refers to: starters keep the real one in `tsconfig.app.json`."""
+        whole = read_table(self._files.read(path))
+        references = whole.get("references")
+        others = [word(table(item).get("path")) for item in references] if isinstance(references, list) else []
+        for place in [path, *(self._file(folder, other) for other in others[:MAX_EXTENDS] if other)]:
+            mapping = None if place is None else self._mapping(place)
+            if mapping is not None:
+                yield mapping
+                return
+
+    def _mapping(self, path: str) -> Mapping | None:
+        """The nearest `baseUrl` and `paths` along `extends`; later parents outrank earlier ones."""
+        base: str | None = None
+        patterns: tuple[tuple[str, tuple[str, ...]], ...] | None = None
+        for place, settings in self._chain(path):
+            options = table(settings.get("compilerOptions"))
+            folder = dirname(place)
+            own_base = word(options.get("baseUrl"))
+            own = None if own_base is None else joined(folder, _placed(own_base, path, folder))
+            base = own if base is None else base
+            if patterns is None and "paths" in options:
+                from_here = own if own is not None else base if base is not None else folder
+                patterns = _patterns(table(options["paths"]), from_here, path)
+        return Mapping(base=base, patterns=patterns or ()) if base is not None or patterns else None
+
+    def _chain(self, path: str) -> Iterator[tuple[str, Table]]:
+        waiting, seen = [path], {path}
+        while waiting and len(seen) <= MAX_EXTENDS:
+            place = waiting.pop(0)
+            settings = read_table(self._files.read(place))
+            yield place, settings
+            for parent in reversed(words(settings.get("extends"))):
+                target = self._file(dirname(place), parent)
+                if target is not None and target not in seen:
+                    seen.add(target)
+                    waiting.append(target)
+
+    def _file(self, folder: str, name: str) -> str | None:
+        """The file that `extends` or `references` means; one of a package in `node_modules` is not in the workspace."""
+        path = joined(folder, name) if name.startswith(".") else None
+        if path is None:
+            return None
+        return self._files.first((path, path + ".json", below(path, "tsconfig.json")))
+
+
+def _patterns(paths: Table, base: str, config: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    found: list[tuple[str, tuple[str, ...]]] = []
+    for pattern, targets in list(paths.items())[:MAX_PATTERNS]:
+        places = [joined(base, _placed(target, config, base)) for target in words(targets)]
+        found.append((pattern, tuple(place for place in places if place is not None)))
+    found.sort(key=lambda pair: ("*" in pair[0], -len(pair[0].partition("*")[0])))
+    return tuple(found)
+
+
+def _placed(path: str, config: str, folder: str) -> str:
+    """`${configDir}` is the folder of the configuration that was asked for, wherever the text stands."""
+    if not path.startswith(_HERE):
+        return path
+    ups = "../" * (folder.count("/") + 1 if folder else 0)
+    return ups + dirname(config) + path.removeprefix(_HERE)
