@@ -24,7 +24,7 @@ class RustResolver:
         module = statement.module
         if statement.form == "file":
             path = joined(dirname(importer), module)
-            yield found(path, module) if path in self._files else guessed(None, module)
+            yield found(path, module) if path is not None and path in self._files else guessed(None, module)
             return
         if statement.form == "child":
             path = self._descend(importer, module.split("::"), whole=True)

@@ -1,0 +1,161 @@
+"""Who imports a module, a file, a package or a name: the question behind `find_importers`."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from posixpath import basename, dirname
+
+from toolroll.workspace.symbols.imports.meaning import Meaning, meaning_of
+from toolroll.workspace.symbols.imports.modules import beginnings
+from toolroll.workspace.symbols.imports.resolve.files import is_in
+from toolroll.workspace.symbols.imports.resolver import Resolver
+from toolroll.workspace.symbols.imports.statement import EVERYTHING, Certainty, Edge, Edges, ImportKind
+
+Exports = Callable[[str], Collection[str]]
+"""The names that a file gives to others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Importer:
+    """One statement that imports what was asked for."""
+
+    path: str
+    line: int
+    end_line: int
+    text: str
+    names: tuple[str, ...]
+    kind: ImportKind
+    certainty: Certainty
+    target: str | None
+    """The file it leads to; None where only its text says what it means."""
+    via: str | None = None
+    """The file that passes on what was asked for, where this statement takes it from there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Importers:
+    """The answer, and what the question was taken to mean."""
+
+    found: tuple[Importer, ...]
+    """In the order of path and line."""
+    meaning: Meaning
+
+
+def importers_of(
+    asked: str, edges: Edges, resolver: Resolver, *, base: str | None = None, exports: Exports | None = None
+) -> Importers:
+    """Every statement that imports it, those included that take it from a file that passes it on.
+
+    `exports` tells what a file gives to others: with it, `export * from` is followed only for names that come from there.
+    """
+    meaning = meaning_of(asked, resolver, base=base)
+    direct = list(_direct(meaning, edges))
+    rows = {_key(edge): _importer(edge) for edge in sorted(direct, key=_surest_last)}
+    targets = {edge.target.path for edge in direct}
+    for edge in direct:
+        if _passes_on(edge):
+            for onward in _onward(edge, edges, exports):
+                if onward.importer not in targets:
+                    rows.setdefault(_key(onward), replace(_importer(onward), via=edge.importer))
+    return Importers(
+        found=tuple(sorted(rows.values(), key=lambda row: (row.path, row.line, row.text))), meaning=meaning
+    )
+
+
+def _key(edge: Edge) -> tuple[str, int, str]:
+    return edge.importer, edge.statement.line, edge.statement.module
+
+
+def _surest_last(edge: Edge) -> bool:
+    return edge.target.certainty == "resolved"
+
+
+def _direct(meaning: Meaning, edges: Edges) -> Iterator[Edge]:
+    found = [*_onto(meaning.paths, edges), *_saying(meaning, edges)]
+    for edge in _onto(meaning.owners, edges):
+        if meaning.name in edge.statement.names or EVERYTHING in edge.statement.names:
+            found.append(edge)
+    if meaning.name is not None and not meaning.owners:
+        found += edges.naming(meaning.name)
+    return iter(found or _onto(meaning.likely, edges))
+
+
+def _onto(paths: Iterable[str], edges: Edges) -> Iterator[Edge]:
+    for path in paths:
+        yield from edges.onto(path)
+        if path.endswith((".go", ".java", ".kt", ".scala")):
+            yield from edges.onto(dirname(path))  # whoever imports the package imports each of its files
+
+
+def _saying(meaning: Meaning, edges: Edges) -> Iterator[Edge]:
+    """By the text alone, unless the statement is known to mean another file."""
+    for edge in edges.saying(meaning.module) if meaning.module else ():
+        is_elsewhere = edge.target.certainty == "resolved" and bool(meaning.paths)
+        if not is_elsewhere or any(is_in(edge.target.path or "", path) for path in meaning.paths):
+            yield edge
+
+
+def _passes_on(edge: Edge) -> bool:
+    return edge.statement.passes_on or _is_package_front(edge)
+
+
+def _is_package_front(edge: Edge) -> bool:
+    """Whether it is a name that a package of Python takes from its own modules, for its users to find."""
+    statement = edge.statement
+    if basename(edge.importer) not in {"__init__.py", "__init__.pyi"} or not statement.names:
+        return False
+    return statement.level > 0 or is_in(edge.target.path or "/", dirname(edge.importer))
+
+
+def _onward(edge: Edge, edges: Edges, exports: Exports | None) -> Iterator[Edge]:
+    """Who takes from the passing file one of the names it passes on."""
+    passed = set(edge.statement.binds)
+    if EVERYTHING in edge.statement.names:
+        known = exports(edge.target.path) if exports is not None and edge.target.path is not None else None
+        passed = {EVERYTHING} if known is None else passed | set(known)
+    for onward in edges.onto(edge.importer):
+        names = set(onward.statement.names)
+        if names and (EVERYTHING in passed or EVERYTHING in names or names & passed):
+            yield onward
+
+
+def _importer(edge: Edge) -> Importer:
+    statement = edge.statement
+    is_front = statement.kind == "static" and _is_package_front(edge)
+    return Importer(
+        path=edge.importer,
+        line=statement.line,
+        end_line=statement.end_line,
+        text=statement.text,
+        names=statement.names,
+        kind="reexport" if is_front else statement.kind,
+        certainty=edge.target.certainty,
+        target=edge.target.path,
+    )
+
+
+class EdgeTable:
+    """Edges in memory: what the index keeps on disk, for one process and for tests."""
+
+    def __init__(self, edges: Iterable[Edge]) -> None:
+        self._onto: dict[str, list[Edge]] = {}
+        self._saying: dict[str, list[Edge]] = {}
+        self._naming: dict[str, list[Edge]] = {}
+        for edge in edges:
+            if edge.target.path is not None:
+                self._onto.setdefault(edge.target.path, []).append(edge)
+            for beginning in beginnings(edge.target.module):
+                self._saying.setdefault(beginning, []).append(edge)
+            for name in edge.statement.names:
+                self._naming.setdefault(name, []).append(edge)
+
+    def onto(self, path: str) -> Iterable[Edge]:
+        """Every edge that was resolved to this file."""
+        return self._onto.get(path, ())
+
+    def saying(self, module: str) -> Iterable[Edge]:
+        """Every edge whose target's module is this one or lies below it."""
+        return self._saying.get(module, ())
+
+    def naming(self, name: str) -> Iterable[Edge]:
+        """Every edge whose statement takes this name out of a module."""
+        return self._naming.get(name, ())
