@@ -11,6 +11,7 @@ from toolroll._version import __version__ as __version__
 if TYPE_CHECKING:
     from toolroll.agent.agent import Agent as Agent
     from toolroll.agent.agent import generate_text as generate_text
+    from toolroll.agent.replay import replay as replay
     from toolroll.agent.result import RunResult as RunResult
     from toolroll.agent.stop import cost_over as cost_over
     from toolroll.agent.stop import deadline as deadline
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from toolroll.agent.stop import tool_called as tool_called
     from toolroll.errors import ToolFailure as ToolFailure
     from toolroll.errors import ToolrollError as ToolrollError
+    from toolroll.journal.journal import MemoryJournal as MemoryJournal
+    from toolroll.journal.sqlite import SqliteJournal as SqliteJournal
     from toolroll.kernel.approval import ApprovalRequest as ApprovalRequest
     from toolroll.kernel.approval import Approve as Approve
     from toolroll.kernel.approval import Approver as Approver
@@ -42,6 +45,8 @@ if TYPE_CHECKING:
     from toolroll.kernel.tool import Tool as Tool
     from toolroll.kernel.toolset import Toolset as Toolset
     from toolroll.models.model import WebSearch as WebSearch
+    from toolroll.models.recording import RecordingModel as RecordingModel
+    from toolroll.models.replay import ReplayModel as ReplayModel
     from toolroll.models.scripted import ScriptedModel as ScriptedModel
 
 _HOMES = {
@@ -54,13 +59,17 @@ _HOMES = {
     "DocumentPart": "kernel.messages",
     "Done": "kernel.result",
     "ImagePart": "kernel.messages",
+    "MemoryJournal": "journal.journal",
     "Policy": "kernel.policy",
     "Preview": "kernel.approval",
+    "RecordingModel": "models.recording",
     "Reject": "kernel.approval",
+    "ReplayModel": "models.replay",
     "Rule": "kernel.policy",
     "Run": "kernel.context",
     "RunResult": "agent.result",
     "ScriptedModel": "models.scripted",
+    "SqliteJournal": "journal.sqlite",
     "TextPart": "kernel.messages",
     "Tool": "kernel.tool",
     "ToolCall": "kernel.messages",
@@ -75,6 +84,7 @@ _HOMES = {
     "deadline": "agent.stop",
     "define_tool": "kernel.define",
     "generate_text": "agent.agent",
+    "replay": "agent.replay",
     "step_count_is": "agent.stop",
     "tokens_over": "agent.stop",
     "tool": "kernel.define",

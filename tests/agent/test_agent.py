@@ -333,3 +333,31 @@ def test_the_public_names_are_few_sorted_and_documented() -> None:
     assert len(names) <= 40
     assert [name for name in names if not getattr(toolroll, name).__doc__] == []
     assert {"Agent", "RunResult", "ScriptedModel", "WebSearch", "generate_text", "step_count_is"} <= set(names)
+
+
+def test_A35_scripted_recorded_and_replayed_models_and_journals_are_public() -> None:
+    names = {"MemoryJournal", "RecordingModel", "ReplayModel", "ScriptedModel", "SqliteJournal", "replay"}
+    assert names <= set(toolroll.__all__)
+
+
+async def test_A35_what_was_recorded_is_played_again_through_public_names_alone() -> None:
+    from toolroll import MemoryJournal, RecordingModel, ReplayModel, replay
+    from toolroll.models import Recording
+
+    recorder = RecordingModel(ScriptedModel([Call("add", {"a": 1, "b": 2}), "3"]))
+    first = await Agent(model=recorder, tools=[add]).run("1 + 2?")
+    model = ReplayModel(Recording.from_lines(recorder.recording.to_lines()))
+    journal = MemoryJournal()
+    again = await Agent(model=model, tools=[add], journal=journal).run("1 + 2?")
+    assert (again.text, again.messages, model.unused) == (first.text, first.messages, 0)
+    report = await replay(Agent(model=ScriptedModel([]), tools=[add], journal=journal), again.run_id)
+    assert (report.is_same, report.calls_run) == (True, 1)
+
+
+def test_A35_the_models_without_a_provider_are_found_in_their_room() -> None:
+    from toolroll import models
+
+    assert sorted(models.__all__) == models.__all__
+    assert [name for name in models.__all__ if not getattr(models, name).__doc__] == []
+    with pytest.raises(AttributeError, match="no attribute 'Nonsense'"):
+        models.Nonsense  # noqa: B018

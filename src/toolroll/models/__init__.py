@@ -1,1 +1,33 @@
-"""The models an agent drives: one folder per wire format, and the scripted ones beside them."""
+"""The models an agent drives: one folder per wire format, and beside them those that need no provider."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from toolroll.models.obedient import ObedientModel as ObedientModel
+    from toolroll.models.recording import Recording as Recording
+    from toolroll.models.recording import RecordingModel as RecordingModel
+    from toolroll.models.replay import ReplayModel as ReplayModel
+    from toolroll.models.scripted import Call as Call
+    from toolroll.models.scripted import ScriptedModel as ScriptedModel
+
+_HOMES = {
+    "Call": "scripted",
+    "ObedientModel": "obedient",
+    "Recording": "recording",
+    "RecordingModel": "recording",
+    "ReplayModel": "replay",
+    "ScriptedModel": "scripted",
+}
+
+__all__ = ["Call", "ObedientModel", "Recording", "RecordingModel", "ReplayModel", "ScriptedModel"]
+
+
+def __getattr__(name: str) -> object:
+    """Loaded when first used: the wires, which are in this room too, need none of them."""
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'toolroll.models' has no attribute {name!r}")
+    value: object = getattr(import_module(f"toolroll.models.{home}"), name)
+    globals()[name] = value
+    return value
