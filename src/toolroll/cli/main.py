@@ -24,6 +24,7 @@ _COMMANDS: Final = {
     "call": LazyCommand(place="toolroll.cli.call:call", summary="Call one tool without a model."),
     "run": LazyCommand(place="toolroll.cli.run:run", summary="Answer a prompt with a model and tools."),
     "runs": LazyCommand(place="toolroll.cli.runs:runs", summary="List, show, resume and replay recorded runs."),
+    "outputs": LazyCommand(place="toolroll.cli.outputs:outputs", summary="List, read and search what tools answered."),
     "demo": LazyCommand(place="toolroll.cli.demo:demo", summary="See how a tool is called, checked and approved."),
 }
 

@@ -1,0 +1,52 @@
+"""All kept outputs of a user, for people: whatever run they belong to. Models never come here."""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from toolroll.errors import OutputMissing, UsageError
+from toolroll.outputs.kept import KeptOutput, load
+from toolroll.outputs.meta import ID
+from toolroll.safe.text import one_line
+
+MIN_ID_CHARACTERS: Final = 4
+"""Of the beginning of a reference, where that is enough to tell it from the others."""
+
+_SHOWN_CHARACTERS: Final = 64
+
+
+def all_outputs(folder: Path) -> list[KeptOutput]:
+    """Every output that is there whole, the latest first."""
+    found: list[KeptOutput] = []
+    for run, name in _places(folder):
+        with suppress(OutputMissing):
+            found.append(load(run, name))
+    return sorted(found, key=lambda kept: (-kept.meta.made, kept.meta.id))
+
+
+def find_output(folder: Path, given: str) -> KeptOutput:
+    """The output with that reference, or the only one whose reference begins so."""
+    fitting = [(run, name) for run, name in _places(folder) if name.startswith(given)]
+    same = [place for place in fitting if place[1] == given]
+    chosen = same or (fitting if len(given) >= MIN_ID_CHARACTERS else [])
+    if len(chosen) > 1:
+        raise UsageError(f"{len(chosen)} outputs begin with {given!r}. Write more of the reference.")
+    if not chosen:
+        shown = one_line(given, _SHOWN_CHARACTERS)
+        raise OutputMissing(f"There is no output '{shown}'. See 'toolroll outputs list'.")
+    return load(*chosen[0])
+
+
+def _places(folder: Path) -> Iterator[tuple[Path, str]]:
+    """The folder of each run with the name of each output in it."""
+    for run in _folders(folder):
+        for output in _folders(run):
+            yield run, output.name
+
+
+def _folders(folder: Path) -> list[Path]:
+    with suppress(FileNotFoundError), os.scandir(folder) as entries:
+        return [Path(one.path) for one in entries if ID.fullmatch(one.name) and one.is_dir(follow_symlinks=False)]
+    return []
