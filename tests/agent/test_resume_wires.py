@@ -47,7 +47,7 @@ async def test_D2_A6_every_provider_takes_a_conversation_that_was_resumed(wire: 
             journal = await on_disk(tape, count, tmp_path / str(count) / "runs.db")
             paid, before = (await tape.cut(count)).paid(RUN), len(server.requests)
             left[:] = turns(wire)[paid:]
-            result = await Agent(model=server.model(wire), tools=[add], journal=journal).resume(RUN)
+            result = await Agent(model=server.model(wire), tools=[add], journal=journal, outputs=None).resume(RUN)
             assert (result.text, left) == (whole.text, [])
             assert server.requests[before].body == first[paid].body
             journal.close()

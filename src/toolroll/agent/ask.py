@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Final
 
+from toolroll.agent.context.prepare import make_room
 from toolroll.agent.labels import labels_found
 from toolroll.agent.result import Ending
 from toolroll.agent.state import RunState
@@ -37,6 +38,7 @@ class Turn:
 
 async def ask(state: RunState, *, closing: bool = False) -> Turn:
     """The model's next turn, kept and counted. The last one of a run has no tools, and limits no longer count."""
+    await make_room(state)
     started = perf_counter()
     taken = await take_turn(_asking(state, closing=closing), state.request(tools=not closing))
     response = _partial(state, taken) if isinstance(taken, BrokenOff) else taken
@@ -100,6 +102,7 @@ async def _keep(state: RunState, response: ModelResponse, duration_s: float, *, 
     state.history.append(response.message)
     state.written.clear()
     state.run.bring(labels_found(response.message))
+    state.window.answered(response.usage)
     bill = state.budget.answered(response.usage)
     if state.setup.journal is None:
         return

@@ -72,10 +72,21 @@ class Budget:
 
     def answered(self, usage: Usage) -> Bill:
         """The model has finished a turn; what it read and wrote is what it reads next time."""
-        bill = Bill([(self.price, self.origin, usage)])
-        self._usage, self._bill = usage, bill  # the first that is used in a step; sub-agents come after it
+        bill = self.bill(usage)
+        if self._usage is _NOTHING:  # nearly always the first that is used in a step
+            self._usage, self._bill = usage, bill
+        else:  # after a compaction
+            self._usage, self._bill = self._usage + usage, self._bill + bill
         self._context_tokens = usage.input_total // max(usage.requests, 1) + usage.output_tokens
         return bill
+
+    def bill(self, usage: Usage) -> Bill:
+        """What the run's own model takes for it."""
+        return Bill([(self.price, self.origin, usage)])
+
+    def sends(self, tokens: int) -> None:
+        """The next request is of this size after all: something of the conversation is not sent any more."""
+        self._context_tokens = tokens
 
     def heard(self, message: Message | ToolMessage) -> None:
         """Something was added to the conversation that no provider has counted yet."""
@@ -129,7 +140,7 @@ class Budget:
         return self._reached_with(replace(self.estimate(characters), measured=True)) if self.is_limited else None
 
     def _reached_with(self, usage: Usage) -> str | None:
-        return self.reached(usage, Bill([(self.price, self.origin, usage)]))
+        return self.reached(usage, self.bill(usage))
 
     def estimate(self, characters: int) -> Usage:
         """What a turn that was broken off after so many characters has used, as far as one can tell."""

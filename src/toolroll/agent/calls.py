@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import Final
 
 from toolroll.agent.answer import judge_done
+from toolroll.agent.context.keeping import kept
 from toolroll.agent.events import CallFinished, CallStarted, Warned
 from toolroll.agent.result import Ending, ToolCallLog
 from toolroll.agent.state import RunState
@@ -77,6 +78,8 @@ class _Batch:
             return
         duration_ms = self._duration_ms(call)
         message = result.to_message(call_id=call.id, name=call.name)
+        if state.outputs is not None:
+            message = await kept(state.outputs, message, state.window.limits.output_bytes)
         warning = state.guard.hear(call, result)
         if warning is not None:
             state.emit(Warned(text=f"{call.name}: {warning}"))

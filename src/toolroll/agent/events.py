@@ -81,6 +81,26 @@ class StepFinished:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ContextTrimmed:
+    """Old outputs are sent as references from now on; the sizes are those of the next request, about."""
+
+    outputs: int
+    tokens_before: int
+    tokens_after: int
+    event: Literal["context_trimmed"] = "context_trimmed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextCompacted:
+    """A summary is sent in the place of so many messages from now on."""
+
+    messages: int
+    tokens_before: int
+    tokens_after: int
+    event: Literal["context_compacted"] = "context_compacted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Retrying:
     """The provider failed and is asked again."""
 
@@ -115,6 +135,8 @@ Event: TypeAlias = (
     | CallStarted
     | CallFinished
     | StepFinished
+    | ContextTrimmed
+    | ContextCompacted
     | Retrying
     | Warned
     | RunFinished

@@ -3,11 +3,13 @@
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from os import environ
+from pathlib import Path
 from typing import Any, Required
 
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
+from toolroll.agent.context.rules import ContextRules
 from toolroll.agent.cost import Price
 from toolroll.agent.setup import Setup
 from toolroll.agent.stop import Condition, conditions, tool_called
@@ -35,6 +37,8 @@ class AgentOptions(TypedDict, total=False):
     deps: Mapping[str, object]
     overrides: Mapping[Identity, Maker]
     journal: Journal | None
+    outputs: "Path | str | None"
+    context: ContextRules
     retry: RetryRule
     max_output_tokens: int
     require_done: bool
@@ -62,6 +66,7 @@ def setup_of(options: AgentOptions, output: object = None) -> Setup:
         definitions=tools.definitions,
         web_search=searches[0] if searches else None,
         stop_when=conditions(rest.pop("stop_when", None)),
+        **_outputs(rest),
         **rest,
         **_output(output),
     )
@@ -75,6 +80,14 @@ def _model(given: Model | str) -> Model:
     from toolroll.models.connect import connect  # noqa: PLC0415 - all wires there are, for who names one of them
 
     return connect(given, environment=environ)
+
+
+def _outputs(rest: dict[str, Any]) -> dict[str, Any]:
+    """None turns it off; not being said leaves it to where the journal is."""
+    if "outputs" not in rest:
+        return {}
+    given = rest.pop("outputs")
+    return {"outputs": "off" if given is None else Path(given)}
 
 
 def _output(shape: object) -> dict[str, Any]:

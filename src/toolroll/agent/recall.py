@@ -12,6 +12,7 @@ from toolroll.agent.state import RunState
 from toolroll.journal.records import (
     Answered,
     Asked,
+    Compacted,
     Decided,
     Ended,
     Finished,
@@ -21,6 +22,7 @@ from toolroll.journal.records import (
     Said,
     Spent,
     Stopped,
+    Trimmed,
 )
 from toolroll.kernel.labels import BROUGHT, labels_from
 from toolroll.kernel.messages import ToolCall
@@ -68,8 +70,11 @@ class Recalled:
         self.stopped: Stopped | None = None
         self.facts: dict[str, CallFacts] = {}
         self.kept: dict[str, object] = {}
+        self._unspent: list[Spent] = []
         for record in records:
             self._take(record)
+        for spent in self._unspent:
+            self._spend(spent)
         if not self.is_paused:
             self.close_turn()
 
@@ -113,7 +118,7 @@ class Recalled:
     def count_spent(self, turn: OpenTurn) -> None:
         """Count what sub-agents used in calls that are over; those of the others count again when they go on."""
         for spent in turn.spent.values():
-            if spent.call_id in turn.ended:
+            if not spent.call_id or spent.call_id in turn.ended:
                 self._spend(spent)
 
     def _take(self, record: Record) -> None:
@@ -124,8 +129,10 @@ class Recalled:
                 self._answered(record)
             case Ended() if self.turn is not None:
                 self.turn.ended[record.result.call_id] = record
-            case Spent() if self.turn is not None:
-                self.turn.spent[record.run_id, record.step] = record
+            case Spent():
+                self._spent(record)
+            case Trimmed() | Compacted():
+                self._changed(record)
             case Stopped():
                 self.stopped = record
             case Finished():
@@ -136,6 +143,12 @@ class Recalled:
                 self._call(record)
             case _:
                 return
+
+    def _spent(self, record: Spent) -> None:
+        if not record.call_id:  # for a compaction, which belongs to the turn that comes next
+            self._unspent.append(record)
+        elif self.turn is not None:
+            self.turn.spent[record.run_id, record.step] = record
 
     def _kept(self, record: Kept) -> None:
         self.kept[record.name] = record.value
@@ -150,7 +163,8 @@ class Recalled:
         self.finished = None
         if record.about is not None:
             self.state.nudges[record.about] = self.state.nudges.get(record.about, 0) + 1
-        self.state.hear_message(record.message)
+        hear = self.state.hear_message if record.about is None else self.state.hear_own
+        hear(record.message)
 
     def _answered(self, record: Answered) -> None:
         self.close_turn()
@@ -158,9 +172,26 @@ class Recalled:
             self.count_anew()
             self.stopped = None
         self.finished = None
+        self._look()
         self.state.history.append(record.message)
+        self.state.window.answered(record.usage)
         self.state.budget.answered(record.usage)
-        self.turn = OpenTurn(answered=record, turn=turn_of(self.state, response_of(record)))
+        spent = {(one.run_id, one.step): one for one in self._unspent}
+        self.turn = OpenTurn(answered=record, turn=turn_of(self.state, response_of(record)), spent=spent)
+        self._unspent.clear()
+
+    def _look(self) -> None:
+        """What the model was sent next is what there was then."""
+        self.state.window.look(self.state.history.legal())
+        self.state.window.sends()
+
+    def _changed(self, record: Trimmed | Compacted) -> None:
+        self.close_turn()
+        self._look()
+        if isinstance(record, Trimmed):
+            self.state.window.trim(record)
+        else:
+            self.state.window.compact(record, self.state.history.legal())
 
     def _call(self, record: Intended | Asked | Decided) -> None:
         call_id = record.call.id if isinstance(record, Intended) else record.call_id

@@ -7,8 +7,11 @@ itself is not touched.
 
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from toolroll.agent.context.opening import open_outputs
+from toolroll.agent.context.recorded import RecordedOutputs, changes_on_record
 from toolroll.agent.events import Event, StepFinished
 from toolroll.agent.loop import drive
 from toolroll.agent.outline import NOTHING, Difference, Outline, differences, outline, tool_differences
@@ -66,7 +69,11 @@ async def replay(agent: "Agent[object]", run_id: str, *, effects: Container[Effe
         raise UsageError("Only a run with a journal can be replayed. Give the agent journal=SqliteJournal(path).")
     recording = await journal.read(run_id)
     parts = {row.run_id for row in await journal.runs() if row.parent == run_id}
-    return await _Replay(agent.setup, recording, _FromRecord(effects, parts)).report()
+    from tempfile import TemporaryDirectory  # noqa: PLC0415 - only who replays needs it
+
+    with TemporaryDirectory(prefix="toolroll-replay-") as folder:
+        choice = _FromRecord(effects, parts)
+        return await _Replay(agent.setup, recording, choice, Path(folder)).report()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -79,8 +86,9 @@ class _Part:
 
 
 class _Replay:
-    def __init__(self, setup: Setup, recording: Recording, choice: "_FromRecord") -> None:
+    def __init__(self, setup: Setup, recording: Recording, choice: "_FromRecord", folder: Path) -> None:
         self._recording = recording
+        self._folder = folder
         self._records = [record for _, record in recording]
         self._setup = setup
         self._tape = MemoryJournal()
@@ -116,12 +124,21 @@ class _Replay:
             self._setup,
             model=ScriptedModel([response_of(one) for one in answers], origin=origin),
             journal=self._tape,
+            outputs="off",
             approver=_Answers(self._records),
             retry=RetryRule(retries=0),
         )
-        state = new_run(setup, (), self._hear, run_id=self._recording.run_id)
+        run_id = self._recording.run_id
+        state = new_run(setup, (), self._hear, run_id=run_id, outputs=self._outputs(run_id))
+        state.changes = changes_on_record(self._records)
         state.known.update(self._known)
         return state
+
+    def _outputs(self, run_id: str) -> RecordedOutputs | None:
+        before = open_outputs(self._setup, run_id, None)
+        if before is None:
+            return None
+        return RecordedOutputs(self._folder, run_id=run_id, records=self._records, before=before)
 
     async def _play(self) -> RunResult[object]:
         state = self._state
@@ -150,7 +167,7 @@ class _Replay:
         self, now: Sequence[Record], from_record: Container[str], failure: ModelError | None
     ) -> Iterator[Difference]:
         before, after = outline(self._records), outline(now)
-        tools = {tool.name: tool.fingerprint for tool in self._setup.definitions}
+        tools = {tool.name: tool.fingerprint for tool in self._state.setup.definitions}
         for began in self._records:
             if isinstance(began, RunBegan):
                 yield from tool_differences(began, self._setup.system, tools)

@@ -6,6 +6,7 @@ from typing import Final, Protocol, cast
 
 from toolroll.agent.approvals import AskLater, RecordedApprover
 from toolroll.agent.budget import Budget
+from toolroll.agent.context.opening import open_outputs, window_for, with_output_tools, without_references
 from toolroll.agent.events import Event, RunStarted, Warned
 from toolroll.agent.finish import break_down
 from toolroll.agent.ledger import CallLedger, OneAtATime
@@ -23,6 +24,7 @@ from toolroll.kernel.context import Run, random_id, utc_now
 from toolroll.kernel.conversation import AssistantMessage, Message, UserMessage
 from toolroll.kernel.messages import Part
 from toolroll.models.model import Model
+from toolroll.outputs.store import OutputStore
 
 GO_ON: Final = "Go on from where you stopped."
 """What the model is told when a conversation that it ended is continued without a prompt."""
@@ -44,8 +46,12 @@ def new_run(
     stream: bool = False,
     caller: AgentRun | None = None,
     run_id: str | None = None,
+    outputs: OutputStore | None = None,
 ) -> RunState:
     """A run that has not begun, with what was said to it."""
+    run_id = run_id or (setup.make_id or random_id)()
+    outputs = outputs or open_outputs(setup, run_id, None if caller is None else caller.going.outputs)
+    setup = with_output_tools(setup, outputs)
     run = AgentRun(
         run_id=run_id,
         deps=setup.deps,
@@ -59,6 +65,7 @@ def new_run(
         setup=setup,
         run=run,
         history=History(),
+        window=window_for(setup, keeps_outputs=outputs is not None),
         budget=Budget(
             conditions=measured(setup.stop_when),
             origin=setup.model.origin,
@@ -66,6 +73,7 @@ def new_run(
             parent=None if caller is None else caller.going.budget,
         ),
         emit=emit,
+        outputs=outputs,
         said=said,
         stream=stream,
         parent_id=None if caller is None else caller.run_id,
@@ -92,7 +100,7 @@ def _approver(gate: OneAtATime, state: RunState, *, is_part: bool) -> Approver |
 
 def opening(prompt: "str | Sequence[Part] | None", messages: Iterable[Message]) -> tuple[Message, ...]:
     """What a run begins with: an earlier conversation, and the prompt, or a word to go on."""
-    earlier = tuple(messages)
+    earlier = tuple(without_references(message) for message in messages)
     if prompt is not None:
         return (*earlier, UserMessage.of(prompt if isinstance(prompt, str) else tuple(prompt)))
     if not earlier:
@@ -152,6 +160,9 @@ async def through(state: RunState, work: Callable[[], Awaitable[RunResult[object
         except BaseException as error:
             await break_down(state, error)
             raise
+        finally:
+            if state.outputs is not None and state.parent_id is None:  # parts of a run keep theirs in its place
+                state.outputs.close()
 
 
 async def _from_start(state: RunState) -> RunResult[object]:

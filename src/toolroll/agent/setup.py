@@ -3,10 +3,12 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
+from toolroll.agent.context.rules import ContextRules
 from toolroll.agent.cost import Price
 from toolroll.agent.stop import DEFAULT, Condition
 from toolroll.journal.journal import Journal
@@ -35,6 +37,9 @@ class Setup:
     deps: Mapping[str, object] | None = None
     overrides: Mapping[Identity, Maker] | None = None
     journal: Journal | None = None
+    outputs: Path | Literal["off"] | None = None
+    """The folder for whole tool outputs; None means beside the journal, where that is in a folder."""
+    context: ContextRules = ContextRules()  # noqa: RUF009 - frozen
     retry: RetryRule = RetryRule()  # noqa: RUF009 - frozen
     max_output_tokens: int = DEFAULT_MAX_OUTPUT_TOKENS
     output: TypeAdapter[Any] | None = None

@@ -5,19 +5,21 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from toolroll.agent.budget import Budget
+from toolroll.agent.context.window import Window
 from toolroll.agent.events import Event, StepFinished, StepStarted
 from toolroll.agent.guard import LoopGuard
 from toolroll.agent.labels import labels_in
 from toolroll.agent.repair import History
 from toolroll.agent.result import RunResult, Step, SubRun, ToolCallLog
 from toolroll.agent.setup import Setup
-from toolroll.journal.records import Asked, Ended, Intended, Kept, Record, Said, Spent
+from toolroll.journal.records import Asked, Compacted, Ended, Intended, Kept, Record, Said, Spent, Trimmed
 from toolroll.kernel.approval import Decision
 from toolroll.kernel.context import Run
 from toolroll.kernel.conversation import AssistantMessage, Message, TextBlock, UserMessage
 from toolroll.kernel.events import ApprovalDecided, KernelEvent, StateChanged
 from toolroll.kernel.messages import ToolMessage
 from toolroll.models.model import Model, ModelRequest
+from toolroll.outputs.store import OutputStore
 
 CUT: Final = "[cut off here]"
 """Ends what a model had written when it was interrupted."""
@@ -42,10 +44,13 @@ class RunState:
     setup: Setup
     run: Run
     history: History
+    window: Window
     budget: Budget
     emit: Callable[[Event], None]
     said: Sequence[Message] = ()
     """What the run begins with."""
+    outputs: OutputStore | None = None
+    """Where whole outputs are kept."""
     stream: bool = False
     parent_id: str | None = None
     guard: LoopGuard = field(default_factory=LoopGuard)
@@ -61,6 +66,8 @@ class RunState:
     """When each call of the step that goes on began to run."""
     approved: dict[str, Change] = field(default_factory=dict)
     """What each call that a person has answered would change."""
+    changes: Mapping[int, Sequence[Trimmed | Compacted]] | None = None
+    """What is done to the context of a run that is played again, by the number of turns before it."""
     known: dict[str, Ended] = field(default_factory=dict)
     """The calls of a resumed turn that have their result on record: they are not run again."""
     answers: dict[str, Answer] = field(default_factory=dict)
@@ -102,8 +109,13 @@ class RunState:
     async def tell(self, text: str, *before: Record, about: str) -> None:
         """Tell the model something in the user's place; what led to it goes on record with it."""
         message = UserMessage.of(text)
-        self.hear_message(message)
+        self.hear_own(message)
         await self.record(*before, Said(message=message, about=about))
+
+    def hear_own(self, message: Message) -> None:
+        """Add what the agent itself says in the user's place."""
+        self.hear_message(message)
+        self.window.own_words.append(message)
 
     def hear(self, event: KernelEvent) -> None:
         """Pass on what a call reports; what it keeps with the run is recorded before anything else is."""
@@ -130,17 +142,17 @@ class RunState:
 
     def messages(self) -> tuple[Message, ...]:
         """The conversation as it stands, legal at any moment: what is unfinished is in it, and marked."""
-        text = "".join(self.written)
+        text, messages = "".join(self.written), self.window.whole(self.history.snapshot())
         if not text.strip():
-            return self.history.snapshot()
+            return messages
         block = TextBlock(text=f"{text} {CUT}")
-        return (*self.history.snapshot(), AssistantMessage(blocks=(block,), origin=self.setup.model.origin))
+        return (*messages, AssistantMessage(blocks=(block,), origin=self.setup.model.origin))
 
     def request(self, *, tools: bool) -> ModelRequest:
         """What the model is asked next."""
         setup = self.setup
         return ModelRequest(
-            messages=self.history.legal(),
+            messages=self.window.messages,
             system=setup.system,
             tools=setup.definitions,
             web_search=setup.web_search,

@@ -10,6 +10,7 @@ from toolroll.journal.journal import Recording, RunRow
 from toolroll.journal.records import (
     Answered,
     Asked,
+    Compacted,
     Decided,
     Ended,
     Finished,
@@ -20,6 +21,7 @@ from toolroll.journal.records import (
     Said,
     Spent,
     Stopped,
+    Trimmed,
 )
 from toolroll.kernel.conversation import AssistantMessage, Message, UserMessage
 from toolroll.kernel.messages import TextPart
@@ -114,6 +116,12 @@ def _told(record: Record) -> str:
             return f"{record.result.call_id} {record.result.name}: {mark}{text}"
         case Finished() | Stopped():
             return f"{record.stop_reason} {record.stop_detail}"
+        case Trimmed():
+            return f"{len(record.outputs)} outputs: " + ", ".join(
+                f"{call_id} -> {ref}" for call_id, ref in record.outputs
+            )
+        case Compacted():
+            return f"{record.through} messages: {record.summary}"
         case _:
             return _told_of_call(record)
 

@@ -11,6 +11,8 @@ from pydantic_core import to_jsonable_python
 from toolroll.agent.events import (
     CallFinished,
     CallStarted,
+    ContextCompacted,
+    ContextTrimmed,
     Event,
     Retrying,
     RunFinished,
@@ -82,6 +84,8 @@ class PlainTeller:
                 self._say(_line(event), is_error=event.result.is_error)
             case Warned(text=text):
                 self._say(f"! {one_line(text, MAX_LINE_CHARACTERS)}", is_error=True)
+            case ContextTrimmed() | ContextCompacted():
+                self._say(_change(event))
             case Retrying(attempt=attempt, wait_s=wait_s, reason=reason):
                 self._say(f"! {one_line(reason, MAX_LINE_CHARACTERS)} Try {attempt + 1} in {wait_s:.1f} s.")
             case Progress() | StateChanged() if sys.stderr is not None and sys.stderr.isatty():
@@ -228,6 +232,14 @@ def _line(event: CallFinished) -> str:
     outcome = one_line(f"{result.code}: {result.text}", MAX_LINE_CHARACTERS) if result.is_error else f"{size:,} bytes"
     name = one_line(call.name, MAX_ARGUMENTS_CHARACTERS)
     return f"{'✗' if result.is_error else '·'} {name} {arguments}  {event.duration_ms:,.0f} ms, {outcome}"
+
+
+def _change(event: ContextTrimmed | ContextCompacted) -> str:
+    if isinstance(event, ContextTrimmed):
+        done = f"{event.outputs} old outputs replaced by references"
+    else:
+        done = f"{event.messages} messages replaced by a summary"
+    return f"· context: {done}, {event.tokens_before:,} -> {event.tokens_after:,} tokens"
 
 
 def _summary(result: RunResult[object]) -> str:

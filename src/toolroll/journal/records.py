@@ -142,4 +142,41 @@ class Finished:
     kind: Literal["finished"] = "finished"
 
 
-Record: TypeAlias = RunBegan | Said | Answered | Intended | Ended | Spent | Asked | Decided | Kept | Stopped | Finished
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trimmed:
+    """From here on the model is sent references in the place of these outputs: call ids, each with its reference."""
+
+    outputs: tuple[tuple[str, str], ...]
+    kind: Literal["trimmed"] = "trimmed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compacted:
+    """From here on the model is sent a summary in the place of the first `through` messages of the conversation.
+
+    `pinned` are those among them that it is still sent, by their place, and `decisions` the lines of the summary that
+    the next one must hold again. The messages themselves stay on record.
+    """
+
+    through: int
+    summary: str
+    pinned: tuple[int, ...] = ()
+    decisions: tuple[str, ...] = ()
+    kind: Literal["compacted"] = "compacted"
+
+
+Record: TypeAlias = (
+    RunBegan
+    | Said
+    | Answered
+    | Intended
+    | Ended
+    | Spent
+    | Asked
+    | Decided
+    | Kept
+    | Trimmed
+    | Compacted
+    | Stopped
+    | Finished
+)

@@ -38,6 +38,11 @@ class SqliteJournal:
         # Threads with an event loop each may share a journal; a transaction belongs to one of them at a time.
         self._lock = threading.RLock()
 
+    @property
+    def folder(self) -> Path:
+        """Where it is, and where what belongs to its runs may be kept beside it."""
+        return self._path.parent
+
     async def append(self, run_id: str, /, *records: Record) -> int:
         """Add records to a run, all or none; refused while the run belongs to another holder."""
         encoded = [(record, encode(record, secrets=self._secrets)) for record in records]

@@ -1,0 +1,151 @@
+"""Compaction: the model itself writes what takes the place of the conversation so far. A failure changes nothing."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from toolroll.agent.budget import CHARACTERS_PER_TOKEN, tokens_of
+from toolroll.agent.context.facts import Facts, facts_in, referred, within
+from toolroll.agent.context.summary import INSTRUCTION, read_summary, summary_text
+from toolroll.agent.events import ContextCompacted, Event, Retrying, Warned
+from toolroll.agent.result import SubRun
+from toolroll.agent.state import RunState
+from toolroll.agent.turn import Asking, BrokenOff, take_turn
+from toolroll.errors import ModelError
+from toolroll.journal.records import Compacted
+from toolroll.kernel.conversation import Message, UserMessage
+from toolroll.models.model import ModelRequest, ModelResponse
+
+COMPACTION: Final = "compaction"
+"""The name under which it is billed."""
+MAX_SUMMARY_TOKENS: Final = 8_192
+FACTS_SHARE: Final = 16
+"""References, and paths: this part of the window for each."""
+PINNED_SHARE: Final = 8
+"""The user's own messages, the newest first; what does not fit is in the summary."""
+LEAST_GAIN: Final = 0.1
+"""Of the window: a call that large is not worth less."""
+TRIES_AGAIN_AFTER: Final = 0.05
+"""Of the window, that more must be in it before a compaction that failed is tried again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    here: int
+    """Where the last turn begins among the messages that are sent."""
+    through: int
+    """And in the conversation."""
+    pinned: tuple[int, ...]
+
+
+async def compact(state: RunState) -> None:
+    """Compact the conversation, unless that gains nothing; where it fails, say so and go on."""
+    window = state.window
+    before = window.tokens
+    plan = _plan(state)
+    failure = ""
+    if plan is not None:
+        failure = await _compacted(state, plan)
+        if not failure:
+            state.emit(ContextCompacted(messages=plan.through, tokens_before=before, tokens_after=window.tokens))
+            return
+        state.emit(Warned(text=f"The conversation could not be compacted, and stays as it is: {failure}."))
+    window.tries_again_at = before + int(window.limits.window_tokens * TRIES_AGAIN_AFTER)
+
+
+def _plan(state: RunState) -> _Plan | None:
+    window = state.window
+    here, through = window.last_turn()
+    pinned = _pinned(state, through)
+    conversation = state.history.legal()
+    stays = sum(tokens_of(conversation[place]) for place in pinned)
+    gain = sum(map(tokens_of, window.messages[:here])) - stays
+    if gain * window.ratio < window.limits.window_tokens * LEAST_GAIN:
+        return None
+    return _Plan(here=here, through=through, pinned=pinned)
+
+
+def _pinned(state: RunState, through: int) -> tuple[int, ...]:
+    """The user's own messages in what is replaced."""
+    conversation, own = state.history.legal(), {id(message) for message in state.window.own_words}
+    left = state.window.limits.window_tokens / PINNED_SHARE
+    found: list[int] = []
+    for place in range(through - 1, -1, -1):
+        message = conversation[place]
+        if isinstance(message, UserMessage) and id(message) not in own:
+            left -= state.window.ratio * tokens_of(message)
+            if left < 0:
+                break
+            found.append(place)
+    return tuple(reversed(found))
+
+
+async def _compacted(state: RunState, plan: _Plan) -> str:
+    """Why it failed, or nothing."""
+    try:
+        taken = await take_turn(_asking(state), _request(state, plan))
+    except ModelError as error:
+        return error.message.rstrip(".")
+    if isinstance(taken, BrokenOff):
+        return taken.why
+    _spend(state, taken)
+    text = taken.message.text
+    if taken.stop != "end" or not text.strip():
+        return f"the model wrote no summary ({taken.stop_detail or taken.stop})"
+    record = _record(state, plan, text)
+    messages = state.window.compacted_by(record, state.history.legal())
+    if sum(map(tokens_of, messages)) >= sum(map(tokens_of, state.window.messages)):
+        return "the summary is longer than what it replaces"
+    await state.record(record)
+    state.window.compact(record, state.history.legal())
+    return ""
+
+
+def _asking(state: RunState) -> Asking:
+    def hear(event: Event) -> None:
+        if isinstance(event, Retrying):  # its words are no answer to anybody
+            state.emit(event)
+
+    return Asking(
+        model=state.setup.model,
+        stream=False,
+        rule=state.setup.retry,
+        emit=hear,
+        written=[],
+        must_stop=lambda _: "stopped on request" if state.stop_requested else None,
+        seconds=state.budget.seconds_left(),
+    )
+
+
+def _request(state: RunState, plan: _Plan) -> ModelRequest:
+    asked: Sequence[Message] = [*state.window.messages[: plan.here], UserMessage.of(INSTRUCTION)]
+    request = state.request(tools=False)
+    tokens = min(request.max_output_tokens, MAX_SUMMARY_TOKENS)
+    return replace(request, messages=asked, max_output_tokens=tokens, output_schema=None)
+
+
+def _spend(state: RunState, response: ModelResponse) -> None:
+    step = len(state.steps) + 1
+    bill = state.budget.bill(response.usage)
+    run_id = f"{state.run.run_id}.{COMPACTION}"
+    state.spend(SubRun(name=COMPACTION, run_id=run_id, call_id="", usage=response.usage, bill=bill), step=step)
+
+
+def _record(state: RunState, plan: _Plan, text: str) -> Compacted:
+    earlier = () if state.window.compacted is None else state.window.compacted.decisions
+    written = read_summary(text, earlier)
+    facts = _facts(state, plan)
+    return Compacted(
+        through=plan.through,
+        summary=summary_text(written, facts),
+        pinned=plan.pinned,
+        decisions=written.decisions,
+    )
+
+
+def _facts(state: RunState, plan: _Plan) -> Facts:
+    """Found in all of the conversation each time, however often it was compacted before."""
+    conversation = state.history.legal()[: plan.through]
+    facts = facts_in(conversation, state.run.state, state.window.trimmed)
+    room = state.window.limits.window_tokens * CHARACTERS_PER_TOKEN // FACTS_SHARE
+    return replace(facts, references=referred(facts.references, room, state.outputs), paths=within(facts.paths, room))

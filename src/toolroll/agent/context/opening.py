@@ -1,0 +1,64 @@
+"""What a run begins with: where its outputs go, the tools that read them back, and an empty window."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from toolroll.agent.budget import CHARACTERS_PER_TOKEN
+from toolroll.agent.context.rules import context_limits
+from toolroll.agent.context.window import Window
+from toolroll.agent.setup import Setup
+from toolroll.kernel.conversation import Message, ToolResults
+from toolroll.kernel.serialize import dump_json
+from toolroll.kernel.tool import ToolDefinition
+from toolroll.kernel.toolset import Toolset
+from toolroll.outputs.names import EXEMPT
+from toolroll.outputs.store import OutputStore
+
+FOLDER: Final = "outputs"
+"""Beside the journal."""
+
+
+def open_outputs(setup: Setup, run_id: str, callers: OutputStore | None) -> OutputStore | None:
+    """Where the run keeps its outputs: with those of the run that called it, in its folder, or nowhere."""
+    if setup.outputs == "off":
+        return None
+    if callers is not None:
+        return callers.child(run_id)
+    folder = setup.outputs or _beside(setup)
+    return None if folder is None else OutputStore(folder, run_id=run_id)
+
+
+def with_output_tools(setup: Setup, outputs: OutputStore | None) -> Setup:
+    """The setup with the two tools that read outputs back, unless it has tools of these names."""
+    if outputs is None or any(setup.tools.get(name) for name in EXEMPT):
+        return setup
+    from toolroll.outputs.tools import output_tools  # noqa: PLC0415 - only who keeps outputs needs them
+
+    tools = Toolset([*setup.tools, *output_tools(outputs)])
+    return replace(setup, tools=tools, definitions=tools.definitions)
+
+
+def window_for(setup: Setup, *, keeps_outputs: bool) -> Window:
+    """The window of a run that has not begun. Outputs that are kept nowhere are never taken out of it."""
+    limits = context_limits(setup.context, setup.model)
+    if not keeps_outputs:
+        limits = replace(limits, outputs_tokens=0)
+    characters = len(setup.system) + sum(map(_characters, setup.definitions))
+    return Window(limits=limits, head_tokens=characters // CHARACTERS_PER_TOKEN)
+
+
+def without_references(message: Message) -> Message:
+    """A message of an earlier conversation: what its references lead to belongs to another run."""
+    if not isinstance(message, ToolResults) or all(one.output_ref is None for one in message.results):
+        return message
+    return ToolResults(results=tuple(replace(one, output_ref=None) for one in message.results))
+
+
+def _beside(setup: Setup) -> Path | None:
+    folder = getattr(setup.journal, "folder", None)
+    return folder / FOLDER if isinstance(folder, Path) else None
+
+
+def _characters(tool: ToolDefinition) -> int:
+    return len(tool.name) + len(tool.description) + len(dump_json(tool.parameters))

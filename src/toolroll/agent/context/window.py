@@ -1,0 +1,184 @@
+"""The messages that a model is sent: the conversation itself until it grows too large, then a view of it.
+
+The view is the summary of what was compacted, if anything was, and all messages since, some outputs among them replaced
+by references. Messages that do not change stay the same objects, so that their encoded bytes are the same, too. Each
+message is looked at once, when it comes: a step costs what it adds.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from toolroll.agent.budget import tokens_of
+from toolroll.agent.context.rules import ContextLimits
+from toolroll.journal.records import Compacted, Trimmed
+from toolroll.kernel.conversation import AssistantMessage, Message, ToolResults, UserMessage
+from toolroll.kernel.messages import OutputRef, ToolCall, ToolMessage
+from toolroll.kernel.usage import Usage
+from toolroll.outputs.cut import trimmed_marker
+
+LEAST_RATIO: Final = 0.75
+MOST_RATIO: Final = 4.0
+"""Of real tokens to estimated ones: no text has more than five or six characters in a token, few have less than one. A
+provider that counts otherwise counts something else."""
+MIN_TRIMMED_TOKENS: Final = 32
+"""An output that is hardly longer than the reference to it stays: replacing it would save nothing."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Window:
+    """What one run sends its model."""
+
+    limits: ContextLimits
+    head_tokens: int = 0
+    """The system text and the tools, estimated."""
+    messages: list[Message] = field(default_factory=list)
+    own_words: list[Message] = field(default_factory=list)
+    """What the agent itself told the model in the user's place."""
+    compacted: Compacted | None = None
+    compactions: int = 0
+    trimmed: dict[str, str] = field(default_factory=dict)
+    """The calls whose outputs are no longer here, and the references that lead to them."""
+    stays: set[str] = field(default_factory=set)
+    """The calls whose outputs cannot be kept elsewhere: they stay, and no longer count among those that could go."""
+    tries_again_at: int = 0
+    """A compaction that failed is not tried again before there is so much in the window."""
+    turns: int = 0
+    """Of the model, so far."""
+    ratio: float = 1.0
+    """Real tokens to estimated ones, by the last request."""
+    _taken: int = 0
+    _tokens: int = 0
+    _outputs: int = 0
+    _looked_until: int = 0
+    _sent: int = 0
+    _reply: int = 0
+    _read: int = 0
+
+    def look(self, conversation: Sequence[Message]) -> bool:
+        """Take what is new in the conversation; whether something may have to give way."""
+        for message in conversation[self._taken :]:
+            self._take(message)
+        self._taken = len(conversation)
+        return 0 < self.limits.outputs_tokens < self._outputs * MOST_RATIO or self.is_full
+
+    def sends(self) -> Sequence[Message]:
+        """The messages of the next request. Only changed between requests; the caller must not change it."""
+        self._sent = self._tokens
+        return self.messages
+
+    def answered(self, usage: Usage) -> None:
+        """The model has read what it was sent, and the provider has counted it."""
+        self.turns += 1
+        read = usage.input_total // max(usage.requests, 1) if usage.measured else 0
+        self._reply, self._read = 0, read + usage.output_tokens if read else 0
+        if read:
+            self.ratio = min(max(read / max(self.head_tokens + self._sent, 1), LEAST_RATIO), MOST_RATIO)
+
+    @property
+    def tokens(self) -> int:
+        """The size of the next request: what the last one had by its provider's count, and what was added since."""
+        if not self._read:
+            return round(self.ratio * (self.head_tokens + self._tokens))
+        return max(self._read + round(self.ratio * (self._tokens - self._sent - self._reply)), 0)
+
+    @property
+    def outputs_tokens(self) -> int:
+        """The outputs that could go."""
+        return round(self.ratio * self._outputs)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it is time to compact."""
+        limit = self.limits.compact_tokens
+        return 0 < limit <= self.tokens >= self.tries_again_at
+
+    def trimmable(self) -> Iterator[tuple[ToolCall, ToolMessage]]:
+        """The outputs that may go, the oldest first, with their calls; those of the newest step are not among them."""
+        places = range(len(self.messages) - 1, -1, -1)
+        newest = next((place for place in places if isinstance(self.messages[place], ToolResults)), 0)
+        for place in range(self._looked_until, newest):
+            message, turn = self.messages[place], self.messages[place - 1]
+            if isinstance(message, ToolResults) and isinstance(turn, AssistantMessage):
+                calls = {call.id: call for call in turn.calls}
+                yield from ((calls[one.call_id], one) for one in message.results if self._may_go(one))
+            self._looked_until = place + 1  # all that is left of it has to stay: it is not looked at again
+
+    def leave(self, result: ToolMessage) -> None:
+        """This output cannot go."""
+        self.stays.add(result.call_id)
+        self._outputs -= tokens_of(result)
+
+    def trim(self, record: Trimmed) -> None:
+        """Replace outputs by the references to them."""
+        gone = dict(record.outputs)
+        for place, message in enumerate(self.messages):
+            if isinstance(message, ToolResults) and any(one.call_id in gone for one in message.results):
+                self.messages[place] = trimmed = _with_references(message, gone)
+                self._tokens += tokens_of(trimmed) - tokens_of(message)
+                self._outputs -= self._large(message) - self._large(trimmed)
+        self.trimmed |= gone
+
+    def compact(self, record: Compacted, conversation: Sequence[Message]) -> None:
+        """Replace the beginning of the conversation by the summary of it."""
+        self.messages = self.compacted_by(record, conversation)
+        self.compacted = record
+        self.compactions += 1
+        self._tokens = sum(map(tokens_of, self.messages))
+        self._outputs = sum(self._large(one) for one in self.messages if isinstance(one, ToolResults))
+        self._looked_until = self.tries_again_at = 0
+
+    def compacted_by(self, record: Compacted, conversation: Sequence[Message]) -> list[Message]:
+        """What the messages would be."""
+        since = self.messages[len(self.messages) - (self._taken - record.through) :]
+        return [*_beginning(record, conversation), *since]
+
+    def last_turn(self) -> tuple[int, int]:
+        """Where the last turn of the model begins: here, and in the conversation."""
+        for place in range(len(self.messages) - 1, -1, -1):
+            if isinstance(self.messages[place], AssistantMessage):
+                return place, self._taken - (len(self.messages) - place)
+        return 0, 0
+
+    def whole(self, conversation: Sequence[Message]) -> tuple[Message, ...]:
+        """The conversation as another run could go on from it: compacted, and with all outputs that are left."""
+        if self.compacted is None:
+            return tuple(conversation)
+        return (*_beginning(self.compacted, conversation), *conversation[self.compacted.through :])
+
+    def _take(self, message: Message) -> None:
+        tokens = tokens_of(message)
+        self.messages.append(message)
+        self._tokens += tokens
+        if isinstance(message, ToolResults):
+            self._outputs += self._large(message)
+        elif isinstance(message, AssistantMessage):
+            self._reply = tokens
+
+    def _may_go(self, result: ToolMessage) -> bool:
+        return (
+            result.call_id not in self.trimmed
+            and result.call_id not in self.stays
+            and tokens_of(result) > MIN_TRIMMED_TOKENS
+        )
+
+    def _large(self, message: ToolResults) -> int:
+        return sum(tokens_of(one) for one in message.results if self._may_go(one))
+
+
+def _beginning(record: Compacted, conversation: Sequence[Message]) -> list[Message]:
+    return [*(conversation[place] for place in record.pinned), UserMessage.of(record.summary)]
+
+
+def _with_references(message: ToolResults, gone: Mapping[str, str]) -> ToolResults:
+    return ToolResults(
+        results=tuple(
+            replace(one, content=reference_to(gone[one.call_id])) if one.call_id in gone else one
+            for one in message.results
+        )
+    )
+
+
+def reference_to(ref_id: str) -> str:
+    """What stands in the place of an output."""
+    return trimmed_marker(OutputRef(id=ref_id, byte_size=0, line_count=0))
