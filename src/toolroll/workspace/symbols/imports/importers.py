@@ -45,10 +45,10 @@ def importers_of(
 ) -> Importers:
     """Every statement that imports it, those included that take it from a file that passes it on.
 
-    `exports` tells what a file gives to others: with it, `export * from` is followed only for names that come from there.
+    `exports` tells what a file gives to others: with it, `export * from` is followed only for names from there.
     """
     meaning = meaning_of(asked, resolver, base=base)
-    direct = list(_direct(meaning, edges))
+    direct = _direct(meaning, edges)
     rows = {_key(edge): _importer(edge) for edge in sorted(direct, key=_surest_last)}
     targets = {edge.target.path for edge in direct}
     for edge in direct:
@@ -69,14 +69,18 @@ def _surest_last(edge: Edge) -> bool:
     return edge.target.certainty == "resolved"
 
 
-def _direct(meaning: Meaning, edges: Edges) -> Iterator[Edge]:
-    found = [*_onto(meaning.paths, edges), *_saying(meaning, edges)]
-    for edge in _onto(meaning.owners, edges):
-        if meaning.name in edge.statement.names or EVERYTHING in edge.statement.names:
-            found.append(edge)
-    if meaning.name is not None and not meaning.owners:
-        found += edges.naming(meaning.name)
-    return iter(found or _onto(meaning.likely, edges))
+def _direct(meaning: Meaning, edges: Edges) -> list[Edge]:
+    found = [*_onto(meaning.paths, edges), *_saying(meaning, edges), *_taking(meaning, edges)]
+    return found or list(_onto(meaning.likely, edges))
+
+
+def _taking(meaning: Meaning, edges: Edges) -> Iterator[Edge]:
+    """Who takes the name out of its owners, or out of whatever has it."""
+    if meaning.owners:
+        wanted = {meaning.name, EVERYTHING}
+        yield from (edge for edge in _onto(meaning.owners, edges) if wanted & set(edge.statement.names))
+    elif meaning.name is not None:
+        yield from edges.naming(meaning.name)
 
 
 def _onto(paths: Iterable[str], edges: Edges) -> Iterator[Edge]:
@@ -87,10 +91,10 @@ def _onto(paths: Iterable[str], edges: Edges) -> Iterator[Edge]:
 
 
 def _saying(meaning: Meaning, edges: Edges) -> Iterator[Edge]:
-    """By the text alone, unless the statement is known to mean another file."""
+    """By the text alone, unless the very same text is known to mean another file where it stands."""
     for edge in edges.saying(meaning.module) if meaning.module else ():
-        is_elsewhere = edge.target.certainty == "resolved" and bool(meaning.paths)
-        if not is_elsewhere or any(is_in(edge.target.path or "", path) for path in meaning.paths):
+        is_elsewhere = edge.target.certainty == "resolved" and edge.target.path not in meaning.paths
+        if not (is_elsewhere and meaning.paths and edge.target.module == meaning.module):
             yield edge
 
 

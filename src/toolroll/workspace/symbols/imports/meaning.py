@@ -55,7 +55,7 @@ def meaning_of(text: str, resolver: Resolver, *, base: str | None = None) -> Mea
     return Meaning(
         paths=exact or tuple(by_end),
         module=asked,
-        name=name or (asked if _IDENTIFIER.fullmatch(asked) else None),
+        name=name or (asked if not exact and _IDENTIFIER.fullmatch(asked) else None),
         owners=owner,
         likely=() if exact or by_end else tuple(_by_end(files, asked)),
     )
@@ -71,7 +71,7 @@ def _relative(asked: str, files: Files, base: str | None) -> Meaning:
 
 
 def _at(files: Files, path: str) -> list[str]:
-    """The file or folder at a path, with or without its ending; a folder also stands for the file that speaks for it."""
+    """The file or folder at a path, with or without its ending; a folder goes with the file that speaks for it."""
     if path in files:
         return [path, *([dirname(path)] if basename(path) in _FOLDER_FILES else [])]
     stems = [path, *([splitext(path)[0]] if splitext(path)[1] in {".js", ".jsx", ".mjs", ".cjs"} else [])]
