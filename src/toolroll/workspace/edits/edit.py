@@ -1,0 +1,137 @@
+"""One edit of one file: this text for that one, or a refusal that says what to do (C18)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from toolroll.errors import EditRefused, StaleFile
+from toolroll.kernel.approval import content_hash
+from toolroll.safe.names import shown
+from toolroll.workspace.edits.carrier import Carrier, carry
+from toolroll.workspace.edits.match import Found, Tier, find_spans
+from toolroll.workspace.edits.near import Near, near_matches
+from toolroll.workspace.edits.splice import spliced
+
+MAX_LINES_NAMED: Final = 20
+"""Places that an error names; a model that has read twenty needs a longer text to search for, not more places."""
+MAX_OFFERED_CHARACTERS: Final = 600
+"""Of each text that an error offers: three of them fit in what a message may have."""
+
+_BOUND_TIERS: Final = ("indentation", "tabs and spaces")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edited:
+    """The new content, how the text was found, and in which lines it was replaced (as numbered before the edit)."""
+
+    data: bytes
+    tier: Tier
+    lines: tuple[int, ...]
+
+    @property
+    def note(self) -> str | None:
+        """What to tell about a match that was not exact."""
+        if self.tier == "exact":
+            return None
+        return f"old_string was not found exactly, but with different {self.tier}; the file's own were kept."
+
+
+def edit_text(
+    data: bytes,
+    old: str,
+    new: str,
+    *,
+    path: str,
+    replace_all: bool = False,
+    expected_replacements: int | None = None,
+    expected_hash: str | None = None,
+) -> Edited:
+    """The content with `old` replaced by exactly `new`, or EditRefused; StaleFile if it is not the expected content.
+
+    `expected_replacements` is how many places there must be: all of them are replaced. Without it and `replace_all`
+    there must be one.
+    """
+    if expected_hash is not None and expected_hash != content_hash(data):
+        raise _stale(data, path=path)
+    carrier = carry(data)
+    _check_request(old, new, expected_replacements, path=path)
+    carrier.check(new, path=path)
+    found = find_spans(carrier.text, old)
+    if found is None:
+        raise _not_found(carrier, old, path=path)
+    _check_count(found, replace_all=replace_all, expected=expected_replacements, path=path)
+    literally = found.tier == "exact" and "\r" in old
+    text = spliced(carrier.text, found, new, literally=literally, path=path)
+    if text == carrier.text:
+        raise _refused("would change nothing: it is already as new_string says", path=path, rule="no_change")
+    return Edited(data=carrier.encode(text), tier=found.tier, lines=found.lines)
+
+
+def _check_request(old: str, new: str, expected: int | None, *, path: str) -> None:
+    if not old:
+        why = "has an empty old_string, which is everywhere. To write a whole file, use edit_file or create_file"
+        raise _refused(why, path=path, rule="empty_old")
+    if old == new:
+        raise _refused("has the same old_string and new_string", path=path, rule="no_change")
+    if expected is not None and expected < 1:
+        raise _refused(f"expects {expected} replacements; it must be 1 or more", path=path, rule="count")
+
+
+def _check_count(found: Found, *, replace_all: bool, expected: int | None, path: str) -> None:
+    count = len(found.matches)
+    told = f"{count} times, at {_lines(found.lines)}"
+    how = "" if found.tier == "exact" else f" (with different {found.tier})"
+    if expected is not None and count != expected:
+        why = f"expects old_string {expected} times, but it is there {told}{how}"
+        raise _refused(why, path=path, rule="count", lines=found.lines)
+    if count > 1 and found.tier in _BOUND_TIERS:
+        why = f"finds old_string {told}{how}. Copy the text exactly, with the lines around it"
+        raise _refused(why, path=path, rule="ambiguous", lines=found.lines)
+    if count > 1 and expected is None and not replace_all:
+        why = f"finds old_string {told}{how}. Add lines around it to name one place, or set replace_all"
+        raise _refused(why, path=path, rule="ambiguous", lines=found.lines)
+
+
+def _not_found(carrier: Carrier, old: str, *, path: str) -> EditRefused:
+    near = near_matches(carrier.text, old)
+    if near:
+        why = (
+            "finds old_string 0 times. Something that looks like it is there, with other quotes, dashes, blanks, "
+            f"accents or invisible characters, and is not taken for it. {_offer(near)}"
+        )
+        return _refused(why, path=path, rule="not_found", lines=tuple(one.line for one in near))
+    first = next((line.strip() for line in old.split("\n") if line.strip()), "")
+    places = [number for number, line in enumerate(carrier.text.split("\n"), 1) if first and first in line]
+    hint = f" Its first line is at {_lines(places)}; what follows is different there." if places and "\n" in old else ""
+    unknown = "" if carrier.is_known else " The file is not UTF-8, so that only its ASCII parts can be named."
+    why = f"finds old_string 0 times.{hint}{unknown} Read the file again, and copy the text from there"
+    return _refused(why, path=path, rule="not_found", lines=tuple(places) if hint else ())
+
+
+def _offer(near: Sequence[Near]) -> str:
+    texts = []
+    for one in near:
+        where = f"line {one.line}" if one.line == one.end_line else f"lines {one.line} to {one.end_line}"
+        rest = len(one.text) - MAX_OFFERED_CHARACTERS
+        cut = f" (and {rest} characters more: read them)" if rest > 0 else ""
+        texts.append(f"At {where} the file has exactly:\n{one.text[:MAX_OFFERED_CHARACTERS]}{cut}\n")
+    return "".join(texts) + "If that is meant, copy it from there"
+
+
+def _lines(numbers: Sequence[int]) -> str:
+    named = ", ".join(map(str, numbers[:MAX_LINES_NAMED]))
+    more = len(numbers) - MAX_LINES_NAMED
+    return f"line{'s' if len(numbers) > 1 else ''} {named}" + (f" and {more} more" if more > 0 else "")
+
+
+def _refused(why: str, *, path: str, rule: str, lines: tuple[int, ...] = ()) -> EditRefused:
+    message = f"The edit of '{shown(path)}' {why}. Nothing was changed."
+    return EditRefused(message, path=shown(path), rule=rule, lines=lines)
+
+
+def _stale(data: bytes, *, path: str) -> StaleFile:
+    message = (
+        f"'{shown(path)}' is not what the edit expects: its hash is {content_hash(data)} by now. Nothing was changed. "
+        "Read it again."
+    )
+    return StaleFile(message, path=shown(path))

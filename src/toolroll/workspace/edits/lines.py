@@ -1,0 +1,99 @@
+"""A text as lines and what stands between them, so that each line keeps its own end.
+
+`\\n` and `\\r\\n` end a line, mixed as they may be. A bare `\\r` ends one only where nothing else does (files of the
+old Macintosh): beside other ends it is data, such as in the log of a progress bar, and stays what it is.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from toolroll.kernel.diff import opcodes
+
+_ENDS: Final = re.compile(r"(\r?\n)")
+_ALL_ENDS: Final = re.compile(r"(\r\n|\n|\r)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lines:
+    """What is in each line, and the ends between them: always one end fewer, for the last line has none.
+
+    A text that ends with a newline has an empty last line.
+    """
+
+    contents: tuple[str, ...]
+    ends: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The text again."""
+        return "".join([part for pair in zip(self.contents, (*self.ends, ""), strict=True) for part in pair])
+
+    @property
+    def starts(self) -> list[int]:
+        """Where each line begins in the text."""
+        starts = [0]
+        for content, end in zip(self.contents, self.ends, strict=False):
+            starts.append(starts[-1] + len(content) + len(end))
+        return starts
+
+    @property
+    def usual_end(self) -> str:
+        """The end that most lines have; a plain newline where there is none."""
+        counts = Counter(self.ends).most_common(1)
+        return counts[0][0] if counts else "\n"
+
+    def part(self, first: int, last: int) -> "Lines":
+        """Some of the lines, the last one included, without the end that follows it."""
+        return Lines(contents=self.contents[first : last + 1], ends=self.ends[first:last])
+
+
+def has_bare_ends(text: str) -> bool:
+    """Whether lines end in a bare carriage return here."""
+    return "\r" in text and "\n" not in text
+
+
+def split_lines(text: str, *, bare_ends: bool) -> Lines:
+    """The lines of a text; `bare_ends` says whether a bare carriage return ends one (see `has_bare_ends`)."""
+    pieces = (_ALL_ENDS if bare_ends else _ENDS).split(text)
+    return Lines(contents=tuple(pieces[::2]), ends=tuple(pieces[1::2]))
+
+
+def line_number(text: str, position: int) -> int:
+    """The number of the line that a position is in, counted as everywhere: by newlines, from 1 (XF4)."""
+    return text.count("\n", 0, position) + 1
+
+
+def _itself(content: str) -> str:
+    return content
+
+
+def kept_lines(
+    old: Lines, new: Sequence[str], *, usual_end: str, key: Callable[[str], str] = _itself
+) -> tuple[Lines, tuple[int, ...]]:
+    """The new lines, those that were there before exactly as they were, the others with the ends of their neighbours.
+
+    `key` says when a line is the same. Also tells which of the new lines were not there before.
+    """
+    origins, shades = _origins([key(content) for content in old.contents], [key(content) for content in new])
+    contents = [content if at is None else old.contents[at] for content, at in zip(new, origins, strict=True)]
+    ends: list[str] = []
+    for shade in shades[:-1]:
+        there = old.ends[shade] if 0 <= shade < len(old.ends) else None
+        ends.append(there or (ends[-1] if ends else usual_end))
+    added = tuple(number for number, at in enumerate(origins) if at is None)
+    return Lines(contents=tuple(contents), ends=tuple(ends)), added
+
+
+def _origins(old: Sequence[str], new: Sequence[str]) -> tuple[list[int | None], list[int]]:
+    """For each new line: which old one it is, if any, and which old one's end it takes."""
+    origins: list[int | None] = []
+    shades: list[int] = []
+    for tag, i1, i2, j1, j2 in opcodes(old, new):
+        for offset in range(j2 - j1):
+            origins.append(i1 + offset if tag == "equal" else None)
+            # What is put in between takes after the line before it, or else the one that follows.
+            shades.append(min(i1 + offset, i2 - 1) if i2 > i1 else max(i1 - 1, 0))
+    return origins, shades

@@ -1,0 +1,154 @@
+"""Where a text is in a file: exactly, or in a way that differs only in blanks and line ends. Never by likeness.
+
+The tiers, in their order; the first one with a hit is the one that counts:
+
+1. exact;
+2. line endings: `\\n` in the request stands for whatever ends the lines of the file;
+3. trailing blanks: those before a line end are not compared;
+4. indentation: whole lines that are all indented by the same blanks more, or less;
+5. tabs and spaces: whole lines with tabs for spaces, or spaces for tabs, at one width.
+
+All of them compare every other character exactly. Typographic quotes and dashes, composed letters and invisible
+characters are not folded here, although they are often all that is wrong: to treat them alike would put text in places
+that nobody named (XE5). `near_matches` finds such places, and the error offers what stands there.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from toolroll.workspace.edits.indent import Retabbed, Shifted, indent_of, retabbing_of, shift_of
+from toolroll.workspace.edits.lines import Lines, has_bare_ends, line_number, split_lines
+
+Tier: TypeAlias = Literal["exact", "line endings", "trailing blanks", "indentation", "tabs and spaces"]
+Rule: TypeAlias = Shifted | Retabbed
+
+_BLANKS: Final = " \t"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """One place: positions in the text, the number of its first line, and how what is put there must be indented."""
+
+    start: int
+    end: int
+    line: int
+    rule: Rule | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """All places of the first tier that has any; several of them may overlap in one case: then there are two."""
+
+    tier: Tier
+    matches: tuple[Match, ...]
+
+    @property
+    def lines(self) -> tuple[int, ...]:
+        """The numbers of the lines where they begin."""
+        return tuple(match.line for match in self.matches)
+
+
+def find_spans(text: str, old: str) -> Found | None:
+    """Where `old` is in the text, or None."""
+    if exact := _numbered(text, [(start, start + len(old)) for start in _places(text, old)]):
+        return Found(tier="exact", matches=exact)
+    bare_ends = has_bare_ends(text)
+    lines, asked = split_lines(text, bare_ends=bare_ends), split_lines(old, bare_ends=bare_ends)
+    tiers: tuple[tuple[Tier, Callable[[Lines, Lines], list[Match]]], ...] = (
+        ("line endings", lambda lines, asked: _within(text, lines, asked, _as_is)),
+        ("trailing blanks", lambda lines, asked: _within(text, lines, asked, _without_trailing)),
+        ("indentation", lambda lines, asked: _windows(text, lines, asked, shift_of)),
+        ("tabs and spaces", lambda lines, asked: _windows(text, lines, asked, retabbing_of)),
+    )
+    for tier, find in tiers:
+        if matches := find(lines, asked):
+            return Found(tier=tier, matches=tuple(matches))
+    return None
+
+
+def _places(text: str, part: str) -> Iterator[int]:
+    """Where a part begins, one after the other; if there is only one, also the one that overlaps it."""
+    first = at = text.find(part)
+    count = 0
+    while at >= 0:
+        yield at
+        count += 1
+        at = text.find(part, at + len(part))
+    if count == 1 and (overlapping := text.find(part, first + 1)) >= 0:
+        yield overlapping
+
+
+def _numbered(text: str, spans: Sequence[tuple[int, int]]) -> tuple[Match, ...]:
+    matches: list[Match] = []
+    line, seen = 1, 0
+    for start, end in spans:
+        line += text.count("\n", seen, start)
+        seen = start
+        matches.append(Match(start=start, end=end, line=line))
+    return tuple(matches)
+
+
+def _as_is(content: str) -> str:
+    return content
+
+
+def _without_trailing(content: str) -> str:
+    return content.rstrip(_BLANKS)
+
+
+def _within(text: str, lines: Lines, asked: Lines, form: Callable[[str], str]) -> list[Match]:
+    """Places of a text, compared with all line ends alike; the beginning and the end may be inside a line."""
+    if len(asked.contents) == 1:
+        return []  # there is no line end in it, and what precedes one is all that a tier may change
+    forms = [form(content) for content in lines.contents]
+    # What is not followed by a line end is not trailing: `x =` must not be found for `x = `.
+    wanted = "\n".join([*map(form, asked.contents[:-1]), asked.contents[-1]])
+    # In the last line of the file, too, blanks are compared: they may be what `wanted` ends with.
+    forms[-1] = lines.contents[-1]
+    marks = _cumulated(forms)
+    starts = lines.starts
+    spans = []
+    for at in _places("\n".join(forms), wanted):
+        first, last = bisect_right(marks, at) - 1, bisect_right(marks, at + len(wanted)) - 1
+        column, end = at - marks[first], at + len(wanted) - marks[last]
+        # To begin at a line end is to begin after the blanks before it.
+        column = len(lines.contents[first]) if column == len(forms[first]) else column
+        spans.append((starts[first] + column, starts[last] + end))
+    return list(_numbered(text, spans))
+
+
+def _windows(
+    text: str, lines: Lines, asked: Lines, rule_of: Callable[[Sequence[tuple[str, str]]], Rule | None]
+) -> list[Match]:
+    """Whole lines that differ in how they begin and in trailing blanks, all by the same rule."""
+    is_ended = asked.contents[-1] == ""
+    contents = asked.contents[:-1] if is_ended else asked.contents
+    keys = [content.strip(_BLANKS) for content in contents]
+    if not any(keys):
+        return []
+    there = [content.strip(_BLANKS) for content in lines.contents]
+    marks, starts = _cumulated(there), lines.starts
+    matches = []
+    for at in _places("\n".join(["", *there, ""]), "\n".join(["", *keys, ""])):
+        first = bisect_right(marks, at) - 1
+        last = first + len(keys) - 1
+        rule = rule_of(_indentations(contents, lines.contents[first : last + 1]))
+        if rule is not None and not (is_ended and last == len(lines.ends)):
+            end = starts[last + 1] if is_ended else starts[last] + len(lines.contents[last])
+            matches.append(Match(start=starts[first], end=end, line=line_number(text, starts[first]), rule=rule))
+    return matches
+
+
+def _indentations(asked: Sequence[str], there: Sequence[str]) -> list[tuple[str, str]]:
+    pairs = zip(asked, there, strict=True)
+    return [(indent_of(one), indent_of(other)) for one, other in pairs if one.strip(_BLANKS)]
+
+
+def _cumulated(forms: Sequence[str]) -> list[int]:
+    """Where each line begins when all of them are joined by one character."""
+    marks = [0]
+    for form in forms[:-1]:
+        marks.append(marks[-1] + len(form) + 1)
+    return marks

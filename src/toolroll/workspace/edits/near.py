@@ -1,0 +1,57 @@
+"""Places that differ from what was asked for in characters that look alike: to be offered, never to be used (XE5)."""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import Final
+
+_SINGLE: Final = "‘’‚‛′‵`´ʼ＇"
+_DOUBLE: Final = "“”„‟″‶«»＂"
+_DASHES: Final = "‐‑‒–—―−﹘﹣－"
+_ALIKE: Final = str.maketrans(
+    {
+        **dict.fromkeys(_SINGLE, "'"),
+        **dict.fromkeys(_DOUBLE, '"'),
+        **dict.fromkeys(_DASHES, "-"),
+        "…": "...",
+    }
+)
+# What draws nothing: Default_Ignorable_Code_Point of Unicode, in the ranges that occur in texts.
+_INVISIBLE: Final = re.compile(
+    "[\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]"
+)
+_SPACES: Final = re.compile(r"\s+")
+MAX_NEAR_MATCHES: Final = 3
+"""More of them say that the request is too short, which the first ones say as well."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Near:
+    """Lines that look like what was asked for: from `line` to `end_line`, and exactly what they hold."""
+
+    line: int
+    end_line: int
+    text: str
+
+
+def near_matches(text: str, old: str) -> tuple[Near, ...]:
+    """Where something is that an eye would take for `old`; the first few places."""
+    lines = text.split("\n")
+    wanted = "\n".join(map(_folded, old.strip().split("\n")))
+    if not wanted.strip():
+        return ()
+    joined = "\n".join(map(_folded, lines))
+    found: list[Near] = []
+    at = joined.find(wanted)
+    while at >= 0 and len(found) < MAX_NEAR_MATCHES:
+        first = joined.count("\n", 0, at)
+        last = first + wanted.count("\n")
+        found.append(Near(line=first + 1, end_line=last + 1, text="\n".join(lines[first : last + 1])))
+        at = joined.find(wanted, at + len(wanted))
+    return tuple(found)
+
+
+def _folded(line: str) -> str:
+    # Compatibility forms bring together full-width letters, ligatures and special blanks as well.
+    plain = line if line.isascii() else unicodedata.normalize("NFKC", _INVISIBLE.sub("", line).translate(_ALIKE))
+    return _SPACES.sub(" ", plain.translate(_ALIKE)).strip()

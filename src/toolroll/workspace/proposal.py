@@ -1,0 +1,194 @@
+"""A change that a person can look at before it happens: what is shown is what is written (C30).
+
+A proposal never changes. It holds the exact bytes before and after, and everything else is computed from them: the
+diff, the notes, the hashes. The diff's lines are exact, so that single hunks can be taken; whoever shows them spells
+out what cannot be seen (`safe.text.visible`, as for every preview), and the notes name it in words besides (C33).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Final
+
+from toolroll.errors import UsageError
+from toolroll.kernel.approval import Preview, content_hash
+from toolroll.kernel.diff import opcodes, unified_diff
+from toolroll.safe.names import RelativePath
+from toolroll.workspace.edits.carrier import Carrier, carry
+from toolroll.workspace.edits.telling import content_notes
+from toolroll.workspace.edits.whole import written_text
+
+ABSENT: Final = "absent"
+"""What stands for the hash of a file that does not exist."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """Lines that change, numbered from 0: those from `start` to before `end` become `new_start` to `new_end`."""
+
+    start: int
+    end: int
+    new_start: int
+    new_end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One file: its content before (None: there is none) and after (None: it is removed), and a mode to give it."""
+
+    path: RelativePath
+    before: bytes | None
+    after: bytes | None
+    mode: int | None = None
+
+    @property
+    def base(self) -> str | None:
+        """The hash of what the change is based on; None for a new file."""
+        return None if self.before is None else content_hash(self.before)
+
+    @property
+    def target(self) -> str | None:
+        """The hash of what will be there; None for a file that is removed."""
+        return None if self.after is None else content_hash(self.after)
+
+    @property
+    def does_nothing(self) -> bool:
+        """Whether all would be as before."""
+        return self.before == self.after and self.mode is None
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The lines that change."""
+        old, new = (text.split("\n") for text in self.texts)
+        changed = [one for one in opcodes(old, new) if one[0] != "equal"]
+        return tuple(Span(start=i1, end=i2, new_start=j1, new_end=j2) for _, i1, i2, j1, j2 in changed)
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """The text before and after; with the byte-order mark only where that is among what changes."""
+        old, new = _carried(self.before), _carried(self.after)
+        if old is None or new is None or (old.encoding, old.mark) == (new.encoding, new.mark):
+            return old.text if old else "", new.text if new else ""
+        return _with_mark(old), _with_mark(new)
+
+    @property
+    def diff(self) -> list[str]:
+        """The change as lines of a unified diff; only its heading where no line changes."""
+        before, after = self.texts
+        path = str(self.path)
+        return unified_diff(before, after, path=path) or [f"--- a/{path}\n", f"+++ b/{path}\n"]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the diff alone does not show."""
+        kind = ("This is a new file.",) if self.before is None else ()
+        gone = ("The file is removed.",) if self.after is None else ()
+        mode = (f"Its mode becomes {self.mode:03o}.",) if self.mode is not None else ()
+        return (*kind, *gone, *mode, *content_notes(_carried(self.before), _carried(self.after)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """One or more changes that are shown together and happen together, or not at all (C32).
+
+    `remarks` are notes of the tool that made it; `edited` is the text that a person wrote in place of the proposed one.
+    """
+
+    changes: tuple[Change, ...]
+    description: str = ""
+    remarks: tuple[str, ...] = ()
+    edited: str | None = None
+
+    def __post_init__(self) -> None:
+        paths = self.paths
+        if not paths:
+            raise UsageError("A proposal needs at least one change.")
+        if len(set(paths)) < len(paths):
+            raise UsageError("A proposal can change a file only once: put the changes of one file together.")
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files, in the order in which they are shown."""
+        return tuple(str(change.path) for change in self.changes)
+
+    @property
+    def base(self) -> str:
+        """The hash of all that the proposal is based on: for one file, that of its content."""
+        return _hash_of(self.paths, [change.base for change in self.changes])
+
+    @property
+    def target(self) -> str:
+        """The hash of all that will be there, in the form of `base`."""
+        return _hash_of(self.paths, [change.target for change in self.changes])
+
+    @property
+    def parts(self) -> tuple["Proposal", ...]:
+        """The same file by file, each a proposal of its own."""
+        return tuple(replace(self, changes=(change,)) for change in self.changes)
+
+    def only(self, paths: Iterable[str]) -> "Proposal":
+        """The same for some of the files."""
+        wanted = set(paths)
+        return replace(self, changes=tuple(change for change in self.changes if str(change.path) in wanted))
+
+    @property
+    def editable(self) -> str | None:
+        """The exact proposed text, where there is one: of a single file that stays or comes."""
+        if self.edited is not None:
+            return self.edited
+        after = _carried(self.changes[0].after)
+        return None if len(self.changes) > 1 or after is None else after.text
+
+    def with_edited(self, text: str) -> "Proposal":
+        """The proposal with a person's text; written in the file's encoding, with its mark and line ends."""
+        [change, *others] = self.changes
+        if others or change.after is None:
+            raise UsageError("Only the text of a single file can be edited. Take this as it is, or leave it.")
+        after = written_text(change.before, change.after, text, path=str(change.path))
+        return replace(self, changes=(replace(change, after=after),), edited=text)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the diff alone does not show; with several files, each note says of which one."""
+        if len(self.changes) == 1:
+            return (*self.remarks, *self.changes[0].notes)
+        return (*self.remarks, *(f"{change.path}: {note}" for change in self.changes for note in change.notes))
+
+    @property
+    def diff(self) -> str:
+        """All of the change as one text."""
+        return "".join(chain.from_iterable(change.diff for change in self.changes))
+
+    def preview(self) -> Preview:
+        """What a person is shown, with the proposal itself as payload."""
+        diffs = [change.diff for change in self.changes]
+        return Preview(
+            kind="diff",
+            text="".join(chain.from_iterable(diffs)),
+            added=_count(diffs, "+"),
+            removed=_count(diffs, "-"),
+            base=self.base,
+            target=self.target,
+            editable=self.editable,
+            notes=self.notes,
+            payload=self,
+        )
+
+
+def _count(diffs: Sequence[Sequence[str]], sign: str) -> int:
+    return sum(line.startswith(sign) for lines in diffs for line in lines[2:])
+
+
+def _hash_of(paths: Sequence[str], hashes: Sequence[str | None]) -> str:
+    if len(hashes) == 1:
+        return hashes[0] or ABSENT
+    named = [f"{one or ABSENT} {path}" for path, one in zip(paths, hashes, strict=True)]
+    return content_hash("\n".join(named))
+
+
+def _carried(data: bytes | None) -> Carrier | None:
+    return None if data is None else carry(data)
+
+
+def _with_mark(carrier: Carrier) -> str:
+    return "\ufeff" + carrier.text if carrier.mark else carrier.text
