@@ -1,5 +1,6 @@
 """`tool_output_cache` and `tool_output_cache_grep`: how a model reads what its context no longer holds (K53, K54)."""
 
+from collections.abc import Callable
 from typing import Annotated
 
 from pydantic import BaseModel, Field
@@ -37,16 +38,19 @@ class _GrepInput(BaseModel):
     max_matches: Annotated[int, Field(ge=1, description="Matching lines to show.")] = MAX_MATCHES
 
 
-def output_tools(store: OutputStore) -> tuple[Tool, Tool]:
-    """The two tools over the outputs that this run may read."""
+def output_tools(store: OutputStore | Callable[[ToolContext], OutputStore]) -> tuple[Tool, Tool]:
+    """The two tools over the outputs that this run may read; made once for many runs where each call names its store."""
 
-    def page(given: _PageInput, _ctx: ToolContext) -> str | tuple[Part, ...]:
-        kept = _opened(store, given.ref_id)
+    def store_of(ctx: ToolContext) -> OutputStore:
+        return store if isinstance(store, OutputStore) else store(ctx)
+
+    def page(given: _PageInput, ctx: ToolContext) -> str | tuple[Part, ...]:
+        kept = _opened(store_of(ctx), given.ref_id)
         limit = None if given.limit >= PAGE_LINES else given.limit
         return answer(kept, read_page(kept, offset=given.offset, limit=limit, column=given.column))
 
-    async def grep(given: _GrepInput, _ctx: ToolContext) -> str:
-        kept = _opened(store, given.ref_id)
+    async def grep(given: _GrepInput, ctx: ToolContext) -> str:
+        kept = _opened(store_of(ctx), given.ref_id)
         wanted = min(given.max_matches, MATCHES_LIMIT)
         matches = await find_matches(kept, given.pattern, regex=given.regex, max_matches=wanted)
         return excerpt(kept, matches, before=given.before, after=given.after)
