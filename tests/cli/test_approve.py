@@ -239,7 +239,7 @@ def test_S5_hunks_are_taken_or_left_one_by_one(folder: Path, home: Path) -> None
         terminal.wait_for(QUESTION)
         terminal.press("h", "Take this change?")
         assert "notes.txt, change 1 of 2" in terminal.display
-        terminal.press("maybe", "Type y, n or q, then Enter.", "Take this change?")
+        terminal.press("maybe", "Type y, n, f, s or q, then Enter.", "Take this change?")
         terminal.press("n", "change 2 of 2", "Take this change?")
         terminal.press("y", "1 of 2 changes taken.")
         assert terminal.end() == (0, "saved notes.txt\n")

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolroll.cli.draw import MIN_TEXT_COLUMNS, fold
-from toolroll.cli.hunks import parse_diff
 from toolroll.cli.rows import MAX_SUMMARY_CHARACTERS, Row, hunk_rows, preview_rows, request_rows
 from toolroll.kernel.approval import ApprovalRequest, Effect, Preview, content_hash
+from toolroll.kernel.hunks import parse_diff
 from toolroll.kernel.serialize import dump_json
 from toolroll.safe.text import suspicious, visible
 

@@ -1,11 +1,13 @@
 """Diffs taken apart and put together again, byte for byte."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolroll.cli.hunks import Diff, original, parse_diff, selected
 from toolroll.kernel.approval import Preview
+from toolroll.kernel.hunks import Diff, original, parse_diff, parse_diffs, selected
 
 # Few different lines, so that hunks move, repeat and touch the ends; with everything that is not a line end.
 LINES = st.sampled_from(
@@ -59,7 +61,7 @@ def test_S5_a_diff_of_another_text_gives_nothing() -> None:
     diff = diff_of(before, before.replace("5\n", "five\n", 1).replace("20\n", "twenty\n"))
     for other in ("", "5\n", before, before.replace("5\n", "five\n", 1), "x\n" + before.replace("5\n", "five\n", 1)):
         assert selected(other, diff, [True, True]) is None
-    backwards = Diff(name="a", hunks=diff.hunks[::-1])
+    backwards = replace(diff, hunks=diff.hunks[::-1])
     assert selected(before.replace("5\n", "five\n", 1).replace("20\n", "twenty\n"), backwards, [True, True]) is None
 
 
@@ -95,3 +97,32 @@ def test_XA6_any_text_is_a_diff_or_not(text: str) -> None:
 
 def test_the_name_is_the_new_one() -> None:
     assert diff_of("", "a\n", path="src/b/c.txt").name == "src/b/c.txt"
+
+
+@given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=4))
+def test_C32_diffs_of_several_files_are_read_apart_and_written_as_they_were(pairs: list[tuple[str, str]]) -> None:
+    changes = [
+        Preview.of_change(before, after, path=f"{number}.txt").text for number, (before, after) in enumerate(pairs)
+    ]
+    text = "".join(changes)
+    diffs = parse_diffs(text)
+    if not text:
+        assert diffs is None
+        return
+    assert diffs is not None
+    assert "".join(diff.text for diff in diffs) == text
+    assert [diff.text for diff in diffs] == [change for change in changes if change]
+    assert parse_diff(text) == (diffs[0] if len(diffs) == 1 else None)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "\n", "--- a/x\n", "--- a/x\n+++ b/x", "--- a/x\n+++ b/x\nx\n", "--- a/x\n+++ b/x\n--- a/y\n"]
+)
+def test_C32_what_is_no_diff_to_its_end_is_none(text: str) -> None:
+    assert parse_diffs(text) is None
+
+
+def test_C32_a_file_whose_lines_stay_has_a_diff_without_hunks() -> None:
+    diffs = parse_diffs("--- a/x\n+++ b/x\n--- a/y\n+++ b/y\n@@ -0,0 +1 @@\n+new\n")
+    assert diffs is not None
+    assert [(diff.name, len(diff.hunks)) for diff in diffs] == [("x", 0), ("y", 1)]

@@ -8,13 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Literal, TypeAlias
 
 from toolroll.cli.always import Memory
+from toolroll.cli.choosing import Choice, choice_of, choose
 from toolroll.cli.editor import edit_text
-from toolroll.cli.hunks import Diff, original, parse_diff, selected
 from toolroll.cli.pager import Pager
-from toolroll.cli.rows import Row, hunk_rows, preview_rows, request_rows
+from toolroll.cli.rows import Row, preview_rows, request_rows
 from toolroll.cli.terminal import Terminal, interruptible
 from toolroll.errors import ToolrollError
 from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, Preview, Reject
+from toolroll.kernel.hunks import original
 
 _WORDS: Final = {"yes": "y", "no": "n", "edit": "e", "all": "a", "hunks": "h", "always": "!", "help": "?"}
 _PAGE_KEYS: Final = "Enter more · v all the rest · b back · n no"
@@ -120,12 +121,13 @@ class _Question:
         self._environment = environment
         self._memory = memory
         preview = request.preview
-        self._diff = _usable_diff(preview)
+        self._choice = choice_of(preview)
+        self._diff = self._choice.single if self._choice else None
         self._keys: dict[str, tuple[str, Callable[[], Answer]]] = {
             "y": ("yes", Approve),
             "n": ("no", self._no),
-            **({"e": ("edit", self._edit)} if preview.editable is not None else {}),
-            **({"h": ("hunks", self._choose_hunks)} if self._diff else {}),
+            **({"e": ("edit", self._edit)} if _is_text(preview, self._choice) else {}),
+            **({"h": ("hunks", self._choose_hunks)} if self._choice else {}),
             **({"a": (f"all {others + 1}", self._all)} if others else {}),
             **({"!": ("always", self._always)} if memory and memory.can_remember(request) else {}),
         }
@@ -214,35 +216,8 @@ class _Question:
         return [Row(), Row(text=title, look="title"), *preview_rows(change)]
 
     def _choose_hunks(self) -> Decision | None:
-        diff, proposed = self._diff, self._request.preview.editable
-        assert diff is not None
-        assert proposed is not None
-        taken: list[bool] = []
-        for number, hunk in enumerate(diff.hunks, 1):
-            rows = hunk_rows(hunk, diff.name, number=number, total=len(diff.hunks))
-            answer = self._about_hunk([Row(), *rows])
-            if answer is None:
-                return None
-            taken.append(answer)
-        self._terminal.say(f"{sum(taken)} of {len(taken)} changes taken.")
-        if not any(taken):
-            self._terminal.say("To take none of them, say n.")
-            return None
-        return Approve() if all(taken) else Approve(edited=selected(proposed, diff, taken))
-
-    def _about_hunk(self, rows: Sequence[Row]) -> bool | None:
-        if not seen_in_full(self._terminal, rows):
-            return None
-        while True:
-            match self._terminal.ask("Take this change? [y yes · n no · q back] ", fresh=True):
-                case "y" | "yes":
-                    return True
-                case "n" | "no":
-                    return False
-                case "q" | None:
-                    return None
-                case _:
-                    self._terminal.say("Type y, n or q, then Enter.")
+        assert self._choice is not None
+        return choose(self._choice, self._terminal, seen_in_full)
 
     def _always(self) -> Decision | None:
         assert self._memory is not None
@@ -257,9 +232,6 @@ _UNAVAILABLE: Final = {
 }
 
 
-def _usable_diff(preview: Preview) -> Diff | None:
-    """The diff of a preview that can be taken in parts: one that fits the proposed text to the last byte."""
-    diff = parse_diff(preview.text) if preview.kind == "diff" else None
-    if diff is None or preview.editable is None or original(preview.editable, diff) is None:
-        return None
-    return diff
+def _is_text(preview: Preview, choice: Choice | None) -> bool:
+    """Whether a person may write something else: what stands for several files is taken in parts instead."""
+    return preview.editable is not None and (choice is None or choice.single is not None)

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from toolroll.cli.hunks import Diff, DiffLine, Hunk, Sign, original, parse_diff
 from toolroll.kernel.approval import ApprovalRequest, Effect, Preview, content_hash
+from toolroll.kernel.hunks import Diff, DiffLine, Hunk, Sign, original, parse_diff, parse_diffs
 from toolroll.kernel.serialize import dump_json
 from toolroll.safe.limits import MAX_FINDINGS_SHOWN
 from toolroll.safe.text import one_line, suspicious, visible
@@ -64,9 +64,9 @@ def preview_rows(preview: Preview) -> list[Row]:
     """What would happen: a diff line by line with numbers, or the tool's own words."""
     if preview.kind == "text":
         return list(_text_rows(preview.text))
-    diff = parse_diff(preview.text)
-    if diff is not None:
-        return list(_diff_rows(diff))
+    diffs = parse_diffs(preview.text)
+    if diffs is not None:
+        return list(_files_rows(diffs))
     if not preview.text:
         return [Row(text="No line would change.", look="note")]
     return list(_raw_rows(preview.text))
@@ -131,8 +131,7 @@ def _sides(preview: Preview) -> tuple[str, ...]:
     """The texts that the preview shows line by line."""
     if preview.kind == "text":
         return (preview.text,)
-    diff = parse_diff(preview.text)
-    hunks = diff.hunks if diff else ()
+    hunks = [hunk for diff in parse_diffs(preview.text) or () for hunk in diff.hunks]
     return tuple("".join(side) for hunk in hunks for side in (hunk.old, hunk.new))
 
 
@@ -150,8 +149,10 @@ def _proven_result(preview: Preview) -> str | None:
 
 def _preview_text(preview: Preview) -> str:
     """The text of a preview as far as its line ends are not told apart."""
-    diff = parse_diff(preview.text) if preview.kind == "diff" else None
-    return preview.text.replace("\r\n", "\n") if diff is not None and _is_crlf(diff.hunks) else preview.text
+    diffs = parse_diffs(preview.text) if preview.kind == "diff" else None
+    if diffs is None:
+        return preview.text
+    return "".join(diff.text.replace("\r\n", "\n") if _is_crlf(diff.hunks) else diff.text for diff in diffs)
 
 
 def _warning(texts: Sequence[str]) -> Iterator[Row]:
@@ -186,6 +187,13 @@ def _raw_rows(text: str) -> Iterator[Row]:
     looks: dict[str, Look] = {"+": "added", "-": "removed"}
     for line in text.removesuffix("\n").split("\n"):
         yield Row(text=_shown(line), gutter="│ ", look=looks.get(line[:1], "text"))
+
+
+def _files_rows(diffs: Sequence[Diff]) -> Iterator[Row]:
+    for number, diff in enumerate(diffs):
+        if number:
+            yield Row()
+        yield from _diff_rows(diff)
 
 
 def _diff_rows(diff: Diff) -> Iterator[Row]:

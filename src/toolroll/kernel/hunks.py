@@ -44,6 +44,11 @@ class Hunk:
     lines: tuple[DiffLine, ...]
 
     @property
+    def text(self) -> str:
+        """The hunk as it stands in its diff."""
+        return "".join([f"{self.heading}\n", *(_written(line) for line in self.lines)])
+
+    @property
     def old(self) -> list[str]:
         """The lines that were there before."""
         return [line.text for line in self.lines if line.sign != "+"]
@@ -56,10 +61,16 @@ class Hunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diff:
-    """The changes of one file."""
+    """The changes of one file; without hunks where something else than its lines changes."""
 
     name: str
     hunks: tuple[Hunk, ...]
+    headings: tuple[str, str]
+
+    @property
+    def text(self) -> str:
+        """The diff as it was read."""
+        return "".join([*(f"{heading}\n" for heading in self.headings), *(hunk.text for hunk in self.hunks)])
 
     def count(self, sign: Sign) -> int:
         """How many lines carry that sign: counted here, not believed."""
@@ -68,17 +79,43 @@ class Diff:
 
 def parse_diff(text: str) -> Diff | None:
     """The diff of one file that the text is, down to its last line; None for anything else."""
+    diffs = parse_diffs(text)
+    return diffs[0] if diffs is not None and len(diffs) == 1 else None
+
+
+def parse_diffs(text: str) -> tuple[Diff, ...] | None:
+    """The diffs, one after another, that the text is, down to its last line; None for anything else."""
     lines = text.split("\n")
-    if len(lines) < 3 or lines.pop() or not lines[0].startswith("--- ") or not lines[1].startswith("+++ "):  # noqa: PLR2004
+    if lines.pop() or not lines:
         return None
-    hunks: list[Hunk] = []
-    at = 2
+    found: list[Diff] = []
+    at = 0
     while at < len(lines):
+        diff, at = _read_diff(lines, at)
+        if diff is None:
+            return None
+        found.append(diff)
+    return tuple(found)
+
+
+def _read_diff(lines: list[str], at: int) -> tuple[Diff | None, int]:
+    """The diff that begins at this line, and where the next one begins."""
+    headings = lines[at : at + 2]
+    if len(headings) < 2 or not headings[0].startswith("--- ") or not headings[1].startswith("+++ "):  # noqa: PLR2004
+        return None, at
+    hunks: list[Hunk] = []
+    at += 2
+    while at < len(lines) and not lines[at].startswith("--- "):
         hunk, at = _read_hunk(lines, at)
         if hunk is None:
-            return None
+            return None, at
         hunks.append(hunk)
-    return Diff(name=lines[1].removeprefix("+++ ").removeprefix("b/"), hunks=tuple(hunks))
+    name = headings[1].removeprefix("+++ ").removeprefix("b/")
+    return Diff(name=name, hunks=tuple(hunks), headings=(headings[0], headings[1])), at
+
+
+def _written(line: DiffLine) -> str:
+    return f"{line.sign}{line.text}" if line.is_ended else f"{line.sign}{line.text}\n{_NO_NEWLINE}\n"
 
 
 def selected(proposed: str, diff: Diff, taken: Sequence[bool]) -> str | None:

@@ -1,0 +1,77 @@
+"""What the model has seen of which file, and at which content (C16, C19).
+
+Kept with the run as plain data, so that a run that is resumed elsewhere still knows. A line counts as seen when it was
+shown whole; a file as seen whole when every line of it was, at one and the same hash.
+"""
+
+from collections.abc import Sequence
+from typing import Final, TypeAlias
+
+from pydantic import BaseModel, Field
+
+from toolroll.kernel.context import Run
+
+STATE: Final = "code.seen"
+
+Span: TypeAlias = tuple[int, int]
+"""Lines from the first to before the second, counted from 0."""
+
+
+class SeenFile(BaseModel):
+    """What was shown of one file: the hash of its content, how many lines it has, and which of them were shown."""
+
+    hash: str
+    total: int
+    spans: list[Span] = Field(default_factory=list)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of it was shown."""
+        return self.total == 0 or self.spans == [(0, self.total)]
+
+
+class SeenFiles:
+    """The files that the model of a run has seen."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    def get(self, path: str) -> SeenFile | None:
+        """What was seen of a file; None if nothing was."""
+        kept = self._run.state.get(_name(path))
+        return None if kept is None else SeenFile.model_validate(kept)
+
+    def add(self, path: str, hash_: str, total: int, spans: Sequence[Span]) -> None:
+        """Lines of a file were shown; what was seen of another content of it does not count any more."""
+        before = self.get(path)
+        known = before.spans if before is not None and before.hash == hash_ else []
+        self._keep(path, SeenFile(hash=hash_, total=total, spans=joined([*known, *spans])))
+
+    def add_whole(self, path: str, hash_: str, total: int) -> None:
+        """The model knows all of a file: it has just written it."""
+        self._keep(path, SeenFile(hash=hash_, total=total, spans=joined([(0, total)])))
+
+    def forget(self, path: str) -> None:
+        """A file is not what was seen any more, and the model does not know how."""
+        if self.get(path) is not None:
+            self._run.set_state(_name(path), None)
+
+    def _keep(self, path: str, file: SeenFile) -> None:
+        if self.get(path) != file:
+            self._run.set_state(_name(path), file.model_dump(mode="json"))
+
+
+def _name(path: str) -> str:
+    # One value a file: all in one would be written down again, whole, with every file that is read.
+    return f"{STATE}:{path}"
+
+
+def joined(spans: Sequence[Span]) -> list[Span]:
+    """The same lines in as few spans as possible."""
+    found: list[Span] = []
+    for start, end in sorted(spans):
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        elif start < end:
+            found.append((start, end))
+    return found
