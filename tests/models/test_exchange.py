@@ -1,9 +1,12 @@
 """Requests and answers over real sockets, on all three wires, streamed and not."""
 
 import asyncio
+import gzip
 import json
 import socket
-from collections.abc import AsyncIterator, Iterator
+import zlib
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
 
 import pytest
 from tests.models.asking import ADD, ask, ask_all, results, text_of, user
@@ -339,8 +342,8 @@ async def test_connections_are_kept() -> None:
             await ask(model, stream=stream)
         transport = model._transport
         assert isinstance(transport, HttpTransport)
-        pool = transport._client()._transport._pool  # type: ignore[attr-defined]  # there is no public way to see it
-        assert len(pool.connections) == 1
+        send: Any = transport._line().send  # of the transport of httpx2; there is no public way to see its connections
+        assert len(send.__self__._pool.connections) == 1
 
 
 def test_one_model_serves_several_event_loops() -> None:
@@ -361,13 +364,66 @@ def test_one_model_serves_several_event_loops() -> None:
 def test_each_event_loop_has_connections_of_its_own() -> None:
     transport = HttpTransport("http://127.0.0.1:1")
 
-    async def client() -> object:
-        assert transport._client() is transport._client()
-        return transport._client()
+    async def line() -> object:
+        assert transport._line() is transport._line()
+        return transport._line()
 
-    first, second = asyncio.run(client()), asyncio.run(client())
+    first, second = asyncio.run(line()), asyncio.run(line())
     assert first is not second
-    assert len(transport._clients) == 1  # that of the loop that has ended is forgotten
+    assert len(transport._lines) == 1  # that of the loop that has ended is forgotten
+
+
+async def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """But not for what is on this machine: the server of the other tests is reached with the variable set, too."""
+    seen: list[str] = []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        seen.append((await reader.readline()).decode())
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello")
+        await writer.drain()
+        writer.close()
+
+    proxy = await asyncio.start_server(answer, "127.0.0.1", 0)
+    async with proxy, ModelServer(["direct"]) as server:
+        monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{proxy.sockets[0].getsockname()[1]}")
+        transport = HttpTransport("http://models.example/base")
+        async with transport.post("/v1/messages", headers={"x-test": "1"}, body=b"{}") as reply:
+            assert (reply.status, await reply.body()) == (200, b"hello")
+        await transport.aclose()
+        assert seen == ["POST http://models.example/base/v1/messages HTTP/1.1\r\n"]
+        assert (await ask(server.model("chat"))).message.text == "direct"
+        assert len(seen) == 1
+
+
+@pytest.mark.parametrize(("encoding", "encode"), [("gzip", gzip.compress), ("deflate", zlib.compress)])
+async def test_an_answer_may_be_compressed(encoding: str, encode: Callable[[bytes], bytes]) -> None:
+    asked: list[bytes] = []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append(await reader.readuntil(b"\r\n\r\n"))
+        body = encode(b"hello " * 100)
+        head = f"HTTP/1.1 200 OK\r\ncontent-encoding: {encoding}\r\ncontent-length: {len(body)}\r\n\r\n"
+        writer.write(head.encode() + body)
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    async with server:
+        transport = HttpTransport(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+        async with transport.post("/x", headers={}, body=b"") as reply:
+            assert await reply.body() == b"hello " * 100
+        await transport.aclose()
+    assert b"accept-encoding: gzip, deflate" in asked[0].lower()
+
+
+async def test_headers_that_change_are_sent() -> None:
+    """A key may be renewed between two requests."""
+    async with ModelServer(["a", "b"]) as server:
+        model = server.model("anthropic")
+        await ask(model)
+        model._headers = {**model._headers, "x-api-key": "another"}
+        await ask(model)
+        assert [one.headers["x-api-key"] for one in server.requests] == [KEY, "another"]
 
 
 async def test_the_server_refuses_what_a_provider_would() -> None:

@@ -55,6 +55,29 @@ def test_XL10_every_chunking_gives_the_same_events(
     assert whole == decode(*(stream[place : place + 1] for place in range(len(stream))))
 
 
+@given(st.lists(st.lists(st.tuples(LINES, ENDS), max_size=3), max_size=6))
+def test_XL10_whole_events_a_chunk_give_the_same(events: list[list[tuple[str, str]]]) -> None:
+    chunks = ["".join(line + end for line, end in lines).encode() + b"\n" for lines in events]
+    stream = b"".join(chunks)
+    assert decode(*chunks) == decode(*(stream[place : place + 1] for place in range(len(stream))))
+
+
+@pytest.mark.parametrize(
+    ("chunk", "expected"),
+    [
+        (b"event: x\ndata: a\n\n", [("x", "a")]),
+        (b"data: a\n\n", [("", "a")]),
+        (b"data: \n\n", [("", "")]),
+        (b"event: \xff\ndata: \xff\n\n", [("\ufffd", "\ufffd")]),
+        (b"data: a\n\ndata: b\n\n", [("", "a"), ("", "b")]),
+        (b"data: a\ndata: b\n\n", [("", "a\nb")]),
+    ],
+)
+@pytest.mark.parametrize("before", [b"data: first\n\n", b"data: first\r\r", b"data: first\n\n\n"])
+def test_a_chunk_that_is_an_event(before: bytes, chunk: bytes, expected: list[tuple[str, str]]) -> None:
+    assert [("", "first"), *expected] == decode(before, chunk)
+
+
 def test_an_event_without_an_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sse, "MAX_EVENT_BYTES", 100)
     with pytest.raises(ProviderFailed, match="more than 100 bytes"):

@@ -1,7 +1,7 @@
 """One request and its answer over any wire: what the wires have in common, in one place."""
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Final, Protocol
 
@@ -76,8 +76,9 @@ class WireModel(ABC):
             if stream and not _is_json(reply):
                 assembly, decoder = self.assembly(), EventDecoder()
                 async for chunk in reply.chunks:
-                    for delta in _deltas(assembly, decoder.feed(chunk)):
-                        yield delta
+                    for event in decoder.feed(chunk):
+                        for delta in _fed(assembly, event):
+                            yield delta
                 answer = assembly.finish()
             else:
                 answer = read_json(await reply.body())
@@ -144,10 +145,8 @@ def _is_json(reply: Reply) -> bool:
     return reply.headers.get("content-type", "").startswith("application/json")
 
 
-def _deltas(assembly: Assembly, events: Iterator[ServerEvent]) -> Iterator[Delta]:
-    for event in events:
-        try:
-            deltas = assembly.feed(event.data)
-        except UNREADABLE as fault:
-            raise unreadable(fault) from fault
-        yield from deltas
+def _fed(assembly: Assembly, event: ServerEvent) -> Sequence[Delta]:
+    try:
+        return assembly.feed(event.data)
+    except UNREADABLE as fault:
+        raise unreadable(fault) from fault

@@ -52,21 +52,21 @@ class ModelResponse:
     response_id: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)  # frozen would triple what one costs, and there are thousands
 class TextDelta:
     """A piece of text, as it is written."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)  # frozen would triple what one costs, and there are thousands
 class ReasoningDelta:
     """A piece of thought, as it is written."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)  # frozen would triple what one costs, and there are thousands
 class CallDelta:
     """A piece of a call's arguments, as they arrive; `name` comes with the first."""
 

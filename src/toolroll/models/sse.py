@@ -4,7 +4,8 @@ The decoder is fed chunks and gives back finished events. It never decodes half 
 lines first, and UTF-8 is decoded a whole event at a time.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,6 +15,8 @@ MAX_EVENT_BYTES: Final = 16 * 1024 * 1024
 """An event that long is not one: the largest real ones carry a page of search results, well under 1 MiB."""
 
 _BOM: Final = b"\xef\xbb\xbf"
+_WHOLE: Final = re.compile(rb"(?:event: ([^\r\n]*+)\n)?data: ([^\r\n]*+)\n\n")
+"""One whole event: what nearly every chunk is. The careful way takes four times as long."""
 
 
 @dataclass(slots=True)  # one per delta: frozen would triple what that costs
@@ -35,8 +38,16 @@ class EventDecoder:
         self._started = False
         self._after_cr = False
 
-    def feed(self, chunk: bytes) -> Iterator[ServerEvent]:
+    def feed(self, chunk: bytes) -> Iterable[ServerEvent]:
         """The events that this chunk completes."""
+        if self._started and not self._buffer and not self._after_cr:
+            whole = _WHOLE.fullmatch(chunk)
+            if whole is not None:
+                name, data = whole.groups(b"")
+                return (ServerEvent(name.decode("utf-8", "replace"), data.decode("utf-8", "replace")),)
+        return self._feed(chunk)
+
+    def _feed(self, chunk: bytes) -> Iterator[ServerEvent]:
         self._buffer += self._with_line_feeds(chunk)
         if not self._started and not self._skip_bom():
             return

@@ -15,9 +15,9 @@ from toolroll.kernel.conversation import (
     UnknownBlock,
 )
 from toolroll.kernel.messages import ToolCall
-from toolroll.kernel.serialize import dump_json
 from toolroll.kernel.usage import Usage
 from toolroll.models.body import count_of, text_of
+from toolroll.models.encode import compact
 from toolroll.models.model import ModelResponse, StopKind
 
 _STOPS: Final[Mapping[str, StopKind]] = {
@@ -73,7 +73,7 @@ def _block(raw: dict[str, Any]) -> AssistantBlock:
 
 def _call(raw: dict[str, Any]) -> CallBlock:
     written = raw.pop(ARGUMENTS, None)
-    arguments = dump_json(raw["input"]) if written is None else written
+    arguments = compact(raw["input"]).decode() if written is None else written
     return CallBlock(call=ToolCall(id=raw["id"], name=raw["name"], arguments=arguments), raw=raw)
 
 
