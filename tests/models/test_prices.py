@@ -3,7 +3,10 @@
 import subprocess
 import sys
 
+import genai_prices
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from toolroll.kernel.conversation import Origin
 from toolroll.kernel.usage import Usage
@@ -56,6 +59,37 @@ def test_A30_openai_and_hosted_servers_have_prices() -> None:
 )
 def test_A30_what_is_not_known_is_unknown_and_not_free(origin: Origin, usage: Usage, base_url: str | None) -> None:
     assert price_of(origin, usage, base_url=base_url) is None
+
+
+COUNTS = st.integers(0, 400_000)
+
+
+@given(
+    st.sampled_from(
+        [SONNET, Origin(wire="anthropic", model="claude-sonnet-4-5"), Origin(wire="openai", model="gpt-5.4")]
+    ),
+    st.builds(
+        Usage,
+        input_tokens=COUNTS,
+        output_tokens=COUNTS,
+        cache_read_tokens=COUNTS,
+        cache_write_5m_tokens=COUNTS,
+        cache_write_1h_tokens=COUNTS,
+        web_searches=st.integers(0, 20),
+    ),
+)
+def test_A30_a_price_is_what_the_library_says(origin: Origin, usage: Usage) -> None:
+    """Also of requests so long that they have prices of their own."""
+    counted = genai_prices.Usage(
+        input_tokens=usage.input_total,
+        output_tokens=usage.output_tokens,
+        cache_read_tokens=usage.cache_read_tokens,
+        cache_write_tokens=usage.cache_write_tokens,
+        cache_write_1h_tokens=usage.cache_write_1h_tokens,
+        web_searches=usage.web_searches,
+    )
+    said = genai_prices.calc_price(counted, origin.model, provider_id=origin.wire).total_price
+    assert price_of(origin, usage) == pytest.approx(float(said))
 
 
 def test_the_tables_are_loaded_when_a_price_is_asked_for() -> None:
