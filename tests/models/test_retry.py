@@ -147,3 +147,50 @@ async def test_the_default_pause_really_passes() -> None:
     rule = RetryRule(first_wait_s=0.001)
     pieces = await collect(ScriptedModel([Overloaded("x"), "hello"]), rule, stream=False)
     assert [type(piece).__name__ for piece in pieces] == ["Retry", "ModelResponse"]
+
+
+class Endless:
+    """A model that never stops writing, and says when it is left."""
+
+    origin = Origin(wire="chat", model="endless")
+
+    def __init__(self) -> None:
+        self.was_left = False
+
+    async def respond(self, _request: ModelRequest, /, *, stream: bool) -> AsyncIterator[Delta | ModelResponse]:
+        try:
+            while stream:
+                yield TextDelta(text="on and on ")
+        finally:
+            self.was_left = True
+
+
+async def test_A6_a_turn_that_is_left_is_closed_at_once() -> None:
+    model = Endless()
+    pieces = respond_with_retries(model, REQUEST, stream=True, rule=RetryRule())
+    assert await anext(pieces) == TextDelta(text="on and on ")
+    assert not model.was_left
+    await pieces.aclose()
+    assert model.was_left
+
+
+class OneByOne:
+    """A model whose pieces come from an object that is no generator: there is nothing to close."""
+
+    origin = Endless.origin
+
+    def respond(self, _request: ModelRequest, /, *, stream: bool) -> AsyncIterator[Delta | ModelResponse]:
+        self._left = [TextDelta(text="one"), TextDelta(text="two")] if stream else []
+        return self
+
+    def __aiter__(self) -> AsyncIterator[Delta | ModelResponse]:
+        return self
+
+    async def __anext__(self) -> Delta | ModelResponse:
+        if not self._left:
+            raise StopAsyncIteration
+        return self._left.pop(0)
+
+
+async def test_any_asynchronous_iterator_will_do() -> None:
+    assert await collect(OneByOne(), RetryRule()) == [TextDelta(text="one"), TextDelta(text="two")]

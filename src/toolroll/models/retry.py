@@ -1,7 +1,7 @@
 """Asking again: three times, with growing and jittered pauses, as long as nothing was shown yet."""
 
 import random
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -61,8 +61,9 @@ async def respond_with_retries(
     attempt, waited_s = 1, 0.0
     while True:
         shown = False
+        pieces = model.respond(request, stream=stream)
         try:
-            async for piece in model.respond(request, stream=stream):
+            async for piece in pieces:
                 shown = True
                 yield piece
         except ModelError as error:
@@ -72,5 +73,13 @@ async def respond_with_retries(
             yield Retry(attempt=attempt, wait_s=wait, error=error)
         else:
             return
+        finally:
+            await _close(pieces)
         await rule.sleep(wait)
         attempt, waited_s = attempt + 1, waited_s + wait
+
+
+async def _close(pieces: AsyncIterator[object]) -> None:
+    # A turn that is left before its end: the connection is freed now, not when the collector comes by.
+    if isinstance(pieces, AsyncGenerator):
+        await pieces.aclose()
