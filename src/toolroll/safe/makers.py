@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
+from toolroll.safe.occurs import any_of
+
 _PEM = (
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:"
     r"(?:[^-]++|-(?!----(?:END|BEGIN) ))*+-----END [A-Z0-9 ]{0,60}-----"
@@ -133,10 +135,16 @@ def without_private_keys(text: str) -> str:
 
 def without_keys(text: str) -> str:
     """Replace keys that carry a maker's prefix, or are built as only one maker's are."""
-    for key in KEYS:
-        if any(prefix in text for prefix in key.prefixes):
-            text = _key_pattern(key).sub(_mark(key), text)
+    if _prefixes().search(text):
+        for key in KEYS:
+            if any(prefix in text for prefix in key.prefixes):
+                text = _key_pattern(key).sub(_mark(key), text)
     return _compiled(_DISCORD).sub(_discord, text) if text.count(".") > 1 else text
+
+
+@cache
+def _prefixes() -> re.Pattern[str]:
+    return any_of(prefix for key in KEYS for prefix in key.prefixes)
 
 
 @cache

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from toolroll.safe.occurs import any_of
+
 _WORDS = (
     r"api[_-]?keys?|access[_-]?keys?|account[_-]?keys?|secret[_-]?keys?|private[_-]?keys?|signing[_-]?keys?|secrets?|token"
     r"|passwords?|passwd|pwd|passphrase|credentials?"
@@ -66,10 +68,13 @@ _ORDINARY = (
 
 def without_named(text: str) -> str:
     """Replace what a name or a place gives away: headers, cookies, user-info in URLs, assignments."""
+    lowered = _lower(text)
+    if not _hints().search(lowered):
+        return text
     for place in _places():
-        lowered = _lower(text)
         if any(hint in lowered for hint in place.hints):
             text = "".join(_without_place(text, lowered, place))
+            lowered = _lower(text)
     return text
 
 
@@ -127,6 +132,11 @@ def _places() -> tuple[_Place, ...]:
         _Place(kind="signature", hints=("sig",), pattern=_SIGNATURE, judge=_is_signature),
         _Place(kind="webhook", hints=("hook",), pattern=_WEBHOOK, judge=lambda _match, _text: True),
     )
+
+
+@cache
+def _hints() -> re.Pattern[str]:
+    return any_of(hint for place in _places() for hint in place.hints)
 
 
 def _lower(text: str) -> str:
