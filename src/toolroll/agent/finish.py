@@ -7,6 +7,7 @@ from toolroll.agent.result import Ending, RunResult
 from toolroll.agent.state import RunState
 from toolroll.errors import ModelError, ToolrollError
 from toolroll.journal.records import Finished
+from toolroll.kernel.trace import log_failure
 
 NO_ANSWER: Final = "(The model gave no answer.)"
 
@@ -27,8 +28,8 @@ async def break_down(state: RunState, error: BaseException) -> None:
     result = state.result = summed_up(state, ending, closing=False)
     try:
         await state.record(Finished(stop_reason=ending.reason, stop_detail=detail, text=result.text))
-    except (ToolrollError, OSError):  # what made the run fail is what has to be known
-        state.run.logger.exception("the end of run %s could not be recorded", state.run.run_id)
+    except (ToolrollError, OSError) as unrecorded:  # what made the run fail is what has to be known
+        log_failure(state.run.logger, unrecorded, "the end of run %s could not be recorded", state.run.run_id)
     if isinstance(error, ModelError):
         error.result = result
     state.emit(RunFinished(result=result))
