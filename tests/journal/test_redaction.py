@@ -192,5 +192,29 @@ def test_D6_words_are_not_remembered_without_end(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(redaction, "_MAX_WORDS", 3)
     known = ["a secret for this test alone"]
     for number in range(10):
-        without_secrets({"key": f"word {number}"}, known)
-    assert len(redaction._harmless_words(tuple(known))) <= 4
+        without_secrets({f"name {number}": f"word {number}"}, known)
+    seen = redaction._seen(tuple(known))
+    assert len(seen.keys) <= 4
+    assert len(seen.words) <= 6
+    assert {"name 9", "word 9"} <= seen.keys | seen.words  # what is new is remembered, however much there was before
+
+
+FILE = base64.b64encode(f"before {KNOWN} after".encode()).decode()
+
+
+@pytest.mark.parametrize("field", [{"data": FILE, "type": "image"}, {"password": "hunter22"}])
+def test_D6_a_field_is_looked_at_anew_in_each_record(field: dict[str, Any]) -> None:
+    """Under the name `data` may stand a word in one record, and a file in the next."""
+    name = next(iter(field))
+    for _ in range(2):
+        without_secrets({name: ""}, [KNOWN])
+        assert without_secrets(field, [KNOWN])[name] != field[name]
+
+
+def test_D6_what_is_sealed_stays_under_its_name_only() -> None:
+    for _ in range(2):
+        assert without_secrets({"signature": SHAPED}) == {"signature": SHAPED}
+        assert without_secrets({"signature": [SHAPED], "sign": SHAPED}) == {
+            "signature": ["[redacted:anthropic]"],
+            "sign": "[redacted:anthropic]",
+        }

@@ -41,7 +41,7 @@ def encode(record: Record, *, secrets: Sequence[str] = ()) -> Encoded:
     if tools is not None:
         value = {**value, "tools": tools}
     body = to_json(value)
-    if len(body) < LONG_CHARACTERS and b"\\u0000" not in body:
+    if b"\\u0000" not in body and (len(body) < LONG_CHARACTERS or not _holds_long(value)):
         return Encoded(body=body)
     contents: dict[str, bytes] = {}
     return Encoded(body=to_json(_mapped(value, lambda text: _outside(text, contents))), contents=contents)
@@ -79,6 +79,15 @@ def _mapped(value: object, change: Callable[[str], str]) -> object:
     if isinstance(value, list):
         return [_mapped(item, change) for item in value]
     return value
+
+
+def _holds_long(value: object) -> bool:
+    """Whether a text of it is stored by its hash; half of what `_mapped` costs, and mostly the answer is no."""
+    if isinstance(value, str):
+        return len(value) >= LONG_CHARACTERS
+    if isinstance(value, dict):
+        return any(map(_holds_long, value.values()))
+    return isinstance(value, list) and any(map(_holds_long, value))
 
 
 def _outside(text: str, contents: dict[str, bytes]) -> str:

@@ -2,9 +2,8 @@
 
 import os
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from types import TracebackType
 from typing import Final
 
 from toolroll.errors import JournalRefused
@@ -72,10 +71,19 @@ def _prepare(db: sqlite3.Connection, path: Path) -> None:
         db.executescript(f"begin immediate; {_TABLES} pragma user_version = {TABLES_VERSION}; commit;")
 
 
-@contextmanager
-def told(path: Path) -> Iterator[None]:
+class told:  # noqa: N801 - used like a function
     """What SQLite says of a file that it cannot use, in words of ours."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise JournalRefused(f"The run log '{path}' cannot be used: {error}.") from error
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, sqlite3.Error):
+            raise JournalRefused(f"The run log '{self._path}' cannot be used: {error}.") from error

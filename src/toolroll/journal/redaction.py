@@ -6,7 +6,7 @@ signed or sealed would be worthless after a chance hit.
 """
 
 import base64
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -27,25 +27,41 @@ _TEXTUAL: Final = ("text/", "application/json", "application/xml", "application/
 _WORD_CHARACTERS: Final = 40
 _MAX_WORDS: Final = 4_096
 _MARK: Final = "[redacted:"
+_DATA: Final = "data"
+_NUMBERS: Final = frozenset({bool, float, int, type(None)})
 
 
 def without_secrets(value: dict[str, Any], known: Sequence[str] = ()) -> dict[str, Any]:
     """The JSON object without secrets; the same object where there are none."""
-    harmless = _harmless_words(tuple(known))
-    texts = _Texts(harmless)
-    texts.gather(value)
+    seen = _seen(tuple(known))
+    texts = _Texts(seen)
+    texts.gather(value, MAX_DEPTH)
     joined = _APART.join(texts.found)
     if texts.is_clear and _is_encodable(joined) and redact(joined, known=known) == joined:
-        if len(harmless) < _MAX_WORDS:
-            harmless.update(text for text in texts.found if len(text) <= _WORD_CHARACTERS)
+        seen.learn(texts)
         return value
     return _Redaction(known).of(value)
 
 
-@lru_cache(maxsize=8)
-def _harmless_words(_known: tuple[str, ...]) -> set[str]:
+class _Seen:
     """Keys and short texts that were looked at before: the same few make up half of every record."""
-    return set()
+
+    def __init__(self) -> None:
+        self.keys: set[str] = set()
+        self.words: set[str] = set()
+
+    def learn(self, texts: "_Texts") -> None:
+        """Nothing of this was a secret, or names one."""
+        for known in (self.keys, self.words):
+            if len(known) > _MAX_WORDS:  # of calls' ids, mostly, which do not come again
+                known.clear()
+        self.keys.update(key for key in texts.keys if key != _DATA and key not in _SEALED)
+        self.words.update(text for text in texts.found if len(text) <= _WORD_CHARACTERS)
+
+
+@lru_cache(maxsize=8)
+def _seen(_known: tuple[str, ...]) -> _Seen:
+    return _Seen()
 
 
 def lost_a_secret(text: str) -> bool:
@@ -56,40 +72,52 @@ def lost_a_secret(text: str) -> bool:
 class _Texts:
     """All texts of a value, down into those that are JSON themselves; `is_clear` as long as names give nothing away."""
 
-    def __init__(self, harmless: Container[str]) -> None:
-        self.found: list[str] = []
+    def __init__(self, seen: _Seen) -> None:
+        self.found: dict[str, None] = {}  # each text once, in order: a provider's block repeats what was read from it
+        self.keys: list[str] = []
         self.is_clear = True
-        self._harmless = harmless
+        self._seen = seen
 
-    def gather(self, value: object, depth: int = MAX_DEPTH) -> None:
+    def gather(self, value: object, depth: int) -> None:
         """Add the texts of this value."""
         if isinstance(value, str):
             self._gather_text(value, depth)
         elif depth == 0:
             self.is_clear = False
         elif isinstance(value, dict):
-            for key, item in value.items():
-                if key not in self._harmless:
-                    self.found.append(key)
-                self._gather_field(key, item, value, depth - 1)
+            self._gather_fields(value, depth - 1)
         elif isinstance(value, list):
             for item in value:
                 self.gather(item, depth - 1)
 
     def _gather_text(self, text: str, depth: int) -> None:
-        if len(text) <= _WORD_CHARACTERS and text in self._harmless:
+        if text in self.found:
             return
         parsed = _as_json(text)
         if parsed is None:
-            self.found.append(text)
+            self.found[text] = None
         else:
             self.gather(parsed, depth)
 
-    def _gather_field(self, key: str, item: object, of: Mapping[str, object], depth: int) -> None:
-        if _names_a_secret(key) or _is_bytes(key, item, of):
+    def _gather_fields(self, fields: Mapping[str, object], depth: int) -> None:
+        keys, words = self._seen.keys, self._seen.words
+        for key, item in fields.items():
+            if key not in keys:
+                self._look_at(key, item, fields)
+                if _is_sealed(key, item):
+                    continue
+            # Nearly all fields of a record are numbers or words that were seen before, and a call costs more than this.
+            if isinstance(item, str):
+                if item not in words:
+                    self._gather_text(item, depth)
+            elif type(item) not in _NUMBERS:
+                self.gather(item, depth)
+
+    def _look_at(self, key: str, item: object, of: Mapping[str, object]) -> None:
+        self.found[key] = None
+        self.keys.append(key)
+        if names_a_secret(key) or _is_bytes(key, item, of):
             self.is_clear = False
-        elif not _is_sealed(key, item):
-            self.gather(item, depth)
 
 
 class _Redaction:
@@ -119,7 +147,7 @@ class _Redaction:
             return self._bytes(item, str(of.get("media_type", "")))
         if _is_sealed(key, item):
             return item
-        if _names_a_secret(key):
+        if names_a_secret(key):
             named = redact_value({key: item}, known=self._known)
             assert isinstance(named, dict)
             [item] = named.values()
@@ -154,10 +182,6 @@ class _Redaction:
         return data
 
 
-# Remembered: records have the same few keys, and a search for each would cost more than all the rest.
-_names_a_secret: Callable[[str], bool] = lru_cache(maxsize=1024)(names_a_secret)
-
-
 def _as_json(text: str) -> object | None:
     """The object or list behind a text that is one: a call's arguments, a result."""
     if not text.startswith(("{", "[")):
@@ -177,4 +201,4 @@ def _is_sealed(key: str, item: object) -> bool:
 
 
 def _is_bytes(key: str, item: object, of: Mapping[str, object]) -> bool:
-    return key == "data" and isinstance(item, str) and of.get("type") in _BINARY
+    return key == _DATA and isinstance(item, str) and of.get("type") in _BINARY

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final, TypeAlias
 
 from toolroll.errors import JournalRefused
 from toolroll.journal.codec import FORMAT_VERSION, Encoded, encode
@@ -18,6 +19,9 @@ from toolroll.journal.journal import Recording, RunRow
 from toolroll.journal.opening import connect, told
 from toolroll.journal.records import Record, RunBegan
 from toolroll.journal.rows import LIST_RUNS, Tail, chained, check_format, mended_tail, read_rows
+
+_Row: TypeAlias = tuple[str, int, str, float, bytes, str]
+_INSERT: Final = "insert into records values (?, ?, ?, ?, ?, ?)"
 
 
 class SqliteJournal:
@@ -48,13 +52,8 @@ class SqliteJournal:
         encoded = [(record, encode(record, secrets=self._secrets)) for record in records]
         if run_id not in self._tails and not await self.acquire(run_id):
             raise JournalRefused(f"Run {run_id} is being driven by another process. Wait until it ends.")
-        with self._transaction() as db:
-            tail = self._tails[run_id]
-            for record, stored in encoded:
-                tail = (tail[0] + 1, chained(tail[1], stored.body))
-                self._insert(db, run_id, tail, record, stored)
-        self._tails[run_id] = tail
-        return tail[0]
+        with self._lock, told(self._path):
+            return self._write(self._open(), run_id, encoded)
 
     async def read(self, run_id: str, /, *, after: int = 0) -> Recording:
         """The records of a run with an index above `after`; damage ends them, and is noted."""
@@ -113,14 +112,21 @@ class SqliteJournal:
         db.execute("update runs set holder = ? where run_id = ?", (self._holder.name, run_id))
         return mended_tail(db, run_id)
 
-    def _insert(self, db: sqlite3.Connection, run_id: str, tail: Tail, record: Record, encoded: Encoded) -> None:
-        if encoded.contents:
-            db.executemany("insert or ignore into contents values (?, ?)", encoded.contents.items())
-        if isinstance(record, RunBegan) and record.parent is not None:
-            db.execute("update runs set parent = ? where run_id = ?", (record.parent, run_id))
-        number, chain = tail
-        row = (run_id, number, record.kind, self._clock(), encoded.body, chain)
-        db.execute("insert into records values (?, ?, ?, ?, ?, ?)", row)
+    def _write(self, db: sqlite3.Connection, run_id: str, encoded: Sequence[tuple[Record, Encoded]]) -> int:
+        number, chain = self._tails[run_id]
+        rows: list[_Row] = []
+        for record, stored in encoded:
+            number, chain = number + 1, chained(chain, stored.body)
+            rows.append((run_id, number, record.kind, self._clock(), stored.body, chain))
+        if len(rows) == 1 and not _has_more(*encoded[0]):
+            db.execute(_INSERT, rows[0])  # a transaction by itself, without the cost of two more statements
+        else:
+            with self._transaction():
+                for record, stored in encoded:
+                    _insert_more(db, run_id, record, stored)
+                db.executemany(_INSERT, rows)
+        self._tails[run_id] = number, chain
+        return number
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -137,6 +143,21 @@ class SqliteJournal:
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
         with self._lock, told(self._path):
-            if self._connection is None:
-                self._connection = connect(self._path)
-            yield self._connection
+            yield self._open()
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None:
+            self._connection = connect(self._path)
+        return self._connection
+
+
+def _has_more(record: Record, encoded: Encoded) -> bool:
+    """Whether the record needs another row than its own."""
+    return bool(encoded.contents) or (isinstance(record, RunBegan) and record.parent is not None)
+
+
+def _insert_more(db: sqlite3.Connection, run_id: str, record: Record, encoded: Encoded) -> None:
+    if encoded.contents:
+        db.executemany("insert or ignore into contents values (?, ?)", encoded.contents.items())
+    if isinstance(record, RunBegan) and record.parent is not None:
+        db.execute("update runs set parent = ? where run_id = ?", (record.parent, run_id))
