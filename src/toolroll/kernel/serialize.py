@@ -26,6 +26,10 @@ _MAX_INTEGER: Final = 10**4300  # Python writes no longer ones in decimal, and n
 _LISTS: Final = (list, tuple, deque, Iterator, KeysView, ItemsView, ValuesView)
 _ADDRESS: Final = re.compile(" at 0x[0-9a-fA-F]+(?=>)")  # another one in every process, and of no use to a reader
 
+# Kept: `json.dumps` makes an encoder for each call that wants another format than its own, half of its time.
+_COMPACT: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+_SORTED: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
+
 # Core-schema nodes whose JSON is the same in every process. A set, `Any`, or bytes inside takes the careful way.
 _STABLE_NODES: Final = frozenset(
     [
@@ -75,7 +79,7 @@ def dump_json(value: object) -> str:
 
 def dump_plain(value: object) -> str:
     """What `plain` returned as compact JSON text that is valid UTF-8."""
-    return well_formed(json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False))
+    return well_formed(_COMPACT.encode(value))
 
 
 def canonical_json(value: object) -> str:
@@ -84,7 +88,7 @@ def canonical_json(value: object) -> str:
 
 
 def _sorted_json(value: object) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return _SORTED.encode(value)
 
 
 def well_formed(text: str) -> str:
