@@ -39,7 +39,7 @@ class _GrepInput(BaseModel):
 
 
 def output_tools(store: OutputStore | Callable[[ToolContext], OutputStore]) -> tuple[Tool, Tool]:
-    """The two tools over the outputs that this run may read; made once for many runs where each call names its store."""
+    """The two tools over the outputs that this run may read; for many runs, where each call leads to its store."""
 
     def store_of(ctx: ToolContext) -> OutputStore:
         return store if isinstance(store, OutputStore) else store(ctx)
