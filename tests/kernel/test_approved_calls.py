@@ -15,11 +15,13 @@ from toolroll.kernel.events import ApprovalDecided, ApprovalRequested, KernelEve
 from toolroll.kernel.messages import ToolCall
 from toolroll.kernel.permit import Permit
 from toolroll.kernel.policy import Policy, Rule
-from toolroll.kernel.result import Done, ToolResult
+from toolroll.kernel.result import Answered, Done, ToolResult
+from toolroll.kernel.serialize import dump_json
 from toolroll.kernel.step import execute_step
 from toolroll.kernel.tool import Tool
 from toolroll.kernel.toolset import Toolset
 from toolroll.kernel.wrappers import WrapperTool, renamed, with_approval
+from toolroll.testing.recording import RecordingApprover
 
 RAW = '{"path":"f","text":"new\\n"}'
 STALE = "is no longer what was shown for approval. Nothing was done. Read it again and propose the change anew."
@@ -541,3 +543,44 @@ async def test_XA2_a_preview_that_fails_after_the_answer_runs_nothing(edited: st
 
     assert (await call(write, Person(Approve(edited)))).code == "gone"
     assert looks == [None, None]
+
+
+class Part(BaseModel):
+    """One of several changes."""
+
+    path: str
+    text: str = ""
+
+
+@pytest.mark.parametrize("path", ["secret/a", "public/a"])
+async def test_K40_paths_inside_of_a_list_are_judged(path: str) -> None:
+    @tool(effect="writes", paths=["changes.path"])
+    def change(changes: list[Part | dict[str, str]]) -> str:
+        """Change files."""
+        return "changed"
+
+    assert change.paths({"changes": [Part(path="x", text="secret/not a path"), {"path": path}]}) == ("x", path)
+    rules = (Rule(action="deny", path="secret/**"), Rule(action="allow", tool="change"))
+    run = Run(policy=Policy(rules))
+    result = await change.execute_raw(dump_json({"changes": [{"path": "x"}, {"path": path}]}), run.context())
+    assert result.code == ("denied" if path == "secret/a" else None)
+
+
+async def test_K41_a_preview_may_answer_instead_of_asking() -> None:
+    approver = RecordingApprover()
+
+    def nothing_to_do(arguments: Mapping[str, object], ctx: ToolContext, edited: str | None) -> Preview:
+        raise Answered({"would_change": 2})
+
+    ran = []
+
+    @tool(effect="writes", preview=nothing_to_do)
+    def change() -> str:
+        """Change something."""
+        ran.append(1)
+        return "changed"
+
+    for run in (Run(approver=approver), Run(policy=Policy((Rule(action="allow", tool="change"),)))):
+        result = await change.execute_raw("{}", run.context())
+        assert (result.is_error, result.text) == (False, '{"would_change":2}')
+    assert (ran, approver.requests) == ([], [])

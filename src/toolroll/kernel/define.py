@@ -67,9 +67,9 @@ def tool(
 
     `effect` says what running it does to the world; everything but `reads` needs leave. `brings` says what its results
     are: `private`, `untrusted` (text of strangers), or both; a run that has read both sends nothing out any more.
-    `timeout` is in seconds.
-    `paths` names the parameters that hold paths (for rules), `why` the one that says what the call is for, `preview`
-    the function that shows what would happen. The function stays callable as it was.
+    `timeout` is in seconds. `paths` names the parameters that hold paths (for rules; `changes.path` is the `path` of
+    each of `changes`), `why` the one that says what the call is for, `preview` the function that shows what would
+    happen. The function stays callable as it was.
     """
     place = place_at(2)
     text = subject if isinstance(subject, str) else None
@@ -235,7 +235,7 @@ def _named_parameters(name: str, known: Collection[str], paths: Sequence[str], w
     if isinstance(paths, str):
         raise DefinitionError(f"{name}: paths= takes a list of parameters: paths=[{paths!r}].", tool=name)
     for parameter in (*paths, *([why] if why else ())):
-        if parameter not in known:
+        if parameter.partition(".")[0] not in known:
             raise DefinitionError(
                 f"{name}: there is no parameter {parameter!r} for paths= or why= to name; "
                 f"there is: {', '.join(known) or 'none'}.",

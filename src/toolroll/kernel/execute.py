@@ -19,7 +19,7 @@ from toolroll.kernel.labels import EXPOSED, is_exposed, labels_of
 from toolroll.kernel.messages import ToolCall
 from toolroll.kernel.permit import _MINT, Permit, seal_of
 from toolroll.kernel.policy import Policy
-from toolroll.kernel.result import Done, ToolResult, result_of
+from toolroll.kernel.result import Answered, Done, ToolResult, result_of
 from toolroll.kernel.serialize import text_of, whole
 from toolroll.kernel.trace import log_failure
 from toolroll.safe.limits import MAX_ERROR_MESSAGE_CHARACTERS
@@ -288,6 +288,8 @@ def _edit_ignored(tool: "Tool") -> ToolResult:
 def _answer(error: BaseException, tool: "Tool", ctx: ToolContext) -> ToolResult:
     if is_being_cancelled(error):
         raise error
+    if isinstance(error, Answered):
+        return result_of(error.value)
     return failure_of(error, tool, ctx)
 
 

@@ -1,7 +1,7 @@
 """The two tools at the core: one around a function's own parameters, one around an input type and a function."""
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import update_wrapper
@@ -127,7 +127,7 @@ class CoreTool(Tool):
         if not self._path_arguments:
             return ()
         named = self._by_name(arguments)
-        return tuple(path for name in self._path_arguments for path in _texts(named.get(name)))
+        return tuple(path for name in self._path_arguments for path in _texts(_inner(named, name.split("."))))
 
     def why(self, arguments: object) -> str:
         if self._why_argument is None:
@@ -159,6 +159,16 @@ class CoreTool(Tool):
         kind: Any = type(arguments)
         names = kind.model_fields if isinstance(arguments, BaseModel) else kind.__dataclass_fields__
         return {name: getattr(arguments, name) for name in names if hasattr(arguments, name)}  # not by alias
+
+
+def _inner(value: object, names: Sequence[str]) -> object:
+    """What lies below these names, in each item where there is a list on the way."""
+    if isinstance(value, list | tuple):
+        return [_inner(item, names) for item in value]
+    if not names:
+        return value
+    below = value.get(names[0]) if isinstance(value, Mapping) else getattr(value, names[0], None)
+    return _inner(below, names[1:])
 
 
 def _texts(value: object) -> Iterator[str]:

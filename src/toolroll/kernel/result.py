@@ -12,6 +12,9 @@ from toolroll.kernel.serialize import dump_json, dump_plain, is_model, is_stable
 
 ResultType = Literal["text", "json", "parts"]
 
+_SMALL: Final = 2**63
+"""Below, a whole number is written the same everywhere."""
+
 
 @dataclass(slots=True)  # one is made per call: frozen would triple what that costs
 class ToolResult:
@@ -76,10 +79,20 @@ class Done(Exception):
         self.message = message
 
 
+class Answered(Exception):
+    """Raise it in a preview to say that there is nothing to approve: the value is the answer, and nothing runs."""
+
+    def __init__(self, value: object) -> None:
+        super().__init__(value)
+        self.value = value
+
+
 def result_of(value: object) -> ToolResult:
     """The result that a tool's return value stands for."""
     if isinstance(value, str):
         return ToolResult.of_text(value)
+    if type(value) is int and -_SMALL < value < _SMALL:  # nothing to walk through: a tenth of the time
+        return ToolResult("json", value, str(value))
     if is_model(type(value)):
         return ToolResult.of_json(value)
     if isinstance(value, ToolResult):
