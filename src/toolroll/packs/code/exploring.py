@@ -1,0 +1,95 @@
+"""The four tools that look around: `read_file`, `list_files`, `search_files`, `find_files`.
+
+Their names, parameters and what of them is required are fixed; parameters that were added are optional. `filePattern`
+is spelled as a model is told it.
+"""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from toolroll.kernel.context import ToolContext
+from toolroll.kernel.define import tool
+from toolroll.kernel.depends import Depends
+from toolroll.packs.code.failing import told
+from toolroll.packs.code.keys import WORKSPACE
+from toolroll.packs.code.seen import SeenFiles
+from toolroll.packs.code.wording import found_text, listing_text, page_of, search_text
+from toolroll.workspace.find import find_files as find_in
+from toolroll.workspace.listing import list_folder
+from toolroll.workspace.reading import read_lines
+from toolroll.workspace.search import search
+from toolroll.workspace.workspace import Workspace
+
+InWorkspace = Annotated[Workspace, Depends(WORKSPACE)]
+
+
+@tool(brings="private", paths=["path"])
+async def read_file(
+    path: Annotated[
+        str, Field(description="Path of the file from the project root, such as 'src/components/App.jsx'.")
+    ],
+    workspace: InWorkspace,
+    ctx: ToolContext,
+    offset: Annotated[int, Field(ge=1, description="The first line to read, counted from 1.")] = 1,
+    limit: Annotated[int | None, Field(ge=1, description="How many lines to read; 2,000 if not given.")] = None,
+    column: Annotated[int, Field(ge=0, description="Of a line too long to show: the first character to read.")] = 0,
+) -> str:
+    """Read a file of the project, with line numbers. Use it to understand code, and always before you change a file.
+
+    Says how many lines there are, where to go on, and the hash of the content.
+    """
+    import asyncio  # noqa: PLC0415 - who waits for this has loaded it
+
+    with told():
+        place = workspace.path(path)
+        reading = await asyncio.to_thread(read_lines, workspace, place, offset=offset, limit=limit, column=column)
+    page = page_of(reading)
+    SeenFiles(ctx.run).add(str(place), reading.hash, reading.total_lines, page.seen)
+    return page.text
+
+
+@tool(brings="private", paths=["path"])
+async def list_files(
+    path: Annotated[str, Field(description="Path of the folder from the project root; '.' is the root.")],
+    workspace: InWorkspace,
+    recursive: Annotated[bool, Field(description="List the files of all folders below it, too.")] = False,  # noqa: FBT002 - a model names it
+    offset: Annotated[int, Field(ge=0, description="How many entries to skip, for the next page.")] = 0,
+) -> str:
+    """List the files and folders in a folder, with kind, size and date. Use it to see how a project is laid out."""
+    with told():
+        folder = workspace.folder(path)
+        listing = await list_folder(workspace, folder, recursive=recursive, offset=offset)
+    return listing_text(listing, f"{folder}/" if folder else "./")
+
+
+@tool(brings="private", paths=["path"])
+async def search_files(
+    pattern: Annotated[str, Field(description="The regular expression to search for, in each line.")],
+    workspace: InWorkspace,
+    path: Annotated[
+        str, Field(description="Only below this folder, or in this file; the whole project if not given.")
+    ] = ".",
+    filePattern: Annotated[  # noqa: N803 - the name that models know
+        str | None, Field(description="Only files whose names fit this glob, such as '*.js' or 'src/**/*.py'.")
+    ] = None,
+) -> str:
+    """Search the text of files with a regular expression. Gives files, line numbers and lines.
+
+    Use it to find calls, uses of a variable, or any pattern.
+    """
+    with told():
+        result = await search(workspace, pattern, folder=workspace.folder(path), file_pattern=filePattern)
+    return search_text(result, pattern)
+
+
+@tool(brings="private", paths=["path"])
+async def find_files(
+    pattern: Annotated[str, Field(description="A part of the name, or a pattern with *, ? and **.")],
+    workspace: InWorkspace,
+    path: Annotated[str, Field(description="Only below this folder; the whole project if not given.")] = ".",
+) -> str:
+    """Find files by name. Use it when you know a part of a file's name, but not where it is."""
+    with told():
+        found = await find_in(workspace, pattern, folder=workspace.folder(path))
+    return found_text(found, pattern)
