@@ -39,7 +39,7 @@ def signature(data: bytes, start: int, end: int, *, is_whole: bool) -> str:
     if is_whole:
         brace, line = text.find(b"{"), text.find(b"\n")
         text = text[:brace] if brace > 0 else text
-        text = text[:line] if 0 < line and b"(" not in text[:line] else text
+        text = text[:line] if line > 0 and b"(" not in text[:line] else text
     words = leading_words(data, start) + text
     line_text = _BLANKS.sub(" ", words.decode("utf-8", "replace")).strip()
     return _cut(_OPENING.sub("", line_text), MAX_SIGNATURE_CHARACTERS)

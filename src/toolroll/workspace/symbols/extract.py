@@ -157,10 +157,10 @@ class _Reader:
         before = leading_words(self._data, start) + self._data[start : name_node.start_byte]
         return is_exported(self._language.name, name, before, around.kind if around else None)
 
-
     def _is_module_member(self, place: Place, around: _Scope | None) -> bool:
         """Whether it is a function of the object that a module of JavaScript hands out."""
-        return around is None and (place.parent is not None or (place.kind == "method" and self._language.is_ecmascript))
+        is_handed_out = place.kind == "method" and self._language.is_ecmascript
+        return around is None and (place.parent is not None or is_handed_out)
 
 
 def _path_for(name: str, around: _Scope | None) -> str | None:

@@ -24,7 +24,7 @@ def split_name(text: str) -> tuple[str | None, str]:
 
 
 def owner(text: str) -> str | None:
-    """The type or table that a receiver, a prototype or an `impl` names, as a dotted path; None for the module itself."""
+    """The type or table that a receiver, a prototype or an `impl` names, as a dotted path; None for a module."""
     text = _GENERIC.sub("", _REFERENCE.sub("", _receiver(text)))
     return _MODULE_OBJECT.sub("", _SEPARATOR.sub(".", _BLANKS.sub("", text))).strip(".") or None
 

@@ -1,0 +1,116 @@
+"""The SQLite file of an index: private, and made anew where it is damaged or of another version.
+
+Everything in it can be read from the workspace again, so that nothing about it is worth an error.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from toolroll.errors import FileSystemRefused
+from toolroll.safe.files import PRIVATE_FILE_MODE, private_folder
+from toolroll.safe.refusals import refusals
+
+if TYPE_CHECKING:
+    import sqlite3
+
+BUSY_S: Final = 10.0  # how long one process waits for another's batch, which takes some hundredths of a second
+VERSION: Final = 1
+"""Of tables, queries and what is made of them together: raised with each change, as an index of another is not used."""
+
+_TABLES: Final = """
+create table files (
+    id integer primary key, path text not null unique, language text, size integer not null,
+    mtime_ns integer not null, hash text, state text not null
+) strict;
+create table symbols (
+    file integer not null, name text not null, kind text not null, line integer not null, col integer not null,
+    start_line integer not null, end_line integer not null, parent text, signature text not null, doc text,
+    exported integer not null
+) strict;
+create index symbols_name on symbols (name);
+create index symbols_file on symbols (file);
+create table imports (id integer primary key, file integer not null, body text not null) strict;
+create index imports_file on imports (file);
+create table names (name text not null, import integer not null, primary key (name, import)) strict, without rowid;
+create index names_import on names (import);
+create table edges (
+    import integer not null, file integer not null, path text, module text not null, certainty text not null
+) strict;
+create index edges_import on edges (import);
+create index edges_file on edges (file);
+create index edges_path on edges (path) where path is not null;
+create index edges_module on edges (module);
+create table facts (name text primary key, value integer not null) strict, without rowid;
+"""
+_DAMAGE: Final = frozenset({"SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR", "SQLITE_MISMATCH", "SQLITE_FORMAT"})
+"""What SQLite says of a file that is no database, is torn, or has other tables than it should."""
+
+
+class Damaged(Exception):
+    """The file cannot be used as it is, and has to be made anew."""
+
+
+def connect(path: Path) -> "sqlite3.Connection":
+    """The open index, empty where there was none that could be used."""
+    with suppress(Damaged):
+        return _connect(path)
+    remove(path)
+    return _connect(path)
+
+
+def remove(path: Path) -> None:
+    """Remove the index with what SQLite keeps beside it."""
+    for ending in ("", "-wal", "-shm"):
+        with refusals(str(path)), suppress(FileNotFoundError):
+            os.unlink(f"{path}{ending}")  # noqa: PTH108 - a name with an ending, not a path
+
+
+@contextmanager
+def told(path: Path) -> Iterator[None]:
+    """What SQLite says becomes Damaged where the file is at fault, and an error of ours where the system is."""
+    import sqlite3  # noqa: PLC0415 - four interpreter starts, only where there is an index
+
+    try:
+        yield
+    except sqlite3.Error as error:
+        name = (getattr(error, "sqlite_errorname", None) or "SQLITE_ERROR").split("_", 2)
+        code = "_".join(name[:2])
+        if code in _DAMAGE:
+            raise Damaged(str(error)) from error
+        message = f"The index '{path}' cannot be used: {error}. Check the disk and who else uses it."
+        raise FileSystemRefused(message, path=str(path), errno_name=code) from error
+
+
+def _connect(path: Path) -> "sqlite3.Connection":
+    import sqlite3  # noqa: PLC0415 - as above
+
+    private_folder(path.parent)
+    with refusals(str(path)):
+        # SQLite gives its other files the mode of this one, which is therefore never made by it.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE_FILE_MODE))
+    db = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
+    try:
+        with told(path):
+            _prepare(db)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _prepare(db: "sqlite3.Connection") -> None:
+    db.execute("pragma journal_mode = wal")
+    # A power cut may cost the last batches: the next look at the files finds what is missing.
+    db.execute("pragma synchronous = off")
+    db.execute("begin immediate")
+    [version] = db.execute("pragma user_version").fetchone()
+    if version not in {0, VERSION}:
+        raise Damaged(f"version {version}")
+    if version == 0:
+        for statement in filter(str.strip, _TABLES.split(";")):
+            db.execute(statement)
+        db.execute(f"pragma user_version = {VERSION}")
+    db.execute("commit")

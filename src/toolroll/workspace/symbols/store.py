@@ -1,0 +1,199 @@
+"""The tables of an index: files with their stamps, symbols, imports, and where those lead."""
+
+import json
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, cast
+
+from toolroll.workspace.symbols.imports.statement import ImportStatement, Resolved
+from toolroll.workspace.symbols.opening import connect, told
+from toolroll.workspace.symbols.symbol import Symbol
+from toolroll.workspace.symbols.wire import Rows, Value, names_of, to_statement, to_symbol
+
+if TYPE_CHECKING:
+    import sqlite3
+
+PARSED: Final = "parsed"
+OTHER: Final = "other"
+"""The states of files that are in no language we know, and of those whose symbols are here."""
+
+_SYMBOL: Final = "name, kind, line, col, start_line, end_line, parent, signature, doc, exported"
+_STAMPS: Final = "select path, id, size, mtime_ns, hash, state from files"
+_IMPORTS_A_FILE: Final = 16_384  # more than one file may have, so that a number tells both its file and its place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stamp:
+    """A file as the index knows it."""
+
+    id: int
+    size: int
+    mtime_ns: int
+    hash: str | None
+    state: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileRow:
+    """A file as it was looked at now, with what was found in it."""
+
+    path: str
+    language: str | None
+    size: int
+    mtime_ns: int
+    hash: str | None
+    state: str
+    rows: Rows = ([], [], False)
+
+
+class Store:
+    """One index on disk; threads share it one after the other, processes through SQLite."""
+
+    def __init__(self, path: Path) -> None:
+        self.path: Final = path
+        self._db: sqlite3.Connection = connect(path)
+        self._lock = threading.RLock()
+
+    def close(self) -> None:
+        """Close the file; every use after it is an error."""
+        with self._lock:
+            self._db.close()
+
+    # --- Writing ---------------------------------------------------------------------------------------
+
+    def put(self, files: Sequence[FileRow]) -> list[int]:
+        """Replace what is known of these files, all or none; returns their numbers.
+
+        What somebody has learned of a younger content meanwhile stays.
+        """
+        with self._writing() as db:
+            return [number for file in files if (number := _put(db, file)) is not None]
+
+    def restamp(self, files: Iterable[tuple[int, int, int]]) -> None:
+        """New size and time, given with the number, of files whose content is what it was."""
+        with self._writing() as db:
+            db.executemany("update files set size = ?2, mtime_ns = ?3 where id = ?1", files)
+
+    def forget(self, numbers: Iterable[int]) -> None:
+        """Forget files that are gone."""
+        with self._writing() as db:
+            for number in numbers:
+                _empty(db, number)
+                db.execute("delete from files where id = ?", (number,))
+
+    def put_edges(self, numbers: Sequence[int], edges: Iterable[tuple[int, Resolved]]) -> None:
+        """Replace where these statements lead."""
+        with self._writing() as db:
+            db.executemany("delete from edges where import = ?", ((number,) for number in numbers))
+            db.executemany(
+                "insert into edges values (?, ?, ?, ?, ?)",
+                ((number, number // _IMPORTS_A_FILE, to.path, to.module, to.certainty) for number, to in edges),
+            )
+
+    def set_fact(self, name: str, value: int) -> None:
+        """Keep a number under a name."""
+        with self._writing() as db:
+            db.execute("insert or replace into facts values (?, ?)", (name, value))
+
+    # --- Files -----------------------------------------------------------------------------------------
+
+    def fact(self, name: str) -> int:
+        """The number kept under a name, or 0."""
+        rows = self.all("select value from facts where name = ?", (name,))
+        return cast("int", rows[0][0]) if rows else 0
+
+    def stamps(self) -> dict[str, Stamp]:
+        """Every file by its path."""
+        return dict(self._stamps(_STAMPS))
+
+    def stamp(self, path: str) -> Stamp | None:
+        """One file."""
+        found = self._stamps(f"{_STAMPS} where path = ?", (path,))
+        return next((stamp for _, stamp in found), None)
+
+    def paths(self) -> list[str]:
+        """The paths of every file."""
+        return [cast("str", path) for (path,) in self.all("select path from files")]
+
+    def states(self) -> dict[str, int]:
+        """How many files there are by state."""
+        rows = self.all("select state, count(*) from files group by 1")
+        return {cast("str", state): cast("int", count) for state, count in rows}
+
+    # --- Symbols and imports ---------------------------------------------------------------------------
+
+    def named(self, name: str) -> list[tuple[str, Symbol]]:
+        """Every definition of a name, with its file."""
+        rows = self.all(f"select path, {_SYMBOL} from symbols join files on id = file where name = ?", (name,))  # noqa: S608
+        return [(cast("str", row[0]), to_symbol(row[1:])) for row in rows]
+
+    def outline(self, path: str) -> list[Symbol]:
+        """The definitions of one file in their order."""
+        query = f"select {_SYMBOL} from symbols join files on id = file where path = ? order by symbols.rowid"  # noqa: S608
+        return [to_symbol(row) for row in self.all(query, (path,))]
+
+    def statements(self, files: Iterable[int] | None = None) -> Iterator[tuple[int, str, ImportStatement]]:
+        """The imports of these files (None: of all) with their number and the path of their file."""
+        query = "select imports.id, path, body from imports join files on files.id = file"
+        if files is None:
+            yield from map(_statement, self.all(query))
+            return
+        for number in files:
+            yield from map(_statement, self.all(f"{query} where file = ?", (number,)))
+
+    def all(self, query: str, values: Sequence[Value] = ()) -> "list[tuple[Value, ...]]":
+        """The rows that a query finds."""
+        with self._lock, told(self.path):
+            return self._db.execute(query, values).fetchall()
+
+    def _stamps(self, query: str, values: Sequence[Value] = ()) -> Iterator[tuple[str, Stamp]]:
+        for row in self.all(query, values):
+            path, number, size, mtime_ns, digest, state = cast("tuple[str, int, int, int, str | None, str]", row)
+            yield path, Stamp(id=number, size=size, mtime_ns=mtime_ns, hash=digest, state=state)
+
+    @contextmanager
+    def _writing(self) -> "Iterator[sqlite3.Connection]":
+        with self._lock, told(self.path):
+            self._db.execute("begin immediate")
+            try:
+                yield self._db
+            except BaseException:
+                if self._db.in_transaction:  # a full disk has ended it already
+                    self._db.execute("rollback")
+                raise
+            self._db.execute("commit")
+
+
+def _put(db: "sqlite3.Connection", file: FileRow) -> int | None:
+    known = db.execute("select id, mtime_ns from files where path = ?", (file.path,)).fetchone()
+    if known is not None and known[1] > file.mtime_ns > 0:
+        return None
+    if known is not None:
+        _empty(db, known[0])
+        db.execute("delete from files where id = ?", (known[0],))
+    number = known[0] if known is not None else None
+    values = (number, file.path, file.language, file.size, file.mtime_ns, file.hash, file.state)
+    number = cast("int", db.execute("insert into files values (?, ?, ?, ?, ?, ?, ?)", values).lastrowid)
+    symbols, imports, _ = file.rows
+    db.executemany("insert into symbols values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", ([number, *row] for row in symbols))
+    first = number * _IMPORTS_A_FILE
+    for place, row in enumerate(imports, start=first):
+        db.execute("insert into imports values (?, ?, ?)", (place, number, json.dumps(row)))
+        db.executemany("insert or ignore into names values (?, ?)", ((name, place) for name in names_of(row)))
+    return number
+
+
+def _empty(db: "sqlite3.Connection", number: int) -> None:
+    """Forget what was found in a file."""
+    first = number * _IMPORTS_A_FILE
+    db.execute("delete from names where import between ? and ?", (first, first + _IMPORTS_A_FILE - 1))
+    for table in ("symbols", "imports", "edges"):
+        db.execute(f"delete from {table} where file = ?", (number,))  # noqa: S608
+
+
+def _statement(row: "tuple[Value, ...]") -> tuple[int, str, ImportStatement]:
+    number, path, body = row
+    return cast("int", number), cast("str", path), to_statement(json.loads(cast("str", body)))

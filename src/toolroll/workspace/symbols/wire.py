@@ -1,0 +1,76 @@
+"""Symbols and imports as rows of plain values: between processes, and in the tables of the index."""
+
+from dataclasses import astuple, fields
+from typing import Final, cast
+
+from toolroll.workspace.symbols.imports.statement import ImportStatement
+from toolroll.workspace.symbols.symbol import FileSymbols, Kind, Symbol
+
+Value = str | int | None
+Row = list[Value]
+"""One symbol: its fields in the order of `SYMBOL_COLUMNS`."""
+ImportRow = list[object]
+"""One import: its fields in their order; names are lists."""
+Rows = tuple[list[Row], list[ImportRow], bool]
+"""What one file has: symbols, imports, and whether some of it could not be parsed."""
+
+SYMBOL_COLUMNS: Final = tuple(field.name for field in fields(Symbol))
+IMPORT_COLUMNS: Final = tuple(field.name for field in fields(ImportStatement))
+_NAMES: Final = IMPORT_COLUMNS.index("names")
+_TUPLES: Final = tuple(IMPORT_COLUMNS.index(name) for name in ("names", "binds"))
+
+
+def to_rows(found: FileSymbols) -> Rows:
+    """What a file has, as plain values that JSON can carry."""
+    return (
+        [symbol_row(symbol) for symbol in found.symbols],
+        [list(astuple(one)) for one in found.imports],
+        found.has_error,
+    )
+
+
+def symbol_row(symbol: Symbol) -> Row:
+    """The fields of one symbol; `astuple` would copy every one of them and take ten times as long."""
+    return [
+        symbol.name,
+        symbol.kind,
+        symbol.line,
+        symbol.column,
+        symbol.start_line,
+        symbol.end_line,
+        symbol.parent,
+        symbol.signature,
+        symbol.doc,
+        int(symbol.exported),
+    ]
+
+
+def to_symbol(row: "Row | tuple[Value, ...]") -> Symbol:
+    """The symbol that was made a row."""
+    name, kind, line, column, start_line, end_line, parent, signature, doc, exported = row
+    return Symbol(
+        name=cast("str", name),
+        kind=cast("Kind", kind),
+        line=cast("int", line),
+        column=cast("int", column),
+        start_line=cast("int", start_line),
+        end_line=cast("int", end_line),
+        parent=cast("str | None", parent),
+        signature=cast("str", signature),
+        doc=cast("str | None", doc),
+        exported=bool(exported),
+    )
+
+
+def names_of(row: ImportRow) -> list[str]:
+    """The names that an import takes out of its module."""
+    return cast("list[str]", row[_NAMES])
+
+
+def to_statement(row: ImportRow) -> ImportStatement:
+    """The import that was made a row."""
+    values = dict(zip(IMPORT_COLUMNS, row, strict=True))
+    for position in _TUPLES:
+        name = IMPORT_COLUMNS[position]
+        values[name] = tuple(cast("list[str]", values[name]))
+    return ImportStatement(**values)  # type: ignore[arg-type]  # rows are made by `to_rows` alone
