@@ -10,10 +10,10 @@ COMPILE := $(PY) -m uv --system-certs pip compile --quiet pyproject.toml --unive
 	--no-emit-index-url --no-emit-find-links --no-header --no-annotate $(if $(UPGRADE),--upgrade)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format lock cover bench clean
+.PHONY: help demo test check counterparts format lock cover bench clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
 
 demo: .venv/.run ## Show in the terminal what a tool is and how a call of it runs (no key, no network)
 	@$(BIN)/toolroll demo
@@ -28,6 +28,8 @@ check: .venv/.dev ## Check format, lint, types, layers, promises and the example
 	@$(PY) -m mypy --strict
 	@$(BIN)/lint-imports --no-logo
 	@$(PY) -m pytest --quiet tests/test_promises.py tests/test_layers.py tests/test_docs.py
+
+counterparts: build/npm/.made ## Install the fake model server in Node that some tests talk to (they are skipped without)
 
 format: .venv/.dev ## Format the code and repair what the linter can repair
 	@$(PY) -m ruff check --fix --quiet . || true
@@ -68,3 +70,9 @@ clean: ## Remove .venv, caches and everything built
 	@$(PIP) install --require-hashes --requirement requirements/dev.txt
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch .venv/.run $@
+
+build/npm/.made: requirements/npm/package-lock.json
+	@mkdir -p build/npm
+	@cp requirements/npm/package.json requirements/npm/package-lock.json build/npm/
+	@npm ci --prefix build/npm --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
