@@ -54,11 +54,11 @@ def imports_of(language: str, tree: "Tree", data: bytes) -> tuple[ImportStatemen
     captures = QueryCursor(_query(tree.language, reader.QUERY)).captures(tree.root_node)
     source = Source(data)
     found: list[ImportStatement] = []
-    for node in captures.get("statement", []):
+    # In their order: captures come by pattern, and what is cut off at the limit must be the end.
+    for node in sorted(captures.get("statement", []), key=lambda node: node.start_byte):
         found += [statement for statement in reader.read(node, source) if _is_sound(statement)]
         if len(found) >= MAX_STATEMENTS:
             break
-    found.sort(key=lambda statement: statement.line)
     return tuple(found[:MAX_STATEMENTS])
 
 

@@ -15,11 +15,9 @@ QUERY: Final = "(using_directive) @statement"
 def read(node: "Node", source: Source) -> Iterator[ImportStatement]:
     """The statements one captured node stands for. A namespace gives all of its types without their names."""
     alias = node.child_by_field_name("name")
-    place = next((child for child in reversed(node.named_children) if child != alias), None)
-    if place is None:
-        return
+    places = [child for child in node.named_children if child != alias]
     is_global = has_token(node, "global")
-    module = source.dotted(place).removeprefix("global::")
+    module = "".join(source.dotted(place) for place in places[-1:]).removeprefix("global::")
     yield source.statement(
         node,
         module,

@@ -84,10 +84,9 @@ def _names(taken: _Taken) -> list[str]:
 def _specifiers(node: "Node", source: Source) -> _Taken:
     taken: _Taken = {}
     for child in node.named_children:
-        name = child.child_by_field_name("name")
-        if name is not None:
-            alias = child.child_by_field_name("alias")
-            taken[source.text(name)] = source.text(name if alias is None else alias)
+        name = source.field(child, "name")
+        taken[name] = source.field(child, "alias") or name
+    taken.pop("", None)  # a comment between them
     return taken
 
 
@@ -139,34 +138,24 @@ def _call_kind(node: "Node") -> ImportKind:
 
 def _enclosing(node: "Node") -> "Node":
     """The declaration a call stands in: what a person takes for the import statement."""
-    for above in ancestors(node):
-        if above.type in _STATEMENTS:
-            return above
-        if above.type not in _WRAPPERS:
-            break
-    return node
+    outer = next((above for above in ancestors(node) if above.type not in _WRAPPERS), node)
+    return outer if outer.type in _STATEMENTS else node
 
 
 def _destructured(node: "Node", source: Source) -> _Taken:
     """What `const {a, b: c} = require()` and `require().a` take."""
-    for above in ancestors(node):
-        if above.type == "member_expression":
-            field = above.child_by_field_name("property")
-            return {} if field is None else {source.text(field): source.text(field)}
-        if above.type == "variable_declarator":
-            return _pattern(above.child_by_field_name("name"), source)
-        if above.type != "await_expression":
-            break
-    return {}
+    outer = next((above for above in ancestors(node) if above.type != "await_expression"), node)
+    if outer.type == "member_expression":
+        field = source.field(outer, "property")
+        return {field: field}
+    return _pattern(outer.child_by_field_name("name"), source) if outer.type == "variable_declarator" else {}
 
 
 def _pattern(node: "Node | None", source: Source) -> _Taken:
-    if node is None:
-        return {}
-    if node.type == "identifier":
+    if node is not None and node.type == "identifier":
         return {"": source.text(node)}
     taken: _Taken = {}
-    for child in node.named_children:
+    for child in [] if node is None else node.named_children:
         key, value = child.child_by_field_name("key"), child.child_by_field_name("value")
         if child.type == "shorthand_property_identifier_pattern":
             taken[source.text(child)] = source.text(child)

@@ -17,9 +17,7 @@ _CASES: Final = frozenset({"preproc_elif", "preproc_elifdef", "preproc_else", "p
 def read(node: "Node", source: Source) -> Iterator[ImportStatement]:
     """The statements one captured node stands for; a macro in the place of a name is none."""
     place = node.child_by_field_name("path")
-    if place is None:
-        return
-    if place.type == "system_lib_string":
+    if place is not None and place.type == "system_lib_string":
         yield source.statement(node, source.text(place)[1:-1], kind=_kind(node, source), form="system")
     elif (module := source.literal(place)) is not None:
         yield source.statement(node, module, kind=_kind(node, source), form="file")

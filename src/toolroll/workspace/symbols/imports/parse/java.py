@@ -16,9 +16,7 @@ def read(node: "Node", source: Source) -> Iterator[ImportStatement]:
     """The statements one captured node stands for."""
     kinds = {child.type: child for child in node.named_children}
     place = kinds.get("scoped_identifier") or kinds.get("identifier")
-    if place is None:
-        return
-    path = source.dotted(place)
+    path = "" if place is None else source.dotted(place)
     if "asterisk" in kinds:
         yield source.statement(node, path, names=(EVERYTHING,))
     else:

@@ -31,14 +31,12 @@ def _use(node: "Node", source: Source) -> Iterator[ImportStatement]:
     group = node.child_by_field_name("body")
     prefix = next((child for child in node.named_children if child.type == "namespace_name"), None)
     start = "" if prefix is None else _name(prefix, source) + "\\"
-    for clause in (node if group is None else group).named_children:
-        place = next((child for child in clause.named_children if child.type in _NAMES), None)
-        if clause.type != "namespace_use_clause" or place is None:
-            continue
-        path = start + _name(place, source)
+    clauses = (node if group is None else group).named_children
+    for clause in (each for each in clauses if each.type == "namespace_use_clause"):
+        places = [child for child in clause.named_children if child.type in _NAMES]
+        path = start + "".join(_name(place, source) for place in places[:1])
         module, _, name = path.rpartition("\\")
-        alias = clause.child_by_field_name("alias")
-        bound = name if alias is None else source.text(alias)
+        bound = source.field(clause, "alias") or name
         yield source.statement(node, module or path, names=(name,) if module else (), binds=(bound,))
 
 

@@ -39,8 +39,9 @@ def _whole_modules(node: "Node", source: Source) -> Iterator[ImportStatement]:
         if child.type == "dotted_name":
             module = source.dotted(child)
             yield source.statement(node, module, binds=(module.partition(".")[0],), kind=kind)
-        elif (pair := _renamed(child, source)) is not None:
-            yield source.statement(node, pair[0], binds=(pair[1],), kind=kind, passes_on=pair[0] == pair[1])
+        elif child.type == "aliased_import":
+            module, alias = _renamed(child, source)
+            yield source.statement(node, module, binds=(alias,), kind=kind, passes_on=module == alias)
 
 
 def _from_module(node: "Node", source: Source) -> ImportStatement:
@@ -53,30 +54,33 @@ def _from_module(node: "Node", source: Source) -> ImportStatement:
         return source.statement(node, module, names=(EVERYTHING,), kind=kind, level=level)
     taken = _taken(node, source)
     # `from x import y as y` is how a stub or a typed package says that it passes y on (PEP 484).
-    again = any(child.type == "aliased_import" for child in node.named_children) and _repeats(node, source)
-    return source.statement(node, module, names=taken, binds=taken.values(), kind=kind, level=level, passes_on=again)
+    return source.statement(
+        node,
+        module,
+        names=taken,
+        binds=taken.values(),
+        kind=kind,
+        level=level,
+        passes_on=_repeats(node, source),
+    )
 
 
 def _taken(node: "Node", source: Source) -> dict[str, str]:
     """The imported names, each with the name it gets here."""
     taken: dict[str, str] = {}
     for child in node.children_by_field_name("name"):
-        if child.type == "dotted_name":
-            name = source.dotted(child)
-            taken[name] = name
-        elif (pair := _renamed(child, source)) is not None:
-            taken[pair[0]] = pair[1]
+        name, alias = _renamed(child, source) if child.type == "aliased_import" else (source.dotted(child),) * 2
+        taken[name] = alias
     return taken
 
 
-def _renamed(node: "Node", source: Source) -> tuple[str, str] | None:
-    name, alias = node.child_by_field_name("name"), node.child_by_field_name("alias")
-    return None if name is None or alias is None else (source.dotted(name), source.text(alias))
+def _renamed(node: "Node", source: Source) -> tuple[str, str]:
+    return "".join(source.field(node, "name").split()), source.field(node, "alias")
 
 
 def _repeats(node: "Node", source: Source) -> bool:
-    pairs = [_renamed(child, source) for child in node.children_by_field_name("name")]
-    return any(pair is not None and pair[0] == pair[1] for pair in pairs)
+    pairs = [_renamed(child, source) for child in node.named_children if child.type == "aliased_import"]
+    return any(name == alias for name, alias in pairs)
 
 
 def _kind(node: "Node", source: Source) -> ImportKind:
@@ -86,9 +90,8 @@ def _kind(node: "Node", source: Source) -> ImportKind:
         if above.type in _SUITES:
             break
         if above.type == "if_statement":
-            condition, then = above.child_by_field_name("condition"), above.child_by_field_name("consequence")
-            is_typing = condition is not None and source.text(condition) in _TYPING
-            return "type" if is_typing and then == inner else "conditional"
+            is_typing = source.field(above, "condition") in _TYPING
+            return "type" if is_typing and above.child_by_field_name("consequence") == inner else "conditional"
         if above.type == "try_statement" or (above.type == "with_statement" and "suppress" in _head(above, source)):
             return "conditional"
         inner = above
@@ -117,8 +120,8 @@ def _call(node: "Node", source: Source) -> Iterator[ImportStatement]:
 def _argument(given: list["Node"], name: str, position: int) -> "Node | None":
     for argument in given:
         if argument.type == "keyword_argument":
-            key, value = argument.child_by_field_name("name"), argument.child_by_field_name("value")
+            key = argument.child_by_field_name("name")
             if key is not None and key.text == name.encode():
-                return value
+                return argument.child_by_field_name("value")
     plain = [argument for argument in given if argument.type not in {"keyword_argument", "comment"}]
     return plain[position] if position < len(plain) else None

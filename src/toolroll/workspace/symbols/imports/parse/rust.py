@@ -28,22 +28,18 @@ def read(node: "Node", source: Source) -> Iterator[ImportStatement]:
     elif node.type == "mod_item":
         yield from _module(node, source)
     else:
-        name, alias = node.child_by_field_name("name"), node.child_by_field_name("alias")
-        if name is not None:
-            yield source.statement(node, source.text(name), binds=(source.text(name if alias is None else alias),))
+        name = source.field(node, "name")
+        yield source.statement(node, name, binds=(source.field(node, "alias") or name,))
 
 
 def _use(node: "Node", source: Source) -> Iterator[ImportStatement]:
-    argument = node.child_by_field_name("argument")
-    if argument is None:
-        return
     by_module: dict[str, dict[str, str]] = {}
     inline = _inline(node, source)
     is_public = any(child.type == "visibility_modifier" for child in node.named_children)
-    for module, name, bound in _flat("", argument, source, 0):
+    for module, name, bound in _flat("", node.child_by_field_name("argument"), source, 0):
         if module:
             by_module.setdefault(_from_file(module, inline), {})[name] = bound
-        else:  # `use serde;` names a crate and takes nothing out of it.
+        elif name != EVERYTHING:  # `use serde;` names a crate and takes nothing out of it.
             yield _used(node, name, {"": bound}, source, is_public=is_public)
     for module, taken in by_module.items():
         yield _used(node, module, taken, source, is_public=is_public)
@@ -60,30 +56,26 @@ def _used(node: "Node", module: str, taken: dict[str, str], source: Source, *, i
     )
 
 
-def _flat(prefix: str, node: "Node", source: Source, depth: int) -> Iterator[_Taken]:
-    if depth > MAX_BRACES:
+def _flat(prefix: str, node: "Node | None", source: Source, depth: int) -> Iterator[_Taken]:
+    if node is None or depth > MAX_BRACES:
         return
     if node.type == "use_list":
         for child in node.named_children:
             yield from _flat(prefix, child, source, depth + 1)
     elif node.type == "scoped_use_list":
-        path, inside = node.child_by_field_name("path"), node.child_by_field_name("list")
-        if inside is not None:
-            yield from _flat(_joined(prefix, "" if path is None else _path(path, source)), inside, source, depth + 1)
+        inner = _joined(prefix, _path(source.field(node, "path")))
+        yield from _flat(inner, node.child_by_field_name("list"), source, depth + 1)
     elif node.type == "use_wildcard":
-        inside = next(iter(node.named_children), None)
-        yield _joined(prefix, "" if inside is None else _path(inside, source)), EVERYTHING, EVERYTHING
+        yield _joined(prefix, _path(source.text(node).rstrip("*").rstrip().rstrip(":"))), EVERYTHING, EVERYTHING
     elif node.type == "use_as_clause":
-        path, alias = node.child_by_field_name("path"), node.child_by_field_name("alias")
-        if path is not None and alias is not None:
-            yield *_split(_joined(prefix, _path(path, source))), source.text(alias)
+        yield *_split(_joined(prefix, _path(source.field(node, "path")))), source.field(node, "alias")
     elif node.type not in {"line_comment", "block_comment"}:
-        module, name = _split(_joined(prefix, _path(node, source)))
+        module, name = _split(_joined(prefix, _path(source.text(node))))
         yield module, name, name
 
 
-def _path(node: "Node", source: Source) -> str:
-    return source.dotted(node).removeprefix("::").replace("r#", "")
+def _path(text: str) -> str:
+    return "".join(text.split()).removeprefix("::").replace("r#", "")
 
 
 def _joined(prefix: str, path: str) -> str:
@@ -100,8 +92,8 @@ def _split(path: str) -> tuple[str, str]:
 
 def _inline(node: "Node", source: Source) -> list[str]:
     """The modules written out in this file that the node stands in, outermost first."""
-    names = [above.child_by_field_name("name") for above in ancestors(node) if above.type == "mod_item"]
-    return [source.text(name) for name in reversed(names) if name is not None]
+    names = [source.field(above, "name") for above in ancestors(node) if above.type == "mod_item"]
+    return names[::-1]
 
 
 def _from_file(module: str, inline: list[str]) -> str:
@@ -118,10 +110,7 @@ def _from_file(module: str, inline: list[str]) -> str:
 
 
 def _module(node: "Node", source: Source) -> Iterator[ImportStatement]:
-    name = node.child_by_field_name("name")
-    if name is None:
-        return
-    bound = source.text(name).removeprefix("r#")
+    bound = source.field(node, "name").removeprefix("r#")
     path = _path_attribute(node, source)
     is_public = any(child.type == "visibility_modifier" for child in node.named_children)
     if path is not None:

@@ -51,11 +51,9 @@ def _selected(node: "Node", source: Source) -> dict[str, str]:
     taken: dict[str, str] = {}
     for child in node.named_children:
         if child.type in _RENAMED:
-            name, alias = child.child_by_field_name("name"), child.child_by_field_name("alias")
-            if name is not None:
-                taken[source.text(name)] = "_" if alias is None else source.text(alias)
+            taken[source.field(child, "name")] = source.field(child, "alias") or "_"
         elif child.type == "namespace_wildcard":
             taken[EVERYTHING] = EVERYTHING
-        elif child.type == "identifier":
+        else:
             taken[source.text(child)] = source.text(child)
     return taken

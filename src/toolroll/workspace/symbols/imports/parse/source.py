@@ -43,6 +43,11 @@ class Source:
         """What stands at the node, whatever bytes it is made of."""
         return self._data[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
+    def field(self, node: "Node", name: str) -> str:
+        """What stands in a field of the node; nothing where the grammar found none in broken code."""
+        child = node.child_by_field_name(name)
+        return "" if child is None else self.text(child)
+
     def dotted(self, node: "Node") -> str:
         """What stands at the node, without the blanks and line ends that may stand around dots."""
         return "".join(self.text(node).replace("\\", " ").split())

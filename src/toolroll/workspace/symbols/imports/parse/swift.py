@@ -16,11 +16,9 @@ _DECLARATIONS: Final = frozenset({"class", "enum", "func", "let", "protocol", "s
 
 def read(node: "Node", source: Source) -> Iterator[ImportStatement]:
     """The statements one captured node stands for."""
-    place = next((child for child in node.named_children if child.type == "identifier"), None)
-    if place is None:
-        return
-    path = source.dotted(place)
-    before = source.text(node).split(path)[0].split()
+    places = [child for child in node.named_children if child.type == "identifier"]
+    path = "".join(source.dotted(place) for place in places[:1])
+    before = source.text(node).partition(path or "\n")[0].split()
     module, _, name = path.rpartition(".")
     takes_one = bool(module) and bool(_DECLARATIONS & set(before))
     is_exported = "@_exported" in before or "public" in before

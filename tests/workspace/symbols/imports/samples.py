@@ -1,0 +1,88 @@
+"""Small trees and parsed texts for the tests of imports."""
+
+from collections.abc import Mapping
+from posixpath import splitext
+from typing import Any
+
+from tree_sitter import Parser
+
+from toolroll.workspace.symbols.imports.importers import EdgeTable, Importers, importers_of
+from toolroll.workspace.symbols.imports.resolver import Resolver
+from toolroll.workspace.symbols.imports.statement import ImportStatement
+from toolroll.workspace.symbols.imports.statements import imports_of
+from toolroll.workspace.symbols.languages import LANGUAGES, grammar
+
+ENDINGS = {
+    ".c": "c",
+    ".go": "go",
+    ".h": "c",
+    ".java": "java",
+    ".js": "javascript",
+    ".kt": "kotlin",
+    ".lua": "lua",
+    ".php": "php",
+    ".py": "python",
+    ".rb": "ruby",
+    ".rs": "rust",
+    ".scala": "scala",
+    ".sh": "bash",
+    ".swift": "swift",
+    ".ts": "typescript",
+    ".tsx": "tsx",
+}
+
+
+def statements(language: str, text: str | bytes) -> tuple[ImportStatement, ...]:
+    data = text.encode() if isinstance(text, str) else text
+    return imports_of(language, Parser(grammar(LANGUAGES[language])).parse(data), data)
+
+
+def shown(language: str, text: str | bytes) -> list[str]:
+    """Statements in one line each; what has its default is left out."""
+    return [line(each) for each in statements(language, text)]
+
+
+def line(each: ImportStatement) -> str:
+    parts = ["." * each.level + each.module]
+    parts += [f"takes {','.join(each.names)}"] if each.names else []
+    parts += [f"as {','.join(each.binds)}"] if each.binds and each.binds != each.names else []
+    parts += [each.kind] if each.kind != "static" else []
+    parts += [each.form] if each.form != "module" else []
+    parts += ["passes on"] if each.passes_on else []
+    return " ".join(parts)
+
+
+def statement(module: str, *names: str, **more: Any) -> ImportStatement:
+    return ImportStatement(module=module, names=names, line=1, end_line=1, text=module, **more)
+
+
+def resolver_of(files: Mapping[str, str]) -> Resolver:
+    """A resolver for files with these texts."""
+    return Resolver(files, lambda path: files[path].encode("utf-8", "surrogatepass"))
+
+
+def targets(files: Mapping[str, str], importer: str, module: str, *names: str, **more: Any) -> list[str]:
+    """The files a statement leads to; a question mark follows what is only guessed."""
+    found = resolver_of(files).resolve(importer, statement(module, *names, **more))
+    return [f"{each.path}{'' if each.certainty == 'resolved' else '?'}" for each in found]
+
+
+def edges_of(files: Mapping[str, str], resolver: Resolver) -> EdgeTable:
+    """The edges between files, read out of their texts."""
+    languages = {path: ENDINGS.get(splitext(path)[1]) for path in files}
+    each = ((path, statements(language, files[path])) for path, language in languages.items() if language)
+    return EdgeTable(edge for path, found in each for edge in resolver.edges(path, found))
+
+
+def ask(files: Mapping[str, str], asked: str, **more: Any) -> Importers:
+    resolver = resolver_of(files)
+    return importers_of(asked, edges_of(files, resolver), resolver, **more)
+
+
+def importers(files: Mapping[str, str], asked: str, **more: Any) -> list[str]:
+    """Who imports it, in one line each: place, kind, certainty where it is a guess, and who passed it on."""
+    rows = []
+    for each in ask(files, asked, **more).found:
+        guess = "" if each.certainty == "resolved" else "?"
+        rows.append(f"{each.path}:{each.line} {each.kind}{guess}" + (f" via {each.via}" if each.via else ""))
+    return rows
