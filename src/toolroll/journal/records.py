@@ -154,14 +154,15 @@ class Trimmed:
 class Compacted:
     """From here on the model is sent a summary in the place of the first `through` messages of the conversation.
 
-    `pinned` are those among them that it is still sent, by their place, and `decisions` the lines of the summary that
-    the next one must hold again. The messages themselves stay on record.
+    `pinned` are those among them that it is still sent, by their place. `decisions` and `references` are lines of the
+    summary that the next one must hold again. The messages themselves stay on record.
     """
 
     through: int
     summary: str
     pinned: tuple[int, ...] = ()
     decisions: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
     kind: Literal["compacted"] = "compacted"
 
 

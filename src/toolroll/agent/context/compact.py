@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from toolroll.agent.budget import CHARACTERS_PER_TOKEN, tokens_of
-from toolroll.agent.context.facts import Facts, facts_in, referred, within
+from toolroll.agent.context.facts import Facts, bundled, facts_in, referred, within
 from toolroll.agent.context.summary import INSTRUCTION, read_summary, summary_text
 from toolroll.agent.events import ContextCompacted, Event, Retrying, Warned
 from toolroll.agent.result import SubRun
@@ -132,20 +132,28 @@ def _spend(state: RunState, response: ModelResponse) -> None:
 
 
 def _record(state: RunState, plan: _Plan, text: str) -> Compacted:
-    earlier = () if state.window.compacted is None else state.window.compacted.decisions
-    written = read_summary(text, earlier)
-    facts = _facts(state, plan)
+    earlier = state.window.compacted or Compacted(through=0, summary="")
+    written = read_summary(text, earlier.decisions)
+    references = (*earlier.references, *_bundled(state, earlier.through, plan.through))
     return Compacted(
         through=plan.through,
-        summary=summary_text(written, facts),
+        summary=summary_text(written, _facts(state, plan, references)),
         pinned=plan.pinned,
         decisions=written.decisions,
+        references=references,
     )
 
 
-def _facts(state: RunState, plan: _Plan) -> Facts:
+def _bundled(state: RunState, start: int, end: int) -> tuple[str, ...]:
+    if state.outputs is None:
+        return ()
+    return bundled(state.history.legal()[start:end], state.window.trimmed, state.outputs)
+
+
+def _facts(state: RunState, plan: _Plan, references: Sequence[str]) -> Facts:
     """Found in all of the conversation each time, however often it was compacted before."""
     conversation = state.history.legal()[: plan.through]
     facts = facts_in(conversation, state.run.state, state.window.trimmed)
+    facts = replace(facts, references=(*facts.references, *references))
     room = state.window.limits.window_tokens * CHARACTERS_PER_TOKEN // FACTS_SHARE
     return replace(facts, references=referred(facts.references, room, state.outputs), paths=within(facts.paths, room))

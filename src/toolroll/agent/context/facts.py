@@ -7,18 +7,21 @@ from typing import Final
 from toolroll.agent.context.keeping import Keeper
 from toolroll.errors import JsonRefused
 from toolroll.kernel.conversation import AssistantMessage, Message, ToolResults
-from toolroll.kernel.messages import ToolCall
+from toolroll.kernel.messages import TextPart, ToolCall, ToolMessage
 from toolroll.kernel.parse import parse_object
 from toolroll.kernel.serialize import dump_json
+from toolroll.outputs.names import EXEMPT
 from toolroll.safe.text import one_line
 
 TODOS: Final = "todos"
 """What is kept with a run under this name is its plan."""
 REFERENCES: Final = "earlier_references"
 """The name under which references that no longer fit are kept."""
+BUNDLE: Final = "earlier_outputs"
+"""The name under which short outputs are kept together."""
 PATH_NAMES: Final = frozenset({"path", "paths", "file", "files", "file_path", "filename", "folder", "directory"})
 """The parameters that hold paths, in our tools and in most others."""
-ARGUMENTS_CHARACTERS: Final = 60
+CALL_CHARACTERS: Final = 80
 MAX_PATH_CHARACTERS: Final = 200
 MAX_TODOS_CHARACTERS: Final = 8_000
 
@@ -34,11 +37,11 @@ class Facts:
 
 def facts_in(messages: Sequence[Message], kept: Mapping[str, object], late: Mapping[str, str]) -> Facts:
     """The facts of that part of a conversation; `late` are references that were made when outputs were trimmed."""
-    calls = [call for message in messages if isinstance(message, AssistantMessage) for call in message.calls]
+    calls = _calls(messages)
     todos = kept.get(TODOS)
     return Facts(
-        references=tuple(_references(messages, {call.id: call for call in calls}, late)),
-        paths=tuple(dict.fromkeys(path for call in calls for path in _paths(call))),
+        references=tuple(_references(messages, calls, late)),
+        paths=tuple(dict.fromkeys(path for call in calls.values() for path in _paths(call))),
         todos="" if todos is None else one_line(dump_json(todos), MAX_TODOS_CHARACTERS),
     )
 
@@ -66,16 +69,38 @@ def referred(lines: Sequence[str], characters: int, keeper: Keeper | None) -> tu
     return (f"{ref.id}: the list of {len(older)} earlier references, a line each, with the first output first", *shown)
 
 
+def bundled(messages: Sequence[Message], late: Mapping[str, str], keeper: Keeper) -> tuple[str, ...]:
+    """A reference to all outputs of these messages that have none of their own: they are kept together, in order."""
+    calls = _calls(messages)
+    results = [one for message in messages if isinstance(message, ToolResults) for one in message.results]
+    left = [one for one in results if one.output_ref is None and one.call_id not in late and one.name not in EXEMPT]
+    if not left:
+        return ()
+    text = "\n".join(f"### {one.name} {calls[one.call_id].arguments}\n{_text(one)}" for one in left)
+    ref = keeper.keep(BUNDLE, BUNDLE, text + "\n")
+    return () if ref is None else (f"{ref.id}: {len(left)} short outputs together, each under '### tool arguments'",)
+
+
+def _text(result: ToolMessage) -> str:
+    content = result.content
+    return content if isinstance(content, str) else "\n".join(one.text for one in content if isinstance(one, TextPart))
+
+
+def _calls(messages: Iterable[Message]) -> dict[str, ToolCall]:
+    turns = (message for message in messages if isinstance(message, AssistantMessage))
+    return {call.id: call for turn in turns for call in turn.calls}
+
+
 def _references(messages: Iterable[Message], calls: Mapping[str, ToolCall], late: Mapping[str, str]) -> Iterator[str]:
     for message in messages:
         for result in message.results if isinstance(message, ToolResults) else ():
-            ref, call = result.output_ref, calls.get(result.call_id)
+            ref = result.output_ref
             ref_id = late.get(result.call_id) if ref is None else ref.id
             if ref_id is None:
                 continue
             size = "" if ref is None else f", {ref.byte_size:,} bytes, {ref.line_count:,} lines"
-            arguments = "" if call is None else f" {one_line(call.arguments, ARGUMENTS_CHARACTERS)}"
-            yield f"{ref_id}: {one_line(result.name, ARGUMENTS_CHARACTERS)}{arguments}{size}"
+            call = f"{result.name} {calls[result.call_id].arguments}"
+            yield f"{ref_id}: {one_line(call, CALL_CHARACTERS)}{size}"
 
 
 def _paths(call: ToolCall) -> Iterator[str]:

@@ -9,6 +9,8 @@ from toolroll.kernel.parse import parse_object
 from toolroll.outputs.cut import cut_for_context, cut_parts
 from toolroll.outputs.names import EXEMPT
 
+KEPT_LATER_CHARACTERS: Final = 4_096
+"""Short outputs are never cut. Writing a file takes as long as a step of the loop, and most are not read again."""
 IN_A_THREAD_CHARACTERS: Final = 262_144
 """From here on writing takes longer than handing it to a thread: about a millisecond."""
 _MAX_REF_CHARACTERS: Final = 64
@@ -23,8 +25,14 @@ class Keeper(Protocol):
 
 
 async def kept(keeper: Keeper, message: ToolMessage, limit_bytes: int) -> ToolMessage:
-    """The result as the context gets it; what takes long to write is written beside the loop."""
-    if len(message.content) < IN_A_THREAD_CHARACTERS and isinstance(message.content, str):
+    """The result as the context gets it; what takes long to write is written beside the loop.
+
+    A short one is kept when it leaves the context. Until then it stands there, and in the run log, whole.
+    """
+    length = len(message.content) if isinstance(message.content, str) else IN_A_THREAD_CHARACTERS
+    if length < KEPT_LATER_CHARACTERS:
+        return message
+    if length < IN_A_THREAD_CHARACTERS:
         return kept_result(keeper, message, limit_bytes)
     import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
 

@@ -1,16 +1,18 @@
 """What a run begins with: where its outputs go, the tools that read them back, and an empty window."""
 
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from toolroll.agent.budget import CHARACTERS_PER_TOKEN
 from toolroll.agent.context.rules import context_limits
 from toolroll.agent.context.window import Window
 from toolroll.agent.setup import Setup
+from toolroll.kernel.context import ToolContext
 from toolroll.kernel.conversation import Message, ToolResults
 from toolroll.kernel.serialize import dump_json
-from toolroll.kernel.tool import ToolDefinition
+from toolroll.kernel.tool import Tool, ToolDefinition
 from toolroll.kernel.toolset import Toolset
 from toolroll.outputs.names import EXEMPT
 from toolroll.outputs.store import OutputStore
@@ -33,10 +35,27 @@ def with_output_tools(setup: Setup, outputs: OutputStore | None) -> Setup:
     """The setup with the two tools that read outputs back, unless it has tools of these names."""
     if outputs is None or any(setup.tools.get(name) for name in EXEMPT):
         return setup
+    tools = Toolset([*setup.tools, *_output_tools()])
+    return replace(setup, tools=tools, definitions=tools.definitions)
+
+
+@lru_cache(maxsize=1)
+def _output_tools() -> tuple[Tool, ...]:
+    # Once for all runs: making them takes as long as ten steps.
     from toolroll.outputs.tools import output_tools  # noqa: PLC0415 - only who keeps outputs needs them
 
-    tools = Toolset([*setup.tools, *output_tools(outputs)])
-    return replace(setup, tools=tools, definitions=tools.definitions)
+    return output_tools(_store_of)
+
+
+class _KeepsOutputs(Protocol):
+    @property
+    def outputs(self) -> OutputStore: ...
+
+
+def _store_of(ctx: ToolContext) -> OutputStore:
+    """That of the run which the call belongs to: an agent's, for nobody else was given these tools."""
+    going: _KeepsOutputs = ctx.run.going  # type: ignore[attr-defined]  # of `AgentRun`, which imports this module
+    return going.outputs
 
 
 def window_for(setup: Setup, *, keeps_outputs: bool) -> Window:
