@@ -10,18 +10,14 @@ from pydantic import Field
 
 from toolroll.kernel.context import ToolContext
 from toolroll.kernel.define import tool
-from toolroll.kernel.depends import Depends
 from toolroll.packs.code.failing import told
-from toolroll.packs.code.keys import WORKSPACE
+from toolroll.packs.code.keys import InWorkspace
 from toolroll.packs.code.seen import SeenFiles
 from toolroll.packs.code.wording import found_text, listing_text, page_of, search_text
 from toolroll.workspace.find import find_files as find_in
 from toolroll.workspace.listing import list_folder
 from toolroll.workspace.reading import read_lines
 from toolroll.workspace.search import search
-from toolroll.workspace.workspace import Workspace
-
-InWorkspace = Annotated[Workspace, Depends(WORKSPACE)]
 
 
 @tool(brings="private", paths=["path"])

@@ -1,16 +1,18 @@
 """What the tools of this pack stand on: the workspace, its history and its index, made once for a run.
 
-A surface says where the run works with `deps={"root": ..., "deny": [...], "limits": ...}`; what is left out is the
-working folder, no rules, and the usual limits.
+A surface says where the run works with `deps`: `root` (the working folder if it is left out), `deny`, `limits`, and
+`by_person` for calls that a person makes, who needs to have read nothing before (C19).
 """
 
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, cast
+from typing import Annotated, Final, cast
 
 from toolroll.kernel.context import ToolContext
-from toolroll.kernel.depends import DependencyKey
+from toolroll.kernel.depends import DependencyKey, Depends
+from toolroll.workspace.history.history import History
+from toolroll.workspace.history.recovery import open_history
 from toolroll.workspace.limits import DEFAULT_LIMITS, Limits
 from toolroll.workspace.workspace import Workspace
 
@@ -26,3 +28,24 @@ def open_workspace(ctx: ToolContext) -> Iterator[Workspace]:
 
 
 WORKSPACE: Final[DependencyKey[Workspace]] = DependencyKey("code.workspace", open_workspace, scope="run")
+
+InWorkspace = Annotated[Workspace, Depends(WORKSPACE)]
+
+
+def open_changes(workspace: InWorkspace, ctx: ToolContext) -> Iterator[History]:
+    """The history of the workspace; what a kill left half done is put right first."""
+    history, recovered = open_history(workspace)
+    for one in recovered:
+        ctx.logger.warning("change %s was left half done: %s", one.id, one.outcome)
+    with history:
+        yield history
+
+
+HISTORY: Final[DependencyKey[History]] = DependencyKey("code.history", open_changes, scope="run")
+
+WithHistory = Annotated[History, Depends(HISTORY)]
+
+
+def is_by_person(ctx: ToolContext) -> bool:
+    """Whether a person makes this call, not a model."""
+    return bool(ctx.deps.get("by_person"))

@@ -1,0 +1,66 @@
+"""Carrying out what was approved, and telling the model what was written and how it differs from what it proposed."""
+
+import asyncio
+
+from toolroll.kernel.context import ToolContext
+from toolroll.kernel.diff import unified_diff
+from toolroll.packs.code.failing import failure, told
+from toolroll.packs.code.seen import SeenFiles
+from toolroll.safe.names import shown
+from toolroll.workspace.applying import Applied, apply
+from toolroll.workspace.edits.carrier import carry
+from toolroll.workspace.history.history import History
+from toolroll.workspace.proposal import Change, Proposal
+from toolroll.workspace.text import split_lines
+from toolroll.workspace.workspace import Workspace
+
+
+async def carry_out(workspace: Workspace, history: History, ctx: ToolContext) -> str:
+    """Write the proposal that was approved; what the model reads about it."""
+    preview = ctx.preview
+    if preview is None or not isinstance(preview.payload, Proposal):
+        raise failure("Nobody has approved this. Nothing was written.", code="needs_approval")
+    proposal = preview.payload
+    with told():
+        applied = await asyncio.to_thread(apply, workspace, proposal, history, run_id=ctx.run_id)
+    _note_seen(SeenFiles(ctx.run), proposal)
+    return "\n".join([_summary(proposal, applied), *applied.notes, *_difference(proposal)])
+
+
+def _summary(proposal: Proposal, applied: Applied) -> str:
+    files = ", ".join(f"{shown(str(change.path))} ({_counts(change)})" for change in proposal.changes)
+    return f"Written: {files}. Undo it with change id {applied.id}."
+
+
+def _counts(change: Change) -> str:
+    lines = change.diff[2:]
+    added, removed = (sum(line.startswith(sign) for line in lines) for sign in "+-")
+    return f"{'new, ' if change.before is None else ''}+{added} -{removed}"
+
+
+def _difference(proposal: Proposal) -> list[str]:
+    """What the person wrote or took instead, as a diff from the old content: the model proposed something else."""
+    if proposal.edited is None:
+        return []
+    told_so = "The person did not take all of it as proposed. This is what was changed:"
+    return [told_so, *(_change_text(change) for change in proposal.changes)]
+
+
+def _change_text(change: Change) -> str:
+    before, after = change.texts
+    return "".join(unified_diff(before, after, path=str(change.path))).rstrip("\n")
+
+
+def _note_seen(seen: SeenFiles, proposal: Proposal) -> None:
+    """The model knows what it wrote itself; of a file that it had seen in parts, it still knows parts."""
+    for change in proposal.changes:
+        path = str(change.path)
+        if change.after is None or change.target is None:
+            seen.forget(path)
+            continue
+        total = len(split_lines(carry(change.after).text))
+        known = seen.get(path)
+        if change.before is None or (known is not None and known.is_whole):
+            seen.add_whole(path, change.target, total)
+        else:
+            seen.add(path, change.target, total, [])
