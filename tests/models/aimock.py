@@ -31,8 +31,11 @@ def aimock(folder: Path, fixtures: Sequence[Any]) -> Iterator[str]:
         assert process.stdout is not None
         found = next((match for line in process.stdout if (match := LISTENS.search(line))), None)
         assert found is not None, "aimock ended before it listened"
-        threading.Thread(target=process.stdout.read, daemon=True).start()  # a full pipe would stop it
+        reading = threading.Thread(target=process.stdout.read)  # a full pipe would stop it
+        reading.start()
         yield found[1]
+        process.kill()
+        reading.join()
     finally:
         process.kill()
-        process.wait()
+        process.communicate()
