@@ -41,6 +41,12 @@ def _load_standard() -> "tuple[Tool, ...]":
     return TOOLS
 
 
+def _load_code() -> "tuple[Tool, ...]":
+    from toolroll.packs.code.tools import TOOLS  # noqa: PLC0415 - see above
+
+    return TOOLS
+
+
 PACKS: Final = (
     Pack(
         name="standard",
@@ -51,6 +57,37 @@ PACKS: Final = (
             ToolLine(name="read_todos", effect="reads", summary="Read the list of todos with their ids and statuses."),
         ),
         load=_load_standard,
+    ),
+    Pack(
+        name="code",
+        summary="Exploring and changing a project, with a person's approval.",
+        tools=(
+            ToolLine(name="read_file", effect="reads", summary="Read a file of the project, with line numbers."),
+            ToolLine(
+                name="list_files",
+                effect="reads",
+                summary="List the files and folders in a folder, with kind, size and date.",
+            ),
+            ToolLine(
+                name="search_files", effect="reads", summary="Search the text of files with a regular expression."
+            ),
+            ToolLine(name="find_files", effect="reads", summary="Find files by name."),
+            ToolLine(
+                name="edit_file", effect="writes", summary="Propose changes to a file by its complete new content."
+            ),
+            ToolLine(
+                name="create_file",
+                effect="writes",
+                summary="Propose a new file with the given content; folders that it needs are made.",
+            ),
+            ToolLine(name="edit", effect="writes", summary="Propose to replace one passage of a file."),
+            ToolLine(
+                name="apply_changes",
+                effect="writes",
+                summary="Propose several edits and files as one change.",
+            ),
+        ),
+        load=_load_code,
     ),
 )
 """Every pack, in the order in which lists show them."""

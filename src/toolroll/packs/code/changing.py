@@ -194,7 +194,7 @@ edit: Final = _changing(
 
 apply_changes: Final = _changing(
     "apply_changes",
-    "Propose several edits and files as one change: the person sees all of it at once, and all that they take happens, "
+    "Propose several edits and files as one change. The person sees all of it at once, and all that they take happens, "
     "or nothing. Use it where changes belong together, such as a rename in several files.",
     ApplyChanges,
     _draft_changes,

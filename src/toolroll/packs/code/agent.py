@@ -1,0 +1,56 @@
+"""The coding agent: the tools, a prompt that says how to use them, and the project's own instructions (C40, C43)."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from typing_extensions import TypedDict, Unpack
+
+from toolroll.agent.agent import Agent
+from toolroll.agent.options import AgentOptions
+from toolroll.errors import FileProblem, PathRefused
+from toolroll.kernel.tool import Tool
+from toolroll.packs.code.prompt import system_prompt
+from toolroll.packs.code.tools import READING, TOOLS
+from toolroll.safe.names import RelativePath
+from toolroll.workspace.text import decode
+from toolroll.workspace.workspace import Workspace
+
+INSTRUCTIONS: Final = RelativePath(parts=("AGENTS.md",))
+
+
+class CodeOptions(TypedDict):
+    """The options of `Agent` that make it a coding agent."""
+
+    tools: list[Tool]
+    system: str
+    deps: dict[str, object]
+
+
+def code_options(
+    workspace: Workspace, *, read_only: bool = False, more_tools: Sequence[Tool] = (), system: str = ""
+) -> CodeOptions:
+    """What makes an agent a coding agent: pass it on to `Agent`, with a model and what else it needs."""
+    tools = [*(READING if read_only else TOOLS), *more_tools]
+    prompt = system_prompt(instructions=project_instructions(workspace), tools=[tool.name for tool in tools])
+    return {
+        "tools": tools,
+        "system": f"{prompt}\n\n{system}" if system else prompt,
+        "deps": {"root": workspace.root, "deny": workspace.denials.patterns, "limits": workspace.limits},
+    }
+
+
+def code_agent(root: Path | str, *, read_only: bool = False, **options: Unpack[AgentOptions]) -> Agent[None]:
+    """An agent at work in a folder; `options` are those of `Agent`, the model among them."""
+    with Workspace(root) as workspace:
+        made = code_options(workspace, read_only=read_only)
+    merged: AgentOptions = {**made, **options}
+    return Agent(**merged)
+
+
+def project_instructions(workspace: Workspace) -> str | None:
+    """The project's AGENTS.md; None where there is none that can be read."""
+    try:
+        return decode(workspace.read(INSTRUCTIONS).data, path=str(INSTRUCTIONS)).text
+    except (FileProblem, PathRefused):
+        return None
