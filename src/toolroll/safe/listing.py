@@ -10,6 +10,7 @@ from typing import Final, Literal
 from toolroll.safe.names import shown
 
 Kind = Literal["file", "folder", "link", "other"]
+Special = Literal["pipe", "socket", "device"]
 
 MAX_ENTRIES: Final = 200_000  # about 60 MB of entries; the largest folder of a usual project has some thousands
 
@@ -18,13 +19,17 @@ _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One name in a folder; `problem` is the system's word when there is more to know that it would not tell."""
+    """One name in a folder; `problem` is the system's word when there is more to know that it would not tell.
+
+    `special` says of what kind the others are, where that is known.
+    """
 
     name: str
     kind: Kind
     size: int = 0
     mtime_ns: int = 0
     problem: str | None = None
+    special: Special | None = None
 
     @property
     def shown(self) -> str:
@@ -54,6 +59,14 @@ def kind_of_mode(mode: int) -> Kind:
     return "link" if stat.S_ISLNK(mode) else "other"
 
 
+def _special(mode: int) -> Special | None:
+    if stat.S_ISFIFO(mode):
+        return "pipe"
+    if stat.S_ISSOCK(mode):
+        return "socket"
+    return "device" if stat.S_ISCHR(mode) or stat.S_ISBLK(mode) else None
+
+
 def _entry(found: "os.DirEntry[str]") -> Entry | None:
     """The entry; None when it was removed meanwhile, and one that says so when the system keeps its kind to itself."""
     try:
@@ -63,4 +76,5 @@ def _entry(found: "os.DirEntry[str]") -> Entry | None:
     except OSError as error:
         return Entry(name=found.name, kind="other", problem=errno.errorcode.get(error.errno or 0, "EUNKNOWN"))
     kind = kind_of_mode(status.st_mode)
-    return Entry(name=found.name, kind=kind, size=status.st_size, mtime_ns=status.st_mtime_ns)
+    special = _special(status.st_mode)
+    return Entry(name=found.name, kind=kind, size=status.st_size, mtime_ns=status.st_mtime_ns, special=special)

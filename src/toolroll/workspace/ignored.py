@@ -15,13 +15,14 @@ BUILT_IN: Final = Path(__file__).with_name("ignored.gitignore")
 _SPECIAL: Final = re.compile(r"[\[\]{}!\\]")
 
 
-def walk_arguments(workspace: "Workspace", *, ignoring: bool = True) -> list[str]:
-    """The arguments with which ripgrep sees the files that count, or all of them.
+def walk_arguments(workspace: "Workspace", *, ignoring: bool = True, denying: bool = True) -> list[str]:
+    """The arguments with which ripgrep sees the files that count; or, to count them, ignored and denied ones too.
 
     Files whose name begins with a dot count. Ignore files of folders above the workspace count where git would read
     them; settings of the user and the machine do not, so that everybody sees the same.
     """
-    arguments = ["--hidden", "--no-ignore-global", "--no-require-git", *_deny_arguments(workspace)]
+    denied = _deny_arguments(workspace) if denying else ()
+    arguments = ["--hidden", "--no-ignore-global", "--no-require-git", *denied]
     if not ignoring:
         return ["--no-ignore", *arguments]
     if not _in_repository(workspace.root):

@@ -41,7 +41,7 @@ def tracked_paths(workspace: "Workspace", folder: RelativePath | None = None) ->
     arguments = ["--files", "--null", *walk_arguments(workspace), "--", start_of(workspace, folder)]
     found = iterate_ripgrep(arguments, cwd=workspace.root, separator=b"\0")
     for printed in islice(found, workspace.limits.walk_files):
-        path = path_of(printed)
+        path = path_from(text_of(printed))
         if not workspace.is_denied(path):
             yield path
 
@@ -62,6 +62,11 @@ def as_argument(path: RelativePath) -> str:
     return "./" + "/".join(path.parts)
 
 
-def path_of(printed: bytes) -> RelativePath:
+def text_of(printed: bytes) -> str:
     """The path that ripgrep printed; a name that is not UTF-8 carries its bytes as surrogates."""
-    return RelativePath(parts=tuple(os.fsdecode(printed.removeprefix(b"./")).split("/")))
+    return os.fsdecode(printed.removeprefix(b"./"))
+
+
+def path_from(name: str) -> RelativePath:
+    """The path of a name that a walk found."""
+    return RelativePath(parts=tuple(name.split("/")))

@@ -1,0 +1,129 @@
+"""How many lines match in which file, and, where none does, why that may be."""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Literal
+
+from toolroll.safe.ripgrep import run_ripgrep
+from toolroll.workspace.account import Skipped
+from toolroll.workspace.globs import compiled, fits
+from toolroll.workspace.ignored import walk_arguments
+from toolroll.workspace.tree import text_of
+from toolroll.workspace.walking import Clock, count_ignored, walk
+
+if TYPE_CHECKING:
+    from toolroll.workspace.workspace import Workspace
+
+_ROW_BYTES: Final = 256  # a long path and a number
+_EXIT_PROBLEM: Final = 2
+_PLAIN_GLOB: Final = re.compile(r"[\w.*?+-]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """Where is searched: below `start`, in the words of ripgrep, in files that fit the pattern."""
+
+    start: str
+    file_pattern: str | None
+
+    def has(self, name: str) -> bool:
+        """Whether the pattern fits a file, by its path from the workspace or from where the search starts."""
+        if self.file_pattern is None:
+            return True
+        below = name.removeprefix(self.start.removeprefix("./") + "/")
+        return fits(self.file_pattern, name) or fits(self.file_pattern, below)
+
+    @property
+    def arguments(self) -> list[str]:
+        """What lets ripgrep pass over most files that do not fit.
+
+        As a type of files: `--glob` would also bring back what is ignored. Types are about the last name alone.
+        """
+        names = {wanted[-1] for wanted in compiled(self.file_pattern or "")}
+        if not names or not all(map(_PLAIN_GLOB.fullmatch, names)) or "**" in names:
+            return []
+        return [*(f"--type-add=wanted:{name}" for name in sorted(names)), "--type=wanted"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """The files that were searched, and the numbers of matching lines where there are any; nothing denied is here."""
+
+    searched: frozenset[str]
+    matching: dict[str, int]
+    timed_out: bool
+    failed: bool
+
+
+async def count_matches(workspace: "Workspace", asked: Sequence[str], scope: Scope, clock: Clock) -> Counts:
+    """Search everything once; `failed` says that nothing was searched and something is wrong."""
+    rows: list[bytes] = []
+
+    def on_row(row: bytes) -> bool:
+        rows.append(row)
+        return True
+
+    limits = workspace.limits
+    # With zeros included it names every file that it took for text; binary ones are missing.
+    flags = ["--count", "--include-zero", "--null", "--with-filename", f"--max-filesize={limits.search_file_bytes}"]
+    arguments = [*flags, *walk_arguments(workspace), *scope.arguments, *asked, "--", scope.start]
+    end = await run_ripgrep(
+        arguments,
+        cwd=workspace.root,
+        timeout_s=clock.left_s,
+        on_line=on_row,
+        limit_bytes=_ROW_BYTES * limits.walk_files,
+    )
+    counted = _read_rows(rows)
+    hides = workspace.denials.hides
+    seen = {name: count for name, count in counted.items() if scope.has(name) and not hides(name)}
+    return Counts(
+        searched=frozenset(seen),
+        matching={name: count for name, count in seen.items() if count},
+        timed_out=end.ended != "exited",
+        failed=end.exit_code == _EXIT_PROBLEM and not rows,
+    )
+
+
+def _read_rows(rows: list[bytes]) -> dict[str, int]:
+    """Names and numbers; a name with line ends in it came as several rows."""
+    counted, begun = {}, b""
+    for row in rows:
+        name, found, number = row.rpartition(b"\0")
+        if found:
+            counted[text_of(begun + name)] = int(number)
+            begun = b""
+        else:
+            begun += number + b"\n"
+    return counted
+
+
+async def account_for(workspace: "Workspace", scope: Scope, counts: Counts, clock: Clock) -> Skipped:
+    """Why nothing matched: what was passed over, by reason."""
+    tracked = await walk(workspace, scope.start, clock)
+    skipped = await count_ignored(workspace, scope.start, clock, tracked, scope.has)
+    if counts.timed_out or skipped.timed_out:
+        return replace(skipped, timed_out=True)
+    reasons = Counter(
+        _why_unsearched(workspace, name) for name in tracked.names if name not in counts.searched and scope.has(name)
+    )
+    return replace(
+        skipped,
+        binary=reasons["binary"],
+        too_large=reasons["too large"],
+        unreadable=reasons["unreadable"],
+    )
+
+
+def _why_unsearched(workspace: "Workspace", name: str) -> Literal["binary", "too large", "unreadable"]:
+    path = workspace.root / name
+    try:
+        size = path.lstat().st_size
+    except OSError:
+        return "unreadable"
+    if size > workspace.limits.search_file_bytes:
+        return "too large"
+    return "binary" if os.access(path, os.R_OK) else "unreadable"

@@ -1,0 +1,48 @@
+"""Patterns for file names as people write them: `*.py`, `src/**/test_*.js`, `*.{ts,tsx}`."""
+
+import re
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import Final
+
+MAX_ALTERNATIVES: Final = 64  # of braces, which multiply: {a,b}{a,b}{a,b}... doubles with each pair
+_BRACES: Final = re.compile(r"\{([^{}]*)\}")
+
+Parts = tuple[str, ...]
+
+
+def fits(pattern: str, path: str) -> bool:
+    """Whether a path fits: by its name alone where the pattern has no `/`, else as a whole.
+
+    `*` and `?` stay within one name, `**` as a whole name stands for any number of folders, `[abc]` and `{a,b}` for one
+    of several; several patterns have commas between them.
+    """
+    parts = tuple(path.split("/"))
+    return any(_fits(wanted, parts if len(wanted) > 1 else parts[-1:]) for wanted in compiled(pattern))
+
+
+@lru_cache(maxsize=256)
+def compiled(pattern: str) -> tuple[Parts, ...]:
+    """The alternatives of a pattern, each as its names."""
+    found = [pattern]
+    while len(found) <= MAX_ALTERNATIVES and any(_BRACES.search(one) for one in found):
+        found = [other for one in found for other in _opened(one)]
+    pieces = (piece.strip() for one in found for piece in one.split(","))
+    return tuple(tuple(piece.removeprefix("./").removeprefix("/").split("/")) for piece in pieces if piece)
+
+
+def _opened(pattern: str) -> list[str]:
+    match = _BRACES.search(pattern)
+    if not match:
+        return [pattern]
+    return [pattern[: match.start()] + one + pattern[match.end() :] for one in match[1].split(",")]
+
+
+def _fits(pattern: Parts, parts: Parts) -> bool:
+    reached = {0}  # how many names of the path the pattern so far can have used up
+    for piece in pattern:
+        if piece == "**":
+            reached = set(range(min(reached, default=len(parts) + 1), len(parts) + 1))
+        else:
+            reached = {at + 1 for at in reached if at < len(parts) and fnmatchcase(parts[at], piece)}
+    return len(parts) in reached

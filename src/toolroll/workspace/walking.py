@@ -1,0 +1,77 @@
+"""Names below a folder, in bounded time and without blocking anybody: for listing, finding, and counting."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from toolroll.safe.ripgrep import run_ripgrep
+from toolroll.workspace.account import Skipped
+from toolroll.workspace.ignored import walk_arguments
+from toolroll.workspace.tree import text_of
+
+if TYPE_CHECKING:
+    from toolroll.workspace.workspace import Workspace
+
+Fits = Callable[[str], bool]
+
+MAX_COUNTING_SECONDS: Final = 2.0  # for the number of ignored files: half a million of them
+_PATH_BYTES: Final = 256  # of a long path: what a walk may print is this much for each file that it may look at
+
+
+@dataclass(slots=True, kw_only=True)
+class Clock:
+    """The time that is left for one request, however many programs it takes."""
+
+    seconds: float
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def left_s(self) -> float:
+        """Seconds until it is up; never below zero."""
+        return max(0.0, self.seconds - (time.monotonic() - self.started))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Walked:
+    """The names that a walk found, as text with `/`, in no order; `is_complete` says that there are no more."""
+
+    names: list[str]
+    denied: int
+    is_complete: bool
+
+
+async def walk(workspace: "Workspace", start: str, clock: Clock, *, ignoring: bool = True) -> Walked:
+    """The files below a starting point that count (or all), without those that are denied, which are counted."""
+    names: list[str] = []
+    hides, most = workspace.denials.hides, workspace.limits.walk_files
+    denied = 0
+
+    def on_name(printed: bytes) -> bool:
+        nonlocal denied
+        name = text_of(printed)
+        if hides(name):
+            denied += 1
+        else:
+            names.append(name)
+        return len(names) + denied < most
+
+    arguments = ["--files", "--null", *walk_arguments(workspace, ignoring=ignoring, denying=False), "--", start]
+    end = await run_ripgrep(
+        arguments,
+        cwd=workspace.root,
+        timeout_s=clock.left_s,
+        on_line=on_name,
+        limit_bytes=_PATH_BYTES * most,
+        separator=b"\0",
+    )
+    return Walked(names=names, denied=denied, is_complete=end.ended == "exited")
+
+
+async def count_ignored(workspace: "Workspace", start: str, clock: Clock, seen: Walked, fits: Fits) -> Skipped:
+    """The account of a walk that found nothing: at least so many files were not among those that count."""
+    brief = Clock(seconds=min(clock.left_s, MAX_COUNTING_SECONDS))
+    every = await walk(workspace, start, brief, ignoring=False)
+    kept = set(seen.names)
+    ignored = sum(name not in kept and fits(name) for name in every.names)
+    return Skipped(ignored=ignored, denied=seen.denied, timed_out=not seen.is_complete)
