@@ -1,12 +1,15 @@
 """Requests are put together from pieces that are encoded once."""
 
 import json
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.models.asking import ADD, user
+from tests.models.histories import NOWHERE
 
 from toolroll.kernel.conversation import Message
+from toolroll.models.anthropic.model import AnthropicModel
 from toolroll.models.encode import HeadBytes, Json, MessageBytes, compact, join
 from toolroll.models.model import ModelRequest, WebSearch
 
@@ -119,3 +122,29 @@ def test_what_utf8_cannot_hold_is_replaced() -> None:
 
 def test_bodies_are_joined() -> None:
     assert json.loads(join(b'{"a":1}', "m", [b'{"x":1}', b'{"x":2}'])) == {"a": 1, "m": [{"x": 1}, {"x": 2}]}
+
+
+def test_strict_forms_are_worked_out_once_for_all_runs() -> None:
+    """Each run has its own memo; the model remembers the heads of the last ones, and none of their messages."""
+    made: list[ModelRequest] = []
+
+    class CountingModel(AnthropicModel):
+        def head(self, request: ModelRequest, stream: bool, /) -> Json:
+            made.append(request)
+            return super().head(request, stream)
+
+    model = CountingModel("m", transport=NOWHERE)
+    requests = [
+        ModelRequest(messages=[user()], tools=(ADD,)),
+        ModelRequest(messages=[user("other")], tools=(replace(ADD),)),
+        ModelRequest(messages=[user()], tools=(ADD,), tool_choice="none"),
+        ModelRequest(messages=[user()], tools=(replace(ADD, description="Else."),)),
+        ModelRequest(messages=[user()], tools=(ADD,), system="Be good."),
+    ]
+    for stream in (False, True):
+        expected = [AnthropicModel("m", transport=NOWHERE).encode(one, stream=stream) for one in requests]
+        for _ in range(2):
+            again = [model.encode(replace(one, memo={}), stream=stream) for one in requests]
+            assert again == expected
+    assert len(made) == 8
+    assert all(not kept.messages for kept, _, _ in model._heads)

@@ -61,16 +61,17 @@ class HeadBytes:
         """The bytes of everything but the messages."""
         key = (stream, request.tool_choice)
         found = self._kept.get(key)
-        if found is not None and _same_head(found[0], request):
+        if found is not None and found[0].tools is request.tools and same_head(found[0], request):
             return found[1]
         encoded = compact(self._to_json(request, stream))
         self._kept[key] = (request, encoded)
         return encoded
 
 
-def _same_head(one: ModelRequest, other: ModelRequest) -> bool:
+def same_head(one: ModelRequest, other: ModelRequest) -> bool:
+    """Whether two requests differ in their messages alone, streaming and the choice of tools aside."""
     return (
-        one.tools is other.tools
+        one.tools == other.tools
         and one.output_schema is other.output_schema
         and one.system == other.system
         and one.web_search == other.web_search

@@ -1,6 +1,7 @@
 """One request and its answer over any wire: what the wires have in common, in one place."""
 
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Final, Protocol
@@ -9,7 +10,7 @@ from toolroll.errors import ModelError
 from toolroll.kernel.conversation import Message, Origin, Wire
 from toolroll.models.body import UNREADABLE, read_json, unreadable
 from toolroll.models.catalog import ModelLimits
-from toolroll.models.encode import Json, RequestBytes
+from toolroll.models.encode import Json, RequestBytes, same_head
 from toolroll.models.failures import ErrorBody, error_in, read_error
 from toolroll.models.model import Delta, ModelRequest, ModelResponse
 from toolroll.models.sse import EventDecoder, ServerEvent
@@ -18,6 +19,9 @@ from toolroll.safe.secrets import redact
 
 OK: Final = 200
 """The one good status of all these endpoints."""
+
+_HEADS_KEPT: Final = 8
+"""A few agents may share a model, each with and without its tools."""
 
 NO_HEADERS: Final[Mapping[str, str]] = {}
 _SECRET_HEADERS: Final = ("x-api-key", "authorization")
@@ -57,6 +61,7 @@ class WireModel(ABC):
         self.limits = limits
         self._transport = transport
         self._headers = {"content-type": "application/json", **(headers or {})}
+        self._heads: deque[tuple[ModelRequest, tuple[object, ...], Json]] = deque(maxlen=_HEADS_KEPT)
         self._origin = Origin(wire=self.wire, model=model)
         # Providers quote the key that they refuse; what looks like one is redacted, and this is one for sure.
         self._secrets = tuple(self._headers[name].split()[-1] for name in _SECRET_HEADERS if name in self._headers)
@@ -93,9 +98,20 @@ class WireModel(ABC):
         key = f"{self.wire} {self.model}"
         kept = request.memo.get(key)
         if not isinstance(kept, RequestBytes):
-            kept = request.memo[key] = RequestBytes(head=self.head, messages=self.message_json)
+            kept = request.memo[key] = RequestBytes(head=self._known_head, messages=self.message_json)
         head = kept.head.of(request, stream=stream)
         return self.join(head, kept.messages.all(request.messages), request)
+
+    def _known_head(self, request: ModelRequest, stream: bool, /) -> Json:  # noqa: FBT001 - as `head`
+        """The head of an earlier run with the same tools: strict forms of their schemas cost as much as ten steps."""
+        said = (stream, request.tool_choice, self.limits)
+        for kept, of, head in self._heads:
+            if of == said and same_head(kept, request):
+                return head
+        head = self.head(request, stream)
+        # Not the messages, which a finished run no longer needs.
+        self._heads.append((replace(request, messages=(), memo={}), said, head))
+        return head
 
     def _response(self, answer: dict[str, Any]) -> ModelResponse:
         error = error_in(answer)
