@@ -1,0 +1,69 @@
+"""The index of lines against the plain way to find them."""
+
+import os
+import sys
+from itertools import accumulate
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolroll.outputs import lines
+from toolroll.outputs.lines import LineCounter, find_line
+
+BLOCK = 8
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "BLOCK_BYTES", BLOCK)
+
+
+def check(pieces: list[bytes]) -> None:
+    counter, data = LineCounter(), b"".join(pieces)
+    for piece in pieces:
+        counter.feed(piece)
+    rows = data.split(b"\n")
+    starts = [0, *accumulate(len(row) + 1 for row in rows[:-1])]
+    assert counter.byte_size == len(data)
+    assert counter.line_count == data.count(b"\n") + (data[-1:] not in (b"", b"\n"))
+    with TemporaryDirectory() as folder:
+        Path(folder, "data").write_bytes(data)
+        Path(folder, "lines").write_bytes(counter.index)
+        fds = [os.open(Path(folder, name), os.O_RDONLY) for name in ("data", "lines")]
+        try:
+            assert [find_line(fds[0], fds[1], line) for line in range(len(starts))] == starts
+            if len(data) <= BLOCK:
+                assert [find_line(fds[0], None, line) for line in range(len(starts))] == starts
+        finally:
+            for fd in fds:
+                os.close(fd)
+
+
+@given(st.lists(st.text("a\n", max_size=40).map(str.encode), max_size=8))
+def test_every_line_is_found_where_it_begins(pieces: list[bytes]) -> None:
+    check(pieces)
+
+
+@pytest.mark.parametrize("size", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 5 * BLOCK])
+@pytest.mark.parametrize("letter", [b"\n", b"a"])
+def test_blocks_of_nothing_but_ends_and_of_none(size: int, letter: bytes) -> None:
+    check([letter * size])
+
+
+def test_a_line_longer_than_a_block_is_noticed() -> None:
+    short, long = LineCounter(), LineCounter()
+    short.feed(b"1234567\n" * 9)
+    long.feed(b"1234567\n1234567890123456\n")
+    assert not short.has_long_lines
+    assert long.has_long_lines
+
+
+def test_the_index_is_the_same_on_every_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    counter = LineCounter()
+    counter.feed(b"\n" * (BLOCK + 1))
+    assert counter.index == bytes(8) + bytes([BLOCK]) + bytes(7)
+    monkeypatch.setattr(sys, "byteorder", {"little": "big", "big": "little"}[sys.byteorder])
+    assert counter.index == bytes(15) + bytes([BLOCK])

@@ -1,0 +1,40 @@
+"""All outputs, for people: by reference or its beginning, whatever the run."""
+
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from toolroll.errors import OutputMissing, UsageError
+from toolroll.outputs.shelf import all_outputs, find_output
+from toolroll.outputs.store import OutputStore
+
+
+def keep(folder: Path, run_id: str, *ids: str) -> None:
+    made, times = iter(ids), count(len(run_id))
+    with OutputStore(folder, run_id=run_id, make_id=lambda: next(made), clock=lambda: float(next(times))) as store:
+        for one in ids:
+            store.keep("call", "tool", one)
+
+
+def test_outputs_of_all_runs_are_listed_the_latest_first(tmp_path: Path) -> None:
+    keep(tmp_path, "a", "abcd1", "abcd2")
+    keep(tmp_path, "a much later one", "xyz")
+    (tmp_path / "file").write_text("")
+    [run] = [one.parent for one in tmp_path.glob("*/abcd1")]
+    (run / ".new-half").mkdir()
+    (run / "broken").mkdir()
+    assert [one.meta.id for one in all_outputs(tmp_path)] == ["xyz", "abcd2", "abcd1"]
+    assert all_outputs(tmp_path / "nothing") == []
+
+
+def test_an_output_is_found_by_the_beginning_of_its_reference(tmp_path: Path) -> None:
+    keep(tmp_path, "a", "abcd1", "abcd22", "abcd2", "q")
+    assert find_output(tmp_path, "abcd1").content() == "abcd1"
+    assert find_output(tmp_path, "abcd2").content() == "abcd2"
+    assert find_output(tmp_path, "q").content() == "q"
+    with pytest.raises(UsageError, match="3 outputs begin with 'abcd'"):
+        find_output(tmp_path, "abcd")
+    for given in ("abc", "", "../abcd1", "zzzz", "\x1b[2J"):
+        with pytest.raises(OutputMissing, match="See 'toolroll outputs list'"):
+            find_output(tmp_path, given)
