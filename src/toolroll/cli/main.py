@@ -25,6 +25,9 @@ _COMMANDS: Final = {
     "run": LazyCommand(place="toolroll.cli.run:run", summary="Answer a prompt with a model and tools."),
     "runs": LazyCommand(place="toolroll.cli.runs:runs", summary="List, show, resume and replay recorded runs."),
     "outputs": LazyCommand(place="toolroll.cli.outputs:outputs", summary="List, read and search what tools answered."),
+    "changes": LazyCommand(place="toolroll.cli.history:changes", summary="List what was changed in a project."),
+    "undo": LazyCommand(place="toolroll.cli.history:undo", summary="Take back a change; later work stays."),
+    "redo": LazyCommand(place="toolroll.cli.history:redo", summary="Make a change again that was undone."),
     "demo": LazyCommand(place="toolroll.cli.demo:demo", summary="See how a tool is called, checked and approved."),
 }
 
