@@ -123,7 +123,9 @@ def test_K50_invalid_utf8_and_binary_are_spelled_out_and_kept_raw(store: OutputS
 def test_K56_images_come_back_with_the_page_that_names_them(store: OutputStore) -> None:
     image, paper = ImagePart(data=b"\x89PNG", media_type="image/png"), DocumentPart(data=b"%PDF", media_type="a/b")
     output = kept(store, (TextPart(text="one\ntwo"), image, paper, TextPart(text="end")))
-    text, *rest = answer(output, read_page(output))
+    shown = answer(output, read_page(output))
+    assert isinstance(shown, tuple)
+    text, *rest = shown
     assert rest == [image, paper]
     assert isinstance(text, TextPart)
     assert text.text.startswith("     1\tone\n     2\ttwo\n     3\t[image image/png, 4 bytes]\n     4\t[document a/b")
@@ -138,7 +140,9 @@ def test_K56_parts_that_are_too_much_for_one_answer_are_named(
     monkeypatch.setattr(pages, "PART_BYTES", 5)
     images = tuple(ImagePart(data=bytes(6), media_type="image/png") for _ in range(3))
     output = kept(store, images)
-    text, *rest = answer(output, read_page(output))
+    shown = answer(output, read_page(output))
+    assert isinstance(shown, tuple)
+    text, *rest = shown
     assert rest == [images[0]]
     assert isinstance(text, TextPart)
     note = text.text.splitlines()[-1]

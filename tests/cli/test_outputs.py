@@ -1,0 +1,120 @@
+"""`toolroll outputs`: list, show and search, for a reader, a pipe, a program and a terminal."""
+
+import json
+import subprocess
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.pseudo import Pseudo, environment, toolroll
+
+from toolroll.home.folders import find_folders
+from toolroll.outputs.place import outputs_folder
+from toolroll.outputs.store import OutputStore
+
+TEXT = "".join(f"line {number}\n" for number in range(1, 5_001))
+
+
+class Place:
+    """A home with outputs in it: `one11` (text) and `two22` (bytes) of one run, `three3` of another."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        folder = outputs_folder(find_folders({"TOOLROLL_HOME": str(home)}))
+        ids, times = iter(["one11", "two22", "three3"]), count(1_800_000_000)
+        for run, contents in (("run_a", [TEXT, b"\xff\x1b[2Jbell\x07\n" * 3]), ("run_b", ["x" * 9])):
+            with OutputStore(folder, run_id=run, make_id=lambda: next(ids), clock=lambda: float(next(times))) as store:
+                for content in contents:
+                    assert store.keep("call", "a_tool", content) is not None  # type: ignore[arg-type]  # either
+
+    def call(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(
+            toolroll("outputs", *arguments),
+            env=environment(self.home),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            timeout=60,
+        )
+
+    def json(self, *arguments: str) -> Any:
+        return json.loads(self.call(*arguments, "--json").stdout)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    return Place(tmp_path_factory.mktemp("home"))
+
+
+def test_outputs_are_listed_the_latest_first(place: Place) -> None:
+    lines = place.call("list").stdout.decode().splitlines()
+    assert [line.split()[0] for line in lines] == ["three3", "two22", "one11"]
+    assert lines[2].endswith("48,893 bytes     5,000 lines  a_tool in run_a")
+    assert len(place.call("list", "--run", "run_a", "--limit", "1").stdout.splitlines()) == 1
+    found = place.json("list", "--run", "run_a")["outputs"]
+    assert [one["ref_id"] for one in found] == ["two22", "one11"]
+    assert found[1] | {"made": 0, "path": ""} == {
+        "ref_id": "one11",
+        "run_id": "run_a",
+        "call_id": "call",
+        "tool": "a_tool",
+        "made": 0,
+        "kind": "text",
+        "byte_size": 48_893,
+        "line_count": 5_000,
+        "path": "",
+    }
+
+
+def test_where_there_are_none_it_says_so(tmp_path: Path, place: Place) -> None:
+    empty = Place.__new__(Place)
+    empty.home = tmp_path
+    done = empty.call("list")
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert b"There are no outputs" in done.stderr
+    assert empty.json("list") == {"outputs": []}
+
+
+def test_an_output_is_shown_by_lines(place: Place) -> None:
+    done = place.call("show", "one1", "--offset", "3", "--limit", "2")
+    assert done.stdout.decode().splitlines()[:2] == ["     4\tline 4", "     5\tline 5"]
+    shown = place.json("show", "one11", "--offset", "3", "--limit", "2")
+    assert shown["lines"] == ["line 4", "line 5"]
+    assert shown["next"] == {"offset": 5, "column": 0}
+    assert place.json("show", "three3", "--column", "4")["lines"] == ["xxxxx"]
+    assert place.json("show", "three3")["next"] is None
+
+
+def test_raw_is_byte_for_byte_in_a_pipe(place: Place) -> None:
+    assert place.call("show", "one11", "--raw").stdout == TEXT.encode()
+    assert place.call("show", "two22", "--raw").stdout == b"\xff\x1b[2Jbell\x07\n" * 3
+
+
+def test_raw_at_a_terminal_is_text_that_it_does_not_obey(place: Place, tmp_path: Path) -> None:
+    with Pseudo(
+        toolroll("outputs", "show", "two22", "--raw"),
+        env=environment(place.home),
+        cwd=tmp_path,
+        stdout_on_terminal=True,
+    ) as terminal:
+        terminal.wait_for("bell")
+        assert terminal.end()[0] == 0
+    assert b"\x1b[2J" not in terminal.raw
+    assert "‹U+001B›[2Jbell‹U+0007›".encode() in terminal.raw
+
+
+def test_an_output_is_searched(place: Place) -> None:
+    done = place.call("grep", "one11", "line 77", "-B", "1", "--max-matches", "1")
+    assert done.stdout.decode().startswith("76-line 76\n77:line 77\n...and 10 more\n")
+    found = place.json("grep", "one11", "7{3}$", "--regex")
+    assert (found["total"], found["matches"][0]) == (5, {"line": 777, "start": 6_876, "column": 5})
+    assert place.call("grep", "one11", "nowhere").returncode == 1
+
+
+def test_what_goes_wrong_is_told(place: Place) -> None:
+    assert place.json("show", "nowhere")["error"]["code"] == "not_found"
+    assert place.json("grep", "one11", "(", "--regex")["error"]["code"] == "invalid_pattern"
+    assert place.json("show", "one11", "--raw")["error"]["code"] == "usage"
+    assert place.json("show", "one11", "--offset", "9999")["error"]["code"] == "out_of_range"
+    assert place.call("show", "../one11").returncode == 1
