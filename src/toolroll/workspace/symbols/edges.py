@@ -16,33 +16,10 @@ if TYPE_CHECKING:
     from toolroll.workspace.symbols.store import Store
 
 BATCH: Final = 5_000  # statements that are written down at once: about 50 ms
-MANIFESTS: Final = frozenset(
-    {
-        "Cargo.toml",
-        "Package.swift",
-        "composer.json",
-        "go.mod",
-        "go.work",
-        "jsconfig.json",
-        "package.json",
-        "pnpm-workspace.yaml",
-        "pyproject.toml",
-        "setup.cfg",
-        "setup.py",
-    }
-)
-"""Files that say where modules are: when one changes, every import may lead elsewhere."""
-
 _QUERY: Final = (
     "select importer.path, body, edges.path, module, certainty from edges "
     "join imports on imports.id = import join files as importer on importer.id = edges.file"
 )
-
-
-def is_manifest(path: str) -> bool:
-    """Whether a change of this file may change where imports of others lead."""
-    name = basename(path)
-    return name in MANIFESTS or (name.startswith("tsconfig") and name.endswith(".json"))
 
 
 class StoredEdges:

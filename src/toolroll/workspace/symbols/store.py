@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from toolroll.workspace.symbols.imports.statement import ImportStatement, Resolved
+from toolroll.workspace.symbols.manifests import is_manifest
 from toolroll.workspace.symbols.opening import connect, told
 from toolroll.workspace.symbols.symbol import Symbol
 from toolroll.workspace.symbols.wire import Rows, Value, names_of, to_statement, to_symbol
@@ -22,6 +23,8 @@ OTHER: Final = "other"
 
 _SYMBOL: Final = "name, kind, line, col, start_line, end_line, parent, signature, doc, exported"
 _STAMPS: Final = "select path, id, size, mtime_ns, hash, state from files"
+_STATEMENTS: Final = "select imports.id, path, body from imports join files on files.id = file"
+_GENERATION: Final = "generation"
 _IMPORTS_A_FILE: Final = 16_384  # more than one file may have, so that a number tells both its file and its place
 
 
@@ -72,6 +75,11 @@ class Store:
         with self._writing() as db:
             return [number for file in files if (number := _put(db, file)) is not None]
 
+    @property
+    def generation(self) -> int:
+        """Another number whenever files came or went, or one changed that says where modules are."""
+        return self.fact(_GENERATION)
+
     def restamp(self, files: Iterable[tuple[int, int, int]]) -> None:
         """New size and time, given with the number, of files whose content is what it was."""
         with self._writing() as db:
@@ -83,6 +91,7 @@ class Store:
             for number in numbers:
                 _empty(db, number)
                 db.execute("delete from files where id = ?", (number,))
+                _next_generation(db)
 
     def put_edges(self, numbers: Sequence[int], edges: Iterable[tuple[int, Resolved]]) -> None:
         """Replace where these statements lead."""
@@ -137,12 +146,18 @@ class Store:
 
     def statements(self, files: Iterable[int] | None = None) -> Iterator[tuple[int, str, ImportStatement]]:
         """The imports of these files (None: of all) with their number and the path of their file."""
-        query = "select imports.id, path, body from imports join files on files.id = file"
         if files is None:
-            yield from map(_statement, self.all(query))
+            yield from self._every_statement()
             return
         for number in files:
-            yield from map(_statement, self.all(f"{query} where file = ?", (number,)))
+            yield from map(_statement, self.all(f"{_STATEMENTS} where file = ?", (number,)))
+
+    def _every_statement(self) -> Iterator[tuple[int, str, ImportStatement]]:
+        """All of them, some thousand at a time: a large tree has a hundred megabytes of them."""
+        last = -1
+        while rows := self.all(f"{_STATEMENTS} where imports.id > ? order by imports.id limit 5000", (last,)):
+            yield from map(_statement, rows)
+            last = cast("int", rows[-1][0])
 
     def all(self, query: str, values: Sequence[Value] = ()) -> "list[tuple[Value, ...]]":
         """The rows that a query finds."""
@@ -175,6 +190,8 @@ def _put(db: "sqlite3.Connection", file: FileRow) -> int | None:
         _empty(db, known[0])
         db.execute("delete from files where id = ?", (known[0],))
     number = known[0] if known is not None else None
+    if number is None or is_manifest(file.path):
+        _next_generation(db)
     values = (number, file.path, file.language, file.size, file.mtime_ns, file.hash, file.state)
     number = cast("int", db.execute("insert into files values (?, ?, ?, ?, ?, ?, ?)", values).lastrowid)
     symbols, imports, _ = file.rows
@@ -184,6 +201,10 @@ def _put(db: "sqlite3.Connection", file: FileRow) -> int | None:
         db.execute("insert into imports values (?, ?, ?)", (place, number, json.dumps(row)))
         db.executemany("insert or ignore into names values (?, ?)", ((name, place) for name in names_of(row)))
     return number
+
+
+def _next_generation(db: "sqlite3.Connection") -> None:
+    db.execute("insert into facts values (?, 1) on conflict (name) do update set value = value + 1", (_GENERATION,))
 
 
 def _empty(db: "sqlite3.Connection", number: int) -> None:

@@ -12,6 +12,7 @@ Kind = Literal[
     "enum",
     "field",
     "function",
+    "import",
     "interface",
     "macro",
     "method",
@@ -23,7 +24,8 @@ Kind = Literal[
     "type",
     "variable",
 ]
-"""What a definition is, as its language has it; `prototype` is a function that is declared, and defined elsewhere."""
+"""What a definition is, as its language has it; `prototype` is a function that is declared, and defined
+elsewhere; `import` is where a name comes in from another file."""
 KINDS: Final = frozenset(get_args(Kind))
 
 Group = Literal["function", "class", "variable", "import"]

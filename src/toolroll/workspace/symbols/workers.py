@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -130,7 +130,7 @@ class Workers:
         self._idle: list[Worker] = []
         self._closed = False
 
-    def map(self, tasks: Iterator[tuple[K, Task]], *, expected: int) -> Iterator[tuple[K, Reply]]:
+    def map(self, tasks: Iterator[tuple[K, Task]], *, expected: int) -> Generator[tuple[K, Reply], None, None]:
         """The reply to each task, in no order. Leaving the iteration early ends the processes at work."""
         run = _Run(self, tasks, min(self._most, expected // FILES_A_WORKER + 1))
         try:

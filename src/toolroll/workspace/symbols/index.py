@@ -1,0 +1,266 @@
+"""The symbol index of a workspace: what is defined where, who imports it, who refers to it (C20 to C23).
+
+It lives in the workspace's private folder, is built by worker processes, and is brought up to date by looking at
+sizes and times, then at hashes, then by parsing what changed. While it is not complete, a search answers instead.
+Everything here waits, and belongs on a thread; threads may share an index.
+"""
+
+import threading
+from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
+from dataclasses import replace
+from types import TracebackType
+from typing import Final, Self, TypeVar, cast
+
+from toolroll.errors import FileSystemRefused, LockTimeout, ToolrollError
+from toolroll.safe.locks import FileLock
+from toolroll.safe.names import RelativePath
+from toolroll.workspace.symbols.cold import Definition, cold_definitions
+from toolroll.workspace.symbols.definitions import Definitions, as_import, chosen, split_name_path
+from toolroll.workspace.symbols.edges import StoredEdges
+from toolroll.workspace.symbols.imports.importers import Importers, importers_of
+from toolroll.workspace.symbols.imports.resolver import Resolver
+from toolroll.workspace.symbols.languages import LANGUAGES
+from toolroll.workspace.symbols.opening import Damaged, remove
+from toolroll.workspace.symbols.references import Reference, References, find_references
+from toolroll.workspace.symbols.repo_map import repo_map
+from toolroll.workspace.symbols.store import OTHER, PARSED, Stamp, Store
+from toolroll.workspace.symbols.sweep import is_current
+from toolroll.workspace.symbols.symbol import Group, Symbol
+from toolroll.workspace.symbols.updating import COMPLETE, Progress, Refreshed, Updater
+from toolroll.workspace.symbols.workers import Workers
+from toolroll.workspace.workspace import Workspace
+
+T = TypeVar("T")
+
+FILE_NAME: Final = "symbols.sqlite3"
+MAX_REFRESHED: Final = 50  # files that an answer looks at again before it is given
+BUILDING: Final = "The index is not complete yet: this comes from a search for lines that look like a definition."
+BY_SEARCH: Final = "Not in the index: this comes from a search for lines that look like a definition."
+
+
+class Index:
+    """The symbols of one workspace. Close it: worker processes wait for the next file until then."""
+
+    def __init__(self, workspace: Workspace, *, workers: Workers | None = None) -> None:
+        self._workspace = workspace
+        self._workers = workers or Workers()
+        self._cancelled = threading.Event()
+        self._refreshing = threading.Lock()
+        self._builder: threading.Thread | None = None
+        self._resolver: tuple[int, Resolver] | None = None
+        self._store = Store(workspace.state / FILE_NAME)
+
+    @classmethod
+    def open(cls, workspace: Workspace) -> Self:
+        """The index of a workspace as it was left; a damaged one, or one of another version, begins anew."""
+        return cls(workspace)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End what is going on, with its processes. What was found until then is kept."""
+        self.cancel()
+        if self._builder is not None:
+            self._builder.join()
+        self._workers.close()
+        self._store.close()
+
+    def cancel(self) -> None:
+        """End a refresh that is going on; any thread may say so."""
+        self._cancelled.set()
+
+    # --- Keeping it up to date -------------------------------------------------------------------------
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether every file has been looked at once: answers come from the index alone."""
+        return self._with(lambda store: store.fact(COMPLETE) == 1)
+
+    def start(self, on_progress: Progress | None = None) -> None:
+        """Bring everything up to date in a thread of its own, which does not keep the program alive."""
+        if self._builder is None or not self._builder.is_alive():
+            self._builder = threading.Thread(target=self._build, args=(on_progress,), daemon=True)
+            self._builder.start()
+
+    def refresh(self, paths: Collection[RelativePath] | None = None, on_progress: Progress | None = None) -> Refreshed:
+        """Look at these files (None: at all), and bring the index up to date with them.
+
+        Right after an edit this makes answers right. A refresh of everything that another process does already is
+        left to it.
+        """
+        if paths is not None:
+            return self._with(lambda _: self._updater().refresh(paths, on_progress))
+        try:
+            with self._refreshing, FileLock(self._workspace.state / f"{FILE_NAME}.lock", timeout_s=0):
+                self._cancelled.clear()
+                return self._with(lambda _: self._updater().refresh(None, on_progress))
+        except LockTimeout:
+            return Refreshed(is_complete=False)
+
+    def skipped(self) -> dict[str, int]:
+        """How many files are not in the index, by reason."""
+        return {state: n for state, n in self._with(Store.states).items() if state not in {PARSED, OTHER}}
+
+    # --- Asking ----------------------------------------------------------------------------------------
+
+    def definitions(self, name_path: str, kind: Group | None = None) -> Definitions:
+        """Where a name is defined; `Class.method` names one by what it is in. `import` finds where it is imported."""
+        around, name = split_name_path(name_path)
+        if not name:
+            return Definitions(found=())
+        if kind == "import":
+            return Definitions(found=self._imports(name), notes=self._notes(is_ready=self.is_ready, is_searched=False))
+        is_ready = self.is_ready
+        found = chosen(self._known(name), around, kind) if is_ready else ()
+        if found:
+            return Definitions(found=found)
+        is_known = self._is_parsed if is_ready else _never
+        searched, is_cut = cold_definitions(self._workspace, self._workers, name, is_known=is_known)
+        found = chosen(searched, around, kind)
+        notes = self._notes(is_ready=is_ready, is_searched=bool(found), is_cut=is_cut)
+        return Definitions(found=found, notes=notes, suggestions=() if found else self._similar(name))
+
+    def outline(self, path: RelativePath) -> tuple[Symbol, ...]:
+        """What a file defines, in its order; parsed now if it has changed."""
+        self._check([str(path)])
+        return tuple(self._with(lambda store: store.outline(str(path))))
+
+    def references(self, name_path: str) -> References:
+        """Every place where a name stands, with the definition around it; strings and comments do not count."""
+        _, name = split_name_path(name_path)
+        answer = find_references(self._workspace, self._workers, name)
+        outlines = {path: self.outline(RelativePath(parts=tuple(path.split("/")))) for path in _paths(answer.found)}
+        return replace(answer, found=tuple(_placed(one, outlines[one.path], name) for one in answer.found))
+
+    def importers(self, asked: str, *, base: str | None = None) -> Importers:
+        """Who imports a module, a file, a package or a name; `base` is the file that a relative path is from."""
+        return self._with(lambda store: self._importers(store, asked, base))
+
+    def importer_count(self, path: str) -> int:
+        """How many files import this one."""
+        query = "select count(distinct file) from edges where path = ?"
+        return cast("int", self._with(lambda store: store.all(query, (path,))[0][0]))
+
+    def repo_map(self, budget_tokens: int) -> str:
+        """What matters most, in at most so many tokens."""
+        return self._with(lambda store: repo_map(store, budget_tokens))
+
+    # --- Inside ----------------------------------------------------------------------------------------
+
+    def _build(self, on_progress: Progress | None) -> None:
+        # Nobody waits for this thread: what stops it is told to whoever asks the index next.
+        with suppress(FileSystemRefused):
+            self.refresh(on_progress=on_progress)
+
+    def _updater(self) -> Updater:
+        return Updater(
+            workspace=self._workspace,
+            store=self._store,
+            workers=self._workers,
+            cancelled=self._cancelled,
+            make_resolver=self._make_resolver,
+        )
+
+    def _make_resolver(self) -> Resolver:
+        """A resolver for the files that the index has now; the last one where it still has the same."""
+        generation = self._store.generation
+        if self._resolver is None or self._resolver[0] != generation:
+            self._resolver = (generation, Resolver(self._store.paths(), self._content))
+        return self._resolver[1]
+
+    def _content(self, path: str) -> bytes | None:
+        with suppress(ToolrollError):
+            return self._workspace.read(RelativePath(parts=tuple(path.split("/")))).data
+        return None
+
+    def _importers(self, store: Store, asked: str, base: str | None) -> Importers:
+        def exports(path: str) -> list[str]:
+            return [symbol.name for symbol in store.outline(path) if symbol.exported and symbol.parent is None]
+
+        return importers_of(asked, StoredEdges(store), self._make_resolver(), base=base, exports=exports)
+
+    def _known(self, name: str) -> list[Definition]:
+        found = self._with(lambda store: store.named(name))
+        if self._check(path for path, _ in found):
+            found = self._with(lambda store: store.named(name))
+        return [Definition(path=path, symbol=symbol) for path, symbol in found]
+
+    def _check(self, paths: Iterable[str]) -> bool:
+        """Look at these files again, and parse those that changed; whether there were any."""
+        some = list(dict.fromkeys(paths))[:MAX_REFRESHED]
+        stale = [
+            RelativePath(parts=tuple(path.split("/")))
+            for path in some
+            if not is_current(self._workspace, path, self._stamp(path))
+        ]
+        if stale:
+            self.refresh(stale)
+        return bool(stale)
+
+    def _stamp(self, path: str) -> Stamp | None:
+        return self._with(lambda store: store.stamp(path))
+
+    def _is_parsed(self, path: str) -> bool:
+        """Whether the index has all there is to know of a file."""
+        known = self._stamp(path)
+        return known is not None and known.state == PARSED and is_current(self._workspace, path, known)
+
+    def _imports(self, name: str) -> tuple[Definition, ...]:
+        edges = self._with(lambda store: list(StoredEdges(store).naming(name)))
+        found = {(edge.importer, edge.statement.line): as_import(edge, name) for edge in edges}
+        return tuple(found[key] for key in sorted(found))
+
+    def _similar(self, name: str) -> tuple[str, ...]:
+        query = "select distinct name from symbols where name like ? escape '\\' order by length(name), name limit 5"
+        pattern = "%" + name.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+        return tuple(cast("str", one) for (one,) in self._with(lambda store: store.all(query, (pattern,))))
+
+    def _notes(self, *, is_ready: bool, is_searched: bool, is_cut: bool = False) -> tuple[str, ...]:
+        notes = [] if is_ready else [BUILDING]
+        if is_ready and is_searched:
+            notes.append(BY_SEARCH)
+        if is_cut:
+            notes.append("More files look as if they defined it: ask for a longer name path, or search for it.")
+        query = "select distinct language from files where state = 'language not installed'"
+        names = sorted(LANGUAGES[str(name)].title for (name,) in self._with(lambda store: store.all(query)))
+        if names:
+            notes.append(f"Not parsed: {', '.join(names)}. Install them with: pip install 'toolroll[languages]'")
+        return tuple(notes)
+
+    def _with(self, function: Callable[[Store], T]) -> T:
+        """Ask the tables; a damaged file is made anew, and built again by the next refresh."""
+        try:
+            return function(self._store)
+        except Damaged:
+            self._store.close()
+            remove(self._store.path)
+            self._store = Store(self._store.path)
+        try:
+            return function(self._store)
+        except Damaged as error:
+            message = f"The index '{self._store.path}' cannot be used: {error}. Remove that file."
+            raise FileSystemRefused(message, path=str(self._store.path), errno_name="SQLITE_CORRUPT") from error
+
+
+def _never(_: str) -> bool:
+    return False
+
+
+def _paths(found: Iterable[Reference]) -> list[str]:
+    return list(dict.fromkeys(one.path for one in found))
+
+
+def _placed(one: Reference, outline: tuple[Symbol, ...], name: str) -> Reference:
+    """The reference with the innermost definition around it."""
+    holders = [symbol for symbol in outline if symbol.start_line <= one.line <= symbol.end_line]
+    is_definition = any((symbol.line, symbol.column) == (one.line, one.column) for symbol in holders)
+    around = [symbol for symbol in holders if (symbol.line, symbol.name) != (one.line, name)]
+    inside = max(around, key=lambda symbol: symbol.start_line).name_path if around else None
+    return replace(one, inside=inside, is_definition=is_definition)

@@ -1,0 +1,83 @@
+"""Who refers to a name: files that hold the word are parsed, and only where it is a name it counts."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, cast
+
+from toolroll.errors import ToolrollError
+from toolroll.safe.names import RelativePath
+from toolroll.workspace.symbols.candidates import files_with
+from toolroll.workspace.symbols.languages import is_installed, language_of
+from toolroll.workspace.symbols.skipping import why_skipped
+from toolroll.workspace.symbols.workers import Task, Workers
+from toolroll.workspace.workspace import Workspace
+
+MAX_FILES: Final = 1_000  # with the word in them: three seconds of parsing on one core
+MAX_TEXT_CHARACTERS: Final = 200
+
+Found = list[list[int | str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """One place where a name stands as a name."""
+
+    path: str
+    line: int
+    column: int
+    text: str
+    """The line, without what is blank around it."""
+    inside: str | None = None
+    """The definition that it stands in, as a dotted path."""
+    is_definition: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class References:
+    """All places that were found, by file and line."""
+
+    found: tuple[Reference, ...]
+    notes: tuple[str, ...] = ()
+
+
+def find_references(workspace: Workspace, workers: Workers, name: str) -> References:
+    """Every place where the name is used or defined, but for strings and comments."""
+    if not re.search(r"\w", name):
+        return References(found=())
+    files = files_with(workspace, ["--word-regexp", "--fixed-strings", f"--regexp={name}"], MAX_FILES + 1)
+    found: list[Reference] = []
+    unread: list[str] = []
+    for path, reply in workers.map(_tasks(workspace, files[:MAX_FILES], name, unread), expected=len(files)):
+        if reply.failure is not None:
+            unread.append(path)
+            continue
+        for line, column, text in cast("Found", reply.value):
+            shown = str(text)[:MAX_TEXT_CHARACTERS]
+            found.append(Reference(path=path, line=int(line), column=int(column), text=shown))
+    found.sort(key=lambda one: (one.path, one.line, one.column))
+    return References(found=tuple(found), notes=tuple(_notes(unread, is_cut=len(files) > MAX_FILES)))
+
+
+def _tasks(workspace: Workspace, files: list[RelativePath], name: str, unread: list[str]) -> Iterator[tuple[str, Task]]:
+    for path in files:
+        language = language_of(str(path))
+        if language is None or not is_installed(language):
+            unread.append(str(path))
+            continue
+        try:
+            data = workspace.read(path).data
+        except ToolrollError:
+            unread.append(str(path))
+            continue
+        if why_skipped(data) is None:
+            exact = language_of(str(path), data) or language
+            yield str(path), Task(operation="occurrences", language=exact.name, data=data, name=name)
+
+
+def _notes(unread: list[str], *, is_cut: bool) -> Iterator[str]:
+    if is_cut:
+        yield f"More than {MAX_FILES:,} files have this word; only so many were looked at. Ask for a rarer name."
+    if unread:
+        some = ", ".join(sorted(unread)[:3])
+        yield f"{len(unread):,} files have the word, but cannot be parsed (such as {some}): use search_files there."
