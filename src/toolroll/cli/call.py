@@ -4,10 +4,12 @@ import base64
 import json
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
+from toolroll.cli.history import root_option
 from toolroll.cli.session import DONE, FAILED, NEEDS_APPROVAL, Session, output_options, source_options
 from toolroll.cli.tools import complete_names
 from toolroll.errors import ToolFailure, UsageError
@@ -29,11 +31,19 @@ MAX_EVENT_CHARACTERS: Final = 200
 @click.argument("name", shell_complete=complete_names)
 @click.argument("arguments", default="{}", metavar="[JSON]")
 @click.option("--yes", is_flag=True, help="Allow what would be asked about.")
+@root_option
 @source_options
 @output_options
 @click.pass_obj
 def call(
-    session: Session, name: str, arguments: str, *, yes: bool, packs: tuple[str, ...], sources: tuple[str, ...]
+    session: Session,
+    name: str,
+    arguments: str,
+    *,
+    yes: bool,
+    root: Path | None,
+    packs: tuple[str, ...],
+    sources: tuple[str, ...],
 ) -> int:
     """Call the tool NAME with arguments as JSON ('-' reads them from stdin).
 
@@ -46,6 +56,7 @@ def call(
     \b
     Examples:
       toolroll call done '{"message": "Finished."}'
+      toolroll call search_files '{"pattern": "TODO"}' --root ~/project
       echo '{"path": "a.txt"}' | toolroll call read_it - --from my_tools.py
     """
     session.claim_stdout()
@@ -59,7 +70,7 @@ def call(
     entry = catalog.get(name)
     entries = () if entry is None else (entry,)
     leave = leave_for(entries, yes=yes, stdin_is_taken=arguments == "-", environment=os.environ)
-    return _answer(session, name, _result(tools, name, raw, leave))
+    return _answer(session, name, _result(tools, name, raw, leave, root))
 
 
 def _arguments(given: str) -> str:
@@ -89,7 +100,7 @@ def set_up_log(session: Session) -> None:
         logger.propagate = False
 
 
-def _result(tools: "Toolset", name: str, raw: str, leave: "Leave") -> "ToolResult":
+def _result(tools: "Toolset", name: str, raw: str, leave: "Leave", root: Path | None) -> "ToolResult":
     import asyncio  # noqa: PLC0415 - as above
 
     from toolroll.kernel.context import Run  # noqa: PLC0415 - as above
@@ -98,7 +109,8 @@ def _result(tools: "Toolset", name: str, raw: str, leave: "Leave") -> "ToolResul
 
     async def run_it() -> "ToolResult":
         on_event = show_event if sys.stderr is not None and sys.stderr.isatty() else None
-        async with Run(policy=leave.policy, approver=leave.approver, on_event=on_event) as run:
+        deps = {"by_person": True, **({} if root is None else {"root": root})}
+        async with Run(policy=leave.policy, approver=leave.approver, on_event=on_event, deps=deps) as run:
             [result] = await execute_step(tools, [ToolCall(id="call_1", name=name, arguments=raw)], run)
             return result
 
@@ -110,7 +122,7 @@ def show_event(event: "KernelEvent") -> None:
     if event.event == "progress":
         share = "" if event.fraction is None else f" ({event.fraction:.0%})"
         _say(event.message + share)
-    elif event.event == "state_changed":
+    elif event.event == "state_changed" and event.name == "todos":  # others are for programs
         _say(f"{event.name}: {json.dumps(event.value, ensure_ascii=False)}")
 
 

@@ -20,6 +20,7 @@ _OUTPUT_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """What writing to a full disk, or to a terminal that is gone, fails with; then no file is named."""
 
 _COMMANDS: Final = {
+    "code": LazyCommand(place="toolroll.cli.code:code", summary="Explore and change a project with an agent."),
     "tools": LazyCommand(place="toolroll.cli.tools:tools", summary="List the tools; show what a model is told of one."),
     "call": LazyCommand(place="toolroll.cli.call:call", summary="Call one tool without a model."),
     "run": LazyCommand(place="toolroll.cli.run:run", summary="Answer a prompt with a model and tools."),
@@ -28,6 +29,7 @@ _COMMANDS: Final = {
     "changes": LazyCommand(place="toolroll.cli.history:changes", summary="List what was changed in a project."),
     "undo": LazyCommand(place="toolroll.cli.history:undo", summary="Take back a change; later work stays."),
     "redo": LazyCommand(place="toolroll.cli.history:redo", summary="Make a change again that was undone."),
+    "trust": LazyCommand(place="toolroll.cli.trust:trust", summary="Say which of a project's own tools may be used."),
     "demo": LazyCommand(place="toolroll.cli.demo:demo", summary="See how a tool is called, checked and approved."),
 }
 

@@ -10,6 +10,7 @@ from toolroll.agent.agent import Agent
 from toolroll.agent.approvals import AskLater
 from toolroll.agent.options import AgentOptions
 from toolroll.agent.stop import step_count_is
+from toolroll.cli.coding import code_entries, code_system
 from toolroll.cli.leave import leave_for
 from toolroll.errors import UsageError
 from toolroll.home.folders import find_folders
@@ -36,6 +37,10 @@ class Making:
     system: str = ""
     max_steps: int = DEFAULT_STEPS
     folder: str = ""
+    root: str = ""
+    read_only: bool = False
+    is_code: bool = False
+    """The coding agent, at work in `root`, which has its own tools and prompt."""
 
     @classmethod
     def here(cls, **given: Any) -> "Making":
@@ -63,6 +68,8 @@ class Making:
 
     def entries(self) -> Sequence[Entry]:
         """The tools, with where they are from."""
+        if self.is_code:
+            return code_entries(Path(self.root), read_only=self.read_only, environment=os.environ)
         catalog = read_catalog(self.packs, self.sources)
         if not self.tools:
             return catalog.entries
@@ -91,7 +98,8 @@ def make_agent(
     options: AgentOptions = {
         "model": _model(making.model) if connect else ScriptedModel([]),
         "tools": [entry.tool for entry in entries],
-        "system": making.system,
+        "system": _system(making, entries),
+        "deps": {"root": Path(making.root)} if making.root else {},
         "stop_when": step_count_is(making.max_steps),
         "approver": leave.approver or AskLater(),
         "journal": journal,
@@ -100,6 +108,10 @@ def make_agent(
     if leave.policy is not None:
         options["policy"] = leave.policy
     return Agent(**options)
+
+
+def _system(making: Making, entries: Sequence[Entry]) -> str:
+    return code_system(Path(making.root), entries, making.system) if making.is_code else making.system
 
 
 def _model(name: str) -> Model | str:

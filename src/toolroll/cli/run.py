@@ -66,7 +66,7 @@ def run(
     from toolroll.cli.making import DEFAULT_STEPS, Making, make_agent  # noqa: PLC0415 - as above
 
     set_up_log(session)
-    text = _read(prompt)
+    text = read_prompt(prompt)
     making = Making.here(
         model=model,
         packs=packs,
@@ -92,7 +92,8 @@ def names_in(given: str | None) -> tuple[str, ...]:
     return tuple(name.strip() for name in (given or "").split(",") if name.strip())
 
 
-def _read(prompt: str) -> str:
+def read_prompt(prompt: str) -> str:
+    """The prompt: as it was given, or from stdin for '-'."""
     if prompt != "-":
         return prompt
     if sys.stdin is None:

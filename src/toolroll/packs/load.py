@@ -18,9 +18,20 @@ T = TypeVar("T")
 def load_tools(source: str) -> tuple[Tool, ...]:
     """All tools that a file (`tools.py`, `path/to/tools`) or an importable module has under public names, in order."""
     module = _from_file(Path(source)) if _is_file(source) else _from_name(source)
-    found = {id(value): value for name, value in vars(module).items() if isinstance(value, Tool) and name[0] != "_"}
+    found = _tools_in(module)
     if not found:
         raise UsageError(f"'{shown(source)}' has no tools. Put @tool above a function in it.")
+    return found
+
+
+def load_content(content: bytes, file: str) -> tuple[Tool, ...]:
+    """The tools in this content of a file, which is not read again: what runs is what somebody looked at."""
+    # Modules beside it were not looked at: they cannot be imported by it.
+    return _tools_in(_from_content(content, file))
+
+
+def _tools_in(module: ModuleType) -> tuple[Tool, ...]:
+    found = {id(value): value for name, value in vars(module).items() if isinstance(value, Tool) and name[0] != "_"}
     return tuple(found.values())
 
 
@@ -39,12 +50,15 @@ def _is_file(source: str) -> bool:
 def _from_file(path: Path) -> ModuleType:
     with refusals(str(path)):
         text = path.read_bytes()
-    file = str(path.resolve())
+    _look_also_in(path.resolve().parent)
+    return _from_content(text, str(path.resolve()))
+
+
+def _from_content(text: bytes, file: str) -> ModuleType:
     # A name that no module has: a file called json.py must not become everybody's json.
     module = ModuleType(f"toolroll_from:{file}")
     module.__file__ = file
     sys.modules[module.__name__] = module
-    _look_also_in(path.resolve().parent)
     # Not through the import system: that would leave bytecode beside a file that is only looked at.
     _run(file, lambda: exec(compile(text, file, "exec"), vars(module)))  # noqa: S102 - what the person asked for
     return module

@@ -1,0 +1,109 @@
+"""`toolroll code`: an agent that explores and changes a project, each change with a person's approval."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from toolroll.cli.history import root_option
+from toolroll.cli.run import driven, read_prompt
+from toolroll.cli.session import Session, output_options
+from toolroll.errors import UsageError
+
+if TYPE_CHECKING:
+    from toolroll.agent.result import RunResult
+    from toolroll.agent.state import RunState
+    from toolroll.cli.telling import Teller
+    from toolroll.journal.sqlite import SqliteJournal
+
+MODEL_VARIABLE: Final = "TOOLROLL_MODEL"
+
+_NO_MODEL: Final = (
+    f"No model is named. Add --model NAME or set {MODEL_VARIABLE}: 'sonnet' needs ANTHROPIC_API_KEY, 'openai:NAME' "
+    "OPENAI_API_KEY, 'ollama:NAME' a local Ollama. Without any, 'toolroll demo' shows it at work, and 'toolroll call' "
+    "reaches every tool."
+)
+
+
+@click.command()
+@click.argument("prompt")
+@root_option
+@click.option("--model", metavar="NAME", help=f"sonnet, openai:NAME, ollama:NAME, ...; {MODEL_VARIABLE} if not given.")
+@click.option(
+    "--max-steps", type=click.IntRange(min=1), metavar="N", help="Stop and ask after so many model calls (10)."
+)
+@click.option("--yes", is_flag=True, help="Approve every change unseen. They can be undone.")
+@click.option("--read-only", is_flag=True, help="Explore only: no tool that changes anything is offered.")
+@output_options
+@click.pass_obj
+def code(
+    session: Session,
+    prompt: str,
+    *,
+    root: Path | None,
+    model: str | None,
+    max_steps: int | None,
+    yes: bool,
+    read_only: bool,
+) -> int:
+    """Do what PROMPT asks in a project: find, read, explain, change ('-' reads it from stdin).
+
+    Every change is shown as a diff, and made only after your yes; 'toolroll undo' takes it back. Where nobody can be
+    asked the run stops with exit code 3, and 'toolroll runs resume' goes on with the answer.
+
+    AGENTS.md in the project's folder is read as instructions. Tools of the project's own are used only after
+    'toolroll trust add'.
+
+    \b
+    Examples:
+      toolroll code 'Where is DatabaseService defined, and who imports it?' --model sonnet
+      toolroll code 'Add a comment on top of main.js' --root ~/project
+      toolroll code 'List all TODOs' --read-only --json
+    """
+    named = model or os.environ.get(MODEL_VARIABLE)
+    if not named:
+        raise UsageError(_NO_MODEL)
+    if yes and read_only:
+        raise UsageError("--yes and --read-only exclude each other: there is nothing to approve.")
+    folder = (root or Path.cwd()).resolve()
+    if not folder.is_dir():
+        raise UsageError(f"'{folder}' is no folder. Name the project's folder with --root.")
+    session.claim_stdout()
+    from toolroll.cli.call import set_up_log  # noqa: PLC0415 - these bring pydantic: four interpreter starts
+    from toolroll.cli.making import DEFAULT_STEPS, Making, make_agent  # noqa: PLC0415 - as above
+
+    set_up_log(session)
+    text = read_prompt(prompt)
+    making = Making.here(
+        model=named, max_steps=max_steps or DEFAULT_STEPS, root=str(folder), read_only=read_only, is_code=True
+    )
+
+    async def work(journal: "SqliteJournal", teller: "Teller", note: "Callable[[RunState], None]") -> "RunResult[Any]":
+        from toolroll.agent.resume import go_on  # noqa: PLC0415 - as above
+        from toolroll.agent.run import new_run, opening, play  # noqa: PLC0415 - as above
+
+        async with make_agent(making, journal, yes=yes, stdin_is_taken=prompt == "-") as agent:
+            state = new_run(agent.setup, opening(text, ()), teller.hear, stream=True)
+            note(state)
+            result = await play(state)
+            while _wants_more(session, result, stdin_is_taken=prompt == "-"):
+                result = await go_on(agent.setup, result.run_id, emit=teller.hear, stream=True, on_open=note)
+            return result
+
+    return driven(session, work)
+
+
+def _wants_more(session: Session, result: "RunResult[Any]", *, stdin_is_taken: bool) -> bool:
+    """Whether somebody at a terminal wants to go on with a run that a limit has stopped."""
+    if session.json or result.stop_reason != "condition":
+        return False
+    from toolroll.cli.approve import confirmed  # noqa: PLC0415 - rich: only when somebody is asked
+    from toolroll.cli.terminal import interruptible, open_terminal  # noqa: PLC0415 - as above
+
+    terminal = open_terminal(os.environ, stdin_is_taken=stdin_is_taken)
+    if terminal is None:
+        return False
+    with interruptible():
+        return confirmed(terminal, f"\nStopped after {len(result.steps)} steps ({result.stop_detail}). Go on?")

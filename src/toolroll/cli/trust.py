@@ -1,0 +1,126 @@
+"""`toolroll trust`: which of a project's own tools may run here. Bound to the content: what changes is not trusted."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from toolroll.cli.history import root_option
+from toolroll.cli.session import DONE, FAILED, NEEDS_APPROVAL, Session, output_options
+from toolroll.errors import UsageError
+
+if TYPE_CHECKING:
+    from toolroll.home.trust import TrustBook
+
+
+@click.group()
+def trust() -> None:
+    """Say which of a project's own tools (.toolroll/tools/*.py) may be used.
+
+    Their code runs as you. Only exactly the content that you have looked at is trusted.
+    """
+
+
+@trust.command("list", short_help="List the project's own tool files, and which are trusted.")
+@root_option
+@output_options
+@click.pass_obj
+def list_files(session: Session, *, root: Path | None) -> int:
+    """List the tool files of a project, and whether somebody has trusted them as they are."""
+    from toolroll.cli.coding import OWN_TOOLS, own_tool_files  # noqa: PLC0415 - pydantic: not for --help
+    from toolroll.workspace.workspace import Workspace  # noqa: PLC0415 - as above
+
+    book, place = _book(root)
+    with Workspace.of_user(root or Path.cwd(), environment=os.environ) as workspace:
+        found = [(str(path), book.trusts(place, str(path), content)) for path, content in own_tool_files(workspace)]
+    if session.json:
+        session.write_json({"files": [{"path": path, "trusted": trusted} for path, trusted in found]})
+    elif found:
+        session.write("\n".join(f"{'trusted' if trusted else 'not trusted':<12} {path}" for path, trusted in found))
+    else:
+        click.echo(f"There are no tool files in {OWN_TOOLS}/.", err=True)
+    return DONE
+
+
+@trust.command(short_help="Trust a file as it is now.")
+@click.argument("path")
+@root_option
+@click.option("--yes", is_flag=True, help="Trust it without being shown it: you have looked at it.")
+@output_options
+@click.pass_obj
+def add(session: Session, path: str, *, root: Path | None, yes: bool) -> int:
+    """Trust the content that the tool file PATH has now; it is shown, and you are asked.
+
+    \b
+    Example:
+      toolroll trust add .toolroll/tools/deploy.py
+    """
+    from toolroll.workspace.workspace import Workspace  # noqa: PLC0415 - as above
+
+    book, place = _book(root)
+    with Workspace.of_user(root or Path.cwd(), environment=os.environ) as workspace:
+        named = workspace.path(path)
+        _check_is_tool_file(str(named))
+        content = workspace.read(named).data
+    if not yes and (refusal := _not_agreed(session, str(named), content)) is not None:
+        return refusal
+    book.add(place, str(named), content)
+    _tell(session, str(named), trusted=True)
+    return DONE
+
+
+@trust.command(short_help="Trust a file no longer.")
+@click.argument("path")
+@root_option
+@output_options
+@click.pass_obj
+def remove(session: Session, path: str, *, root: Path | None) -> int:
+    """Trust the tool file PATH no longer, whatever it holds."""
+    book, place = _book(root)
+    if not book.remove(place, path):
+        session.fail("not_trusted", f"'{path}' is not trusted here.")
+        return FAILED
+    _tell(session, path, trusted=False)
+    return DONE
+
+
+def _tell(session: Session, path: str, *, trusted: bool) -> None:
+    if session.json:
+        session.write_json({"path": path, "trusted": trusted})
+    else:
+        session.write(f"{path} is {'trusted as it is now' if trusted else 'no longer trusted'}.")
+
+
+def _book(root: Path | None) -> "tuple[TrustBook, str]":
+    from toolroll.home.rules import workspace_of  # noqa: PLC0415 - as above
+    from toolroll.home.trust import TrustBook  # noqa: PLC0415 - as above
+
+    return TrustBook.of_user(os.environ), workspace_of(root or Path.cwd())
+
+
+def _check_is_tool_file(path: str) -> None:
+    from toolroll.cli.coding import OWN_TOOLS  # noqa: PLC0415 - as above
+
+    folder, _, name = path.rpartition("/")
+    if folder != OWN_TOOLS or not name.endswith(".py"):
+        raise UsageError(f"Only Python files in {OWN_TOOLS}/ hold a project's own tools, and '{path}' is none.")
+
+
+def _not_agreed(session: Session, path: str, content: bytes) -> int | None:
+    """None once somebody has seen it all and said yes; else the exit code."""
+    from toolroll.cli.approve import confirmed, seen_in_full  # noqa: PLC0415 - rich: only when somebody is asked
+    from toolroll.cli.rows import Row, preview_rows  # noqa: PLC0415 - as above
+    from toolroll.cli.terminal import open_terminal  # noqa: PLC0415 - as above
+    from toolroll.kernel.approval import Preview  # noqa: PLC0415 - as above
+
+    terminal = open_terminal(os.environ)
+    if terminal is None:
+        session.fail("needs_approval", "Nobody could be asked, so nothing is trusted. Look at it, then add --yes.")
+        return NEEDS_APPROVAL
+    text = content.decode("utf-8", "backslashreplace")
+    rows = [Row(text=path, look="title"), *preview_rows(Preview.of_text(text))]
+    if seen_in_full(terminal, rows) and confirmed(terminal, "Its code would run as you. Trust it?"):
+        return None
+    session.fail("rejected", "It is not trusted.")
+    return FAILED
