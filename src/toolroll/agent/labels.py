@@ -2,21 +2,23 @@
 
 from typing import Final, assert_never
 
+from toolroll.agent.context.summary import stands_for_more
 from toolroll.kernel.conversation import AssistantMessage, Message, ServerBlock, ToolResults, UserMessage
 from toolroll.kernel.labels import NO_LABELS, Labels, labels_of
 from toolroll.kernel.toolset import Toolset
 
 UNTRUSTED: Final[Labels] = frozenset({"untrusted"})
+COMPACTED: Final[Labels] = frozenset({"private", "untrusted"})
 
 
 def labels_in(message: Message, tools: Toolset) -> Labels:
     """What a message of an earlier conversation brings along: by the tools that are known now, whether they ran or not.
 
-    What a person says is theirs to answer for.
+    What a person says is theirs to answer for. The summary of a conversation that was compacted may hold anything.
     """
     match message:
         case UserMessage():
-            return NO_LABELS
+            return COMPACTED if stands_for_more(message) else NO_LABELS
         case AssistantMessage():
             return labels_found(message)
         case ToolResults():

@@ -54,9 +54,10 @@ def list_runs(session: Session, *, limit: int) -> int:
 
 @runs.command(short_help="Show what happened in a run.")
 @click.argument("run_id", metavar="ID")
+@click.option("--context", is_flag=True, help="Show what of it the model would be sent next, and how large that is.")
 @output_options
 @click.pass_obj
-def show(session: Session, run_id: str) -> int:
+def show(session: Session, run_id: str, *, context: bool) -> int:
     """Show what happened in the run ID, record by record. The beginning of an id is enough."""
     from toolroll.cli.records import record_fields, told_lines  # noqa: PLC0415 - as above
 
@@ -64,6 +65,10 @@ def show(session: Session, run_id: str) -> int:
         return await journal.read(await find_run(journal, run_id))
 
     recording = _reading(work)
+    if context:
+        from toolroll.cli.context import show_context  # noqa: PLC0415 - as above
+
+        return show_context(session, recording)
     if session.json:
         records = [record_fields(number, record) for number, record in recording]
         told = {"run_id": recording.run_id, "is_damaged": recording.is_damaged, "notes": list(recording.notes)}

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from toolroll.agent.context.facts import Facts
+from toolroll.kernel.conversation import UserMessage
+from toolroll.kernel.messages import TextPart
 from toolroll.safe.text import one_line
 
 INSTRUCTION: Final = """\
@@ -59,6 +61,12 @@ def summary_text(written: Written, facts: Facts) -> str:
         f"{SUMMARY}\n{written.summary}\n" if written.summary else "",
     ]
     return "\n".join([OPENING, "", *filter(None, sections)]).rstrip()
+
+
+def stands_for_more(message: UserMessage) -> bool:
+    """Whether this is what takes the place of an earlier conversation."""
+    first = message.content[0] if message.content else None
+    return isinstance(first, TextPart) and first.text.startswith(OPENING)
 
 
 def _listed(title: str, lines: Sequence[str]) -> str:

@@ -83,6 +83,17 @@ class Window:
         return max(self._read + round(self.ratio * (self._tokens - self._sent - self._reply)), 0)
 
     @property
+    def is_measured(self) -> bool:
+        """Whether that stands on a provider's count."""
+        return self._read > 0
+
+    def is_summary(self, message: Message) -> bool:
+        """Whether the message stands for what was compacted."""
+        if self.compacted is None:
+            return False
+        return message is self.messages[len(self.compacted.pinned)]
+
+    @property
     def outputs_tokens(self) -> int:
         """The outputs that could go."""
         return round(self.ratio * self._outputs)
