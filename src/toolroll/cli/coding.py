@@ -15,7 +15,7 @@ from toolroll.packs.code.prompt import system_prompt
 from toolroll.packs.code.tools import READING, TOOLS
 from toolroll.packs.load import load_content
 from toolroll.packs.standard import TOOLS as STANDARD
-from toolroll.safe.names import RelativePath, parse_path, shown
+from toolroll.safe.names import parse_path, shown
 from toolroll.safe.text import terminal_safe
 from toolroll.workspace.workspace import Workspace
 
@@ -25,8 +25,7 @@ OWN_TOOLS: Final = ".toolroll/tools"
 
 def code_entries(root: Path, *, read_only: bool, environment: Mapping[str, str]) -> list[Entry]:
     """The tools of a coding agent in this folder."""
-    with Workspace.of_user(root, environment=environment) as workspace:
-        own = [] if read_only else list(_trusted(workspace, environment))
+    own = [] if read_only else list(_trusted(root, environment))
     code = [Entry(tool=tool, origin="code", place="pack code") for tool in (READING if read_only else TOOLS)]
     standard = [Entry(tool=tool, origin="standard", place="pack standard") for tool in STANDARD]
     return [*code, *standard, *own]
@@ -40,38 +39,40 @@ def code_system(root: Path, entries: Sequence[Entry], more: str) -> str:
     return f"{prompt}\n\n{more}" if more else prompt
 
 
-def own_tool_files(workspace: Workspace) -> list[tuple[RelativePath, bytes]]:
+def own_tool_files(root: Path) -> list[tuple[str, bytes]]:
     """The project's own tool files with their content; none where there is no such folder."""
-    try:
-        entries, _ = workspace.entries(parse_path(OWN_TOOLS))
-    except (FileProblem, PathRefused):
-        return []
-    names = [entry.name for entry in entries if entry.kind == "file" and entry.name.endswith(".py")]
-    return [(path, workspace.read(path).data) for path in (parse_path(f"{OWN_TOOLS}/{name}") for name in sorted(names))]
-
-
-def _trusted(workspace: Workspace, environment: Mapping[str, str]) -> Iterator[Entry]:
-    """The tools of files whose content somebody has trusted; of others it is said that they are there."""
-    for path, content in own_tool_files(workspace):
+    # Its folder is protected: no tool reads or writes there. This is for the person who decides about it.
+    with Workspace(root, protected=()) as workspace:
         try:
-            if TrustBook.of_user(environment).trusts(workspace_of(workspace.root), str(path), content):
-                yield from _loaded(workspace, path, content)
-                continue
+            entries, _ = workspace.entries(parse_path(OWN_TOOLS))
+        except (FileProblem, PathRefused):
+            return []
+        names = [entry.name for entry in entries if entry.kind == "file" and entry.name.endswith(".py")]
+        paths = [f"{OWN_TOOLS}/{name}" for name in sorted(names)]
+        return [(path, workspace.read(parse_path(path)).data) for path in paths]
+
+
+def _trusted(root: Path, environment: Mapping[str, str]) -> Iterator[Entry]:
+    """The tools of files whose content somebody has trusted; of others it is said that they are there."""
+    for path, content in own_tool_files(root):
+        try:
+            is_trusted = TrustBook.of_user(environment).trusts(workspace_of(root), path, content)
         except ToolrollError as error:
             click.echo(f"Warning: {terminal_safe(error.message)}", err=True)
-            continue
-        told = (
-            f"Note: '{shown(str(path))}' has tools of the project's own. Nobody has trusted it, so they are not used."
-        )
-        click.echo(f"{told} Look at it, then: toolroll trust add '{shown(str(path))}'", err=True)
+            return
+        if is_trusted:
+            yield from _loaded(root, path, content)
+        else:
+            told = f"Note: '{shown(path)}' has tools of the project's own. Nobody has trusted it: they are not used."
+            click.echo(f"{told} Look at it, then: toolroll trust add '{shown(path)}'", err=True)
 
 
-def _loaded(workspace: Workspace, path: RelativePath, content: bytes) -> list[Entry]:
-    place = str(workspace.root.joinpath(*path.parts))
+def _loaded(root: Path, path: str, content: bytes) -> list[Entry]:
+    place = str(root.resolve() / path)
     try:
         # The bytes that were trusted, not the file: it could be another one by the time it is read again.
         tools = load_content(content, place)
     except DefinitionError as error:
         click.echo(f"Warning: {terminal_safe(error.message)}", err=True)
         return []
-    return [Entry(tool=tool, origin=str(path), place=place) for tool in tools]
+    return [Entry(tool=tool, origin=path, place=place) for tool in tools]

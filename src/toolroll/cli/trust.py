@@ -29,11 +29,9 @@ def trust() -> None:
 def list_files(session: Session, *, root: Path | None) -> int:
     """List the tool files of a project, and whether somebody has trusted them as they are."""
     from toolroll.cli.coding import OWN_TOOLS, own_tool_files  # noqa: PLC0415 - pydantic: not for --help
-    from toolroll.workspace.workspace import Workspace  # noqa: PLC0415 - as above
 
     book, place = _book(root)
-    with Workspace.of_user(root or Path.cwd(), environment=os.environ) as workspace:
-        found = [(str(path), book.trusts(place, str(path), content)) for path, content in own_tool_files(workspace)]
+    found = [(path, book.trusts(place, path, content)) for path, content in own_tool_files(root or Path.cwd())]
     if session.json:
         session.write_json({"files": [{"path": path, "trusted": trusted} for path, trusted in found]})
     elif found:
@@ -56,17 +54,16 @@ def add(session: Session, path: str, *, root: Path | None, yes: bool) -> int:
     Example:
       toolroll trust add .toolroll/tools/deploy.py
     """
-    from toolroll.workspace.workspace import Workspace  # noqa: PLC0415 - as above
+    from toolroll.cli.coding import OWN_TOOLS, own_tool_files  # noqa: PLC0415 - as above
 
     book, place = _book(root)
-    with Workspace.of_user(root or Path.cwd(), environment=os.environ) as workspace:
-        named = workspace.path(path)
-        _check_is_tool_file(str(named))
-        content = workspace.read(named).data
-    if not yes and (refusal := _not_agreed(session, str(named), content)) is not None:
+    content = dict(own_tool_files(root or Path.cwd())).get(path)
+    if content is None:
+        raise UsageError(f"There is no '{path}' here. A project's own tools are Python files in {OWN_TOOLS}/.")
+    if not yes and (refusal := _not_agreed(session, path, content)) is not None:
         return refusal
-    book.add(place, str(named), content)
-    _tell(session, str(named), trusted=True)
+    book.add(place, path, content)
+    _tell(session, path, trusted=True)
     return DONE
 
 
@@ -97,14 +94,6 @@ def _book(root: Path | None) -> "tuple[TrustBook, str]":
     from toolroll.home.trust import TrustBook  # noqa: PLC0415 - as above
 
     return TrustBook.of_user(os.environ), workspace_of(root or Path.cwd())
-
-
-def _check_is_tool_file(path: str) -> None:
-    from toolroll.cli.coding import OWN_TOOLS  # noqa: PLC0415 - as above
-
-    folder, _, name = path.rpartition("/")
-    if folder != OWN_TOOLS or not name.endswith(".py"):
-        raise UsageError(f"Only Python files in {OWN_TOOLS}/ hold a project's own tools, and '{path}' is none.")
 
 
 def _not_agreed(session: Session, path: str, content: bytes) -> int | None:
