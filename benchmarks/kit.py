@@ -112,6 +112,18 @@ def rounds(workers: dict[str, Worker], count: int, **request: object) -> dict[st
     return found
 
 
+def beside(workers: dict[str, Worker], floor: str, names: Sequence[str], **request: object) -> dict[str, Numbers]:
+    """Every named worker once, the floor before and after each: `floor cpu` is the mean of those two, and so on."""
+    before = workers[floor].ask(**request)
+    found: dict[str, Numbers] = {}
+    for name in names:
+        it = workers[name].ask(**request)
+        after = workers[floor].ask(**request)
+        found[name] = it | {f"floor {figure}": (before[figure] + after[figure]) / 2 for figure in it}
+        before = after
+    return found
+
+
 def open_workers(stack: ExitStack, script: str, contestants: dict[str, tuple[str, Sequence[str]]]) -> dict[str, Worker]:
     """A worker for each contestant, given as its name, its environment's name and that one's packages."""
     pythons = {name: environment_python(*environment) for name, environment in contestants.items()}
@@ -120,7 +132,7 @@ def open_workers(stack: ExitStack, script: str, contestants: dict[str, tuple[str
 
 def spread(values: list[float]) -> str:
     """The median, and half of the range that the middle half of the values covers."""
-    low, _, high = quantiles(values, n=4)
+    low, _, high = quantiles(values, n=4) if len(values) > 1 else values * 3
     return f"{median(values):.2f} ±{(high - low) / 2:.2f}"
 
 

@@ -68,10 +68,17 @@ def answer(script: tuple[int, int, int], turn: int, stream: bool) -> bytes:
     """The whole HTTP answer, made once."""
     content = blocks_of(turn, *script)
     if not stream:
-        body = json.dumps(message(turn, content)).encode()
-        head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(body)
-        return head + body
-    chunks = [f"event: {one['type']}\ndata: {json.dumps(one)}\n\n".encode() for one in events(turn, content)]
+        return whole(message(turn, content))
+    return streamed([f"event: {one['type']}\ndata: {json.dumps(one)}\n\n".encode() for one in events(turn, content)])
+
+
+def whole(value: dict[str, Any]) -> bytes:
+    body = json.dumps(value).encode()
+    head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(body)
+    return head + body
+
+
+def streamed(chunks: list[bytes]) -> bytes:
     head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
     return head + b"".join(b"%x\r\n%b\r\n" % (len(chunk), chunk) for chunk in chunks) + b"0\r\n\r\n"
 
@@ -96,7 +103,11 @@ class Connection(asyncio.Protocol):
             target, body = request
             script = script_of(target)
             stream = b'"stream":true' in body or b'"stream": true' in body
-            self._transport.write(answer(script, body.count(b'"tool_use_id"') // max(script[1], 1), stream))
+            self._transport.write(self.reply(script, body, stream))
+
+    def reply(self, script: tuple[int, int, int], body: bytes, stream: bool) -> bytes:
+        """The answer, by the results that have come so far."""
+        return answer(script, body.count(b'"tool_use_id"') // max(script[1], 1), stream)
 
     def _next_request(self) -> tuple[bytes, bytes] | None:
         end = self._received.find(b"\r\n\r\n")
@@ -112,9 +123,9 @@ class Connection(asyncio.Protocol):
         return head.split(b" ", 2)[1], body
 
 
-async def serve() -> None:
+async def serve(protocol: type[Connection] = Connection) -> None:
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(Connection, "127.0.0.1", 0, backlog=1024)
+    server = await loop.create_server(protocol, "127.0.0.1", 0, backlog=1024)
     print(server.sockets[0].getsockname()[1], flush=True)
     await loop.run_in_executor(None, sys.stdin.read)
 
