@@ -41,6 +41,11 @@ class Retabbed:
         return "\t" * tabs + " " * spaces + body if body else line
 
 
+def no_shift_of(pairs: Sequence[Pair]) -> Shifted | None:
+    """The rule that leaves all lines where they are, if they are there."""
+    return Shifted() if all(asked == there for asked, there in pairs) else None
+
+
 def shift_of(pairs: Sequence[Pair]) -> Shifted | None:
     """The rule by which all lines are moved in or out, if there is one."""
     asked, there = pairs[0]

@@ -5,7 +5,6 @@ old Macintosh): beside other ends it is data, such as in the log of a progress b
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -40,10 +39,9 @@ class Lines:
         return starts
 
     @property
-    def usual_end(self) -> str:
-        """The end that most lines have; a plain newline where there is none."""
-        counts = Counter(self.ends).most_common(1)
-        return counts[0][0] if counts else "\n"
+    def last_end(self) -> str:
+        """The end that one more line would get: that of the line before it; a plain newline where there is none."""
+        return self.ends[-1] if self.ends else "\n"
 
     def part(self, first: int, last: int) -> "Lines":
         """Some of the lines, the last one included, without the end that follows it."""
@@ -71,18 +69,16 @@ def _itself(content: str) -> str:
 
 
 def kept_lines(
-    old: Lines, new: Sequence[str], *, usual_end: str, key: Callable[[str], str] = _itself
+    old: Lines, new: Sequence[str], *, last_end: str, key: Callable[[str], str] = _itself
 ) -> tuple[Lines, tuple[int, ...]]:
     """The new lines, those that were there before exactly as they were, the others with the ends of their neighbours.
 
-    `key` says when a line is the same. Also tells which of the new lines were not there before.
+    `key` says when a line is the same; `last_end` is the end of the last of the old lines, which is not among theirs.
+    Also tells which of the new lines were not there before.
     """
     origins, shades = _origins([key(content) for content in old.contents], [key(content) for content in new])
     contents = [content if at is None else old.contents[at] for content, at in zip(new, origins, strict=True)]
-    ends: list[str] = []
-    for shade in shades[:-1]:
-        there = old.ends[shade] if 0 <= shade < len(old.ends) else None
-        ends.append(there or (ends[-1] if ends else usual_end))
+    ends = [old.ends[shade] if shade < len(old.ends) else last_end for shade in shades[:-1]]
     added = tuple(number for number, at in enumerate(origins) if at is None)
     return Lines(contents=tuple(contents), ends=tuple(ends)), added
 

@@ -4,7 +4,7 @@ The tiers, in their order; the first one with a hit is the one that counts:
 
 1. exact;
 2. line endings: `\\n` in the request stands for whatever ends the lines of the file;
-3. trailing blanks: those before a line end are not compared;
+3. trailing blanks: those before a line end are not compared, of whole lines also those at the very end;
 4. indentation: whole lines that are all indented by the same blanks more, or less;
 5. tabs and spaces: whole lines with tabs for spaces, or spaces for tabs, at one width.
 
@@ -15,11 +15,11 @@ that nobody named (XE5). `near_matches` finds such places, and the error offers 
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
-from toolroll.workspace.edits.indent import Retabbed, Shifted, indent_of, retabbing_of, shift_of
-from toolroll.workspace.edits.lines import Lines, has_bare_ends, line_number, split_lines
+from toolroll.workspace.edits.indent import Retabbed, Shifted, indent_of, no_shift_of, retabbing_of, shift_of
+from toolroll.workspace.edits.lines import Lines, has_bare_ends, split_lines
 
 Tier: TypeAlias = Literal["exact", "line endings", "trailing blanks", "indentation", "tabs and spaces"]
 Rule: TypeAlias = Shifted | Retabbed
@@ -56,16 +56,21 @@ def find_spans(text: str, old: str) -> Found | None:
         return Found(tier="exact", matches=exact)
     bare_ends = has_bare_ends(text)
     lines, asked = split_lines(text, bare_ends=bare_ends), split_lines(old, bare_ends=bare_ends)
-    tiers: tuple[tuple[Tier, Callable[[Lines, Lines], list[Match]]], ...] = (
-        ("line endings", lambda lines, asked: _within(text, lines, asked, _as_is)),
-        ("trailing blanks", lambda lines, asked: _within(text, lines, asked, _without_trailing)),
-        ("indentation", lambda lines, asked: _windows(text, lines, asked, shift_of)),
-        ("tabs and spaces", lambda lines, asked: _windows(text, lines, asked, retabbing_of)),
-    )
-    for tier, find in tiers:
-        if matches := find(lines, asked):
-            return Found(tier=tier, matches=tuple(matches))
+    for tier, matches in _tiers(text, lines, asked):
+        if matches:
+            return Found(tier=tier, matches=matches)
     return None
+
+
+def _tiers(text: str, lines: Lines, asked: Lines) -> Iterator[tuple[Tier, tuple[Match, ...]]]:
+    yield "line endings", _within(text, lines, asked, _as_is)
+    if not any(map(_stripped, asked.contents)):
+        return  # blanks are all that it has: they are compared
+    yield "trailing blanks", _within(text, lines, asked, _without_trailing)
+    windows = _windows(lines, asked)
+    yield "trailing blanks", _ruled(text, lines, asked, windows, no_shift_of)
+    yield "indentation", _ruled(text, lines, asked, windows, shift_of)
+    yield "tabs and spaces", _ruled(text, lines, asked, windows, retabbing_of)
 
 
 def _places(text: str, part: str) -> Iterator[int]:
@@ -98,47 +103,64 @@ def _without_trailing(content: str) -> str:
     return content.rstrip(_BLANKS)
 
 
-def _within(text: str, lines: Lines, asked: Lines, form: Callable[[str], str]) -> list[Match]:
+def _stripped(content: str) -> str:
+    return content.strip(_BLANKS)
+
+
+def _within(text: str, lines: Lines, asked: Lines, form: Callable[[str], str]) -> tuple[Match, ...]:
     """Places of a text, compared with all line ends alike; the beginning and the end may be inside a line."""
     if len(asked.contents) == 1:
-        return []  # there is no line end in it, and what precedes one is all that a tier may change
-    forms = [form(content) for content in lines.contents]
+        return ()  # there is no line end in it, and what precedes one is all that a tier may change
     # What is not followed by a line end is not trailing: `x =` must not be found for `x = `.
+    forms = [*map(form, lines.contents[:-1]), lines.contents[-1]]
     wanted = "\n".join([*map(form, asked.contents[:-1]), asked.contents[-1]])
-    # In the last line of the file, too, blanks are compared: they may be what `wanted` ends with.
-    forms[-1] = lines.contents[-1]
-    marks = _cumulated(forms)
-    starts = lines.starts
+    places = list(_places("\n".join(forms), wanted))
+    if not places:
+        return ()
+    marks, starts = _cumulated(forms), lines.starts
     spans = []
-    for at in _places("\n".join(forms), wanted):
+    for at in places:
         first, last = bisect_right(marks, at) - 1, bisect_right(marks, at + len(wanted)) - 1
         column, end = at - marks[first], at + len(wanted) - marks[last]
         # To begin at a line end is to begin after the blanks before it.
         column = len(lines.contents[first]) if column == len(forms[first]) else column
         spans.append((starts[first] + column, starts[last] + end))
-    return list(_numbered(text, spans))
+    return _numbered(text, spans)
 
 
-def _windows(
-    text: str, lines: Lines, asked: Lines, rule_of: Callable[[Sequence[tuple[str, str]]], Rule | None]
-) -> list[Match]:
-    """Whole lines that differ in how they begin and in trailing blanks, all by the same rule."""
-    is_ended = asked.contents[-1] == ""
-    contents = asked.contents[:-1] if is_ended else asked.contents
-    keys = [content.strip(_BLANKS) for content in contents]
-    if not any(keys):
-        return []
-    there = [content.strip(_BLANKS) for content in lines.contents]
-    marks, starts = _cumulated(there), lines.starts
-    matches = []
-    for at in _places("\n".join(["", *there, ""]), "\n".join(["", *keys, ""])):
-        first = bisect_right(marks, at) - 1
-        last = first + len(keys) - 1
+def _windows(lines: Lines, asked: Lines) -> list[int]:
+    """Where whole lines begin that differ from what was asked for at most in the blanks around them."""
+    there = list(map(_stripped, lines.contents))
+    keys = map(_stripped, _whole_lines(asked))
+    places = list(_places("\n".join(["", *there, ""]), "\n".join(["", *keys, ""])))
+    marks = _cumulated(there) if places else []
+    return [bisect_right(marks, at) - 1 for at in places]
+
+
+def _ruled(
+    text: str,
+    lines: Lines,
+    asked: Lines,
+    windows: Sequence[int],
+    rule_of: Callable[[Sequence[tuple[str, str]]], Rule | None],
+) -> tuple[Match, ...]:
+    """The windows in which one rule says how all lines are indented."""
+    contents = _whole_lines(asked)
+    is_ended = len(contents) < len(asked.contents)
+    starts = lines.starts if windows else []
+    spans, rules = [], []
+    for first in windows:
+        last = first + len(contents) - 1
         rule = rule_of(_indentations(contents, lines.contents[first : last + 1]))
         if rule is not None and not (is_ended and last == len(lines.ends)):
             end = starts[last + 1] if is_ended else starts[last] + len(lines.contents[last])
-            matches.append(Match(start=starts[first], end=end, line=line_number(text, starts[first]), rule=rule))
-    return matches
+            spans.append((starts[first], end))
+            rules.append(rule)
+    return tuple(replace(match, rule=rule) for match, rule in zip(_numbered(text, spans), rules, strict=True))
+
+
+def _whole_lines(asked: Lines) -> tuple[str, ...]:
+    return asked.contents[:-1] if asked.contents[-1] == "" else asked.contents
 
 
 def _indentations(asked: Sequence[str], there: Sequence[str]) -> list[tuple[str, str]]:

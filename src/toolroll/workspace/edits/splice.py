@@ -32,7 +32,7 @@ def spliced(text: str, found: Found, new: str, *, literally: bool, path: str) ->
         return _with_new(text, found.matches, [new] * len(found.matches), 0, len(text))
     bare_ends = has_bare_ends(text)
     lines = split_lines(text, bare_ends=bare_ends)
-    starts, usual_end = lines.starts, lines.usual_end
+    starts = lines.starts
     exact = found.tier in ("exact", "line endings")
     pieces, at = [], 0
     for group in _groups(starts, _on_line_ends(text, found.matches)):
@@ -40,7 +40,8 @@ def spliced(text: str, found: Found, new: str, *, literally: bool, path: str) ->
         news = [_indented(new, match.rule, bare_ends=bare_ends, path=path) for match in group.matches]
         region = split_lines(_with_new(text, group.matches, news, start, end), bare_ends=bare_ends)
         old = lines.part(group.first, group.last)
-        kept, _ = kept_lines(old, region.contents, usual_end=usual_end, key=_same if exact else _same_but_blanks)
+        last_end = lines.ends[group.last] if group.last < len(lines.ends) else lines.last_end
+        kept, _ = kept_lines(old, region.contents, last_end=last_end, key=_same if exact else _same_but_blanks)
         pieces += [text[at:start], kept.text]
         at = end
     return "".join([*pieces, text[at:]])

@@ -22,7 +22,7 @@ def content_notes(before: Carrier | None, after: Carrier | None) -> Iterator[str
         yield from _encoding_notes(before, after)
         yield from _end_notes(before.text, after.text)
     elif after.mark:
-        yield f"The file begins with a byte-order mark ({_encoding_name(after)})."
+        yield f"The file begins with a byte-order mark ({after.encoding.upper()})."
     if not after.is_known:
         yield "The file is not UTF-8 and does not say what it is: its other bytes are shown as U+DC80 to U+DCFF."
     yield from _character_notes("" if before is None else before.text, after.text)

@@ -40,7 +40,7 @@ def whole_text(data: bytes, content: str, *, path: str) -> Whole:
     old = split_lines(carrier.text, bare_ends=bare_ends)
     new = _with_usual_last_end(old, split_lines(content, bare_ends=bare_ends).contents)
     shown_as = _shown_as(carrier, old)
-    kept, added = kept_lines(old, new, usual_end=old.usual_end, key=lambda line: shown_as.get(line, line))
+    kept, added = kept_lines(old, new, last_end=old.last_end, key=lambda line: shown_as.get(line, line))
     for number in added:
         carrier.check(kept.contents[number], path=path)
     if kept.text == carrier.text:
@@ -64,7 +64,7 @@ def written_text(before: bytes | None, after: bytes, text: str, *, path: str) ->
     for content in new.contents:
         if content not in contents:
             carrier.check(content, path=path)
-    kept, _ = kept_lines(sides[1], new.contents, usual_end=sides[0].usual_end)
+    kept, _ = kept_lines(sides[1], new.contents, last_end=(sides[1] if sides[1].ends else sides[0]).last_end)
     pairs = zip(new.contents, new.ends, kept.ends, strict=False)
     ends = [end if end != "\n" or (content, end) in known else usual for content, end, usual in pairs]
     return carrier.encode(Lines(contents=new.contents, ends=tuple(ends)).text)
