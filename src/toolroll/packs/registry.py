@@ -73,6 +73,31 @@ PACKS: Final = (
             ),
             ToolLine(name="find_files", effect="reads", summary="Find files by name."),
             ToolLine(
+                name="find_definition",
+                effect="reads",
+                summary="Find where a symbol (function, class, variable, import) is defined.",
+            ),
+            ToolLine(
+                name="find_importers",
+                effect="reads",
+                summary="Find all files that import a module or symbol, with the statements.",
+            ),
+            ToolLine(
+                name="outline",
+                effect="reads",
+                summary="Show what a file defines, with lines and signatures, without its code.",
+            ),
+            ToolLine(
+                name="find_references",
+                effect="reads",
+                summary="Find every place where a name is used, with the function around it.",
+            ),
+            ToolLine(
+                name="repo_map",
+                effect="reads",
+                summary="Show what matters most in the project in few tokens: the files that others import, and what they define.",
+            ),
+            ToolLine(
                 name="edit_file", effect="writes", summary="Propose changes to a file by its complete new content."
             ),
             ToolLine(
@@ -81,11 +106,7 @@ PACKS: Final = (
                 summary="Propose a new file with the given content; folders that it needs are made.",
             ),
             ToolLine(name="edit", effect="writes", summary="Propose to replace one passage of a file."),
-            ToolLine(
-                name="apply_changes",
-                effect="writes",
-                summary="Propose several edits and files as one change.",
-            ),
+            ToolLine(name="apply_changes", effect="writes", summary="Propose several edits and files as one change."),
         ),
         load=_load_code,
     ),

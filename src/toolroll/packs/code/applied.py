@@ -2,6 +2,7 @@
 
 import asyncio
 
+from toolroll.errors import ToolrollError
 from toolroll.kernel.context import ToolContext
 from toolroll.kernel.diff import unified_diff
 from toolroll.packs.code.failing import failure, told
@@ -11,11 +12,12 @@ from toolroll.workspace.applying import Applied, apply
 from toolroll.workspace.edits.carrier import carry
 from toolroll.workspace.history.history import History
 from toolroll.workspace.proposal import Change, Proposal
+from toolroll.workspace.symbols.index import Index
 from toolroll.workspace.text import split_lines
 from toolroll.workspace.workspace import Workspace
 
 
-async def carry_out(workspace: Workspace, history: History, ctx: ToolContext) -> str:
+async def carry_out(workspace: Workspace, history: History, index: Index, ctx: ToolContext) -> str:
     """Write the proposal that was approved; what the model reads about it."""
     preview = ctx.preview
     if preview is None or not isinstance(preview.payload, Proposal):
@@ -23,8 +25,18 @@ async def carry_out(workspace: Workspace, history: History, ctx: ToolContext) ->
     proposal = preview.payload
     with told():
         applied = await asyncio.to_thread(apply, workspace, proposal, history, run_id=ctx.run_id)
+    await asyncio.to_thread(_tell_index, index, proposal, ctx)
     _note_seen(SeenFiles(ctx.run), proposal)
     return "\n".join([_summary(proposal, applied), *applied.notes, *_difference(proposal)])
+
+
+def _tell_index(index: Index, proposal: Proposal, ctx: ToolContext) -> None:
+    """An index that is complete stays right; one that is not will get there by itself."""
+    try:
+        if index.is_ready:
+            index.refresh([change.path for change in proposal.changes])
+    except ToolrollError as error:  # the change is made: an index that fails is no reason to say otherwise
+        ctx.logger.warning("the index could not be brought up to date: %s", error.message)
 
 
 def _summary(proposal: Proposal, applied: Applied) -> str:

@@ -18,7 +18,7 @@ from toolroll.kernel.result import Answered
 from toolroll.kernel.tool import Tool
 from toolroll.packs.code.applied import carry_out
 from toolroll.packs.code.failing import told
-from toolroll.packs.code.keys import HISTORY, WORKSPACE
+from toolroll.packs.code.keys import HISTORY, INDEX, WORKSPACE
 from toolroll.packs.code.proposing import Drafting
 from toolroll.safe.names import shown
 from toolroll.workspace.proposal import Proposal
@@ -37,11 +37,12 @@ def _previewing(draft: Draft) -> Callable[[Mapping[str, object], ToolContext, st
         import asyncio  # noqa: PLC0415 - who waits for this has loaded it
 
         workspace = await ctx.resolve(WORKSPACE)
-        drafting = Drafting(workspace, ctx)
+        index = await ctx.resolve(INDEX)
 
         def propose() -> Proposal:
+            drafting = Drafting(workspace, ctx)
             draft(drafting, arguments)
-            return drafting.proposal(str(arguments.get("description", "")))
+            return drafting.proposal(str(arguments.get("description", "")), index)
 
         with told():
             proposal = await asyncio.to_thread(propose)
@@ -150,7 +151,8 @@ def _draft_one(drafting: Drafting, change: FileChange) -> None:
 
 
 async def _carry_out(_given: BaseModel, ctx: ToolContext) -> str:
-    return await carry_out(await ctx.resolve(WORKSPACE), await ctx.resolve(HISTORY), ctx)
+    workspace, history, index = await ctx.resolve(WORKSPACE), await ctx.resolve(HISTORY), await ctx.resolve(INDEX)
+    return await carry_out(workspace, history, index, ctx)
 
 
 def _changing(name: str, description: str, shape: type[BaseModel], draft: Draft, path: str = "path") -> Tool:

@@ -14,6 +14,7 @@ from toolroll.kernel.depends import DependencyKey, Depends
 from toolroll.workspace.history.history import History
 from toolroll.workspace.history.recovery import open_history
 from toolroll.workspace.limits import DEFAULT_LIMITS, Limits
+from toolroll.workspace.symbols.index import Index
 from toolroll.workspace.workspace import Workspace
 
 
@@ -43,7 +44,16 @@ def open_changes(workspace: InWorkspace, ctx: ToolContext) -> Iterator[History]:
 
 HISTORY: Final[DependencyKey[History]] = DependencyKey("code.history", open_changes, scope="run")
 
-WithHistory = Annotated[History, Depends(HISTORY)]
+
+def open_index(workspace: InWorkspace) -> Iterator[Index]:
+    """The symbols of the workspace as they were left; built when something is asked for that needs it."""
+    with Index.open(workspace) as index:
+        yield index
+
+
+INDEX: Final[DependencyKey[Index]] = DependencyKey("code.index", open_index, scope="run")
+
+WithIndex = Annotated[Index, Depends(INDEX)]
 
 
 def is_by_person(ctx: ToolContext) -> bool:

@@ -1,6 +1,6 @@
 """From what a model asks for to a proposal: the files as they are now, and only what the model has seen (C16-C19)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from toolroll.errors import ArgumentsRefused, FileExists, FileMissing, StaleFile
 from toolroll.kernel.context import ToolContext
@@ -10,6 +10,7 @@ from toolroll.safe.names import RelativePath, shown
 from toolroll.workspace.edits.edit import edit_text
 from toolroll.workspace.edits.whole import whole_text
 from toolroll.workspace.proposal import Change, Proposal
+from toolroll.workspace.symbols.index import Index
 from toolroll.workspace.workspace import Content, Workspace
 
 
@@ -66,11 +67,12 @@ class Drafting:
             raise FileExists(told, path=shown(path))
         self._changes[place] = Change(path=place, before=None, after=content.encode("utf-8"))
 
-    def proposal(self, description: str, remarks: Sequence[str] = ()) -> Proposal:
-        """All of it."""
+    def proposal(self, description: str, index: Index) -> Proposal:
+        """All of it, with a remark on who depends on what changes (C23)."""
         if not self._changes:
             raise ArgumentsRefused("There are no changes. Name at least one.")
-        return Proposal(changes=tuple(self._changes.values()), description=description, remarks=(*self.notes, *remarks))
+        changes = tuple(self._changes.values())
+        return Proposal(changes=changes, description=description, remarks=(*self.notes, *_importers(changes, index)))
 
     def _current(self, path: str, *, whole: bool = False) -> tuple[RelativePath, bytes | None, bytes | None]:
         """A file's place, what it holds on disk, and what it will hold after the changes so far."""
@@ -89,6 +91,16 @@ class Drafting:
         except FileMissing:
             return False
         return True
+
+
+def _importers(changes: Sequence[Change], index: Index) -> Iterator[str]:
+    """How many files import each of those that change, where that is known without looking through the project."""
+    if not index.is_ready:
+        return
+    for change in changes:
+        count = index.importer_count(str(change.path)) if change.before is not None else 0
+        if count:
+            yield f"{shown(str(change.path))} is imported by {count} {'file' if count == 1 else 'files'}."
 
 
 def _check_seen(content: Content, seen: SeenFiles, *, whole: bool) -> None:

@@ -5,8 +5,19 @@ from typing import Final
 from toolroll.kernel.tool import Tool
 from toolroll.packs.code.changing import apply_changes, create_file, edit, edit_file
 from toolroll.packs.code.exploring import find_files, list_files, read_file, search_files
+from toolroll.packs.code.symbols import find_definition, find_importers, find_references, outline, repo_map
 
-READING: Final[tuple[Tool, ...]] = (read_file, list_files, search_files, find_files)
+READING: Final[tuple[Tool, ...]] = (
+    read_file,
+    list_files,
+    search_files,
+    find_files,
+    find_definition,
+    find_importers,
+    outline,
+    find_references,
+    repo_map,
+)
 """The ones that change nothing."""
 
 CHANGING: Final[tuple[Tool, ...]] = (edit_file, create_file, edit, apply_changes)

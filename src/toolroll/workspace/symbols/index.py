@@ -89,6 +89,11 @@ class Index:
             self._builder = threading.Thread(target=self._build, args=(on_progress,), daemon=True)
             self._builder.start()
 
+    def wait(self, seconds: float) -> None:
+        """Wait for what `start` began, so long at most."""
+        if self._builder is not None:
+            self._builder.join(seconds)
+
     def refresh(self, paths: Collection[RelativePath] | None = None, on_progress: Progress | None = None) -> Refreshed:
         """Look at these files (None: at all), and bring the index up to date with them.
 

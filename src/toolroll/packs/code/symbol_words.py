@@ -1,0 +1,114 @@
+"""What the index knows, in words for a model: places first, one a line."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from toolroll.packs.code.wording import MAX_PAGE_BYTES
+from toolroll.safe.names import shown
+from toolroll.workspace.reading import Line
+from toolroll.workspace.symbols.cold import Definition
+from toolroll.workspace.symbols.definitions import Definitions
+from toolroll.workspace.symbols.imports.importers import Importer, Importers
+from toolroll.workspace.symbols.references import Reference, References
+from toolroll.workspace.symbols.symbol import Symbol
+
+MAX_ANSWERS: Final = 50
+"""Definitions of one name: more are a name that is everywhere, such as `main`."""
+MAX_PLACES: Final = 200
+"""Importers or uses: the rest is counted."""
+
+
+def definitions_text(answer: Definitions, symbol: str, contexts: Sequence[Sequence[Line]]) -> str:
+    """Where something is defined; the first ones with the lines they begin with."""
+    notes = [f"[{note}]" for note in answer.notes]
+    if not answer.found:
+        near = f" Did you mean {' or '.join(map(shown, answer.suggestions))}?" if answer.suggestions else ""
+        more = " Try search_files for other mentions of it." if not near else ""
+        return "\n".join([f"No definition of '{shown(symbol)}' was found.{near}{more}", *notes])
+    lines = []
+    for number, one in enumerate(answer.found[:MAX_ANSWERS]):
+        lines.append(_definition(one))
+        lines += [f"    {line.number}\t{line.text}" for line in (contexts[number] if number < len(contexts) else ())]
+    return "\n".join([*lines, *_rest(len(answer.found), MAX_ANSWERS), *notes])
+
+
+def _definition(one: Definition) -> str:
+    symbol = one.symbol
+    doc = f"  -- {symbol.doc}" if symbol.doc else ""
+    sure = "" if one.is_certain else "  (looks like it; not parsed)"
+    return f"{shown(one.path)}:{symbol.line}  {symbol.kind} {symbol.name_path}{sure}\n  {symbol.signature}{doc}"
+
+
+def importers_text(answer: Importers, asked: str, *, is_complete: bool) -> str:
+    """Who imports something, with the statement and what is special about it."""
+    note = [] if is_complete else ["[the index is not complete yet: there may be more]"]
+    if not answer.found:
+        known = answer.meaning.paths or answer.meaning.owners
+        where = (
+            f"Nothing imports it ({', '.join(map(shown, known))})." if known else "There is nothing of that name here."
+        )
+        hint = "" if known else " Name a file, a dotted module, or a relative path such as '../services/X'."
+        return "\n".join([f"No importers of '{shown(asked)}' were found. {where}{hint}", *note])
+    files = len({one.path for one in answer.found})
+    heading = f"{len(answer.found):,} imports in {files:,} files"
+    lines = [_importer(one) for one in answer.found[:MAX_PLACES]]
+    return "\n".join([heading, *lines, *_rest(len(answer.found), MAX_PLACES), *note])
+
+
+def _importer(one: Importer) -> str:
+    marks = [
+        *([] if one.kind == "static" else [one.kind]),
+        *([] if one.certainty == "resolved" else ["by its text only"]),
+        *([f"through {shown(one.via)}"] if one.via else []),
+    ]
+    told = f"  [{', '.join(marks)}]" if marks else ""
+    return f"{shown(one.path)}:{one.line}  {' '.join(one.text.split())}{told}"
+
+
+def outline_text(path: str, symbols: Sequence[Symbol]) -> str:
+    """What a file defines, indented as it is nested."""
+    if not symbols:
+        return f"{shown(path)} defines nothing that is known here. Read it with read_file."
+    return "\n".join([f"{shown(path)}:", *_fitting(_outlined(one) for one in symbols)])
+
+
+def _outlined(symbol: Symbol) -> str:
+    depth = symbol.parent.count(".") + 1 if symbol.parent else 0
+    doc = f"  -- {symbol.doc}" if symbol.doc else ""
+    return f"{'  ' * depth}{symbol.line}-{symbol.end_line}  {symbol.signature}{doc}"
+
+
+def _fitting(lines: Iterator[str]) -> Iterator[str]:
+    left = MAX_PAGE_BYTES
+    for line in lines:
+        left -= len(line.encode("utf-8", "surrogatepass")) + 1
+        if left < 0:
+            yield "[there is more: search in the file for it]"
+            return
+        yield line
+
+
+def references_text(answer: References, symbol: str) -> str:
+    """Where a name is used, by file."""
+    notes = [f"[{note}]" for note in answer.notes]
+    if not answer.found:
+        return "\n".join(
+            [f"'{shown(symbol)}' is used nowhere in code. Try search_files for text and comments.", *notes]
+        )
+    files = len({one.path for one in answer.found})
+    lines, last = [f"{len(answer.found):,} places in {files:,} files"], ""
+    for one in answer.found[:MAX_PLACES]:
+        if one.path != last:
+            lines.append(shown(one.path))
+            last = one.path
+        lines.append(f"  {_reference(one)}")
+    return "\n".join([*lines, *_rest(len(answer.found), MAX_PLACES), *notes])
+
+
+def _reference(one: Reference) -> str:
+    place = "definition" if one.is_definition else f"in {one.inside}" if one.inside else ""
+    return f"{one.line}: {one.text}" + (f"  [{place}]" if place else "")
+
+
+def _rest(count: int, shown_count: int) -> list[str]:
+    return [f"...and {count - shown_count:,} more"] if count > shown_count else []

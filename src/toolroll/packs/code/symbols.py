@@ -1,0 +1,131 @@
+"""The tools that follow symbols: `find_definition`, `find_importers`, `outline`, `find_references`, `repo_map`.
+
+They run in threads of their own: the index waits for disks and processes. While it is built for the first time, a
+search answers where things are defined; who imports something is known only when all of it is there.
+"""
+
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
+
+from toolroll.errors import ToolrollError
+from toolroll.kernel.context import ToolContext
+from toolroll.kernel.define import tool
+from toolroll.packs.code.failing import failure, told
+from toolroll.packs.code.keys import InWorkspace, WithIndex
+from toolroll.packs.code.symbol_words import (
+    definitions_text,
+    importers_text,
+    outline_text,
+    references_text,
+)
+from toolroll.workspace.reading import Line, read_lines
+from toolroll.workspace.symbols.cold import Definition
+from toolroll.workspace.symbols.index import Index
+from toolroll.workspace.workspace import Workspace
+
+SHORT_WAIT_S: Final = 2.0
+"""For an index that is not complete, before a search answers instead: most projects are parsed within it."""
+LONG_WAIT_S: Final = 120.0
+"""Where only a complete index has the answer: 40,000 files on two cores."""
+CONTEXT_LINES: Final = 5
+MAX_WITH_CONTEXT: Final = 3
+DEFAULT_MAP_TOKENS: Final = 2_000
+
+SymbolType = Literal["function", "class", "variable", "import"]
+
+
+@tool(brings="private")
+def find_definition(
+    symbol: Annotated[str, Field(description="The name, such as 'DatabaseService', 'handleSubmit' or 'Class.method'.")],
+    workspace: InWorkspace,
+    index: WithIndex,
+    ctx: ToolContext,
+    type: Annotated[SymbolType | None, Field(description="Only symbols of this kind.")] = None,  # noqa: A002 - the name that models know
+) -> str:
+    """Find where a symbol (function, class, variable, import) is defined. Gives file, line, signature and context.
+
+    It knows the code's own structure: text and comments that merely contain the name are not found.
+    """
+    with told():
+        _bring_up(index, ctx, SHORT_WAIT_S)
+        answer = index.definitions(symbol, type)
+        contexts = [_context(workspace, one) for one in answer.found[:MAX_WITH_CONTEXT]]
+    return definitions_text(answer, symbol, contexts)
+
+
+@tool(brings="private")
+def find_importers(
+    modulePath: Annotated[  # noqa: N803 - the name that models know
+        str,
+        Field(description="A module or symbol: '../services/DatabaseService', a file, 'package.module' or a name."),
+    ],
+    index: WithIndex,
+    ctx: ToolContext,
+) -> str:
+    """Find all files that import a module or symbol, with the statements. Use it to see what a change would affect."""
+    with told():
+        is_complete = _bring_up(index, ctx, LONG_WAIT_S)
+        answer = index.importers(modulePath)
+    return importers_text(answer, modulePath, is_complete=is_complete)
+
+
+@tool(brings="private", paths=["path"])
+def outline(
+    path: Annotated[str, Field(description="Path of the file from the project root.")],
+    workspace: InWorkspace,
+    index: WithIndex,
+) -> str:
+    """Show what a file defines, with lines and signatures, without its code. Use it before reading a long file."""
+    with told():
+        place = workspace.path(path)
+        workspace.read(place)  # says what is wrong with it, if it cannot be read
+        symbols = index.outline(place)
+    return outline_text(str(place), symbols)
+
+
+@tool(brings="private")
+def find_references(
+    symbol: Annotated[str, Field(description="The name, such as 'formatCups' or 'Class.method'.")],
+    index: WithIndex,
+    ctx: ToolContext,
+) -> str:
+    """Find every place where a name is used, with the function around it. Strings and comments do not count."""
+    with told():
+        _bring_up(index, ctx, SHORT_WAIT_S)
+        answer = index.references(symbol)
+    return references_text(answer, symbol)
+
+
+@tool(brings="private")
+def repo_map(
+    index: WithIndex,
+    ctx: ToolContext,
+    budget: Annotated[int, Field(ge=100, le=20_000, description="At most about so many tokens.")] = DEFAULT_MAP_TOKENS,
+) -> str:
+    """Show what matters most in the project in few tokens: the files that others import, and what they define."""
+    with told():
+        is_complete = _bring_up(index, ctx, LONG_WAIT_S)
+        text = index.repo_map(budget)
+    if not text:
+        raise failure("There is no code here that can be parsed. Use list_files to look around.", code="no_symbols")
+    return text if is_complete else f"{text}[the index is not complete yet: ask again later for all of it]"
+
+
+def _bring_up(index: Index, ctx: ToolContext, wait_s: float) -> bool:
+    """Start to bring the index up to date, and wait for a while; whether it is complete."""
+
+    def tell(done: int, total: int) -> None:
+        ctx.progress(f"parsed {done:,} of {total:,} files", done / total if total else None)
+
+    index.start(tell)
+    index.wait(wait_s)
+    return index.is_ready
+
+
+def _context(workspace: Workspace, one: Definition) -> tuple[Line, ...]:
+    try:
+        place = workspace.path(one.path)
+        return read_lines(workspace, place, offset=one.symbol.start_line, limit=CONTEXT_LINES).lines
+    except ToolrollError:  # gone or not readable by now: the place itself is still an answer
+        return ()
