@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Fits = Callable[[str], bool]
 
-MAX_COUNTING_SECONDS: Final = 2.0  # for the number of ignored files: half a million of them
+MAX_COUNTING_SECONDS: Final = 1.0  # for the number of ignored files: a hundred thousand of them
 _PATH_BYTES: Final = 256  # of a long path: what a walk may print is this much for each file that it may look at
 
 
