@@ -36,7 +36,7 @@ def test_A21_paths_are_the_arguments_that_are_named_so() -> None:
     messages = [
         *step(1, '{"path": "a.py", "text": "no/path"}'),
         *step(2, '{"files": ["b.py", 3, "a.py", ""]}'),
-        *step(3, f'{{{{"file": "{long}"}}}}'),
+        *step(3, f'{{"file": "{long}"}}'),
         *step(4, "not json"),
     ]
     assert facts_in(messages, {}, {}).paths == ("a.py", "b.py")

@@ -18,7 +18,7 @@ def choose_outputs(window: Window, keeper: Keeper) -> Trimmed | None:
     An output that no reference leads back to stays.
     """
     budget = window.limits.outputs_tokens
-    if window.outputs_tokens <= budget:
+    if not budget or window.outputs_tokens <= budget:
         return None
     left, gone = window.outputs_tokens, []
     for call, result in window.trimmable():
