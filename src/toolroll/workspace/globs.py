@@ -25,17 +25,16 @@ def fits(pattern: str, path: str) -> bool:
 def compiled(pattern: str) -> tuple[Parts, ...]:
     """The alternatives of a pattern, each as its names."""
     found = [pattern]
-    while len(found) <= MAX_ALTERNATIVES and any(_BRACES.search(one) for one in found):
+    # Every alternative has as many braces left as the others, so that one can be asked for all.
+    while len(found) <= MAX_ALTERNATIVES and _BRACES.search(found[0]):
         found = [other for one in found for other in _opened(one)]
     pieces = (piece.strip() for one in found for piece in one.split(","))
     return tuple(tuple(piece.removeprefix("./").removeprefix("/").split("/")) for piece in pieces if piece)
 
 
 def _opened(pattern: str) -> list[str]:
-    match = _BRACES.search(pattern)
-    if not match:
-        return [pattern]
-    return [pattern[: match.start()] + one + pattern[match.end() :] for one in match[1].split(",")]
+    before, choices, after = _BRACES.split(pattern, maxsplit=1)
+    return [before + one + after for one in choices.split(",")]
 
 
 def _fits(pattern: Parts, parts: Parts) -> bool:
