@@ -26,7 +26,7 @@ PINNED_SHARE: Final = 8
 LEAST_GAIN: Final = 0.1
 """Of the window: a call that large is not worth less."""
 TRIES_AGAIN_AFTER: Final = 0.05
-"""Of the window, that more must be in it before a compaction that failed is tried again."""
+"""Of the window, that more must be in it before a compaction that did not help is tried again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,17 +40,16 @@ class _Plan:
 
 async def compact(state: RunState) -> None:
     """Compact the conversation, unless that gains nothing; where it fails, say so and go on."""
-    window = state.window
+    window, plan = state.window, _plan(state)
     before = window.tokens
-    plan = _plan(state)
-    failure = ""
     if plan is not None:
         failure = await _compacted(state, plan)
-        if not failure:
+        if failure:
+            state.emit(Warned(text=f"The conversation could not be compacted, and stays as it is: {failure}."))
+        else:
             state.emit(ContextCompacted(messages=plan.through, tokens_before=before, tokens_after=window.tokens))
-            return
-        state.emit(Warned(text=f"The conversation could not be compacted, and stays as it is: {failure}."))
-    window.tries_again_at = before + int(window.limits.window_tokens * TRIES_AGAIN_AFTER)
+    if window.is_full:  # still: not again before every call from now on
+        window.tries_again_at = window.tokens + int(window.limits.window_tokens * TRIES_AGAIN_AFTER)
 
 
 def _plan(state: RunState) -> _Plan | None:
