@@ -1,240 +1,193 @@
-"""`toolroll demo`: one tool, from its definition to a change that is refused, approved, and caught being stale.
+"""`toolroll demo`: an agent finds a definition, asks who imports it, proposes an edit, applies it, and it is undone.
 
-Everything is real (the validation, the diff, the binding of a yes to what was shown, the file), but for two sides that
-are written down here: what a model would call, and what a person would answer.
+Everything is real (the tools, the index, the diff, the binding of a yes to what was shown, the run log, the undo), on a
+copy of a sample project, but for two sides that are written down: what the model says, and, unless it is asked for with
+`--ask`, what the person answers.
 """
 
 import asyncio
-import inspect
-import json
+import os
+import shutil
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 from rich.console import Console
-from rich.syntax import Syntax
-from rich.text import Text
 
-from toolroll.cli import sample
-from toolroll.cli.draw import fold
-from toolroll.cli.rows import request_rows
 from toolroll.cli.session import DONE, Session, output_options
-from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, Reject
-from toolroll.kernel.context import Run
-from toolroll.kernel.result import ToolResult
+from toolroll.cli.stage import Stage
+from toolroll.errors import UsageError
+from toolroll.kernel.approval import ApprovalRequest, Approve, Approver, Decision
 
-MAX_COLUMNS: Final = 88
+if TYPE_CHECKING:
+    from toolroll.agent.agent import Agent
+    from toolroll.agent.events import Event
+    from toolroll.agent.result import RunResult
+    from toolroll.journal.sqlite import SqliteJournal
+
+PROMPT: Final = (
+    "Zero cups should read 'no tea at all'. Where is that written, who depends on it, and can you change it?"
+)
+CHANGED: Final = "src/services/format.js"
+
+_SAMPLE: Final = Path(__file__).parent.parent / "packs" / "code"
+_MAX_COLUMNS: Final = 88
 """Wider lines of text are hard to read; a terminal may be as wide as it likes."""
-
-_INDENT: Final = 2
-_START: Final = "2 x bread\n1 x milk\n1 x butter\n"
-_INTRO: Final = (
-    "No model, no key, no network. The calls that a model would make and the answers that you would give are "
-    "written down in this demo; everything else is the real thing, in a temporary folder."
-)
-_SUMMARY: Final = "Four calls: one wrong, one refused, one made, one stopped because the file had changed."
-_WRITTEN: Final = "   (written down in the demo)"
-_LABEL_COLUMNS: Final = 13
 _NEXT: Final = """\
-toolroll tools list                        the tools that come along
-toolroll tools show write_todos            what a model is told about one
-toolroll call done '{"message": "Hello"}'  call one yourself
-toolroll call NAME '{...}' --from FILE.py  call your own, and be asked"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
-    """One call: what is to be seen, what the model sends, what the person answers, what happens meanwhile."""
-
-    title: str
-    told: str
-    call: dict[str, object]
-    answer: Decision | None = None
-    meanwhile: str | None = None
-
-
-SCENES: Final = (
-    Scene(
-        title="A wrong call is answered so that a model can repair it",
-        told="Too many, and a parameter that does not exist. Nothing ran; every fault is named.",
-        call={"item": "tea", "amount": 500, "shop": "corner"},
-    ),
-    Scene(
-        title="A change is shown before it is made: this one is refused",
-        told="The tool says that it writes. So it asks, with a diff of what would really happen.",
-        call={"item": "milk", "amount": 12},
-        answer=Reject("two are enough"),
-    ),
-    Scene(
-        title="This one is approved",
-        told="The model has read why, and proposes less.",
-        call={"item": "milk", "amount": 2},
-        answer=Approve(),
-    ),
-    Scene(
-        title="A yes counts for what was shown, and for nothing else",
-        told="While you look at the diff, somebody else writes to the file. The yes comes too late.",
-        call={"item": "tea", "amount": 1},
-        answer=Approve(),
-        meanwhile="6 x eggs\n",
-    ),
-)
+toolroll code 'What is in here?' --model sonnet
+toolroll call search_files '{"pattern": "TODO"}'
+toolroll changes, toolroll undo
+toolroll runs list"""
 
 
 @click.command()
+@click.option("--ask", is_flag=True, help="Be asked about the change yourself, as in real use.")
 @output_options
 @click.pass_obj
-def demo(session: Session) -> int:
-    """See how a tool is described, called, checked, refused and approved.
+def demo(session: Session, *, ask: bool) -> int:
+    """See an agent change a sample project: find, read, propose, approve, apply, undo, replay.
 
-    Needs no key and no network, asks nothing, and leaves nothing behind.
+    Needs no key and no network, and leaves nothing behind. What the model says is recorded; the rest really happens.
     """
-    stage = Stage(None if session.json else Console(highlight=False, width=_columns()))
-    steps = asyncio.run(_play(stage))
+    console = None if session.json else Console(highlight=False, width=_columns())
+    with tempfile.TemporaryDirectory(prefix="toolroll-demo-") as place:
+        told = asyncio.run(_Play(Stage(console), Path(place), _person() if ask else None).run())
     if session.json:
-        session.write_json({"steps": steps})
+        session.write_json(told)
     return DONE
 
 
 def _columns() -> int | None:
     width = Console().width
-    return MAX_COLUMNS if width > MAX_COLUMNS else None
+    return _MAX_COLUMNS if width > _MAX_COLUMNS else None
 
 
-async def _play(stage: "Stage") -> list[dict[str, object]]:
-    with tempfile.TemporaryDirectory(prefix="toolroll-demo-") as place:
-        folder = Path(place)
-        (folder / str(sample.LIST)).write_text(_START)
-        stage.open(folder)
-        steps = [await _play_scene(stage, scene, folder, number) for number, scene in enumerate(SCENES, 3)]
-    stage.close(folder)
-    return steps
+def _person() -> Approver:
+    from toolroll.cli.approve import TerminalApprover  # noqa: PLC0415 - only where somebody is asked
+    from toolroll.cli.terminal import open_terminal  # noqa: PLC0415 - as above
+
+    terminal = open_terminal(os.environ)
+    if terminal is None:
+        raise UsageError("--ask needs a terminal, where somebody can answer. Leave it out to watch.")
+    return TerminalApprover(terminal, environment=os.environ)
 
 
-async def _play_scene(stage: "Stage", scene: Scene, folder: Path, number: int) -> dict[str, object]:
-    arguments = json.dumps(scene.call)
-    stage.begin(number, scene, arguments)
-    script = _Script(stage, scene, folder)
-    async with Run(deps={"folder": folder}, approver=script) as run:
-        result = await sample.put_item.execute_raw(arguments, run.context())
-    text = (folder / str(sample.LIST)).read_text()
-    stage.end(result, text)
-    return {
-        "title": scene.title,
-        "call": scene.call,
-        "answer": None if scene.answer is None else type(scene.answer).__name__.lower(),
-        "is_error": result.is_error,
-        "content": result.text,
-        "file": text,
-    }
+class _WrittenDown:
+    """The person of this demo: sees the question as a terminal shows it, and says yes."""
 
-
-class _Script:
-    """The person of this demo: looks, then gives the answer that is written down."""
-
-    def __init__(self, stage: "Stage", scene: Scene, folder: Path) -> None:
+    def __init__(self, stage: Stage) -> None:
         self._stage = stage
-        self._scene = scene
-        self._file = folder / str(sample.LIST)
 
     def decide(self, requests: Sequence[ApprovalRequest], /) -> list[Decision]:
-        """The scene's answer."""
-        answer = self._scene.answer or Reject()
+        """Yes to each."""
         for request in requests:
-            self._stage.ask(request, answer, self._scene.meanwhile)
-        if self._scene.meanwhile:
-            with self._file.open("a") as file:
-                file.write(self._scene.meanwhile)
-        return [answer for _ in requests]
+            self._stage.ask(request)
+        return [Approve() for _ in requests]
 
 
-class Stage:
-    """Shows the play on a console; without one, nothing."""
+class _Play:
+    """The demo from its first scene to its last, in a folder that is gone afterwards."""
 
-    def __init__(self, console: Console | None) -> None:
-        self._console = console
+    def __init__(self, stage: Stage, folder: Path, person: Approver | None) -> None:
+        self._stage = stage
+        self._root = folder / "tea-board"
+        self._state = folder / "state"
+        self._journal = folder / "runs.db"
+        self._person = person or _WrittenDown(stage)
+        self._calls: list[dict[str, object]] = []
 
-    def open(self, folder: Path) -> None:
-        """The introduction: the tool as it is written, and as a model sees it."""
-        self._title("toolroll demo")
-        self._say(_INTRO)
-        self._say(f"The folder: {folder}", "dim")
-        self._title("1  A tool is a function with types")
-        self._code(_source(), "python")
-        self._say("\nThe folder is injected: a model is not told of it, and cannot name another one.")
-        self._title("2  What a model is told about it")
-        self._code(json.dumps(sample.put_item.parameters, indent=2), "json")
+    async def run(self) -> dict[str, object]:
+        """Play it; what happened, as data."""
+        shutil.copytree(_SAMPLE / "sample", self._root)
+        before = self._text()
+        self._stage.open(self._root, PROMPT)
+        result = await self._agent_run()
+        after = self._text()
+        self._stage.applied(CHANGED, after)
+        undone = await asyncio.to_thread(self._undo)
+        self._stage.undone(undone, is_back=self._text() == before)
+        is_same = await self._replay(result.run_id)
+        self._stage.close(len(result.steps), is_same=is_same, advice=_NEXT)
+        return {
+            "prompt": PROMPT,
+            "calls": self._calls,
+            "answer": result.text,
+            "before": before,
+            "after": after,
+            "undone": self._text() == before,
+            "replay_is_same": is_same,
+        }
 
-    def begin(self, number: int, scene: Scene, arguments: str) -> None:
-        """The title of a scene, and the call."""
-        self._title(f"{number}  {scene.title}")
-        self._say(scene.told)
-        self._line("model calls", f"{sample.put_item.name} {arguments}", "bold")
+    async def _agent_run(self) -> "RunResult[object]":
+        from toolroll.journal.sqlite import SqliteJournal  # noqa: PLC0415 - sqlite3: not for --help
 
-    def ask(self, request: ApprovalRequest, answer: Decision, meanwhile: str | None) -> None:
-        """The question as a terminal shows it, and the answer that is written down for it."""
-        if self._console is None:
-            return
-        self._say("")
-        for line in fold(request_rows(request), self._console.width - 2 * _INDENT):
-            self._put(line.drawn())
-        self._say("")
-        if meanwhile:
-            self._line("meanwhile", f"somebody adds {meanwhile.strip()}", "yellow")
-        self._line("Allow this?", "y" if isinstance(answer, Approve) else "n", "bold", _WRITTEN)
-        if isinstance(answer, Reject) and answer.reason:
-            self._line("Why not?", answer.reason, "bold", _WRITTEN)
+        journal = SqliteJournal(self._journal)
+        try:
+            agent = self._agent(journal)
+            async with agent:
+                async for event in agent.stream(PROMPT):
+                    self._hear(event)
+                    if event.event == "run_finished":
+                        return event.result
+        finally:
+            journal.close()
+        raise AssertionError("a run always finishes")
 
-    def end(self, result: ToolResult, text: str) -> None:
-        """What the model reads, and what is in the file."""
-        self._line("model reads", result.text, "red" if result.is_error else "green")
-        self._line("in the file", ", ".join(text.splitlines()), "cyan")
+    def _hear(self, event: "Event") -> None:
+        self._stage.hear(event)
+        if event.event == "tool_result":
+            self._calls.append(
+                {
+                    "name": event.call.name,
+                    "arguments": event.call.arguments,
+                    "is_error": event.result.is_error,
+                    "content": event.result.text,
+                }
+            )
 
-    def close(self, folder: Path) -> None:
-        """What is left: nothing."""
-        self._title("That was it")
-        left = "The folder is still there." if folder.exists() else "The folder and the list are gone again."
-        self._say(f"{_SUMMARY} {left}")
-        self._say("\nTry next:")
-        self._say(_NEXT, "bold")
+    def _agent(self, journal: "SqliteJournal") -> "Agent[None]":
+        from toolroll.models.scripted_file import scripted_file  # noqa: PLC0415 - as above
+        from toolroll.packs.code.agent import code_agent  # noqa: PLC0415 - as above
+        from toolroll.workspace.workspace import Workspace  # noqa: PLC0415 - as above
 
-    def _title(self, title: str) -> None:
-        if self._console is not None:
-            width = self._console.width
-            *lines, last = Text(title, style="bold").wrap(self._console, width)
-            rule = "─" * max(width - len(last) - 1, 0)
-            self._console.print(Text("\n").join([Text(), *lines, Text.assemble(last, (f" {rule}".rstrip(), "cyan"))]))
+        def open_here() -> Iterator[Workspace]:
+            # Its state beside the copy, not among the person's own files.
+            with Workspace(self._root, state=self._state) as workspace:
+                yield workspace
 
-    def _say(self, text: str, style: str = "") -> None:
-        self._put(Text(text, style=style))
+        return code_agent(
+            self._root,
+            model=scripted_file(_SAMPLE / "demo.json"),
+            approver=self._person,
+            journal=journal,
+            overrides={"code.workspace": open_here},
+        )
 
-    def _line(self, label: str, text: str, style: str, note: str = "") -> None:
-        """A label, and beside it text that stays in its own column."""
-        lines = [Text(line, style=style) for line in text.split("\n")]
-        lines[-1] = Text.assemble(lines[-1], (note, "dim"))
-        self._put(Text("\n").join(lines), label.ljust(_LABEL_COLUMNS))
+    def _undo(self) -> list[str]:
+        from toolroll.workspace.history.recovery import open_history  # noqa: PLC0415 - as above
+        from toolroll.workspace.history.undo import plan_undo, undo  # noqa: PLC0415 - as above
+        from toolroll.workspace.workspace import Workspace  # noqa: PLC0415 - as above
 
-    def _code(self, text: str, language: str) -> None:
-        if self._console is not None:
-            syntax = Syntax(text, language, theme="ansi_dark", background_color="default")
-            drawn = syntax.highlight(text.rstrip())
-            drawn.no_wrap, drawn.overflow = False, "fold"  # rich crops code at the width of the screen
-            self._put(drawn)
+        with Workspace(self._root, state=self._state) as workspace:
+            history, _ = open_history(workspace)
+            with history:
+                if not history.changes():
+                    return []  # the person has said no
+                plan = plan_undo(workspace, history)
+                undo(workspace, history, plan, run_id="demo")
+        return [str(step) for step in plan.steps]
 
-    def _put(self, text: Text, label: str = "") -> None:
-        if self._console is None:
-            return
-        text.rstrip()
-        for line in text.wrap(self._console, self._console.width - 2 * _INDENT - len(label)) or [Text()]:
-            line.rstrip()
-            start = Text(" " * _INDENT + label, style="dim") if line or label else Text()
-            self._console.print(Text.assemble(start, line), soft_wrap=True)
-            label = " " * len(label)
+    async def _replay(self, run_id: str) -> bool:
+        from toolroll.agent.replay import replay  # noqa: PLC0415 - as above
+        from toolroll.journal.sqlite import SqliteJournal  # noqa: PLC0415 - as above
 
+        journal = SqliteJournal(self._journal)
+        try:
+            return (await replay(self._agent(journal), run_id)).is_same
+        finally:
+            journal.close()
 
-def _source() -> str:
-    """The tool's own source, as it runs here."""
-    return inspect.getsource(sample.put_item.__wrapped__)  # type: ignore[attr-defined]  # what @tool decorated
+    def _text(self) -> str:
+        return (self._root / CHANGED).read_text(encoding="utf-8")

@@ -30,7 +30,9 @@ _COMMANDS: Final = {
     "undo": LazyCommand(place="toolroll.cli.history:undo", summary="Take back a change; later work stays."),
     "redo": LazyCommand(place="toolroll.cli.history:redo", summary="Make a change again that was undone."),
     "trust": LazyCommand(place="toolroll.cli.trust:trust", summary="Say which of a project's own tools may be used."),
-    "demo": LazyCommand(place="toolroll.cli.demo:demo", summary="See how a tool is called, checked and approved."),
+    "demo": LazyCommand(
+        place="toolroll.cli.demo:demo", summary="Watch an agent change a sample project, no key needed."
+    ),
 }
 
 _EPILOG: Final = (

@@ -95,7 +95,7 @@ PACKS: Final = (
             ToolLine(
                 name="repo_map",
                 effect="reads",
-                summary="Show what matters most in the project in few tokens: the files that others import, and what they define.",
+                summary="Show what matters most in the project, in few tokens.",
             ),
             ToolLine(
                 name="edit_file", effect="writes", summary="Propose changes to a file by its complete new content."

@@ -103,7 +103,10 @@ def repo_map(
     ctx: ToolContext,
     budget: Annotated[int, Field(ge=100, le=20_000, description="At most about so many tokens.")] = DEFAULT_MAP_TOKENS,
 ) -> str:
-    """Show what matters most in the project in few tokens: the files that others import, and what they define."""
+    """Show what matters most in the project, in few tokens.
+
+    It is the files that others import, and what they define.
+    """
     with told():
         is_complete = _bring_up(index, ctx, LONG_WAIT_S)
         text = index.repo_map(budget)
