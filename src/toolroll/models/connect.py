@@ -15,7 +15,9 @@ from toolroll.models.catalog import ALIASES, LIMITS, ModelLimits, ModelName, kno
 from toolroll.models.chat.model import ChatModel
 from toolroll.models.chat.request import ChatOptions
 from toolroll.models.exchange import WireModel
+from toolroll.models.local import LocalOptions, local_model
 from toolroll.models.openai.model import OpenAIModel
+from toolroll.models.small.model import SmallModel
 from toolroll.models.transport import HttpTransport, is_loopback
 
 ANTHROPIC_URL: Final = "https://api.anthropic.com"
@@ -36,6 +38,7 @@ class ConnectSettings:
     timeout_s: float = 600.0
     strict: Literal["prefer", "off"] = "prefer"
     chat: ChatOptions | None = None
+    local: LocalOptions | None = None
     allow_plain_http: bool = False
     """Whether a key may travel unencrypted to another machine, as to a gateway inside one's own network."""
 
@@ -54,7 +57,7 @@ def connect(name: str, *, environment: Mapping[str, str], settings: ConnectSetti
         case "ollama":
             return _chat(wanted, OLLAMA_URL, {}, settings)
         case "local":
-            raise UsageError(f"{name!r}: models inside this process are not there yet. Use ollama:NAME for now.")
+            return _local(wanted, settings)
         case _:
             assert_never(wanted.provider)
 
@@ -95,9 +98,12 @@ def _chat(wanted: ModelName, url: str, headers: Mapping[str, str], settings: Con
     transport = _transport(url, settings, key=headers.get("authorization", ""))
     # Only limits that were set: a name that begins like one of ours says little about what a server has behind it.
     limits = known_limits(wanted.model, settings.limits or {})
-    return ChatModel(
-        wanted.model, transport=transport, headers={**AGENT, **headers}, limits=limits, options=settings.chat
-    )
+    kind = SmallModel if settings.chat is not None and settings.chat.calls == "json" else ChatModel
+    return kind(wanted.model, transport=transport, headers={**AGENT, **headers}, limits=limits, options=settings.chat)
+
+
+def _local(wanted: ModelName, settings: ConnectSettings) -> SmallModel:
+    return local_model(wanted.model, options=settings.local, chat=settings.chat)
 
 
 def _limits(wanted: ModelName, settings: ConnectSettings) -> ModelLimits | None:

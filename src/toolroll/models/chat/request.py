@@ -43,6 +43,8 @@ class ChatOptions:
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     send_reasoning: bool = True
     """Send a model its own reasoning back with the calls it led to; DeepSeek and Kimi insist on that."""
+    calls: Literal["native", "json"] = "native"
+    """How tools are called: as the server does it, or, where that is poor, as one JSON object in the text."""
 
 
 def head(request: ModelRequest, *, model: str, stream: bool, max_tokens: int | None, options: ChatOptions) -> Json:
