@@ -10,10 +10,10 @@ COMPILE := $(PY) -m uv --system-certs pip compile --quiet pyproject.toml --unive
 	--no-emit-index-url --no-emit-find-links --no-header --no-annotate $(if $(UPGRADE),--upgrade)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check counterparts format lock cover bench clean
+.PHONY: help demo test test-local test-live check counterparts format lock cover bench clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
 
 demo: .venv/.run ## Show in the terminal what a tool is and how a call of it runs (no key, no network)
 	@$(BIN)/toolroll demo
@@ -21,6 +21,12 @@ demo: .venv/.run ## Show in the terminal what a tool is and how a call of it run
 test: .venv/.dev ## Run all tests; safe/ and kernel/ must be covered to the last branch
 	@$(PY) -m pytest -n $(WORKERS) --cov=src/toolroll/safe --cov=src/toolroll/kernel --cov-branch \
 		--cov-report=term-missing:skip-covered --cov-fail-under=100
+
+test-local: .venv/.dev build/local/.made ## Test local models with llama.cpp (installs its wheel, 34 MB, below build/)
+	@PYTHONPATH=build/local $(PY) -m pytest tests/models/test_local.py
+
+test-live: .venv/.dev ## Test with real providers: needs ANTHROPIC_API_KEY or OPENAI_API_KEY, and costs a few cents
+	@TOOLROLL_LIVE=1 $(PY) -m pytest tests/live
 
 check: .venv/.dev ## Check format, lint, types, layers, promises and the examples in the documentation
 	@$(PY) -m ruff format --check .
@@ -75,4 +81,9 @@ build/npm/.made: requirements/npm/package-lock.json
 	@mkdir -p build/npm
 	@cp requirements/npm/package.json requirements/npm/package-lock.json build/npm/
 	@npm ci --prefix build/npm --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+build/local/.made: requirements/local.txt .venv/.made
+	@mkdir -p build/local
+	@$(PIP) install --require-hashes --no-deps --upgrade --target build/local --requirement requirements/local.txt
 	@touch $@
