@@ -13,6 +13,7 @@ from toolroll.workspace.symbols.exporting import is_exported
 from toolroll.workspace.symbols.imports.statements import imports_of
 from toolroll.workspace.symbols.languages import LANGUAGES, Language, grammar
 from toolroll.workspace.symbols.lines import Lines
+from toolroll.workspace.symbols.mending import mended
 from toolroll.workspace.symbols.naming import joined, owner, split_name
 from toolroll.workspace.symbols.places import LOCAL, OUTER, SCOPE, Place, Places, find_places
 from toolroll.workspace.symbols.symbol import FileSymbols, Kind, Symbol
@@ -35,6 +36,11 @@ def extract(language: str, data: bytes) -> FileSymbols:
     known, data = LANGUAGES[language], as_utf8(data)
     tree = parse(known, data)
     found = find_places(known, tree.root_node)
+    if tree.root_node.has_error and (better := mended(language, data)) is not None:
+        again = parse(known, better)
+        places = find_places(known, again.root_node)
+        if len(places.places) > len(found.places):
+            tree, found = again, places
     return FileSymbols(
         symbols=tuple(_Reader(known, data, found.exported).read(found)),
         imports=imports_of(language, tree, data),

@@ -8,6 +8,8 @@
 (class_body (public_field_definition name: (_) @name) @field)
 (variable_declarator name: (identifier) @name
   value: [(arrow_function) (function_expression) (generator_function)]) @function
+; After an error in the file, the type parameters of a function (`<T>(x: T) => x`) are read as a type assertion.
+((variable_declarator name: (identifier) @name value: (_ (arrow_function)) @_value) @function (#match? @_value "^<"))
 (variable_declarator name: (identifier) @name value: (class !name)) @class
 (variable_declarator name: (identifier) @name) @variable
 ; Objects that a variable, a module or an assignment is given: their functions are what other files call.

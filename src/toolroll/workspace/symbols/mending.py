@@ -1,0 +1,38 @@
+"""Syntax that a grammar does not know yet, blanked out so that the rest of the file can be read.
+
+One unknown word can cost all definitions of a file: everything after it becomes one error. Where a file has errors,
+it is parsed once more with such words replaced, byte by byte, so that every place in it stays where it was.
+"""
+
+import re
+from typing import Final
+
+_Mend = tuple[re.Pattern[bytes], bytes | None]
+"""What to look for, and what its last byte becomes; with None, all of it becomes blank."""
+
+_VARIANCE: Final = (re.compile(rb"(?<=[<,\n ])(?:in\s+out|in|out)(?=[ \t]+[A-Z]\w*\b[^;{}()]{0,80}[,>=])"), None)
+"""`interface Cache<in out Key>`: tree-sitter-typescript 0.23 reads it as an error."""
+_CALL_SIGNATURE: Final = (re.compile(rb"\n[ \t]*[ \t](?=<)"), b";")
+"""A member of an interface that begins with `<`, after one without a semicolon: read as a comparison."""
+_ESCAPED_TICK: Final = (re.compile(rb"\\`"), None)
+"""In the type of a template, where the grammar knows no escapes."""
+_BARE_FUNCTION: Final = (re.compile(rb"\bfun [^\n{}=]*\)(?:[ \t]*:[ \t]*[\w<>?., ]+?)?[ \t](?=\})"), b";")
+"""A function without a body before a brace on its line (`interface I { fun f() }`): tree-sitter-kotlin 1.1 fails."""
+
+_MENDS: Final[dict[str, tuple[_Mend, ...]]] = {
+    "kotlin": (_BARE_FUNCTION,),
+    "tsx": (_VARIANCE, _ESCAPED_TICK),
+    "typescript": (_VARIANCE, _CALL_SIGNATURE, _ESCAPED_TICK),
+}
+
+
+def mended(language: str, data: bytes) -> bytes | None:
+    """The same bytes with what the grammar does not know replaced, of the same length; None where there is nothing."""
+    better = data
+    for pattern, last in _MENDS.get(language, ()):
+        better = pattern.sub(lambda found, last=last: _replaced(found[0], last), better)
+    return None if better == data else better
+
+
+def _replaced(text: bytes, last: bytes | None) -> bytes:
+    return b" " * len(text) if last is None else text[:-1] + last
