@@ -6,10 +6,20 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.journal.samples import EVERY_KIND
+from tests.journal.samples import EVERY_KIND, NEW_IN_FORMAT_2
 
 from toolroll import Approve, ImagePart, Preview, Reject, RunResult, TextPart, ToolCall, ToolResult
-from toolroll.agent.events import CallFinished, Event, ReasoningArrived, Retrying, RunFinished, TextArrived, Warned
+from toolroll.agent.events import (
+    CallFinished,
+    ContextCompacted,
+    ContextTrimmed,
+    Event,
+    ReasoningArrived,
+    Retrying,
+    RunFinished,
+    TextArrived,
+    Warned,
+)
 from toolroll.cli.records import line_of, record_fields, summary_of, told_lines
 from toolroll.cli.session import Session
 from toolroll.cli.telling import JsonTeller, PlainTeller, event_fields, exit_code, teller_for
@@ -53,6 +63,14 @@ def out_of(session: Session) -> str:
         (
             CallFinished(call=CALL, result=ToolResult.failure("no such file", code="gone"), duration_ms=1234.5),
             '✗ look {"path": "a"}  1,234 ms, gone: no such file\n',
+        ),
+        (
+            ContextTrimmed(outputs=3, tokens_before=61_000, tokens_after=30_000),
+            "· context: 3 old outputs replaced by references, 61,000 -> 30,000 tokens\n",
+        ),
+        (
+            ContextCompacted(messages=40, tokens_before=160_000, tokens_after=9_000),
+            "· context: 40 messages replaced by a summary, 160,000 -> 9,000 tokens\n",
         ),
         (ReasoningArrived("Hm."), ""),
         (Progress(call_id="c", message="half", fraction=0.5), ""),
@@ -158,6 +176,9 @@ def test_S4_every_kind_of_record_is_a_line() -> None:
         assert word in told
     assert max(map(len, lines)) <= 120
     json.dumps([record_fields(number, record) for number, record in enumerate(EVERY_KIND, 1)])
+    trimmed, compacted = told_lines(recording(*NEW_IN_FORMAT_2))
+    assert "trimmed    2 outputs: call_1 -> 0123456789abcdef0123456789abcdef, " in trimmed
+    assert "compacted  7 messages: [summary] ⏎ - 0123456789abcdef" in compacted
 
 
 def test_S4_a_run_with_nothing_to_tell_is_still_listed() -> None:

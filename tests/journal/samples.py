@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from toolroll.journal.records import (
     Answered,
     Asked,
+    Compacted,
     Decided,
     Ended,
     Finished,
@@ -15,6 +16,7 @@ from toolroll.journal.records import (
     Said,
     Spent,
     Stopped,
+    Trimmed,
 )
 from toolroll.kernel.conversation import (
     AssistantMessage,
@@ -96,6 +98,16 @@ EVERY_KIND: tuple[Record, ...] = (
     ),
     Stopped(stop_reason="condition", stop_detail="step_count_is(5)"),
     Finished(stop_reason="answer", stop_detail="", text="Done."),
+)
+NEW_IN_FORMAT_2: tuple[Record, ...] = (
+    Trimmed(outputs=(("call_1", "0123456789abcdef" * 2), ("api_key_2", "fedcba9876543210" * 2))),
+    Compacted(
+        through=7,
+        summary="[summary]\n- 0123456789abcdef0123456789abcdef: read",
+        pinned=(0, 3),
+        decisions=("Use metric units.",),
+        references=("fedcba9876543210fedcba9876543210: 3 short outputs",),
+    ),
 )
 
 # JSON has no surrogates, and `\x00` begins a reference to a stored text: both must be met.

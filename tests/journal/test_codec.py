@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from tests.journal.samples import EVERY_KIND, records
+from tests.journal.samples import EVERY_KIND, NEW_IN_FORMAT_2, records
 
 from toolroll.errors import JournalRefused
 from toolroll.journal.codec import LONG_CHARACTERS, Encoded, decode, encode
@@ -15,6 +15,7 @@ from toolroll.kernel.conversation import UserMessage
 from toolroll.kernel.messages import ToolMessage
 
 FORMAT_1 = Path(__file__).parent / "format-1.jsonl"
+FORMAT_2 = Path(__file__).parent / "format-2.jsonl"
 
 
 def nothing(name: str) -> bytes:
@@ -83,6 +84,13 @@ def test_D1_records_of_format_1_still_open() -> None:
     """These bytes were written by the first version and are never made anew."""
     lines = FORMAT_1.read_bytes().splitlines()
     assert list(EVERY_KIND) == [decode(line, nothing) for line in lines]
+
+
+def test_D1_records_of_format_2_still_open() -> None:
+    """Nothing in them is taken for a secret: the references must lead back."""
+    lines = FORMAT_2.read_bytes().splitlines()
+    assert list(NEW_IN_FORMAT_2) == [decode(line, nothing) for line in lines]
+    assert lines == [encode(record).body for record in NEW_IN_FORMAT_2]
 
 
 def test_D1_fields_that_a_later_version_adds_are_passed_over() -> None:
