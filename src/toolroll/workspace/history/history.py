@@ -115,12 +115,6 @@ class History:
         """The changes that took this one back, the latest first."""
         return self._records("kind = 'undo' and id in (select change from undoes where target = ?)", [change])
 
-    def targets(self, change: str, path: str) -> tuple[str, ...]:
-        """The changes of one file that a change took back."""
-        with self._reading() as db:
-            rows = db.execute("select target from undoes where change = ? and path = ?", (change, path)).fetchall()
-        return tuple(target for (target,) in rows)
-
     def content(self, hash_: str) -> bytes:
         """A content by its hash; damage is found, never handed out."""
         with self._reading() as db:

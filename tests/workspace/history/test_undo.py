@@ -1,0 +1,273 @@
+"""Undo and redo lead back and forth, and never over anybody's later work."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.workspace.history.conftest import Applying
+
+from toolroll.errors import StaleFile, UsageError
+from toolroll.workspace.history.history import History
+from toolroll.workspace.history.undo import Plan, Undone, plan_redo, plan_undo, undo
+from toolroll.workspace.workspace import Workspace
+
+CONTENT = st.one_of(st.none(), st.binary(max_size=20), st.sampled_from([b"a\nb\nc\n", b"a\nX\nc\n", b"a\nb\nc\nd\n"]))
+FILES = st.dictionaries(st.sampled_from(["a", "b", "d/c", "d/e/f"]), CONTENT, min_size=1)
+
+
+class Desk:
+    """Undo and redo of one workspace in few words."""
+
+    def __init__(self, workspace: Workspace, history: History) -> None:
+        self.workspace, self.history = workspace, history
+
+    def plan(self, **which: str) -> Plan:
+        return plan_undo(self.workspace, self.history, **which)
+
+    def undo(self, *, merges: bool = False, **which: str) -> Undone:
+        return undo(self.workspace, self.history, self.plan(**which), run_id="by hand", merges=merges)
+
+    def redo(self, **which: str) -> Undone:
+        plan = plan_redo(self.workspace, self.history, **which)
+        return undo(self.workspace, self.history, plan, run_id="by hand")
+
+
+@pytest.fixture
+def desk(workspace: Workspace, history: History) -> Desk:
+    return Desk(workspace, history)
+
+
+def tree(folder: Path) -> dict[str, tuple[bytes, int] | None]:
+    return {
+        path.relative_to(folder).as_posix(): (path.read_bytes(), stat.S_IMODE(path.stat().st_mode))
+        if path.is_file()
+        else None
+        for path in folder.rglob("*")
+    }
+
+
+def write(folder: Path, files: dict[str, bytes | None]) -> None:
+    for name, data in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        if data is None:
+            (folder / name).unlink(missing_ok=True)
+        else:
+            (folder / name).write_bytes(data)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=12)
+@given(FILES, FILES)
+def test_C31_undo_is_the_identity_and_redo_the_edit(
+    change: Applying, desk: Desk, folder: Path, before: dict[str, bytes | None], after: dict[str, bytes | None]
+) -> None:
+    write(folder, before)
+    (folder / "a").touch()
+    old = tree(folder)
+    change({name: data for name, data in after.items() if data is not None or (folder / name).exists()} | {"z": b""})
+    new = tree(folder)
+    desk.undo()
+    assert tree(folder) == old
+    desk.redo()
+    assert tree(folder) == new
+    desk.undo()
+    assert tree(folder) == old
+    desk.redo()
+    (folder / "z").unlink()
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=12)
+@given(FILES, FILES, st.booleans())
+def test_C31_foreign_work_is_never_overwritten(
+    change: Applying,
+    desk: Desk,
+    folder: Path,
+    ours: dict[str, bytes | None],
+    theirs: dict[str, bytes | None],
+    merges: bool,
+) -> None:
+    before = {name: data for name in ours if (data := _read(folder, name)) is not None}
+    change({name: data for name, data in ours.items() if data is not None or name in before} | {"z": b"ours"})
+    made = {name: _read(folder, name) for name in ours}
+    write(folder, theirs)
+    done = desk.undo(merges=merges)
+    steps = {step.path: step.action for step in (*done.done, *done.left)}
+    for name, data in theirs.items():
+        if name in steps and data not in (made[name], before.get(name)) and steps[name] != "merge":
+            assert steps[name] == "conflict"
+            assert _read(folder, name) == data
+        elif name not in steps:
+            assert _read(folder, name) == data
+    assert "z" in steps
+
+
+def _read(folder: Path, name: str) -> bytes | None:
+    return (folder / name).read_bytes() if (folder / name).exists() else None
+
+
+def test_C31_a_plan_says_what_would_happen_and_does_nothing(change: Applying, desk: Desk, folder: Path) -> None:
+    write(folder, {"edited": b"1", "gone": b"2", "same": b"3", "merged": b"a\nb\nc\nd\n", "lost": b"4"})
+    change({"edited": b"x", "gone": None, "made": b"new", "same": b"y", "merged": b"A\nb\nc\nd\n", "lost": b"5"})
+    write(folder, {"same": b"3", "merged": b"A\nb\nc\nD\n", "lost": b"foreign"})
+    before = tree(folder)
+    plan = desk.plan()
+    actions = {step.path: step.action for step in plan.steps}
+    assert actions == {
+        "edited": "restore",
+        "gone": "recreate",
+        "made": "remove",
+        "same": "nothing",
+        "merged": "merge",
+        "lost": "conflict",
+    }
+    assert tree(folder) == before
+    assert plan.description.startswith("undo: change edited")
+    told = [str(step) for step in plan.steps]
+    assert "'made' is removed: it was made by this change." in told
+    [conflict] = plan.steps[5].conflicts
+    assert (conflict.base, conflict.ours, conflict.theirs) == (b"5", b"foreign", b"4")
+
+
+def test_C31_a_merge_needs_a_yes(change: Applying, desk: Desk, folder: Path) -> None:
+    write(folder, {"a": b"1\n2\n3\n4\n"})
+    change({"a": b"one\n2\n3\n4\n"})
+    write(folder, {"a": b"one\n2\n3\nfour\n"})
+    done = desk.undo()
+    assert done.applied is None
+    assert [step.action for step in done.left] == ["merge"]
+    assert desk.plan().proposal(merges=False) is None
+    assert _read(folder, "a") == b"one\n2\n3\nfour\n"
+    assert desk.undo(merges=True).left == ()
+    assert _read(folder, "a") == b"1\n2\n3\nfour\n"
+    desk.redo()
+    assert _read(folder, "a") == b"one\n2\n3\nfour\n"
+
+
+def test_C31_conflicts_leave_the_file_and_the_rest_is_done(change: Applying, desk: Desk, folder: Path) -> None:
+    write(folder, {"a": b"1", "b": b"2"})
+    id_ = change({"a": b"x", "b": b"y"}).id
+    write(folder, {"a": b"foreign"})
+    done = desk.undo()
+    assert [step.path for step in done.done] == ["b"]
+    assert [step.path for step in done.left] == ["a"]
+    assert (_read(folder, "a"), _read(folder, "b")) == (b"foreign", b"2")
+    write(folder, {"a": b"x"})
+    assert [step.path for step in desk.undo(change=id_).done] == ["a"]
+    assert _read(folder, "a") == b"1"
+
+
+def test_C31_a_removed_or_new_file_in_the_way_is_a_conflict(change: Applying, desk: Desk, folder: Path) -> None:
+    write(folder, {"a": b"1", "b": b"2"})
+    change({"a": b"x", "b": None})
+    write(folder, {"a": None, "b": b"somebody's"})
+    assert [step.action for step in desk.plan().steps] == ["conflict", "conflict"]
+
+
+def test_XE1_C31_what_changes_after_the_plan_stops_it(
+    change: Applying, desk: Desk, workspace: Workspace, history: History, folder: Path
+) -> None:
+    write(folder, {"a": b"1", "b": b"2"})
+    change({"a": b"x", "b": b"y"})
+    plan = desk.plan()
+    write(folder, {"b": b"later"})
+    with pytest.raises(StaleFile):
+        undo(workspace, history, plan, run_id="r")
+    assert (_read(folder, "a"), _read(folder, "b")) == (b"x", b"later")
+
+
+def test_C31_undo_by_change_file_and_run(change: Applying, desk: Desk, folder: Path) -> None:
+    first = change({"a": b"1", "b": b"1"}, run_id="one").id
+    change({"a": b"2"}, run_id="one")
+    change({"b": b"3"}, run_id="two")
+    desk.undo(path="a")
+    assert (_read(folder, "a"), _read(folder, "b")) == (b"1", b"3")
+    desk.redo(path="a")
+    assert _read(folder, "a") == b"2"
+    assert [step.action for step in desk.plan(change=first).steps] == ["conflict", "conflict"]
+    desk.undo(run_id="two")
+    assert _read(folder, "b") == b"1"
+    plan = desk.plan(run_id="one")
+    assert plan.description == "undo: 2 changes"
+    desk.undo(run_id="one")
+    assert tree(folder) == {}
+    desk.redo()
+    assert (_read(folder, "a"), _read(folder, "b")) == (b"2", b"1")
+
+
+def test_C31_a_run_is_undone_around_foreign_work_in_between(change: Applying, desk: Desk, folder: Path) -> None:
+    write(folder, {"a": b"1\n2\n3\n4\n5\n"})
+    change({"a": b"one\n2\n3\n4\n5\n"})
+    write(folder, {"a": b"one\n2\nTHREE\n4\n5\n"})
+    change({"a": b"one\n2\nTHREE\n4\nfive\n"})
+    assert [step.action for step in desk.plan(run_id="run").steps] == ["merge"]
+    desk.undo(run_id="run", merges=True)
+    assert _read(folder, "a") == b"1\n2\nTHREE\n4\n5\n"
+
+
+def test_C31_mode_bits_come_back(change: Applying, desk: Desk, folder: Path) -> None:
+    write(folder, {"a": b"1", "b": b"2", "c": b"3"})
+    for name in "abc":
+        (folder / name).chmod(0o640)
+    old = tree(folder)
+    change({"a": b"x", "b": b"2"}, mode=0o755)
+    change({"c": None})
+    new = tree(folder)
+    assert new["b"] == (b"2", 0o755)
+    desk.undo()
+    desk.undo()
+    assert tree(folder) == old
+    desk.redo()
+    assert tree(folder)["a"] == (b"x", 0o755)
+    (folder / "a").chmod(0o600)
+    desk.undo()
+    assert tree(folder)["a"] == (b"1", 0o600)
+
+
+def test_XP6_undo_through_a_hard_link_leaves_the_other_name(
+    change: Applying, desk: Desk, folder: Path, tmp_path: Path
+) -> None:
+    write(folder, {"a": b"1"})
+    change({"a": b"2"})
+    os.link(folder / "a", tmp_path / "outside")
+    done = desk.undo()
+    assert done.applied is not None
+    assert done.applied.hard_linked == ("a",)
+    assert (tmp_path / "outside").read_bytes() == b"2"
+    assert _read(folder, "a") == b"1"
+
+
+def test_C31_there_may_be_nothing_to_do(change: Applying, desk: Desk) -> None:
+    with pytest.raises(UsageError, match="There is nothing to undo"):
+        desk.undo()
+    with pytest.raises(UsageError, match="There is nothing to redo"):
+        desk.redo()
+    id_ = change({"a": b"1"}).id
+    with pytest.raises(UsageError, match="no change of that name"):
+        desk.undo(change="unknown")
+    with pytest.raises(UsageError, match="not undone"):
+        desk.redo(change=id_)
+    done = desk.undo()
+    assert done.applied is not None
+    with pytest.raises(UsageError, match="undone already"):
+        desk.undo(change=id_)
+    with pytest.raises(UsageError, match="an undo itself"):
+        desk.undo(change=done.applied.id)
+    desk.redo(change=id_)
+
+
+def test_C31_what_cannot_be_reached_is_left(change: Applying, desk: Desk, folder: Path) -> None:
+    change({"a": b"1", "b": b"2"})
+    (folder / "a").unlink()
+    (folder / "a").mkdir()
+    done = desk.undo()
+    assert [(step.path, step.action) for step in done.left] == [("a", "unreachable")]
+    assert not (folder / "b").exists()
+
+
+def test_C31_folders_that_were_made_go_unless_they_are_used(change: Applying, desk: Desk, folder: Path) -> None:
+    change({"x/y/a": b"1"})
+    (folder / "x/other").write_bytes(b"theirs")
+    desk.undo()
+    assert tree(folder) == {"x": None, "x/other": (b"theirs", stat.S_IMODE((folder / "x/other").stat().st_mode))}
