@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from toolroll.packs.code.wording import MAX_PAGE_BYTES
+from toolroll.packs.code.wording import MAX_PAGE_BYTES, counted
 from toolroll.safe.names import shown
 from toolroll.workspace.reading import Line
 from toolroll.workspace.symbols.cold import Definition
@@ -50,7 +50,7 @@ def importers_text(answer: Importers, asked: str, *, is_complete: bool) -> str:
         hint = "" if known else " Name a file, a dotted module, or a relative path such as '../services/X'."
         return "\n".join([f"No importers of '{shown(asked)}' were found. {where}{hint}", *note])
     files = len({one.path for one in answer.found})
-    heading = f"{len(answer.found):,} imports in {files:,} files"
+    heading = f"{counted(len(answer.found), 'import')} in {counted(files, 'file')}"
     lines = [_importer(one) for one in answer.found[:MAX_PLACES]]
     return "\n".join([heading, *lines, *_rest(len(answer.found), MAX_PLACES), *note])
 
@@ -96,7 +96,7 @@ def references_text(answer: References, symbol: str) -> str:
             [f"'{shown(symbol)}' is used nowhere in code. Try search_files for text and comments.", *notes]
         )
     files = len({one.path for one in answer.found})
-    lines, last = [f"{len(answer.found):,} places in {files:,} files"], ""
+    lines, last = [f"{counted(len(answer.found), 'place')} in {counted(files, 'file')}"], ""
     for one in answer.found[:MAX_PLACES]:
         if one.path != last:
             lines.append(shown(one.path))

@@ -29,7 +29,7 @@ class Page:
 def page_of(reading: Reading) -> Page:
     """The file as a model reads it: a heading, numbered lines, and where to go on."""
     lines = list(_fitting(reading))
-    heading = f"{shown(str(reading.path))}: {reading.total_lines:,} lines, {reading.size:,} bytes, hash {reading.hash}"
+    heading = f"{shown(str(reading.path))}: {counted(reading.total_lines, 'line')}, {counted(reading.size, 'byte')}, hash {reading.hash}"
     notes = [note for note in (reading.note, _ends(reading)) if note]
     last = lines[-1].number if lines else 0
     width = len(str(last))
@@ -76,7 +76,7 @@ def listing_text(listing: Listing, folder: str) -> str:
         return f"{folder} is empty{_passed_over(listing.skipped)}." if not listing.total else _past_the_end(listing)
     lines = [_entry(one) for one in listing.entries]
     more = f"...and {listing.more:,} more (offset={listing.next_offset})" if listing.more else ""
-    note = f"({listing.total:,} entries{_passed_over(listing.skipped)})"
+    note = f"({listing.total:,} {'entry' if listing.total == 1 else 'entries'}{_passed_over(listing.skipped)})"
     return "\n".join([f"{folder} {note}", *lines, *([more] if more else [])])
 
 
@@ -108,7 +108,7 @@ def search_text(result: SearchResult, pattern: str) -> str:
     if not result.files:
         looked = f"{result.searched:,} files were searched{_passed_over(result.skipped)}"
         return f"No line matches '{shown(pattern)}': {looked}."
-    lines = [f"{result.total:,} matching lines in {result.matching_files:,} files"]
+    lines = [f"{counted(result.total, 'matching line')} in {counted(result.matching_files, 'file')}"]
     for file in result.files:
         lines += [shown(str(file.path)), *(f"  {one.number}: {_window(one)}" for one in file.lines)]
     if result.more:
@@ -117,6 +117,11 @@ def search_text(result: SearchResult, pattern: str) -> str:
 
 
 _TIMED_OUT: Final = "[the time was up before everything was searched: narrow it down]"
+
+
+def counted(number: int, what: str) -> str:
+    """`1 file`, `2 files`."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def _window(line: MatchLine) -> str:
