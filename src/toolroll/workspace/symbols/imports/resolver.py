@@ -66,7 +66,8 @@ class Resolver:
         family = FAMILY_OF.get(splitext(importer)[1].lower())
         if family is None:
             return (guessed(None, statement.module),)
-        return tuple(self.family(family).resolve(importer, statement))
+        # The folder above `/` is `/` again: what climbs from an absolute path would never arrive.
+        return tuple(self.family(family).resolve(importer.lstrip("/"), statement))
 
     def edges(self, importer: str, statements: Collection[ImportStatement]) -> Iterator[Edge]:
         """One row for each place that a statement of a file leads to."""

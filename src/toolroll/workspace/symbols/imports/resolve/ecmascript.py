@@ -93,7 +93,7 @@ class EcmascriptResolver:
                 place = self._file(splitext(source.removesuffix(".d.ts"))[0], endings)
                 if place is not None:
                     return place
-        return self._file_or_folder(below(package.folder, f"src/{subpath}".rstrip("/.")), endings)
+        return self._file_or_folder(below(package.folder, "src" + subpath.removeprefix(".")), endings)
 
     def _file_or_folder(self, path: str, endings: tuple[str, ...]) -> str | None:
         place = self._file(path, endings)

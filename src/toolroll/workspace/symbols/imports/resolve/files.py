@@ -14,7 +14,7 @@ class Files:
     """Which files there are. Paths are relative to the root, with `/`; the root is the empty text."""
 
     def __init__(self, paths: Collection[str], read: Callable[[str], bytes | None]) -> None:
-        self._paths = frozenset(paths)
+        self._paths = frozenset(path for path in paths if not path.startswith("/"))
         self._read = read
         self._by_name: dict[str, list[str]] = {}
         self._by_end: dict[str, list[str]] = {}

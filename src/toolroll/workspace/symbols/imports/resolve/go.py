@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from posixpath import dirname
 from typing import Final
 
-from toolroll.workspace.symbols.imports.resolve.files import Files, below, found, guessed, is_in, joined
+from toolroll.workspace.symbols.imports.resolve.files import Files, below, found, guessed, joined
 from toolroll.workspace.symbols.imports.statement import ImportStatement, Resolved
 
 _MODULE: Final = re.compile(r'^module[ \t]+"?([^\s"]+)', re.MULTILINE)
@@ -39,12 +39,12 @@ class GoResolver:
 
     def folder(self, path: str) -> str | None:
         """The folder an import path stands for: that of the longest module it lies in, and on from there."""
-        module = path
+        module = path.strip("/")  # the folder above `/` is `/` again, for ever
         while module not in self._folders:
             module = dirname(module)
             if not module:
                 return None
-        return below(self._folders[module], path[len(module) + 1 :]).rstrip("/") if is_in(path, module) else None
+        return below(self._folders[module], path[len(module) + 1 :]).rstrip("/")
 
     def _has_code(self, folder: str) -> bool:
         return any(path.endswith(".go") for path in self._files.inside(folder))
