@@ -29,7 +29,8 @@ class Page:
 def page_of(reading: Reading) -> Page:
     """The file as a model reads it: a heading, numbered lines, and where to go on."""
     lines = list(_fitting(reading))
-    heading = f"{shown(str(reading.path))}: {counted(reading.total_lines, 'line')}, {counted(reading.size, 'byte')}, hash {reading.hash}"
+    size = f"{counted(reading.total_lines, 'line')}, {counted(reading.size, 'byte')}"
+    heading = f"{shown(str(reading.path))}: {size}, hash {reading.hash}"
     notes = [note for note in (reading.note, _ends(reading)) if note]
     last = lines[-1].number if lines else 0
     width = len(str(last))
