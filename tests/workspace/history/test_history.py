@@ -142,7 +142,7 @@ def test_C31_a_history_is_opened_again(tmp_path: Path) -> None:
 def test_C31_a_transaction_that_the_system_ended_is_told_by_its_error(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "db", isolation_level=None)) as db:
         with pytest.raises(sqlite3.OperationalError, match="no such column"), transaction(db):
-            db.executescript("select nothing")  # which ends the transaction first
+            db.executescript("select missing")  # which ends the transaction first
         assert not db.in_transaction
 
 
