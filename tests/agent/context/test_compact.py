@@ -203,13 +203,14 @@ async def test_A21_a_stop_is_heard_while_it_is_written() -> None:
                 state["run"].stop()
             return super().size_of(request)
 
-    counted = Stopping(script)
-    run = state["run"] = agent_with(counted, retry=RetryRule(retries=0)).stream("go")
+    counted = Stopping(script, summaries=[Overloaded("Busy."), SUMMARY])
+    run = state["run"] = agent_with(counted, retry=RetryRule(retries=1, first_wait_s=0.0)).stream("go")
     events = [event async for event in run]
     assert run.result is not None
     assert run.result.stop_reason == "interrupted"
     assert not problems(run.result.messages)
-    assert len([event for event in events if isinstance(event, ContextCompacted)]) <= 1
+    [warned] = [event.text for event in events if isinstance(event, Warned)]
+    assert warned.endswith("stays as it is: stopped on request.")
 
 
 async def test_A21_the_users_words_stay_and_the_agents_own_do_not() -> None:

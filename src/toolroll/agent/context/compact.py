@@ -7,7 +7,7 @@ from typing import Final
 from toolroll.agent.budget import CHARACTERS_PER_TOKEN, tokens_of
 from toolroll.agent.context.facts import Facts, bundled, facts_in, referred, within
 from toolroll.agent.context.summary import INSTRUCTION, read_summary, summary_text
-from toolroll.agent.events import ContextCompacted, Event, Retrying, Warned
+from toolroll.agent.events import ContextCompacted, Warned
 from toolroll.agent.result import SubRun
 from toolroll.agent.state import RunState
 from toolroll.agent.turn import Asking, BrokenOff, take_turn
@@ -101,15 +101,11 @@ async def _compacted(state: RunState, plan: _Plan) -> str:
 
 
 def _asking(state: RunState) -> Asking:
-    def hear(event: Event) -> None:
-        if isinstance(event, Retrying):  # its words are no answer to anybody
-            state.emit(event)
-
     return Asking(
         model=state.setup.model,
-        stream=False,
+        stream=False,  # its words are no answer to anybody: only retries are told
         rule=state.setup.retry,
-        emit=hear,
+        emit=state.emit,
         written=[],
         must_stop=lambda _: "stopped on request" if state.stop_requested else None,
         seconds=state.budget.seconds_left(),

@@ -32,7 +32,7 @@ class RecordedOutputs(OutputStore):
     Results must come out the same, and the references are a part of them.
     """
 
-    def __init__(self, folder: Path, *, run_id: str, records: Iterable[Record], before: OutputStore | None) -> None:
+    def __init__(self, folder: Path, *, run_id: str, records: Iterable[Record], before: OutputStore) -> None:
         super().__init__(folder, run_id=run_id)
         self._before = before
         self._refs = {one.result.call_id: one.result.output_ref for one in records if isinstance(one, Ended)}
@@ -50,6 +50,4 @@ class RecordedOutputs(OutputStore):
         try:
             return super().open(ref_id)
         except OutputMissing:
-            if self._before is None:
-                raise
             return self._before.open(ref_id)
