@@ -331,6 +331,20 @@ def test_K41_the_reason_for_a_call_is_the_models_or_the_description() -> None:
     assert aliased.why(aliased.validate('{"from": "a"}')) == "Read."
 
 
+@pytest.mark.parametrize(
+    ("description", "shown"),
+    [
+        ("Replace a passage. The person sees it. Read first.", "Replace a passage."),
+        ("Replace text, e.g. a name, in v1.2 of it. More.", "Replace text, e.g. a name, in v1.2 of it."),
+        ("Replace a passage\n\nRead first", "Replace a passage"),
+        ("Replace!", "Replace!"),
+    ],
+)
+def test_K41_a_person_reads_the_first_sentence_of_a_description(description: str, shown: str) -> None:
+    made = define_tool(name="place", description=description, input=Files, execute=lambda given, ctx: "ran")
+    assert made.why(made.validate('{"from": "a"}')) == shown
+
+
 async def test_K41_without_a_preview_of_its_own_a_tool_shows_its_arguments() -> None:
     shown = await place.preview(place.validate('{"point": {"x": 1}}'), ToolContext())
     assert (shown.kind, shown.text) == ("text", 'place {"point":{"x":1,"y":0}}')

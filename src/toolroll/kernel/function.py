@@ -1,11 +1,12 @@
 """The two tools at the core: one around a function's own parameters, one around an input type and a function."""
 
 import inspect
+import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import update_wrapper
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import to_json
@@ -32,6 +33,9 @@ from toolroll.safe.limits import MAX_ARGUMENTS_BYTES
 
 PreviewMaker: TypeAlias = Callable[..., Any]
 """`preview(arguments, ctx, edited) -> Preview`, sync or async; `arguments` as a plain mapping."""
+
+# What follows a full stop in a sentence, as after "e.g.", begins small.
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+(?![a-z])|\n\s*\n")
 
 
 class CoreTool(Tool):
@@ -130,9 +134,9 @@ class CoreTool(Tool):
         return tuple(path for name in self._path_arguments for path in _texts(_inner(named, name.split("."))))
 
     def why(self, arguments: object) -> str:
-        if self._why_argument is None:
-            return self._description
-        return str(self.fields(arguments).get(self._why_argument) or self._description)
+        given = self.fields(arguments).get(self._why_argument) if self._why_argument else None
+        # The rest of a description tells a model how to use the tool, which says nothing about this call.
+        return str(given or _SENTENCE_END.split(self._description, maxsplit=1)[0])
 
     async def preview(self, arguments: object, ctx: ToolContext, edited: str | None = None) -> Preview:
         if self._preview is None:
