@@ -7,7 +7,7 @@ that when the workspace is next opened.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from toolroll.errors import EditRefused, FileExists, FileProblem, JournalRefused, StaleFile
 from toolroll.safe.names import shown
@@ -64,14 +64,7 @@ def apply(
         )
         history.begin(intent)
         linked = _written(workspace, history, intent, changes)
-        remarks = _finished(history, intent.id, linked)
-    return Applied(
-        id=intent.id,
-        paths=proposal.paths,
-        hard_linked=linked,
-        collected=history.collect() if not remarks else Collected(),
-        remarks=remarks,
-    )
+        return _finished(history, Applied(id=intent.id, paths=proposal.paths, hard_linked=linked))
 
 
 def _entry(workspace: Workspace, change: Change) -> Entry:
@@ -130,10 +123,11 @@ def _take_back(
         raise EditRefused(message, path=shown(back.left[0]), rule="partial") from error
 
 
-def _finished(history: History, change: str, linked: Sequence[str]) -> tuple[str, ...]:
+def _finished(history: History, applied: Applied) -> Applied:
     try:
-        history.finish(change, "applied", hard_linked=linked)
+        history.finish(applied.id, "applied", hard_linked=applied.hard_linked)
+        return replace(applied, collected=history.collect())
     except JournalRefused as error:
         # All is written, and the intent tells so: the next one who opens the workspace closes the record.
-        return (f"The change was made, but its record could not be closed yet: {error.message}",)
-    return ()
+        remark = f"The change was made, but its record could not be closed yet: {error.message}"
+        return replace(applied, remarks=(remark,))

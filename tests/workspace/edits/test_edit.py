@@ -112,6 +112,12 @@ def test_C18_trailing_blanks_are_not_compared_and_stay() -> None:
     assert edit(b"x = 1\n", "x = ", "y = ").note is None
 
 
+def test_C18_text_that_stands_for_something_left_out_is_pointed_out() -> None:
+    assert edit(b"a\nb\n", "a", "x\n# ... existing code ...").note == (
+        "New text seems to stand for text left out: '# ... existing code ...'."
+    )
+
+
 def test_C18_blanks_that_end_a_request_inside_a_line_count() -> None:
     assert refused(b"foobar\n", "foo ", "x").rule == "not_found"
     assert edit(b"a  \n\nb\n", "\n\nb", "\nB").data == b"a  \nB\n"

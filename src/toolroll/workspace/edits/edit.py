@@ -10,6 +10,7 @@ from toolroll.safe.names import shown
 from toolroll.workspace.edits.carrier import Carrier, carry
 from toolroll.workspace.edits.match import Found, Tier, find_spans
 from toolroll.workspace.edits.near import Near, near_matches
+from toolroll.workspace.edits.placeholder import Placeholder, find_placeholders
 from toolroll.workspace.edits.splice import spliced
 
 MAX_LINES_NAMED: Final = 20
@@ -17,6 +18,7 @@ MAX_LINES_NAMED: Final = 20
 MAX_OFFERED_CHARACTERS: Final = 600
 """Of each text that an error offers: three of them fit in what a message may have."""
 
+_NOT_EXACT: Final = "old_string was not found exactly, but with different"
 _BOUND_TIERS: Final = ("indentation", "tabs and spaces")
 
 
@@ -27,13 +29,15 @@ class Edited:
     data: bytes
     tier: Tier
     lines: tuple[int, ...]
+    placeholders: tuple[Placeholder, ...] = ()
 
     @property
     def note(self) -> str | None:
-        """What to tell about a match that was not exact."""
-        if self.tier == "exact":
-            return None
-        return f"old_string was not found exactly, but with different {self.tier}; the file's own were kept."
+        """What to tell about a match that was not exact, and about new text that seems to stand for something else."""
+        notes = [] if self.tier == "exact" else [f"{_NOT_EXACT} {self.tier}; the file's own were kept."]
+        # Pointed out, not refused: it deletes at most what old_string names, and the person sees it.
+        notes += [f"New text seems to stand for text left out: '{shown(one.text)}'." for one in self.placeholders[:1]]
+        return " ".join(notes) or None
 
 
 def edit_text(
@@ -64,7 +68,8 @@ def edit_text(
     text = spliced(carrier.text, found, new, literally=literally, path=path)
     if text == carrier.text:
         raise _refused("would change nothing: it is already as new_string says", path=path, rule="no_change")
-    return Edited(data=carrier.encode(text), tier=found.tier, lines=found.lines)
+    placeholders = find_placeholders(old, new)
+    return Edited(data=carrier.encode(text), tier=found.tier, lines=found.lines, placeholders=placeholders)
 
 
 def _check_request(old: str, new: str, expected: int | None, *, path: str) -> None:
