@@ -161,10 +161,10 @@ class Window:
         tokens = tokens_of(message)
         self.messages.append(message)
         self._tokens += tokens
-        if isinstance(message, ToolResults):
-            self._outputs += self._large(message)
-        elif isinstance(message, AssistantMessage):
+        if isinstance(message, AssistantMessage):
             self._reply = tokens
+        elif tokens > MIN_TRIMMED_TOKENS and isinstance(message, ToolResults):
+            self._outputs += self._large(message)
 
     def _may_go(self, result: ToolMessage) -> bool:
         return (
