@@ -69,7 +69,7 @@ def call(
     tools = catalog.tools
     entry = catalog.get(name)
     entries = () if entry is None else (entry,)
-    leave = leave_for(entries, yes=yes, stdin_is_taken=arguments == "-", environment=os.environ)
+    leave = leave_for(entries, yes=yes, stdin_is_taken=arguments == "-", environment=os.environ, folder=root)
     return _answer(session, name, _result(tools, name, raw, leave, root))
 
 
@@ -103,13 +103,14 @@ def set_up_log(session: Session) -> None:
 def _result(tools: "Toolset", name: str, raw: str, leave: "Leave", root: Path | None) -> "ToolResult":
     import asyncio  # noqa: PLC0415 - as above
 
+    from toolroll.cli.coding import workspace_deps  # noqa: PLC0415 - as above
     from toolroll.kernel.context import Run  # noqa: PLC0415 - as above
     from toolroll.kernel.messages import ToolCall  # noqa: PLC0415 - as above
     from toolroll.kernel.step import execute_step  # noqa: PLC0415 - as above
 
     async def run_it() -> "ToolResult":
         on_event = show_event if sys.stderr is not None and sys.stderr.isatty() else None
-        deps = {"by_person": True, **({} if root is None else {"root": root})}
+        deps = {"by_person": True, **workspace_deps(root, os.environ)}
         async with Run(policy=leave.policy, approver=leave.approver, on_event=on_event, deps=deps) as run:
             [result] = await execute_step(tools, [ToolCall(id="call_1", name=name, arguments=raw)], run)
             return result

@@ -62,7 +62,10 @@ def code(
       toolroll code 'Add a comment on top of main.js' --root ~/project
       toolroll code 'List all TODOs' --read-only --json
     """
-    named = model or os.environ.get(MODEL_VARIABLE)
+    from toolroll.home.settings import read_settings  # noqa: PLC0415 - pydantic: not for --help
+
+    settings = read_settings(os.environ)
+    named = model or os.environ.get(MODEL_VARIABLE) or settings.model
     if not named:
         raise UsageError(_NO_MODEL)
     if yes and read_only:
@@ -76,9 +79,8 @@ def code(
 
     set_up_log(session)
     text = read_prompt(prompt)
-    making = Making.here(
-        model=named, max_steps=max_steps or DEFAULT_STEPS, root=str(folder), read_only=read_only, is_code=True
-    )
+    steps = max_steps or settings.code.max_steps or DEFAULT_STEPS
+    making = Making.here(model=named, max_steps=steps, root=str(folder), read_only=read_only, is_code=True)
 
     async def work(journal: "SqliteJournal", teller: "Teller", note: "Callable[[RunState], None]") -> "RunResult[Any]":
         from toolroll.agent.resume import go_on  # noqa: PLC0415 - as above

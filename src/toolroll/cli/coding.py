@@ -1,6 +1,7 @@
 """What the coding agent has at the terminal: its tools, those of the project that are trusted, and its prompt."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -8,15 +9,18 @@ import click
 
 from toolroll.errors import DefinitionError, FileProblem, PathRefused, ToolrollError
 from toolroll.home.rules import workspace_of
+from toolroll.home.settings import read_settings
 from toolroll.home.trust import TrustBook
 from toolroll.packs.catalog import Entry
 from toolroll.packs.code.agent import project_instructions
+from toolroll.packs.code.checking import check_tool
 from toolroll.packs.code.prompt import system_prompt
 from toolroll.packs.code.tools import READING, TOOLS
 from toolroll.packs.load import load_content
 from toolroll.packs.standard import TOOLS as STANDARD
 from toolroll.safe.names import parse_path, shown
 from toolroll.safe.text import terminal_safe
+from toolroll.workspace.limits import DEFAULT_LIMITS
 from toolroll.workspace.workspace import Workspace
 
 OWN_TOOLS: Final = ".toolroll/tools"
@@ -25,7 +29,7 @@ OWN_TOOLS: Final = ".toolroll/tools"
 
 def code_entries(root: Path, *, read_only: bool, environment: Mapping[str, str]) -> list[Entry]:
     """The tools of a coding agent in this folder."""
-    own = [] if read_only else list(_trusted(root, environment))
+    own = [] if read_only else [*_check(environment), *_trusted(root, environment)]
     code = [Entry(tool=tool, origin="code", place="pack code") for tool in (READING if read_only else TOOLS)]
     standard = [Entry(tool=tool, origin="standard", place="pack standard") for tool in STANDARD]
     return [*code, *standard, *own]
@@ -39,6 +43,13 @@ def code_system(root: Path, entries: Sequence[Entry], more: str) -> str:
     return f"{prompt}\n\n{more}" if more else prompt
 
 
+def workspace_deps(root: Path | None, environment: Mapping[str, str]) -> dict[str, object]:
+    """What tools that work in a folder are told: which one, and what the user's settings say about it."""
+    code = read_settings(environment).code
+    limits = replace(DEFAULT_LIMITS, **code.limits.model_dump(exclude_none=True))
+    return {"root": root or Path.cwd(), "deny": code.deny, "limits": limits}
+
+
 def own_tool_files(root: Path) -> list[tuple[str, bytes]]:
     """The project's own tool files with their content; none where there is no such folder."""
     # Its folder is protected: no tool reads or writes there. This is for the person who decides about it.
@@ -50,6 +61,13 @@ def own_tool_files(root: Path) -> list[tuple[str, bytes]]:
         names = [entry.name for entry in entries if entry.kind == "file" and entry.name.endswith(".py")]
         paths = [f"{OWN_TOOLS}/{name}" for name in sorted(names)]
         return [(path, workspace.read(parse_path(path)).data) for path in paths]
+
+
+def _check(environment: Mapping[str, str]) -> list[Entry]:
+    code = read_settings(environment).code
+    if not code.check:
+        return []
+    return [Entry(tool=check_tool(code.check, seconds=code.check_seconds), origin="settings", place="settings")]
 
 
 def _trusted(root: Path, environment: Mapping[str, str]) -> Iterator[Entry]:

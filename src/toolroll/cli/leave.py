@@ -35,27 +35,40 @@ class YesApprover:
         return [Approve() for _ in requests]
 
 
-def leave_for(entries: Sequence[Entry], *, yes: bool, stdin_is_taken: bool, environment: Mapping[str, str]) -> Leave:
-    """Whom to ask about these tools; nobody is a possible answer, and then they do not run (XA8)."""
+def leave_for(
+    entries: Sequence[Entry],
+    *,
+    yes: bool,
+    stdin_is_taken: bool,
+    environment: Mapping[str, str],
+    folder: Path | None = None,
+) -> Leave:
+    """Whom to ask about these tools; nobody is a possible answer, and then they do not run (XA8).
+
+    What was remembered counts for the `folder` that they work in: the working folder, if it is not given.
+    """
     asked = [entry for entry in entries if not _only_reads(entry.tool)]
     if not asked:
         return Leave()
     if yes:
         return Leave(approver=YesApprover())
-    return _remembered_or_asked(asked, stdin_is_taken=stdin_is_taken, environment=environment)
+    place = folder or Path.cwd()
+    return _remembered_or_asked(asked, place, stdin_is_taken=stdin_is_taken, environment=environment)
 
 
 def _only_reads(tool: Tool) -> bool:
     return tool.effect == "reads" and tool.core.effect == "reads" and not tool.asks
 
 
-def _remembered_or_asked(entries: Sequence[Entry], *, stdin_is_taken: bool, environment: Mapping[str, str]) -> Leave:
+def _remembered_or_asked(
+    entries: Sequence[Entry], folder: Path, *, stdin_is_taken: bool, environment: Mapping[str, str]
+) -> Leave:
     from toolroll.cli.always import Memory  # noqa: PLC0415 - rich and all that asks: only when somebody is to be asked
     from toolroll.cli.approve import TerminalApprover  # noqa: PLC0415 - as above
     from toolroll.cli.terminal import open_terminal  # noqa: PLC0415 - as above
     from toolroll.home.rules import Identity, RuleBook, workspace_of  # noqa: PLC0415 - as above
 
-    workspace = workspace_of(Path.cwd())
+    workspace = workspace_of(folder)
     memory, policy = None, Policy()
     try:
         book = RuleBook.of_user(environment)

@@ -10,7 +10,7 @@ from toolroll.agent.agent import Agent
 from toolroll.agent.approvals import AskLater
 from toolroll.agent.options import AgentOptions
 from toolroll.agent.stop import step_count_is
-from toolroll.cli.coding import code_entries, code_system
+from toolroll.cli.coding import code_entries, code_system, workspace_deps
 from toolroll.cli.leave import leave_for
 from toolroll.errors import UsageError
 from toolroll.home.folders import find_folders
@@ -94,12 +94,13 @@ def make_agent(
     """
     entries = making.entries()
     settings = making.settings
-    leave = leave_for(entries, yes=yes, stdin_is_taken=stdin_is_taken, environment=os.environ)
+    folder = Path(making.root) if making.root else Path.cwd()
+    leave = leave_for(entries, yes=yes, stdin_is_taken=stdin_is_taken, environment=os.environ, folder=folder)
     options: AgentOptions = {
         "model": _model(making.model) if connect else ScriptedModel([]),
         "tools": [entry.tool for entry in entries],
         "system": _system(making, entries),
-        "deps": {"root": Path(making.root)} if making.root else {},
+        "deps": workspace_deps(Path(making.root) if making.root else None, os.environ),
         "stop_when": step_count_is(making.max_steps),
         "approver": leave.approver or AskLater(),
         "journal": journal,
