@@ -18,6 +18,7 @@ from toolroll.cli.session import EXIT_CODES, Session
 PAGES = Path(__file__).with_name("pages")
 COMMANDS = [(), ("tools",), ("tools", "list"), ("tools", "show"), ("tools", "schema"), ("call",), ("demo",), ("run",)]
 COMMANDS += [("runs",), ("runs", "list"), ("runs", "show"), ("runs", "resume"), ("runs", "replay")]
+COMMANDS += [("outputs",), ("outputs", "list"), ("outputs", "show"), ("outputs", "grep")]
 
 
 def called(*arguments: str, home: Path, cwd: Path | None = None, stdin: str = "") -> subprocess.CompletedProcess[str]:
