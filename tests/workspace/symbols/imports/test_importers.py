@@ -94,6 +94,11 @@ def test_C15_everything_passed_on_is_followed_for_its_names_only() -> None:
     assert [row for row in known if "via" in row] == ["src/pages/list.tsx:2 type via src/services/index.ts"]
 
 
+def test_C15_a_file_is_no_importer_of_itself() -> None:
+    files = {"a.ts": "import {b} from './all';", "b.ts": "", "all.ts": "export {b, a} from './a';"}
+    assert importers(files, "a.ts") == ["all.ts:1 reexport"]
+
+
 PYTHON = {
     "pyproject.toml": "",
     "src/pkg/__init__.py": "from .mod import Thing\nfrom os import path\nimport json",

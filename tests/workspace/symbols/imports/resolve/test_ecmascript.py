@@ -5,7 +5,7 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.workspace.symbols.imports.samples import resolver_of, statement, targets
 
@@ -257,12 +257,13 @@ FIELDS = [
 ]
 
 
+@settings(max_examples=50)
 @given(
     one=st.dictionaries(st.sampled_from(FIELDS), JSON),
     options=st.dictionaries(st.sampled_from(FIELDS), JSON),
     module=st.sampled_from(["a", "#x", "./x", "a/b", "@", "@a", "", "..", "/", "*"]) | st.text(max_size=8),
 )
 def test_C15_no_manifest_makes_javascript_fail(one: dict[str, Any], options: dict[str, Any], module: str) -> None:
-    settings = {**one, "compilerOptions": options}
-    files = tree("x.ts", "a/index.ts", a__package_json=one, package_json=one, tsconfig_json=settings, x_json=settings)
+    whole = {**one, "compilerOptions": options}
+    files = tree("x.ts", "a/index.ts", a__package_json=one, package_json=one, tsconfig_json=whole, x_json=whole)
     assert len(targets(files, "a/main.ts", module)) == 1

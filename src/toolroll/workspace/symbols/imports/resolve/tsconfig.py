@@ -59,28 +59,26 @@ class Configurations:
     def for_folder(self, folder: str) -> Mapping:
         """The nearest configuration that maps anything; one without a map is a part of the one above."""
         if folder not in self._by_folder:
-            self._by_folder[folder] = next(self._mappings(folder), Mapping())
+            self._by_folder[folder] = self._nearest(folder)
         return self._by_folder[folder]
 
-    def _mappings(self, folder: str) -> Iterator[Mapping]:
+    def _nearest(self, folder: str) -> Mapping:
         for above in upwards(folder):
-            if above != folder and above in self._by_folder:
-                yield self._by_folder[above]
-                return
+            if above in self._by_folder:
+                return self._by_folder[above]
             for name in CONFIG_NAMES:
-                if below(above, name) in self._files:
-                    yield from self._of(below(above, name), above)
+                mapping = self._of(below(above, name), above)
+                if mapping is not None:
+                    return mapping
+        return Mapping()
 
-    def _of(self, path: str, folder: str) -> Iterator[Mapping]:
+    def _of(self, path: str, folder: str) -> Mapping | None:
         """Its own map, else that of a configuration it refers to: starters keep the real one in `tsconfig.app.json`."""
-        whole = read_table(self._files.read(path))
-        references = whole.get("references")
+        references = read_table(self._files.read(path)).get("references")
         others = [word(table(item).get("path")) for item in references] if isinstance(references, list) else []
-        for place in [path, *(self._file(folder, other) for other in others[:MAX_EXTENDS] if other)]:
-            mapping = None if place is None else self._mapping(place)
-            if mapping is not None:
-                yield mapping
-                return
+        places = [path, *(self._file(folder, other) for other in others[:MAX_EXTENDS] if other)]
+        mappings = (self._mapping(place) for place in places if place is not None)
+        return next((mapping for mapping in mappings if mapping is not None), None)
 
     def _mapping(self, path: str) -> Mapping | None:
         """The nearest `baseUrl` and `paths` along `extends`; later parents outrank earlier ones."""
