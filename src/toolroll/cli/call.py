@@ -103,7 +103,7 @@ def set_up_log(session: Session) -> None:
 def _result(tools: "Toolset", name: str, raw: str, leave: "Leave", root: Path | None) -> "ToolResult":
     import asyncio  # noqa: PLC0415 - as above
 
-    from toolroll.cli.coding import workspace_deps  # noqa: PLC0415 - as above
+    from toolroll.cli.places import workspace_deps  # noqa: PLC0415 - as above
     from toolroll.kernel.context import Run  # noqa: PLC0415 - as above
     from toolroll.kernel.messages import ToolCall  # noqa: PLC0415 - as above
     from toolroll.kernel.step import execute_step  # noqa: PLC0415 - as above

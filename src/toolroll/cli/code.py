@@ -71,8 +71,6 @@ def code(
     if yes and read_only:
         raise UsageError("--yes and --read-only exclude each other: there is nothing to approve.")
     folder = (root or Path.cwd()).resolve()
-    if not folder.is_dir():
-        raise UsageError(f"'{folder}' is no folder. Name the project's folder with --root.")
     session.claim_stdout()
     from toolroll.cli.call import set_up_log  # noqa: PLC0415 - these bring pydantic: four interpreter starts
     from toolroll.cli.making import DEFAULT_STEPS, Making, make_agent  # noqa: PLC0415 - as above

@@ -29,7 +29,9 @@ BY_HAND: Final = "terminal"
 def root_option(command: F) -> F:
     """Adds `--root`: the project that is meant."""
     told = "The project's folder; the working folder if not given."
-    return click.option("--root", type=click.Path(path_type=Path), metavar="DIR", help=told)(command)
+    return click.option(
+        "--root", type=click.Path(path_type=Path, exists=True, file_okay=False), metavar="DIR", help=told
+    )(command)
 
 
 def _taking_options(command: F) -> F:

@@ -10,8 +10,9 @@ from toolroll.agent.agent import Agent
 from toolroll.agent.approvals import AskLater
 from toolroll.agent.options import AgentOptions
 from toolroll.agent.stop import step_count_is
-from toolroll.cli.coding import code_entries, code_system, workspace_deps
+from toolroll.cli.coding import code_entries, code_system
 from toolroll.cli.leave import leave_for
+from toolroll.cli.places import workspace_deps
 from toolroll.errors import UsageError
 from toolroll.home.folders import find_folders
 from toolroll.journal.sqlite import SqliteJournal

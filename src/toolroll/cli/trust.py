@@ -28,7 +28,7 @@ def trust() -> None:
 @click.pass_obj
 def list_files(session: Session, *, root: Path | None) -> int:
     """List the tool files of a project, and whether somebody has trusted them as they are."""
-    from toolroll.cli.coding import OWN_TOOLS, own_tool_files  # noqa: PLC0415 - pydantic: not for --help
+    from toolroll.cli.own import OWN_TOOLS, own_tool_files  # noqa: PLC0415 - pydantic: not for --help
 
     book, place = _book(root)
     found = [(path, book.trusts(place, path, content)) for path, content in own_tool_files(root or Path.cwd())]
@@ -54,7 +54,7 @@ def add(session: Session, path: str, *, root: Path | None, yes: bool) -> int:
     Example:
       toolroll trust add .toolroll/tools/deploy.py
     """
-    from toolroll.cli.coding import OWN_TOOLS, own_tool_files  # noqa: PLC0415 - as above
+    from toolroll.cli.own import OWN_TOOLS, own_tool_files  # noqa: PLC0415 - as above
 
     book, place = _book(root)
     content = dict(own_tool_files(root or Path.cwd())).get(path)
