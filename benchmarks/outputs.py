@@ -180,6 +180,7 @@ async def main() -> None:
             peak = memory(Path(folder))
     text = (
         f"{where()}; {chosen.rounds} rounds.\n\n{table(['', 'ms', 'floor ms', '× floor'], rows)}\n"
+        f"The load average of the machine was {os.getloadavg()[1]:.1f}: the spreads show what others took.\n\n"
         f"Peak memory at the largest size: {peak}; ripgrep ran under a limit of {MEMORY_MIB} MiB.\n"
     )
     print(text)

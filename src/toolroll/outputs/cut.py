@@ -4,6 +4,7 @@ The same text gives the same bytes, always: a provider's prompt cache lives on t
 """
 
 from dataclasses import replace
+from itertools import takewhile
 from typing import Final
 
 from toolroll.kernel.messages import OutputRef, Part, TextPart
@@ -39,6 +40,16 @@ def cut_for_context(text: str, ref: OutputRef | None, limit_bytes: int = CONTEXT
     """
     head = _head(text, limit_bytes)
     return text if head is None else _ended(head, head, ref)
+
+
+def cut_from_whole(text: str, whole: str, ref: OutputRef | None, limit_bytes: int = CONTEXT_BYTES) -> str:
+    """The same for a text that shows the beginning of a whole: it reads on after the lines that both have."""
+    head = _head(text, limit_bytes)
+    if head is not None or ref is None:
+        return text if head is None else _ended(head, head, ref)
+    pairs = zip(text.split("\n"), whole.split("\n"), strict=False)
+    common = takewhile(lambda pair: pair[0] == pair[1], pairs)
+    return _ended(text, "".join(f"{line}\n" for line, _ in common), ref)
 
 
 def cut_parts(parts: tuple[Part, ...], ref: OutputRef | None, limit_bytes: int = CONTEXT_BYTES) -> tuple[Part, ...]:

@@ -60,7 +60,8 @@ def _rows(output: OpenOutput, groups: list[_Group]) -> Iterator[tuple[str, bool]
     for group in groups:
         if is_apart and group is not groups[0]:
             yield "--\n", False
-        start = output.line_start(group.first)
+        first = group.matches.get(group.first)
+        start = output.line_start(group.first) if first is None else first.start
         for line in range(group.first, group.last + 1):
             match = group.matches.get(line)
             text, start = _line(output, line, start, match)
