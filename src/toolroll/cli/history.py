@@ -12,16 +12,21 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from toolroll.cli.session import DONE, FAILED, NEEDS_APPROVAL, Session, output_options
+from toolroll.errors import UsageError
 
 if TYPE_CHECKING:
     from toolroll.workspace.history.history import History
     from toolroll.workspace.history.records import Record
-    from toolroll.workspace.history.undo import Plan
+    from toolroll.workspace.history.recovery import Recovered
+    from toolroll.workspace.history.undo import Plan, Step
     from toolroll.workspace.workspace import Workspace
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 DEFAULT_LISTED: Final = 20
+MIN_ID_CHARACTERS: Final = 4
+"""Of the beginning of a run's id, as in `toolroll runs`."""
+_SIDE: Final = 60  # characters of each side of a conflict: enough to find it
 BY_HAND: Final = "terminal"
 """The run that an undo from here belongs to."""
 
@@ -29,9 +34,8 @@ BY_HAND: Final = "terminal"
 def root_option(command: F) -> F:
     """Adds `--root`: the project that is meant."""
     told = "The project's folder; the working folder if not given."
-    return click.option(
-        "--root", type=click.Path(path_type=Path, exists=True, file_okay=False), metavar="DIR", help=told
-    )(command)
+    folder = click.Path(path_type=Path, exists=True, file_okay=False)
+    return click.option("--root", type=folder, metavar="DIR", help=told)(command)
 
 
 def _taking_options(command: F) -> F:
@@ -57,7 +61,7 @@ def changes(session: Session, *, root: Path | None, run_id: str | None, path: st
       toolroll changes --file src/main.js --json
     """
     with _opened(root) as (_, history):
-        found = history.changes(run_id=run_id, path=path, limit=limit)
+        found = history.changes(run_id=_run(history, run_id), path=path, limit=limit)
     if session.json:
         session.write_json({"changes": [_fields(one) for one in found]})
     elif found:
@@ -95,7 +99,7 @@ def undo(
     from toolroll.workspace.history.undo import plan_undo  # noqa: PLC0415 - sqlite3 and pydantic: not for --help
 
     with _opened(root) as (workspace, history):
-        plan = plan_undo(workspace, history, change=change, path=path, run_id=run_id)
+        plan = plan_undo(workspace, history, change=change, path=path, run_id=_run(history, run_id))
         return _take_back(session, workspace, history, plan, merge=merge, yes=yes)
 
 
@@ -126,9 +130,31 @@ def _opened(root: Path | None) -> "Iterator[tuple[Workspace, History]]":
     with Workspace.of_user(root or Path.cwd(), environment=os.environ) as workspace:
         history, recovered = open_history(workspace)
         for one in recovered:
-            click.echo(f"Note: change {one.id} was left half done, and is {one.outcome} now.", err=True)
+            click.echo(f"Note: {_recovery(one)}", err=True)
         with history:
             yield workspace, history
+
+
+def _recovery(one: "Recovered") -> str:
+    from toolroll.safe.names import shown  # noqa: PLC0415 - as above
+
+    if one.left:
+        files = ", ".join(f"'{shown(path)}'" for path in one.left)
+        return f"change {one.id} was left half done. It was taken back, but for later work in {files}, which stays."
+    return f"change {one.id} was left half done, and is {one.outcome} now."
+
+
+def _run(history: "History", given: str | None) -> str | None:
+    """The run whose id this is, or the only one that begins so: lists show the beginning."""
+    if given is None:
+        return None
+    ids = {record.run_id for record in history.changes()}
+    fitting = [run_id for run_id in ids if run_id.startswith(given)] if len(given) >= MIN_ID_CHARACTERS else []
+    if given in ids or not fitting:
+        return given
+    if len(fitting) > 1:
+        raise UsageError(f"{len(fitting)} runs begin with {given!r}. Write more of the id.")
+    return fitting[0]
 
 
 def _take_back(
@@ -140,7 +166,8 @@ def _take_back(
         _tell_plan(plan, merge=merge)
     proposal = plan.proposal(merges=merge)
     if proposal is None:
-        session.fail("nothing_done", "Nothing of it can be done. Everything is as it was.")
+        why = " ".join(map(str, plan.steps)) if session.json else "See above."
+        session.fail("nothing_done", f"Nothing of it can be done, and everything is as it was. {why}")
         return FAILED
     if not yes and (refusal := _not_agreed(session, proposal.diff)) is not None:
         return refusal
@@ -158,9 +185,16 @@ def _take_back(
 
 
 def _tell_plan(plan: "Plan", *, merge: bool) -> None:
+    from toolroll.safe.text import one_line  # noqa: PLC0415 - as above
+
     taken = plan.taken(merges=merge)
     for step in plan.steps:
         click.echo(f"{'·' if step in taken else '!'} {step}", err=True)
+        for both in step.conflicts:
+            ours, theirs = (one_line(side.decode("utf-8", "replace"), _SIDE) for side in (both.ours, both.theirs))
+            click.echo(
+                f"    line {both.line}: now {ours or 'nothing'!r}, before the change {theirs or 'nothing'!r}", err=True
+            )
     if any(step.action == "merge" and step not in taken for step in plan.steps):
         click.echo("! Add --merge to keep the later work and take this out of it.", err=True)
 
@@ -198,7 +232,7 @@ def _fields(record: "Record") -> dict[str, object]:
     }
 
 
-def _step_fields(step: Any) -> dict[str, object]:
+def _step_fields(step: "Step") -> dict[str, object]:
     return {"path": step.path, "action": step.action}
 
 
@@ -211,5 +245,6 @@ def _line(record: "Record") -> str:
     told = _fields(record)
     when = datetime.fromtimestamp(record.at).astimezone().strftime("%Y-%m-%d %H:%M")
     files = ", ".join(shown(entry.path) for entry in record.entries)
-    why = f"  {one_line(record.description, 60)}" if record.description else ""
+    about = one_line(record.description.removeprefix(f"{record.kind}: "), 60)
+    why = f"  {about}" if about else ""
     return f"{record.id}  {when}  {record.kind:<6}  {told['state']:<8}  {one_line(files, 80)}{why}"

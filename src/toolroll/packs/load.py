@@ -26,8 +26,15 @@ def load_tools(source: str) -> tuple[Tool, ...]:
 
 def load_content(content: bytes, file: str) -> tuple[Tool, ...]:
     """The tools in this content of a file, which is not read again: what runs is what somebody looked at."""
+    try:
+        # As text: of bytes, Python would mind a `coding` comment, and read something else than was shown (in UTF-7,
+        # `# +AAo-exec(...)` is a comment to the eye and a statement to Python).
+        text = content.decode("utf-8")
+    except UnicodeDecodeError:
+        told = f"The tools in '{shown(file)}' could not be loaded. It is not UTF-8."
+        raise DefinitionError(told, tool=file) from None
     # Modules beside it were not looked at: they cannot be imported by it.
-    return _tools_in(_from_content(content, file))
+    return _tools_in(_from_content(text, file))
 
 
 def _tools_in(module: ModuleType) -> tuple[Tool, ...]:
@@ -54,7 +61,7 @@ def _from_file(path: Path) -> ModuleType:
     return _from_content(text, str(path.resolve()))
 
 
-def _from_content(text: bytes, file: str) -> ModuleType:
+def _from_content(text: bytes | str, file: str) -> ModuleType:
     # A name that no module has: a file called json.py must not become everybody's json.
     module = ModuleType(f"toolroll_from:{file}")
     module.__file__ = file
