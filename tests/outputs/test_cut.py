@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolroll.kernel.messages import DocumentPart, ImagePart, OutputRef, TextPart
-from toolroll.outputs.cut import cut_for_context, cut_parts, trimmed_marker, whole_characters
+from toolroll.outputs.cut import cut_for_context, cut_from_whole, cut_parts, trimmed_marker, whole_characters
 from toolroll.outputs.view import placeholder
 
 REF = OutputRef(id="ab12", byte_size=1_000, line_count=30)
@@ -33,6 +33,14 @@ def test_K51_the_markers_are_exact() -> None:
         'one\n[4 of 1,000 bytes, line 1 of 30. Next: tool_output_cache {"ref_id": "ab12", "offset": 1}]\n'
         "[tool output truncated; ref=ab12]"
     )
+
+
+def test_C12_K51_a_beginning_leads_to_what_follows_it() -> None:
+    shown, whole = "one\ntwo\u2028\n...and 2 more", "one\ntwo\u2028\nthree\nfour"
+    kept, onward, size = ends(cut_from_whole(shown, whole, REF))
+    assert (kept, onward, size) == (shown, {"ref_id": "ab12", "offset": 2}, len("one\ntwo\u2028\n".encode()))
+    assert cut_from_whole(shown, whole, None) == shown
+    assert cut_from_whole(shown, whole, REF, 5) == cut_for_context(shown, REF, 5)
 
 
 def test_K51_what_fits_is_left_alone() -> None:

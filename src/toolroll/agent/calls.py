@@ -79,7 +79,7 @@ class _Batch:
         duration_ms = self._duration_ms(call)
         message = result.to_message(call_id=call.id, name=call.name)
         if state.outputs is not None:
-            message = await kept(state.outputs, message, state.window.limits.output_bytes)
+            message = await kept(state.outputs, message, state.window.limits.output_bytes, result.whole)
         warning = state.guard.hear(call, result)
         if warning is not None:
             state.emit(Warned(text=f"{call.name}: {warning}"))

@@ -21,7 +21,8 @@ class ToolResult:
     """The outcome of one call. `text` is what a model reads of it, `value` what the tool returned.
 
     `is_error` is true for every call that failed; `code` then says how, in a word that does not change. `is_final`
-    asks the run to end with this result.
+    asks the run to end with this result. `whole` is for a text that is the beginning of more: a run that keeps outputs
+    keeps this one, and tells the model how to read on.
     """
 
     type: ResultType
@@ -30,6 +31,7 @@ class ToolResult:
     is_error: bool = False
     code: str | None = None
     is_final: bool = False
+    whole: str | None = None
 
     @property
     def content(self) -> str | tuple[Part, ...]:

@@ -1,5 +1,6 @@
 """Outputs are kept as calls end, cut for the context, and read back by the tools that the agent adds itself."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from toolroll.journal.journal import MemoryJournal
 from toolroll.journal.sqlite import SqliteJournal
 from toolroll.kernel.conversation import Message, UserMessage
 from toolroll.kernel.messages import ImagePart, OutputRef, TextPart, ToolMessage
+from toolroll.kernel.result import ToolResult
 from toolroll.models.model import ModelRequest
 from toolroll.outputs.store import OutputStore
 
@@ -72,6 +74,39 @@ async def test_K50_parts_are_cut_like_texts(tmp_path: Path) -> None:
     assert isinstance(text, TextPart)
     assert len(text.text) < 52_000
     assert parts[1] == image
+
+
+@tool
+async def search(lines: int) -> ToolResult:
+    """Search for lines, and show the first two."""
+    rows = [f"row {number}" for number in range(lines)]
+    return replace(ToolResult.of_text("\n".join([*rows[:2], f"...and {lines - 2} more"])), whole="\n".join(rows))
+
+
+@pytest.mark.parametrize("lines", [5, IN_A_THREAD_CHARACTERS // 4])
+async def test_C12_K50_a_result_that_is_the_beginning_of_more_is_kept_whole(lines: int, tmp_path: Path) -> None:
+    result = await agent_of(Call("search", {"lines": lines}), "Done.", tools=[search], outputs=tmp_path).run("go")
+    [message] = results_in(result.messages)
+    assert message.output_ref is not None
+    whole = OutputStore(tmp_path, run_id=result.run_id).open(message.output_ref.id).content()
+    assert whole == "\n".join(f"row {number}" for number in range(lines))
+    ref = message.output_ref.id
+    onward = f'Next: tool_output_cache {{"ref_id": "{ref}", "offset": 2}}'
+    assert str(message.content).splitlines() == [
+        "row 0",
+        "row 1",
+        f"...and {lines - 2} more",
+        f"[12 of {len(whole):,} bytes, line 2 of {lines:,}. {onward}]",
+        f"[tool output truncated; ref={ref}]",
+    ]
+
+
+async def test_C12_K57_where_nothing_is_kept_the_beginning_is_all_there_is(tmp_path: Path) -> None:
+    (tmp_path / "a file").write_text("in the way")
+    for outputs in (None, tmp_path / "a file" / "outputs"):
+        result = await agent_of(Call("search", {"lines": 9}), "Done.", tools=[search], outputs=outputs).run("go")
+        [message] = results_in(result.messages)
+        assert (message.content, message.output_ref) == ("row 0\nrow 1\n...and 7 more", None)
 
 
 @pytest.mark.parametrize("size", [KEPT_LATER_CHARACTERS - 1, KEPT_LATER_CHARACTERS, IN_A_THREAD_CHARACTERS])

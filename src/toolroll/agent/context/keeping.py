@@ -6,7 +6,7 @@ from typing import Final, Protocol
 from toolroll.errors import JsonRefused
 from toolroll.kernel.messages import OutputRef, Part, ToolCall, ToolMessage
 from toolroll.kernel.parse import parse_object
-from toolroll.outputs.cut import cut_for_context, cut_parts
+from toolroll.outputs.cut import cut_for_context, cut_from_whole, cut_parts
 from toolroll.outputs.names import EXEMPT
 
 KEPT_LATER_CHARACTERS: Final = 4_096
@@ -24,29 +24,33 @@ class Keeper(Protocol):
         ...
 
 
-async def kept(keeper: Keeper, message: ToolMessage, limit_bytes: int) -> ToolMessage:
+async def kept(keeper: Keeper, message: ToolMessage, limit_bytes: int, whole: str | None = None) -> ToolMessage:
     """The result as the context gets it; what takes long to write is written beside the loop.
 
-    A short one is kept when it leaves the context. Until then it stands there, and in the run log, whole.
+    A short one is kept when it leaves the context. Until then it stands there, and in the run log, whole. One that is
+    the beginning of a `whole` is kept at once, as there is nothing else that has the rest.
     """
-    length = len(message.content) if isinstance(message.content, str) else IN_A_THREAD_CHARACTERS
-    if length < KEPT_LATER_CHARACTERS:
+    content = message.content if whole is None else whole
+    length = len(content) if isinstance(content, str) else IN_A_THREAD_CHARACTERS
+    if length < KEPT_LATER_CHARACTERS and whole is None:
         return message
     if length < IN_A_THREAD_CHARACTERS:
-        return kept_result(keeper, message, limit_bytes)
+        return kept_result(keeper, message, limit_bytes, whole)
     import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
 
-    return await asyncio.to_thread(kept_result, keeper, message, limit_bytes)
+    return await asyncio.to_thread(kept_result, keeper, message, limit_bytes, whole)
 
 
-def kept_result(keeper: Keeper, message: ToolMessage, limit_bytes: int) -> ToolMessage:
+def kept_result(keeper: Keeper, message: ToolMessage, limit_bytes: int, whole: str | None = None) -> ToolMessage:
     """The result as the context gets it, with the reference to all of it. What was read back is passed on as it is."""
     if message.name in EXEMPT:
         return message
     content = message.content
-    ref = keeper.keep(message.call_id, message.name, content)
+    ref = keeper.keep(message.call_id, message.name, content if whole is None else whole)
     cut: str | tuple[Part, ...]
-    if isinstance(content, str):
+    if isinstance(content, str) and whole is not None:
+        cut = cut_from_whole(content, whole, ref, limit_bytes)
+    elif isinstance(content, str):
         cut = cut_for_context(content, ref, limit_bytes)
     else:
         cut = cut_parts(content, ref, limit_bytes)
