@@ -16,6 +16,7 @@ class Limits:
     read_lines: int = 2_000  # of one file at once
     line_characters: int = 2_000  # of one line; the longest line of usual source code is a tenth of it
     matches: int = 50  # of one search
+    kept_matches: int = 5_000  # of one search, in the output that is kept: 100 pages, read in half a second
     match_characters: int = 240  # of a long line, around the match: two lines of a wide terminal
     page_entries: int = 100  # of a list
     found_files: int = 100  # of one look for names

@@ -1,7 +1,5 @@
 """Carrying out what was approved, and telling the model what was written and how it differs from what it proposed."""
 
-import asyncio
-
 from toolroll.errors import ToolrollError
 from toolroll.kernel.context import ToolContext
 from toolroll.kernel.diff import unified_diff
@@ -19,6 +17,8 @@ from toolroll.workspace.workspace import Workspace
 
 async def carry_out(workspace: Workspace, history: History, index: Index, ctx: ToolContext) -> str:
     """Write the proposal that was approved; what the model reads about it."""
+    import asyncio  # noqa: PLC0415 - who waits for this has loaded it
+
     preview = ctx.preview
     if preview is None or not isinstance(preview.payload, Proposal):
         raise failure("Nobody has approved this. Nothing was written.", code="needs_approval")

@@ -4,12 +4,14 @@ Their names, parameters and what of them is required are fixed; parameters that 
 is spelled as a model is told it.
 """
 
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
 
 from toolroll.kernel.context import ToolContext
 from toolroll.kernel.define import tool
+from toolroll.kernel.result import ToolResult
 from toolroll.packs.code.failing import told
 from toolroll.packs.code.keys import InWorkspace
 from toolroll.packs.code.seen import SeenFiles
@@ -69,14 +71,18 @@ async def search_files(
     filePattern: Annotated[  # noqa: N803 - the name that models know
         str | None, Field(description="Only files whose names fit this glob, such as '*.js' or 'src/**/*.py'.")
     ] = None,
-) -> str:
+) -> ToolResult:
     """Search the text of files with a regular expression. Gives files, line numbers and lines.
 
     Use it to find calls, uses of a variable, or any pattern.
     """
     with told():
-        result = await search(workspace, pattern, folder=workspace.folder(path), file_pattern=filePattern)
-    return search_text(result, pattern)
+        folder, limits = workspace.folder(path), workspace.limits
+        most = max(limits.matches, limits.kept_matches)
+        result = await search(workspace, pattern, folder=folder, file_pattern=filePattern, max_matches=most)
+    answer = ToolResult.of_text(search_text(result, pattern, most=limits.matches))
+    whole = search_text(result, pattern)
+    return answer if answer.text == whole else replace(answer, whole=whole)
 
 
 @tool(brings="private", paths=["path"])

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from toolroll.errors import ToolFailure, ToolrollError
+from toolroll.errors import NotAFile, ToolFailure, ToolrollError
 
 
 @contextmanager
@@ -13,6 +13,8 @@ def told() -> Iterator[None]:
         yield
     except ToolFailure:
         raise
+    except NotAFile as error:
+        raise failure(f"{error.message} list_files shows what there is.", code=error.code) from error
     except ToolrollError as error:
         raise failure(error.message, code=error.code) from error
 

@@ -1,8 +1,10 @@
 """From what a model asks for to a proposal: the files as they are now, and only what the model has seen (C16-C19)."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from toolroll.errors import ArgumentsRefused, FileExists, FileMissing, StaleFile
+from toolroll.errors import EditRefused, FileExists, FileMissing, StaleFile
+from toolroll.kernel.approval import content_hash
 from toolroll.kernel.context import ToolContext
 from toolroll.packs.code.keys import is_by_person
 from toolroll.packs.code.seen import SeenFiles
@@ -11,7 +13,16 @@ from toolroll.workspace.edits.edit import edit_text
 from toolroll.workspace.edits.whole import whole_text
 from toolroll.workspace.proposal import Change, Proposal
 from toolroll.workspace.symbols.index import Index
-from toolroll.workspace.workspace import Content, Workspace
+from toolroll.workspace.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _File:
+    """What a file holds on disk (None: it is not there yet), and what it will hold after the changes so far."""
+
+    path: RelativePath
+    before: bytes | None
+    after: bytes
 
 
 class Drafting:
@@ -20,7 +31,7 @@ class Drafting:
     def __init__(self, workspace: Workspace, ctx: ToolContext) -> None:
         self._workspace = workspace
         self._ctx = ctx
-        self._changes: dict[RelativePath, Change] = {}
+        self._files: dict[RelativePath, _File] = {}
         self.notes: list[str] = []
 
     def replace_text(
@@ -34,56 +45,59 @@ class Drafting:
         expected_hash: str | None = None,
     ) -> None:
         """One passage of a file for another."""
-        place, before, now = self._current(path)
-        if now is None:
-            raise FileMissing(f"'{shown(path)}' is to be removed or does not exist. Create it instead.", path=path)
+        file = self._current(path)
         edited = edit_text(
-            now,
+            file.after,
             old,
             new,
-            path=str(place),
+            path=str(file.path),
             replace_all=replace_all,
             expected_replacements=expected_replacements,
             expected_hash=expected_hash,
         )
         if edited.note:
             self.notes.append(edited.note)
-        self._changes[place] = Change(path=place, before=before, after=edited.data)
+        self._files[file.path] = replace(file, after=edited.data)
 
     def replace_whole(self, path: str, content: str) -> None:
         """All of a file that the model has seen all of."""
-        place, before, now = self._current(path, whole=True)
-        if now is None:
-            raise FileMissing(f"There is no '{shown(path)}'. Make it with create_file.", path=path)
-        written = whole_text(now, content, path=str(place))
+        file = self._current(path, whole=True)
+        written = whole_text(file.after, content, path=str(file.path))
         self.notes += written.notes
-        self._changes[place] = Change(path=place, before=before, after=written.data)
+        self._files[file.path] = replace(file, after=written.data)
 
     def create(self, path: str, content: str) -> None:
         """A file that is not there yet."""
         place = self._workspace.path(path)
-        if place in self._changes or self._exists(place):
+        if place in self._files or self._exists(place):
             told = f"'{shown(path)}' exists already. Read it, and change it with edit or edit_file."
             raise FileExists(told, path=shown(path))
-        self._changes[place] = Change(path=place, before=None, after=content.encode("utf-8"))
+        self._files[place] = _File(path=place, before=None, after=content.encode("utf-8"))
 
     def proposal(self, description: str, index: Index) -> Proposal:
         """All of it, with a remark on who depends on what changes (C23)."""
-        if not self._changes:
-            raise ArgumentsRefused("There are no changes. Name at least one.")
-        changes = tuple(self._changes.values())
+        changes = tuple(Change(path=one.path, before=one.before, after=one.after) for one in self._files.values())
+        idle = next((change for change in changes if change.does_nothing), None)
+        if idle is not None:
+            name = shown(str(idle.path))
+            message = f"Taken together, the changes of '{name}' leave it as it is. Nothing was changed: leave them out."
+            raise EditRefused(message, path=name, rule="no_change")
         return Proposal(changes=changes, description=description, remarks=(*self.notes, *_importers(changes, index)))
 
-    def _current(self, path: str, *, whole: bool = False) -> tuple[RelativePath, bytes | None, bytes | None]:
-        """A file's place, what it holds on disk, and what it will hold after the changes so far."""
+    def _current(self, path: str, *, whole: bool = False) -> _File:
+        """A file as it is, or as it will be after the changes so far."""
         place = self._workspace.path(path)
-        known = self._changes.get(place)
-        if known is not None:
-            return place, known.before, known.after
-        content = self._workspace.read(place)
-        if not is_by_person(self._ctx):
-            _check_seen(content, SeenFiles(self._ctx.run), whole=whole)
-        return place, content.data, content.data
+        file = self._files.get(place) or self._read(place)
+        if file.before is not None and not is_by_person(self._ctx):
+            _check_seen(place, file.before, SeenFiles(self._ctx.run), whole=whole)
+        return file
+
+    def _read(self, place: RelativePath) -> _File:
+        try:
+            data = self._workspace.read(place).data
+        except FileMissing as error:
+            raise FileMissing(f"{error.message} A new file is made with create_file.", path=error.path) from None
+        return _File(path=place, before=data, after=data)
 
     def _exists(self, place: RelativePath) -> bool:
         try:
@@ -103,16 +117,16 @@ def _importers(changes: Sequence[Change], index: Index) -> Iterator[str]:
             yield f"{shown(str(change.path))} is imported by {count} {'file' if count == 1 else 'files'}."
 
 
-def _check_seen(content: Content, seen: SeenFiles, *, whole: bool) -> None:
+def _check_seen(place: RelativePath, data: bytes, seen: SeenFiles, *, whole: bool) -> None:
     """Refuse what the model cannot know: a file it has not read, not read whole, or that is another one by now."""
-    path = str(content.path)
+    path, hash_ = str(place), content_hash(data)
     name = shown(path)
     known = seen.get(path)
     if known is None:
         raise StaleFile(f"You have not read '{name}' in this run. Read it first, then propose the change.", path=name)
-    if known.hash != content.hash:
+    if known.hash != hash_:
         raise StaleFile(
-            f"'{name}' has changed since you read it: it has the hash {content.hash} now. Nothing was changed. Read it "
+            f"'{name}' has changed since you read it: it has the hash {hash_} now. Nothing was changed. Read it "
             "again, and propose the change on what is there.",
             path=name,
         )

@@ -1,10 +1,12 @@
 """What the index knows, in words for a model: places first, one a line."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import chain, repeat
 from typing import Final
 
-from toolroll.packs.code.wording import MAX_PAGE_BYTES, counted
+from toolroll.packs.code.wording import counted, fitting
 from toolroll.safe.names import shown
+from toolroll.safe.text import one_line
 from toolroll.workspace.reading import Line
 from toolroll.workspace.symbols.cold import Definition
 from toolroll.workspace.symbols.definitions import Definitions
@@ -16,6 +18,10 @@ MAX_ANSWERS: Final = 50
 """Definitions of one name: more are a name that is everywhere, such as `main`."""
 MAX_PLACES: Final = 200
 """Importers or uses: the rest is counted."""
+MAX_STATEMENT_CHARACTERS: Final = 240
+"""Of an import: a list of thirty names."""
+MAX_CONTEXT_CHARACTERS: Final = 240
+"""Of a line below a definition: it shows what the thing is, and read_file shows the rest."""
 
 
 def definitions_text(answer: Definitions, symbol: str, contexts: Sequence[Sequence[Line]]) -> str:
@@ -25,18 +31,17 @@ def definitions_text(answer: Definitions, symbol: str, contexts: Sequence[Sequen
         near = f" Did you mean {' or '.join(map(shown, answer.suggestions))}?" if answer.suggestions else ""
         more = " Try search_files for other mentions of it." if not near else ""
         return "\n".join([f"No definition of '{shown(symbol)}' was found.{near}{more}", *notes])
-    lines = []
-    for number, one in enumerate(answer.found[:MAX_ANSWERS]):
-        lines.append(_definition(one))
-        lines += [f"    {line.number}\t{line.text}" for line in (contexts[number] if number < len(contexts) else ())]
-    return "\n".join([*lines, *_rest(len(answer.found), MAX_ANSWERS), *notes])
+    some = answer.found[:MAX_ANSWERS]
+    lines = [_definition(one, context) for one, context in zip(some, chain(contexts, repeat(())), strict=False)]
+    return "\n".join([*_shortened(lines, len(answer.found)), *notes])
 
 
-def _definition(one: Definition) -> str:
+def _definition(one: Definition, context: Sequence[Line]) -> str:
     symbol = one.symbol
     doc = f"  -- {symbol.doc}" if symbol.doc else ""
     sure = "" if one.is_certain else "  (looks like it; not parsed)"
-    return f"{shown(one.path)}:{symbol.line}  {symbol.kind} {symbol.name_path}{sure}\n  {symbol.signature}{doc}"
+    place = f"{shown(one.path)}:{symbol.line}  {symbol.kind} {symbol.name_path}{sure}\n  {symbol.signature}{doc}"
+    return "\n".join([place, *(f"    {line.number}\t{line.text[:MAX_CONTEXT_CHARACTERS]}" for line in context)])
 
 
 def importers_text(answer: Importers, asked: str, *, is_complete: bool) -> str:
@@ -52,7 +57,7 @@ def importers_text(answer: Importers, asked: str, *, is_complete: bool) -> str:
     files = len({one.path for one in answer.found})
     heading = f"{counted(len(answer.found), 'import')} in {counted(files, 'file')}"
     lines = [_importer(one) for one in answer.found[:MAX_PLACES]]
-    return "\n".join([heading, *lines, *_rest(len(answer.found), MAX_PLACES), *note])
+    return "\n".join([heading, *_shortened(lines, len(answer.found)), *note])
 
 
 def _importer(one: Importer) -> str:
@@ -62,30 +67,23 @@ def _importer(one: Importer) -> str:
         *([f"through {shown(one.via)}"] if one.via else []),
     ]
     told = f"  [{', '.join(marks)}]" if marks else ""
-    return f"{shown(one.path)}:{one.line}  {' '.join(one.text.split())}{told}"
+    return f"{shown(one.path)}:{one.line}  {one_line(' '.join(one.text.split()), MAX_STATEMENT_CHARACTERS)}{told}"
 
 
 def outline_text(path: str, symbols: Sequence[Symbol]) -> str:
     """What a file defines, indented as it is nested."""
     if not symbols:
         return f"{shown(path)} defines nothing that is known here. Read it with read_file."
-    return "\n".join([f"{shown(path)}:", *_fitting(_outlined(one) for one in symbols)])
+    lines = [_outlined(one) for one in symbols]
+    count = fitting(lines)
+    rest = [f"[{len(lines) - count:,} more: search in the file for them]"] if count < len(lines) else []
+    return "\n".join([f"{shown(path)}:", *lines[:count], *rest])
 
 
 def _outlined(symbol: Symbol) -> str:
     depth = symbol.parent.count(".") + 1 if symbol.parent else 0
     doc = f"  -- {symbol.doc}" if symbol.doc else ""
     return f"{'  ' * depth}{symbol.line}-{symbol.end_line}  {symbol.signature}{doc}"
-
-
-def _fitting(lines: Iterator[str]) -> Iterator[str]:
-    left = MAX_PAGE_BYTES
-    for line in lines:
-        left -= len(line.encode("utf-8", "surrogatepass")) + 1
-        if left < 0:
-            yield "[there is more: search in the file for it]"
-            return
-        yield line
 
 
 def references_text(answer: References, symbol: str) -> str:
@@ -96,13 +94,12 @@ def references_text(answer: References, symbol: str) -> str:
             [f"'{shown(symbol)}' is used nowhere in code. Try search_files for text and comments.", *notes]
         )
     files = len({one.path for one in answer.found})
-    lines, last = [f"{counted(len(answer.found), 'place')} in {counted(files, 'file')}"], ""
+    heading = f"{counted(len(answer.found), 'place')} in {counted(files, 'file')}"
+    lines, last = [], ""
     for one in answer.found[:MAX_PLACES]:
-        if one.path != last:
-            lines.append(shown(one.path))
-            last = one.path
-        lines.append(f"  {_reference(one)}")
-    return "\n".join([*lines, *_rest(len(answer.found), MAX_PLACES), *notes])
+        lines.append(f"  {_reference(one)}" if one.path == last else f"{shown(one.path)}\n  {_reference(one)}")
+        last = one.path
+    return "\n".join([heading, *_shortened(lines, len(answer.found)), *notes])
 
 
 def _reference(one: Reference) -> str:
@@ -110,5 +107,7 @@ def _reference(one: Reference) -> str:
     return f"{one.line}: {one.text}" + (f"  [{place}]" if place else "")
 
 
-def _rest(count: int, shown_count: int) -> list[str]:
-    return [f"...and {count - shown_count:,} more"] if count > shown_count else []
+def _shortened(lines: Sequence[str], total: int) -> list[str]:
+    """As many as fit into one answer, and how many more there are."""
+    count = fitting(lines)
+    return [*lines[:count], *([f"...and {total - count:,} more"] if count < total else [])]

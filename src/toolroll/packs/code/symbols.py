@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from toolroll.errors import ToolrollError
+from toolroll.errors import ArgumentsRefused, ToolrollError
 from toolroll.kernel.context import ToolContext
 from toolroll.kernel.define import tool
 from toolroll.packs.code.failing import failure, told
@@ -19,6 +19,7 @@ from toolroll.packs.code.symbol_words import (
     outline_text,
     references_text,
 )
+from toolroll.safe.names import shown
 from toolroll.workspace.reading import Line, read_lines
 from toolroll.workspace.symbols.cold import Definition
 from toolroll.workspace.symbols.index import Index
@@ -28,6 +29,8 @@ SHORT_WAIT_S: Final = 2.0
 """For an index that is not complete, before a search answers instead: most projects are parsed within it."""
 LONG_WAIT_S: Final = 120.0
 """Where only a complete index has the answer: 40,000 files on two cores."""
+WAIT_STEP_S: Final = 0.1
+"""How soon a call that nobody waits for any more gives its thread back."""
 CONTEXT_LINES: Final = 5
 MAX_WITH_CONTEXT: Final = 3
 DEFAULT_MAP_TOKENS: Final = 2_000
@@ -48,6 +51,7 @@ def find_definition(
     It knows the code's own structure: text and comments that merely contain the name are not found.
     """
     with told():
+        _check_asked(symbol)
         _bring_up(index, ctx, SHORT_WAIT_S)
         answer = index.definitions(symbol, type)
         contexts = [_context(workspace, one) for one in answer.found[:MAX_WITH_CONTEXT]]
@@ -65,6 +69,7 @@ def find_importers(
 ) -> str:
     """Find all files that import a module or symbol, with the statements. Use it to see what a change would affect."""
     with told():
+        _check_asked(modulePath)
         is_complete = _bring_up(index, ctx, LONG_WAIT_S)
         answer = index.importers(modulePath)
     return importers_text(answer, modulePath, is_complete=is_complete)
@@ -92,6 +97,7 @@ def find_references(
 ) -> str:
     """Find every place where a name is used, with the function around it. Strings and comments do not count."""
     with told():
+        _check_asked(symbol)
         _bring_up(index, ctx, SHORT_WAIT_S)
         answer = index.references(symbol)
     return references_text(answer, symbol)
@@ -122,8 +128,19 @@ def _bring_up(index: Index, ctx: ToolContext, wait_s: float) -> bool:
         ctx.progress(f"parsed {done:,} of {total:,} files", done / total if total else None)
 
     index.start(tell)
-    index.wait(wait_s)
+    for _ in range(int(wait_s / WAIT_STEP_S)):
+        if index.wait(WAIT_STEP_S) or ctx.cancelled:
+            break
     return index.is_ready
+
+
+def _check_asked(name: str) -> None:
+    """Refuse what no name of anything can be: it goes on to other programs."""
+    if not name.strip().isprintable() or not name.strip():
+        raise ArgumentsRefused(
+            f"'{shown(name)}' is no name: it is empty, or has characters that cannot be seen. Give it as it stands in "
+            "the code, such as 'DatabaseService'."
+        )
 
 
 def _context(workspace: Workspace, one: Definition) -> tuple[Line, ...]:

@@ -1,8 +1,9 @@
 """What was found in a workspace, in words for a model: short, with places, and with how to go on."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import accumulate
 from typing import Final
 
 from toolroll.packs.code.seen import Span
@@ -28,18 +29,18 @@ class Page:
 
 def page_of(reading: Reading) -> Page:
     """The file as a model reads it: a heading, numbered lines, and where to go on."""
-    lines = list(_fitting(reading))
+    numbered = [_numbered(line, len(str(reading.total_lines))) for line in reading.lines]
+    lines = reading.lines[: fitting(numbered)]
     size = f"{counted(reading.total_lines, 'line')}, {counted(reading.size, 'byte')}"
     heading = f"{shown(str(reading.path))}: {size}, hash {reading.hash}"
     notes = [note for note in (reading.note, _ends(reading)) if note]
     last = lines[-1].number if lines else 0
-    width = len(str(last))
     after = last + 1 if 0 < last < reading.total_lines else None
     return Page(
         text="\n".join(
             [
                 f"{heading} ({'; '.join(notes)})" if notes else heading,
-                *(_numbered(line, width) for line in lines),
+                *numbered[: len(lines)],
                 *([f"[{reading.total_lines - last:,} more lines: read on with offset={after}]"] if after else []),
             ]
         ),
@@ -47,13 +48,10 @@ def page_of(reading: Reading) -> Page:
     )
 
 
-def _fitting(reading: Reading) -> Iterator[Line]:
-    left = MAX_PAGE_BYTES
-    for line in reading.lines:
-        left -= len(line.text.encode("utf-8", "surrogatepass")) + 12
-        if left < 0 and line is not reading.lines[0]:
-            return
-        yield line
+def fitting(lines: Sequence[str], most_bytes: int = MAX_PAGE_BYTES) -> int:
+    """How many of the lines, from the first on, fit into one answer: one at least, where there are any."""
+    sizes = accumulate(len(line.encode("utf-8", "surrogatepass")) + 1 for line in lines)
+    return max(sum(size <= most_bytes for size in sizes), min(1, len(lines)))
 
 
 def _ends(reading: Reading) -> str | None:
@@ -76,9 +74,11 @@ def listing_text(listing: Listing, folder: str) -> str:
     if not listing.entries:
         return f"{folder} is empty{_passed_over(listing.skipped)}." if not listing.total else _past_the_end(listing)
     lines = [_entry(one) for one in listing.entries]
-    more = f"...and {listing.more:,} more (offset={listing.next_offset})" if listing.more else ""
+    count = fitting(lines)
+    more, after = listing.more + len(lines) - count, listing.offset + count
     note = f"({listing.total:,} {'entry' if listing.total == 1 else 'entries'}{_passed_over(listing.skipped)})"
-    return "\n".join([f"{folder} {note}", *lines, *([more] if more else [])])
+    rest = [f"...and {more:,} more (offset={after})"] if more else []
+    return "\n".join([f"{folder} {note}", *lines[:count], *rest])
 
 
 def _past_the_end(listing: Listing) -> str:
@@ -99,22 +99,41 @@ def found_text(found: Found, pattern: str) -> str:
     if not found.paths:
         looked = f"{found.searched:,} files were looked at{_passed_over(found.skipped)}"
         return f"No file fits '{shown(pattern)}': {looked}. Try a shorter part of the name, or list_files."
-    more = [f"...and {found.more:,} more: name more of the path"] if found.more else []
+    paths = [shown(str(path)) for path in found.paths]
+    count = fitting(paths)
+    more = found.more + len(paths) - count
+    rest = [f"...and {more:,} more: name more of the path"] if more else []
     partial = [_TIMED_OUT] if found.skipped.timed_out else []
-    return "\n".join([*(shown(str(path)) for path in found.paths), *more, *partial])
+    return "\n".join([*paths[:count], *rest, *partial])
 
 
-def search_text(result: SearchResult, pattern: str) -> str:
-    """Matches by file, with line numbers."""
+def search_text(result: SearchResult, pattern: str, *, most: int | None = None) -> str:
+    """Matches by file, with line numbers: so many of them as fit into one answer; without `most`, all there are."""
     if not result.files:
         looked = f"{result.searched:,} files were searched{_passed_over(result.skipped)}"
         return f"No line matches '{shown(pattern)}': {looked}."
-    lines = [f"{counted(result.total, 'matching line')} in {counted(result.matching_files, 'file')}"]
+    rows = list(_rows(result))
+    if most is not None:
+        places = [at for at, row in enumerate(rows) if row.is_match][:most]
+        rows = rows[: places[-1] + 1] if places else rows
+        rows = rows[: fitting([row.text for row in rows])]
+    more = result.total - sum(row.is_match for row in rows)
+    rest = [f"...and {more:,} more: narrow it with path or filePattern"] if more else []
+    heading = f"{counted(result.total, 'matching line')} in {counted(result.matching_files, 'file')}"
+    return "\n".join([heading, *(row.text for row in rows), *rest, *([] if result.is_complete else [_TIMED_OUT])])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    text: str
+    is_match: bool
+
+
+def _rows(result: SearchResult) -> Iterator[_Row]:
     for file in result.files:
-        lines += [shown(str(file.path)), *(f"  {one.number}: {_window(one)}" for one in file.lines)]
-    if result.more:
-        lines.append(f"...and {result.more:,} more: narrow it with path or filePattern")
-    return "\n".join([*lines, *([] if result.is_complete else [_TIMED_OUT])])
+        yield _Row(text=shown(str(file.path)), is_match=False)
+        for line in file.lines:
+            yield _Row(text=f"  {line.number}: {_window(line)}", is_match=True)
 
 
 _TIMED_OUT: Final = "[the time was up before everything was searched: narrow it down]"

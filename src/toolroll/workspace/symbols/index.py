@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Final, Self, TypeVar, cast
 
 from toolroll.errors import FileSystemRefused, LockTimeout, ToolrollError
+from toolroll.kernel.approval import content_hash
 from toolroll.safe.locks import FileLock
 from toolroll.safe.names import RelativePath
 from toolroll.workspace.symbols.cold import Definition, cold_definitions
@@ -49,7 +50,7 @@ class Index:
         self._refreshing = threading.Lock()
         self._builder: threading.Thread | None = None
         self._resolver: tuple[int, Resolver] | None = None
-        self._store = Store(workspace.state / FILE_NAME)
+        self._store = Store(workspace.state / _file_name(workspace))
 
     @classmethod
     def open(cls, workspace: Workspace) -> Self:
@@ -89,10 +90,12 @@ class Index:
             self._builder = threading.Thread(target=self._build, args=(on_progress,), daemon=True)
             self._builder.start()
 
-    def wait(self, seconds: float) -> None:
-        """Wait for what `start` began, so long at most."""
-        if self._builder is not None:
-            self._builder.join(seconds)
+    def wait(self, seconds: float) -> bool:
+        """Wait for what `start` began, so long at most; whether it has ended."""
+        if self._builder is None:
+            return True
+        self._builder.join(seconds)
+        return not self._builder.is_alive()
 
     def refresh(self, paths: Collection[RelativePath] | None = None, on_progress: Progress | None = None) -> Refreshed:
         """Look at these files (None: at all), and bring the index up to date with them.
@@ -103,7 +106,7 @@ class Index:
         if paths is not None:
             return self._with(lambda _: self._updater().refresh(paths, on_progress))
         try:
-            with self._refreshing, FileLock(self._workspace.state / f"{FILE_NAME}.lock", timeout_s=0):
+            with self._refreshing, FileLock(self._store.path.with_suffix(".lock"), timeout_s=0):
                 self._cancelled.clear()
                 return self._with(lambda _: self._updater().refresh(None, on_progress))
         except LockTimeout:
@@ -252,6 +255,12 @@ class Index:
         except Damaged as error:
             message = f"The index '{self._store.path}' cannot be used: {error}. Remove that file."
             raise FileSystemRefused(message, path=str(self._store.path), errno_name="SQLITE_CORRUPT") from error
+
+
+def _file_name(workspace: Workspace) -> str:
+    # An index with what is denied here, kept by a process with other rules, would give it away: each has its own.
+    rules = "\n".join(sorted(workspace.denials.patterns))
+    return f"symbols-{content_hash(rules)[:16]}.sqlite3" if rules else FILE_NAME
 
 
 def _never(_: str) -> bool:
