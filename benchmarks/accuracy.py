@@ -10,6 +10,7 @@ import argparse
 import ast
 import json
 import subprocess
+import sys
 import sysconfig
 import tempfile
 import warnings
@@ -17,8 +18,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kit import save, table, where
+sys.path.insert(0, str(Path(__file__).parent.parent))  # a script's own folder is on the path, not the one above
 
+from benchmarks.kit import save, table, where
 from toolroll.workspace.symbols.extract import extract
 from toolroll.workspace.symbols.symbol import FileSymbols
 

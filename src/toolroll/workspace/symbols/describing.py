@@ -15,7 +15,7 @@ _MAX_ANNOTATIONS: Final = 12  # lines between a definition and its comment
 _LEAD: Final = re.compile(rb"[ \t]*((?:\w+[ \t]+)*)")
 _BLANKS: Final = re.compile(r"\s+")
 _DOCSTRING: Final = re.compile(rb"[rRuU]?(\"\"\"|'''|\"|')\\?")
-_ANNOTATION: Final = re.compile(rb"[ \t]*(?:@\w|#\[|\[\w+.*\][ \t]*$|template\b|export\b)")
+_ANNOTATION: Final = re.compile(rb"[ \t]*(?:@\w|#\[|\[\w+.*\][ \t]*$|template[ \t]*<.*>[ \t]*$)")
 _OPENING: Final = re.compile(r"\s*(?:\{|=>?|:|;)?\s*$")
 _BLOCK_ENDS: Final = (b"*/", b"]]", b"=end")
 _MARKS: Final = re.compile(rb"^[ \t]*(?:/\*+!?|\*/|\*|//+!?|#+|--+\[*|=begin)[ \t]?|[ \t]*(?:\*/|\]\]).*$")

@@ -45,6 +45,8 @@ def is_exported(language: str, name: str, before: bytes, parent_kind: str | None
         return True
     if language in _ECMASCRIPT and parent_kind is not None:
         return not name.startswith("#") and not _PRIVATE.search(before)
+    if language == "csharp" and parent_kind in {None, "module"}:  # types are for the whole program
+        return _PRIVATE.search(before) is None
     if language == "cpp" and parent_kind is not None:
         return True
     if (said := _SAID.get(language)) is not None:

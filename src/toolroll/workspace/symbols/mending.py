@@ -5,18 +5,21 @@ it is parsed once more with such words replaced, byte by byte, so that every pla
 """
 
 import re
-from typing import Final
+from typing import Final, Literal
 
-_Mend = tuple[re.Pattern[bytes], bytes | None]
-"""What to look for, and what its last byte becomes; with None, all of it becomes blank."""
+_Mend = tuple[re.Pattern[bytes], Literal["blank", "ended"]]
+"""What to look for, and whether all of it becomes blank or its last byte a semicolon."""
 
-_VARIANCE: Final = (re.compile(rb"(?<=[<,\n ])(?:in\s+out|in|out)(?=[ \t]+[A-Z]\w*\b[^;{}()]{0,80}[,>=])"), None)
+_VARIANCE: Final[_Mend] = (
+    re.compile(rb"(?<=[<,\n ])(?:in\s+out|in|out)(?=[ \t]+[A-Z]\w*\b[^;{}()]{0,80}[,>=])"),
+    "blank",
+)
 """`interface Cache<in out Key>`: tree-sitter-typescript 0.23 reads it as an error."""
-_CALL_SIGNATURE: Final = (re.compile(rb"\n[ \t]*[ \t](?=<)"), b";")
+_CALL_SIGNATURE: Final[_Mend] = (re.compile(rb"\n[ \t]*[ \t](?=<)"), "ended")
 """A member of an interface that begins with `<`, after one without a semicolon: read as a comparison."""
-_ESCAPED_TICK: Final = (re.compile(rb"\\`"), None)
+_ESCAPED_TICK: Final[_Mend] = (re.compile(rb"\\`"), "blank")
 """In the type of a template, where the grammar knows no escapes."""
-_BARE_FUNCTION: Final = (re.compile(rb"\bfun [^\n{}=]*\)(?:[ \t]*:[ \t]*[\w<>?., ]+?)?[ \t](?=\})"), b";")
+_BARE_FUNCTION: Final[_Mend] = (re.compile(rb"\bfun [^\n{}=]*\)(?:[ \t]*:[ \t]*[\w<>?., ]+?)?[ \t](?=\})"), "ended")
 """A function without a body before a brace on its line (`interface I { fun f() }`): tree-sitter-kotlin 1.1 fails."""
 
 _MENDS: Final[dict[str, tuple[_Mend, ...]]] = {
@@ -29,10 +32,14 @@ _MENDS: Final[dict[str, tuple[_Mend, ...]]] = {
 def mended(language: str, data: bytes) -> bytes | None:
     """The same bytes with what the grammar does not know replaced, of the same length; None where there is nothing."""
     better = data
-    for pattern, last in _MENDS.get(language, ()):
-        better = pattern.sub(lambda found, last=last: _replaced(found[0], last), better)
+    for pattern, how in _MENDS.get(language, ()):
+        better = pattern.sub(_blank if how == "blank" else _ended, better)
     return None if better == data else better
 
 
-def _replaced(text: bytes, last: bytes | None) -> bytes:
-    return b" " * len(text) if last is None else text[:-1] + last
+def _blank(found: re.Match[bytes]) -> bytes:
+    return b" " * len(found[0])
+
+
+def _ended(found: re.Match[bytes]) -> bytes:
+    return found[0][:-1] + b";"

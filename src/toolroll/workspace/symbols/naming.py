@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-_GENERIC: Final = re.compile(r"[<\[(].*", re.DOTALL)
+_GENERIC: Final = re.compile(r"[<\[(\])].*", re.DOTALL)
 _REFERENCE: Final = re.compile(r"^[*&\s]*(?:'\w+\s+)?(?:(?:mut|dyn)\s+)?")
 _SEPARATOR: Final = re.compile(r"::|\\|:")
 _MODULE_OBJECT: Final = re.compile(r"^(?:(?:module\.)?exports|this|self)\b\.?|\.?\bprototype$")

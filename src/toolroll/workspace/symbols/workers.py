@@ -9,7 +9,6 @@ import json
 import os
 import select
 import signal
-import subprocess
 import sys
 import threading
 from collections.abc import Generator, Iterator, Sequence
@@ -63,6 +62,8 @@ class Worker:
     """One process, asked by one thread at a time."""
 
     def __init__(self, command: Sequence[str]) -> None:
+        import subprocess  # noqa: PLC0415 - one interpreter start, only where something is parsed
+
         self._process = subprocess.Popen(  # noqa: S603 - this interpreter, and a program of ours
             command,
             cwd="/",
@@ -113,6 +114,8 @@ class Worker:
         return bytes(received)
 
     def _failure(self) -> Failure:
+        import subprocess  # noqa: PLC0415 - as above
+
         is_hanging = True
         with suppress(subprocess.TimeoutExpired):  # its pipe may break a moment before it is gone
             is_hanging = self._process.wait(ENDING_S) == -signal.SIGPROF
@@ -194,8 +197,7 @@ class _Run(Generic[K]):
             worker.kill()
         for thread in self._threads:
             self._room.release()
-            if thread.ident is not None:
-                thread.join()
+            thread.join()
 
     def _work(self) -> None:
         worker: Worker | None = None
