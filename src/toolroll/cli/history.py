@@ -191,7 +191,9 @@ def _tell_plan(plan: "Plan", *, merge: bool) -> None:
     for step in plan.steps:
         click.echo(f"{'·' if step in taken else '!'} {step}", err=True)
         for both in step.conflicts:
-            ours, theirs = (one_line(side.decode("utf-8", "replace"), _SIDE) for side in (both.ours, both.theirs))
+            ours, theirs = (
+                one_line(side.decode("utf-8", "replace").rstrip("\r\n"), _SIDE) for side in (both.ours, both.theirs)
+            )
             click.echo(
                 f"    line {both.line}: now {ours or 'nothing'!r}, before the change {theirs or 'nothing'!r}", err=True
             )

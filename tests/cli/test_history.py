@@ -1,0 +1,243 @@
+"""`toolroll changes`, `undo` and `redo`: what is told, what is asked, and that later work stays."""
+
+import json
+import os
+
+import pytest
+from tests.cli.project import Calling, Project, Told
+
+from toolroll.kernel.approval import content_hash
+from toolroll.workspace.history.history import History
+from toolroll.workspace.history.records import Entry, Intent
+
+MAIN = "src/main.js"
+
+
+def error_of(told: Told) -> tuple[int, str]:
+    return told.code, json.loads(told.out)["error"]["code"]
+
+
+def test_C31_changes_are_listed_latest_first(project: Project, call: Calling) -> None:
+    first = project.change({MAIN: "one\n"}, description="make it\x1b[31m one")
+    second = project.change({MAIN: "two\n", "new.js": "n\n"}, run_id="other-run")
+    listed = call("changes")
+    assert [line.split("  ")[0] for line in listed.out.splitlines()] == [second.id, first.id]
+    assert listed.out.splitlines()[0].endswith("change  applied   src/main.js, new.js")
+    assert listed.out.splitlines()[1].endswith("src/main.js  make it‹U+001B›[31m one")
+    told = json.loads(call("changes", "--json", "--limit", "1").out)["changes"]
+    assert [(one["id"], one["run_id"], one["kind"], one["state"]) for one in told] == [
+        (second.id, "other-run", "change", "applied")
+    ]
+    assert told[0]["files"][1] == {
+        "path": "new.js",
+        "before": None,
+        "after": content_hash(b"n\n"),
+        "undone_by": None,
+    }
+    assert first.id not in call("changes", "--file", "new.js").out
+    assert second.id not in call("changes", "--run", "run").out
+
+
+def test_C31_without_changes_that_is_said(call: Calling, project: Project) -> None:
+    assert call("changes") == (0, "", "Nothing was changed here through tools, or it is no longer kept.\n")
+    assert json.loads(call("changes", "--json").out) == {"changes": []}
+    for what in ("undo", "redo"):
+        assert call(what, "--yes") == (2, "", f"Error: There is nothing to {what}.\n")
+    assert error_of(call("undo", "--json")) == (2, "usage")
+    assert not any(project.root.rglob("*.sqlite3"))
+
+
+def test_C31_undo_and_redo_of_the_latest(project: Project, call: Calling) -> None:
+    before = project.text(MAIN)
+    project.change({MAIN: "one\n"}, description="Make it one.")
+    undone = call("undo", "--yes")
+    assert undone == (0, "Undo: src/main.js.\n", "· 'src/main.js' gets back the content it had.\n")
+    assert project.text(MAIN) == before
+    assert "change  undone    src/main.js  Make it one." in call("changes").out
+    assert "undo    applied   src/main.js  Make it one." in call("changes").out
+    redone = call("redo", "--yes", "--json")
+    told = json.loads(redone.out)
+    assert (redone.code, told["done"], told["left"]) == (0, [{"path": MAIN, "action": "restore"}], [])
+    assert project.text(MAIN) == "one\n"
+    assert told["change"] in call("changes").out
+
+
+def test_C31_undo_of_one_change_of_a_file_or_of_a_run(project: Project, call: Calling) -> None:
+    before = project.text(MAIN)
+    first = project.change({MAIN: "one\n" + before}, run_id="4cb9e3ac803b0000")
+    project.change({"a.js": "a\n", "b.js": "b\n"}, run_id="4cb9e3ac803b0000")
+    project.change({"c.js": "c\n"}, run_id="4cb9e3ac803bffff")
+    assert call("undo", first.id, "--yes").code == 0
+    assert project.text(MAIN) == before
+    again = call("undo", first.id, "--yes")
+    assert (again.code, "It is undone already" in again.err) == (2, True)
+    assert call("undo", "--file", "a.js", "--yes").code == 0
+    assert [(project.root / name).exists() for name in ("a.js", "b.js", "c.js")] == [False, True, True]
+    several = call("undo", "--run", "4cb9e3ac803b", "--yes")
+    assert (several.code, "2 runs begin with '4cb9e3ac803b'" in several.err) == (2, True)
+    assert call("redo", first.id, "--yes").code == 0
+    assert call("undo", "--run", "4cb9e3ac803b0", "--yes").code == 0
+    assert project.text(MAIN) == before
+    assert [(project.root / name).exists() for name in ("a.js", "b.js", "c.js")] == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("undo", "nothing"), "There is nothing to undo of 'nothing'. There is no change of that name"),
+        (("redo", "nothing"), "There is nothing to redo of 'nothing'."),
+        (("undo", "--run", "none"), "There is nothing to undo."),
+        (("undo", "--run", "r"), "There is nothing to undo."),
+        (("undo", "--file", "none.js"), "There is nothing to undo."),
+        (("undo", "--root", "nowhere"), "Directory 'nowhere' does not exist"),
+        (("changes", "--root", "package.json"), "'package.json' is a file"),
+        (("changes", "--limit", "0"), "0 is not in the range"),
+    ],
+)
+def test_C31_what_is_not_there_is_told(project: Project, call: Calling, arguments: tuple[str, ...], told: str) -> None:
+    project.change({MAIN: "one\n"})
+    done = call(*arguments)
+    assert (done.code, done.out) == (2, "")
+    assert told in done.err
+    assert project.text(MAIN) == "one\n"
+
+
+def test_C31_later_work_in_the_same_place_is_never_overwritten(project: Project, call: Calling) -> None:
+    project.change({"a.js": "1\n2\n3\n"})
+    project.change({"a.js": "1\ntwo\n3\n"})
+    (project.root / "a.js").write_text("1\nzwei\x1b[2J\n3\n")
+    for more in ((), ("--merge",)):
+        refused = call("undo", "--yes", *more)
+        assert (refused.code, refused.out) == (1, "")
+        assert "! 'a.js' has changed since, in the same place; it is left as it is." in refused.err
+        assert "    line 2: now 'zwei‹U+001B›[2J', before the change '2'" in refused.err
+    as_json = call("undo", "--yes", "--json")
+    assert error_of(as_json) == (1, "nothing_done")
+    assert "in the same place" in json.loads(as_json.out)["error"]["message"]
+    assert as_json.err == ""
+    assert project.text("a.js") == "1\nzwei\x1b[2J\n3\n"
+
+
+def test_C31_a_file_that_is_gone_is_not_made_again(project: Project, call: Calling) -> None:
+    project.change({"a.js": "1\n"})
+    project.change({"a.js": "2\n"})
+    (project.root / "a.js").unlink()
+    refused = call("undo", "--yes")
+    assert (refused.code, "now 'nothing', before the change '1" in refused.err) == (1, True)
+    assert not (project.root / "a.js").exists()
+
+
+def test_C31_later_work_elsewhere_is_kept_by_a_merge_that_was_asked_for(project: Project, call: Calling) -> None:
+    text = "".join(f"{number}\n" for number in range(1, 20))
+    project.change({"a.js": text})
+    project.change({"a.js": text.replace("2\n", "two\n", 1)})
+    (project.root / "a.js").write_text(project.text("a.js") + "mine\n")
+    refused = call("undo", "--yes")
+    assert (refused.code, "Add --merge to keep the later work" in refused.err) == (1, True)
+    assert project.text("a.js").endswith("mine\n")
+    assert call("undo", "--yes", "--merge").code == 0
+    assert project.text("a.js") == text + "mine\n"
+
+
+def test_C31_what_can_be_done_is_done_and_the_rest_is_a_failure(project: Project, call: Calling) -> None:
+    project.change({"a.js": "a\n", "b.js": "b\n"})
+    (project.root / "b.js").write_text("mine\n")
+    done = call("undo", "--yes", "--json")
+    told = json.loads(done.out)
+    assert (done.code, told["left"]) == (1, [{"path": "b.js", "action": "conflict"}])
+    assert told["done"] == [{"path": "a.js", "action": "remove"}]
+    assert not (project.root / "a.js").exists()
+    assert project.text("b.js") == "mine\n"
+
+
+def test_C31_XA8_where_nobody_can_be_asked_nothing_is_done(project: Project, call: Calling) -> None:
+    project.change({MAIN: "one\n"})
+    asked = call("undo")
+    assert (asked.code, asked.out) == (3, "")
+    assert "Nobody could be asked, so nothing was done. Add --yes to do it." in asked.err
+    assert error_of(call("undo", "--json")) == (3, "needs_approval")
+    assert project.text(MAIN) == "one\n"
+
+
+def test_C31_at_a_terminal_the_difference_is_shown_and_asked_about(project: Project) -> None:
+    before = project.text(MAIN)
+    project.change({MAIN: "// a\x1b[31m comment\n" + before})
+    with project.terminal("undo") as terminal:
+        terminal.wait_for("Do this? [y/n]")
+        assert "'src/main.js' gets back the content it had." in terminal.text
+        assert "- // a‹U+001B›[31m comment" in terminal.text
+        terminal.press("perhaps", "Type y or n")
+        terminal.press("n", "Nothing was done.")
+        assert terminal.end() == (1, "")
+    assert project.text(MAIN) != before
+    with project.terminal("undo") as terminal:
+        terminal.wait_for("Do this? [y/n]")
+        terminal.press("y")
+        assert terminal.end() == (0, "Undo: src/main.js.\n")
+    assert project.text(MAIN) == before
+
+
+def test_C31_what_changes_while_the_question_is_open_is_not_overwritten(project: Project) -> None:
+    project.change({MAIN: "one\n"})
+    with project.terminal("undo") as terminal:
+        terminal.wait_for("Do this? [y/n]")
+        (project.root / MAIN).write_text("mine\n")
+        terminal.press("y", "is no longer what the change was made from")
+        assert terminal.end() == (1, "")
+    assert project.text(MAIN) == "mine\n"
+
+
+def test_C31_ctrl_c_at_the_question_does_nothing(project: Project) -> None:
+    project.change({MAIN: "one\n"})
+    with project.terminal("undo") as terminal:
+        terminal.wait_for("Do this? [y/n]")
+        terminal.send(b"\x03", "Interrupted.")
+        assert terminal.end() == (130, "")
+    assert project.text(MAIN) == "one\n"
+
+
+def half_done(project: Project, files: dict[str, tuple[str, str]], *, written: tuple[str, ...]) -> str:
+    """What a kill in the middle leaves: the intent on record, and some of the files written."""
+    entries = tuple(
+        Entry(path=name, before=content_hash(old), after=content_hash(new)) for name, (old, new) in files.items()
+    )
+    contents = tuple(text.encode() for pair in files.values() for text in pair)
+    intent = Intent(id="c0ffee", run_id="r", description="", kind="change", entries=entries, contents=contents)
+    with project.workspace() as workspace, History(workspace.state) as history:
+        history.begin(intent)
+    for name, (old, new) in files.items():
+        (project.root / name).write_text(new if name in written else old)
+    return intent.id
+
+
+@pytest.mark.parametrize(
+    ("written", "told", "left"),
+    [(("a", "b"), "is finished now", ("new a", "new b")), (("a",), "is taken back now", ("old a", "old b"))],
+)
+def test_C31_XE6_what_a_kill_left_half_done_is_put_right_and_told(
+    project: Project, call: Calling, written: tuple[str, ...], told: str, left: tuple[str, str]
+) -> None:
+    half_done(project, {"a": ("old a", "new a"), "b": ("old b", "new b")}, written=written)
+    assert call("changes").err == f"Note: change c0ffee was left half done, and {told}.\n"
+    assert (project.text("a"), project.text("b")) == left
+    assert call("changes").err == ""
+
+
+def test_C31_XE6_work_after_the_kill_stays_and_is_named(project: Project, call: Calling) -> None:
+    half_done(project, {"a": ("old a", "new a"), "b": ("old b", "new b")}, written=("a",))
+    (project.root / "b").write_text("mine")
+    told = call("changes", "--json")
+    assert told.err == (
+        "Note: change c0ffee was left half done. It was taken back, but for later work in 'b', which stays.\n"
+    )
+    assert json.loads(told.out)["changes"][0]["state"] == "partial"
+    assert (project.text("a"), project.text("b")) == ("old a", "mine")
+
+
+def test_C31_the_git_of_the_project_is_never_touched(project: Project, call: Calling) -> None:
+    (project.root / ".git").mkdir()
+    (project.root / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    before = os.stat(project.root / ".git").st_mtime_ns
+    project.change({MAIN: "one\n"})
+    assert call("undo", "--yes").code == 0
+    assert (os.stat(project.root / ".git").st_mtime_ns, os.listdir(project.root / ".git")) == (before, ["HEAD"])
