@@ -21,6 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent))  # a script's own folder is on the path, not the one above
 
 from benchmarks.kit import save, table, where
+
 from toolroll.workspace.symbols.extract import extract
 from toolroll.workspace.symbols.symbol import FileSymbols
 
