@@ -23,7 +23,6 @@ from toolroll.outputs.view import placeholder
 from toolroll.safe.files import PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future, ThreadPoolExecutor
     from typing import BinaryIO
 
 DATA: Final = "data"
@@ -34,8 +33,7 @@ PART: Final = "part-"
 LOGGER_NAME: Final = "toolroll.outputs"
 
 _NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_BUFFER_BYTES: Final = 1 << 20
-_ASIDE_BYTES: Final = 1 << 18  # from this size on, a piece is counted by one thread while another one writes it
+_BUFFER_BYTES: Final = 1 << 16  # for many small pieces; large ones would only be copied once more
 _TEXT_SLICE_CHARACTERS: Final = 1 << 18  # of a text that is encoded: memory is bounded however long it is
 _NAME_ATTEMPTS: Final = 8  # ids that a test counts may be taken; random ones never are
 
@@ -56,41 +54,13 @@ class _Draft:
 
     path: Path
     data: "BinaryIO"
+    lines: LineCounter = field(default_factory=LineCounter)
     pieces: list[Piece] = field(default_factory=list)
-    _counter: LineCounter = field(default_factory=LineCounter)
-    _aside: "ThreadPoolExecutor | None" = None
-    _counting: "Future[None] | None" = None
-
-    @property
-    def lines(self) -> LineCounter:
-        """The lines of all that was appended."""
-        if self._counting is not None:
-            self._counting.result()
-            self._counting = None
-        return self._counter
 
     def append(self, data: bytes) -> None:
         """Write and count."""
-        if len(data) < _ASIDE_BYTES:
-            self.lines.feed(data)
-        else:
-            # Of 100 MiB, counting takes 55 ms and writing 50, which needs no interpreter: both at once are as fast as
-            # `cp` where a second core is free.
-            self._counting = self._pool().submit(self.lines.feed, data)
         self.data.write(data)
-
-    def close(self) -> None:
-        """Nothing more is appended; what is still held back is written."""
-        if self._aside is not None:
-            self._aside.shutdown()
-        self.data.close()
-
-    def _pool(self) -> "ThreadPoolExecutor":
-        if self._aside is None:
-            from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - only large outputs need it
-
-            self._aside = ThreadPoolExecutor(1)
-        return self._aside
+        self.lines.feed(data)
 
 
 class OutputWriter:
@@ -149,7 +119,7 @@ class OutputWriter:
         draft, self._draft = self._draft, None
         if draft is not None:
             with suppress(OSError):  # what is still held back may not fit either
-                draft.close()
+                draft.data.close()
             shutil.rmtree(draft.path, ignore_errors=True)
 
     def _write(self, piece: str | bytes, draft: _Draft) -> None:
@@ -187,7 +157,7 @@ class OutputWriter:
         )
 
     def _finish(self, draft: _Draft) -> None:
-        draft.close()
+        draft.data.close()
         if draft.lines.byte_size > BLOCK_BYTES:
             _write_file(draft.path / INDEX, draft.lines.index)
         for _ in range(_NAME_ATTEMPTS):
