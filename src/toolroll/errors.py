@@ -14,6 +14,7 @@
     │   └── FileSystemRefused    file_system        the system said no: EACCES, ENOSPC, EROFS, ...
     ├── LockTimeout              lock_timeout
     ├── UrlRefused               url_refused
+    ├── ServiceFailed            service            a service on the net did not do what it was asked
     ├── JsonRefused              invalid_json       text that is not strict JSON
     ├── ArgumentsRefused         invalid_arguments  JSON that is not what the tool takes
     ├── DefinitionError          tool_definition    a tool that cannot be made
@@ -89,9 +90,16 @@ class FileExists(FileProblem):
 
 
 class NotAFile(FileProblem):
-    """A folder, FIFO, socket or device where a regular file was needed (or the other way round)."""
+    """A folder, FIFO, socket or device where a regular file was needed (or the other way round).
+
+    `entries` is what is in the folder, where who raises it has looked.
+    """
 
     code = "not_a_file"
+
+    def __init__(self, message: str, *, path: str, entries: tuple[str, ...] = ()) -> None:
+        super().__init__(message, path=path)
+        self.entries = entries
 
 
 class NotText(FileProblem):
@@ -158,6 +166,20 @@ class UrlRefused(ToolrollError):
         super().__init__(message)
         self.url = url
         self.rule = rule
+
+
+class ServiceFailed(ToolrollError):
+    """A service on the net could not be reached, or refused, or answered what nobody can read.
+
+    `status` is its HTTP status, if it answered; `retry_after_s` how long it wants to be left alone.
+    """
+
+    code = "service"
+
+    def __init__(self, message: str, *, status: int | None = None, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.retry_after_s = retry_after_s
 
 
 class JsonRefused(ToolrollError):
