@@ -42,8 +42,9 @@ async def read_file(
     with told():
         place = workspace.path(path)
         reading = await asyncio.to_thread(read_lines, workspace, place, offset=offset, limit=limit, column=column)
+        found = workspace.status(place).resolved
     page = page_of(reading)
-    SeenFiles(ctx.run).add(str(place), reading.hash, reading.total_lines, page.seen)
+    SeenFiles(ctx.run).add(str(found), reading.hash, reading.total_lines, page.seen)
     return page.text
 
 

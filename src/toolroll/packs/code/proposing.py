@@ -68,7 +68,7 @@ class Drafting:
 
     def create(self, path: str, content: str) -> None:
         """A file that is not there yet."""
-        place = self._workspace.path(path)
+        place = self._writable(path)
         if place in self._files or self._exists(place):
             told = f"'{shown(path)}' exists already. Read it, and change it with edit or edit_file."
             raise FileExists(told, path=shown(path))
@@ -86,18 +86,26 @@ class Drafting:
 
     def _current(self, path: str, *, whole: bool = False) -> _File:
         """A file as it is, or as it will be after the changes so far."""
-        place = self._workspace.path(path)
+        place = self._writable(path)
         file = self._files.get(place) or self._read(place)
         if file.before is not None and not is_by_person(self._ctx):
-            _check_seen(place, file.before, SeenFiles(self._ctx.run), whole=whole)
+            _check_seen(file.path, file.before, SeenFiles(self._ctx.run), whole=whole)
         return file
+
+    def _writable(self, path: str) -> RelativePath:
+        place = self._workspace.path(path)
+        self._workspace.denials.check(place, "write")  # before a person is asked about what cannot be
+        return place
 
     def _read(self, place: RelativePath) -> _File:
         try:
-            data = self._workspace.read(place).data
+            # The file itself, whatever link was named: that is what a person is to see, and what is written.
+            found = self._workspace.status(place).resolved
+            data = self._workspace.read(found).data
         except FileMissing as error:
             raise FileMissing(f"{error.message} A new file is made with create_file.", path=error.path) from None
-        return _File(path=place, before=data, after=data)
+        self._workspace.denials.check(found, "write")
+        return self._files.get(found) or _File(path=found, before=data, after=data)
 
     def _exists(self, place: RelativePath) -> bool:
         try:
