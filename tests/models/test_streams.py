@@ -15,7 +15,7 @@ from tests.models.shapes import ALL, CASES, SHAPES, assemble, events_in, meaning
 from toolroll.errors import NetworkFailed, ProviderFailed
 from toolroll.kernel.conversation import Wire
 from toolroll.kernel.usage import Usage
-from toolroll.models.exchange import _fed
+from toolroll.models.exchange import _deltas
 from toolroll.models.model import CallDelta, ReasoningDelta, TextDelta
 from toolroll.models.sse import EventDecoder
 
@@ -131,7 +131,7 @@ def test_a_damaged_event_is_the_providers_failure(case: tuple[Wire, str], data: 
     with contextlib.suppress(ProviderFailed, NetworkFailed):
         for chunk in sse(named):
             for event in decoder.feed(chunk):
-                _fed(assembly, event)
+                list(_deltas(assembly, [event]))
         model._response(assembly.finish())
 
 

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Final, Protocol
 
@@ -81,9 +81,8 @@ class WireModel(ABC):
             if stream and not _is_json(reply):
                 assembly, decoder = self.assembly(), EventDecoder()
                 async for chunk in reply.chunks:
-                    for event in decoder.feed(chunk):
-                        for delta in _fed(assembly, event):
-                            yield delta
+                    for delta in _deltas(assembly, decoder.feed(chunk)):
+                        yield delta
                 answer = assembly.finish()
             else:
                 answer = read_json(await reply.body())
@@ -161,8 +160,10 @@ def _is_json(reply: Reply) -> bool:
     return reply.headers.get("content-type", "").startswith("application/json")
 
 
-def _fed(assembly: Assembly, event: ServerEvent) -> Sequence[Delta]:
+def _deltas(assembly: Assembly, events: Iterable[ServerEvent]) -> Iterator[Delta]:
+    """One by one: what came before an event that fails was shown, however the stream was cut into chunks (XL10)."""
     try:
-        return assembly.feed(event.data)
+        for event in events:
+            yield from assembly.feed(event.data)
     except UNREADABLE as fault:
         raise unreadable(fault) from fault

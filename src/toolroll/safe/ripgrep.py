@@ -70,14 +70,15 @@ async def run_ripgrep(
     with ExitStack() as stack:
         process, readers = await _start(_command(arguments), cwd, stdin_fd, stack)
         try:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(timeout_s), asyncio.TaskGroup() as tasks:
-                    complaints = tasks.create_task(_collect(readers[1], stderr))
-                    ended = await _lines_to(on_line, readers[0], Lines(separator), limit_bytes)
-                    if ended == "exited":
-                        await process.wait()
-                    else:
-                        complaints.cancel()
+            async with asyncio.timeout(timeout_s), asyncio.TaskGroup() as tasks:
+                complaints = tasks.create_task(_collect(readers[1], stderr))
+                ended = await _lines_to(on_line, readers[0], Lines(separator), limit_bytes)
+                if ended == "exited":
+                    await process.wait()
+                else:
+                    complaints.cancel()
+        except TimeoutError:
+            pass
         finally:
             await _end(process)
     return RipgrepEnd(ended=ended, exit_code=process.returncode, stderr=stderr.decode("utf-8", "replace"))

@@ -24,9 +24,8 @@ class SmallModel(ChatModel):
             async for piece in pieces:
                 if isinstance(piece, ModelResponse):
                     response = read_turn(piece, as_json=request.output_schema is not None) if has_tools else piece
-                    for delta in deltas_of(response.message) if has_tools and stream else ():
-                        if not isinstance(delta, ReasoningDelta):
-                            yield delta
+                    for delta in _unshown(response) if has_tools and stream else ():
+                        yield delta
                     yield response
                 elif not has_tools or isinstance(piece, ReasoningDelta):
                     yield piece
@@ -39,3 +38,8 @@ class SmallModel(ChatModel):
     def message_json(self, message: Message, /) -> Iterable[Json]:
         """One message is one message here, results too."""
         return small_message_json(message, to=self.origin, options=self._options)
+
+
+def _unshown(response: ModelResponse) -> list[Delta]:
+    """What of a turn was not shown while it was written: all but the thinking."""
+    return [delta for delta in deltas_of(response.message) if not isinstance(delta, ReasoningDelta)]
