@@ -14,6 +14,7 @@ import sys
 import sysconfig
 import tempfile
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -98,7 +99,7 @@ class Count:
 
     def add(self, path: Path, truth: list[Key], found: list[Key]) -> None:
         """One file; the same name twice in one line counts twice."""
-        common = sum(min(truth.count(key), found.count(key)) for key in set(truth))
+        common = (Counter(truth) & Counter(found)).total()
         self.files += 1
         self.both += common
         self.missing += len(truth) - common

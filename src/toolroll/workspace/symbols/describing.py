@@ -13,10 +13,9 @@ _MAX_COMMENT_LINES: Final = 60  # how far up the first line of a comment is look
 _MAX_ANNOTATIONS: Final = 12  # lines between a definition and its comment
 
 _LEAD: Final = re.compile(rb"[ \t]*((?:\w+[ \t]+)*)")
-_BLANKS: Final = re.compile(r"\s+")
 _DOCSTRING: Final = re.compile(rb"[rRuU]?(\"\"\"|'''|\"|')\\?")
 _ANNOTATION: Final = re.compile(rb"[ \t]*(?:@\w|#\[|\[\w+.*\][ \t]*$|template[ \t]*<.*>[ \t]*$)")
-_OPENING: Final = re.compile(r"\s*(?:\{|=>?|:|;)?\s*$")
+_OPENINGS: Final = ("{", "=>", "=", ":", ";")
 _BLOCK_ENDS: Final = (b"*/", b"]]", b"=end")
 _MARKS: Final = re.compile(rb"^[ \t]*(?:/\*+!?|\*/|\*|//+!?|#+|--+\[*|=begin)[ \t]?|[ \t]*(?:\*/|\]\]).*$")
 _TAGS: Final = re.compile(r"<[^<>]{1,60}>")  # XML documentation of C#
@@ -40,9 +39,9 @@ def signature(data: bytes, start: int, end: int, *, is_whole: bool) -> str:
         brace, line = text.find(b"{"), text.find(b"\n")
         text = text[:brace] if brace > 0 else text
         text = text[:line] if line > 0 and b"(" not in text[:line] else text
-    words = leading_words(data, start) + text
-    line_text = _BLANKS.sub(" ", words.decode("utf-8", "replace")).strip()
-    return _cut(_OPENING.sub("", line_text), MAX_SIGNATURE_CHARACTERS)
+    words = " ".join((leading_words(data, start) + text).decode("utf-8", "replace").split())
+    opening = next((end for end in _OPENINGS if words.endswith(end)), "")
+    return _cut(words.removesuffix(opening).rstrip(), MAX_SIGNATURE_CHARACTERS)
 
 
 def docstring(data: bytes, body: int) -> str | None:
@@ -95,7 +94,7 @@ def _first_line(lines: list[str]) -> str | None:
     for line in lines:
         text = _TAGS.sub("", line).strip()
         if any(character.isalnum() for character in text):
-            return _cut(_BLANKS.sub(" ", text), MAX_DOC_CHARACTERS)
+            return _cut(" ".join(text.split()), MAX_DOC_CHARACTERS)
     return None
 
 

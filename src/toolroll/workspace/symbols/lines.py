@@ -5,6 +5,7 @@ which ends in a crash: nothing here asks for one.
 """
 
 from bisect import bisect_right
+from itertools import accumulate
 
 
 class Lines:
@@ -14,11 +15,7 @@ class Lines:
 
     def __init__(self, data: bytes) -> None:
         self._data = data
-        self._starts = [0]
-        at = data.find(b"\n")
-        while at >= 0:
-            self._starts.append(at + 1)
-            at = data.find(b"\n", at + 1)
+        self._starts = list(accumulate([len(line) + 1 for line in data.split(b"\n")[:-1]], initial=0))
 
     def line(self, byte: int) -> int:
         """The line that the byte stands in."""

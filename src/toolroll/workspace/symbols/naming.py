@@ -13,7 +13,9 @@ _QUALIFIED: Final = re.compile(r"^(.+)(?:::)((?:operator\b.*|~?\w+))$", re.DOTAL
 
 def split_name(text: str) -> tuple[str | None, str]:
     """What a qualified name belongs to, and the name itself: `a::Foo::run` is `run` of `a.Foo`."""
-    text = _BLANKS.sub(" ", text).strip()
+    if text.isidentifier():  # nearly always
+        return None, text
+    text = " ".join(text.split())
     if len(text) > 1 and text[0] in "\"'`" and text[-1] == text[0]:
         return None, text[1:-1]
     if found := _QUALIFIED.match(text):
