@@ -1,0 +1,134 @@
+"""Research in a folder of this machine, or in a git checkout: the source that needs nothing (R5).
+
+Every use goes through a `Workspace`: links that lead out, protected names and races are its business. The folder need
+not exist before something is written.
+"""
+
+from pathlib import Path
+from typing import Final
+
+from toolroll.errors import FileExists, FileMissing, FileTooLarge, NotAFile, OutsideRoot, StaleFile, ToolrollError
+from toolroll.kernel.approval import content_hash
+from toolroll.packs.research.paths import research_path
+from toolroll.packs.research.source import (
+    DOCUMENT,
+    MAX_KEPT_BYTES,
+    MAX_READ_BYTES,
+    Change,
+    IdeaEntry,
+    ResearchFile,
+    exact_text,
+    file_of,
+    ideas_of,
+    missing,
+    not_a_file,
+    too_large,
+)
+from toolroll.safe.names import RelativePath, parse_path
+from toolroll.safe.refusals import refusals
+from toolroll.workspace.workspace import Workspace
+
+MAX_ATTEMPTS: Final = 5
+"""At a file that another program changes each time between our look and our write: an editor does so once."""
+
+
+class LocalSource:
+    """The research below one folder, which stands for `ideas/`. `state` is for locks; the user's own by default."""
+
+    def __init__(self, folder: Path | str, *, state: Path | None = None) -> None:
+        self.folder: Final = Path(folder).absolute()
+        self._state = state
+
+    async def read(self, path: str, *, limit_bytes: int = MAX_READ_BYTES) -> ResearchFile:
+        """A file, whole; FileTooLarge above the limit, never a part."""
+        import asyncio  # noqa: PLC0415 - who waits for this has loaded it
+
+        path = research_path(path)
+        data = await asyncio.to_thread(self._read, path, limit_bytes)
+        return file_of(path, data, size=len(data))
+
+    async def list_ideas(self) -> tuple[IdeaEntry, ...]:
+        """The ideas that have a document, the newest first; none where there is no folder yet."""
+        import asyncio  # noqa: PLC0415 - as above
+
+        return await asyncio.to_thread(self._list)
+
+    async def write(self, path: str, content: str, *, message: str) -> None:
+        """Make or replace a file; whoever reads it meanwhile sees all of the old or all of the new."""
+        await self.update(path, lambda _: content, message=message)
+
+    async def update(self, path: str, change: Change, *, message: str) -> None:  # noqa: ARG002 - a folder keeps no history
+        """Change a file under a lock; `change` is asked again if a program without the lock was faster."""
+        import asyncio  # noqa: PLC0415 - as above
+
+        await asyncio.to_thread(self._update, research_path(path), change)
+
+    def where(self, path: str) -> str:
+        """The file's path on this machine."""
+        return str(self.folder / research_path(path))
+
+    def _open(self) -> Workspace:
+        return Workspace(self.folder, state=self._state)
+
+    def _read(self, path: str, limit_bytes: int) -> bytes:
+        place = parse_path(path)
+        try:
+            with self._open() as workspace:
+                return _bytes(workspace, place, path, limit_bytes)
+        except FileMissing:
+            raise missing(path) from None
+
+    def _list(self) -> tuple[IdeaEntry, ...]:
+        try:
+            with self._open() as workspace:
+                entries, _ = workspace.entries()
+                return ideas_of(entry.name for entry in entries if _has_document(workspace, entry.name))
+        except FileMissing:
+            return ()
+
+    def _update(self, path: str, change: Change) -> None:
+        with refusals(str(self.folder)):
+            self.folder.mkdir(parents=True, exist_ok=True)
+        place = parse_path(path)
+        with self._open() as workspace, workspace.locked(place):
+            for _ in range(MAX_ATTEMPTS - 1):
+                try:
+                    return _change(workspace, place, path, change)
+                except (StaleFile, FileExists):
+                    continue
+            return _change(workspace, place, path, change)
+
+
+def _bytes(workspace: Workspace, place: RelativePath, path: str, limit_bytes: int) -> bytes:
+    try:
+        with workspace.open(place) as file:
+            return file.read(limit_bytes)
+    except FileTooLarge:
+        raise too_large(path, limit_bytes=limit_bytes) from None
+    except (NotAFile, OutsideRoot):
+        raise not_a_file(path, _entries(workspace, place)) from None
+
+
+def _entries(workspace: Workspace, place: RelativePath) -> list[str]:
+    try:
+        entries, _ = workspace.entries(place)
+    except ToolrollError:  # no folder, or one that is not for us: then there is nothing to tell of it
+        return []
+    return [f"{entry.name}/" if entry.kind == "folder" else entry.name for entry in entries]
+
+
+def _has_document(workspace: Workspace, folder: str) -> bool:
+    try:
+        with workspace.open(RelativePath(parts=(folder, DOCUMENT))):
+            return True
+    except ToolrollError:  # nothing there, or not a file, or a link that leads out
+        return False
+
+
+def _change(workspace: Workspace, place: RelativePath, path: str, change: Change) -> None:
+    try:
+        before = _bytes(workspace, place, path, MAX_KEPT_BYTES)
+    except FileMissing:
+        workspace.write(place, change(None).encode(), base=None)
+    else:
+        workspace.write(place, change(exact_text(path, before)).encode(), base=content_hash(before))

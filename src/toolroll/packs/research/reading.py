@@ -1,0 +1,173 @@
+"""`read_research`: earlier research, from wherever it is kept (R1-R6), read once a run (R25) and logged each time (R26).
+
+A surface says where with `deps`: `ideas` (the folder; `ideas` in the working folder if it is left out), or `repository`
+(OWNER/NAME on GitHub) with `branch`. A program overrides `research.source` with a source of its own.
+"""
+
+import os
+from collections.abc import AsyncIterator
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, cast
+
+from pydantic import Field
+from typing_extensions import NotRequired, TypedDict
+
+from toolroll.errors import FileMissing, FileTooLarge, NotAFile, PathRefused, ToolFailure, ToolrollError
+from toolroll.kernel.context import ToolContext
+from toolroll.kernel.define import tool
+from toolroll.kernel.depends import DependencyKey, Depends
+from toolroll.kernel.serialize import dump_json
+from toolroll.packs.research.local import LocalSource
+from toolroll.packs.research.paths import EXAMPLE, IDEAS, MAX_PATH_CHARACTERS, research_path
+from toolroll.packs.research.source import ResearchFile, ResearchSource
+from toolroll.safe.names import shown
+
+if TYPE_CHECKING:
+    import asyncio
+
+ErrorType: TypeAlias = Literal["file_not_found", "path_validation", "file_too_large", "api_error"]
+
+READ_BEFORE: Final = "Already read in this run: this is the same content again, from memory."
+
+
+class Read(TypedDict):
+    """A file that was read; `note` says that it was not the first time."""
+
+    ok: Literal[True]
+    content: str
+    bytes: int
+    note: NotRequired[str]
+
+
+class NotRead(TypedDict):
+    """Why a file was not read; `entries` are the paths in a folder that was asked for as a file."""
+
+    ok: Literal[False]
+    error_type: ErrorType
+    message: str
+    entries: NotRequired[list[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadRecord:
+    """One call of `read_research` as it is logged: `bytes` of a success, `error_type` of a failure."""
+
+    name: Literal["read_research"] = "read_research"
+    path: str
+    duration_ms: int
+    ok: bool
+    bytes: int | None = None
+    error_type: ErrorType | None = None
+
+
+async def open_source(ctx: ToolContext) -> AsyncIterator[ResearchSource]:
+    """Where the run's research is kept; closed when the run is."""
+    repository = cast("str | None", ctx.deps.get("repository"))
+    if repository is None:
+        yield LocalSource(cast("Path | None", ctx.deps.get("ideas")) or Path.cwd() / IDEAS)
+        return
+    from toolroll.packs.research.github import GitHubSource  # noqa: PLC0415 - most research is in a folder
+
+    branch = cast("str | None", ctx.deps.get("branch"))
+    async with GitHubSource.of_user(repository, environment=os.environ, branch=branch) as source:
+        yield source
+
+
+SOURCE: Final[DependencyKey[ResearchSource]] = DependencyKey("research.source", open_source, scope="run")
+
+FromSource = Annotated[ResearchSource, Depends(SOURCE)]
+
+
+@dataclass(slots=True, kw_only=True)
+class Memory:
+    """What a run has read so far; two that ask for the same file at once read it once."""
+
+    _files: dict[str, ResearchFile] = field(default_factory=dict)
+    _asked: "dict[str, asyncio.Lock]" = field(default_factory=dict)
+
+    async def read(self, path: str, source: ResearchSource) -> tuple[ResearchFile, bool]:
+        """The file, and whether it was read before."""
+        import asyncio  # noqa: PLC0415 - who waits for this has loaded it
+
+        # A lock, not a shared task: when the one who reads is cancelled, the next one in line reads.
+        async with self._asked.setdefault(path, asyncio.Lock()):
+            known = self._files.get(path)
+            if known is not None:
+                return known, True
+            self._files[path] = await source.read(path)
+            return self._files[path], False
+
+
+def new_memory() -> Memory:
+    """Of a run that has read nothing."""
+    return Memory()
+
+
+MEMORY: Final[DependencyKey[Memory]] = DependencyKey("research.memory", new_memory, scope="run")
+
+FromMemory = Annotated[Memory, Depends(MEMORY)]
+
+
+@tool(brings="private", paths=["path"])
+async def read_research(
+    path: Annotated[
+        str,
+        Field(
+            description=f"Path of the document relative to {IDEAS}/: '<date>-<slug>/research.md', as in '{EXAMPLE}'.",
+            # Told to the model and checked by our own rules: pydantic would refuse it in another form (R1).
+            json_schema_extra={"minLength": 1, "maxLength": MAX_PATH_CHARACTERS},
+        ),
+    ],
+    source: FromSource,
+    memory: FromMemory,
+    ctx: ToolContext,
+) -> Read:
+    """Read an existing research document. Use it to build on earlier research, once for each document.
+
+    Answers with ok, content and bytes, or with ok false, error_type and message.
+    """
+    begun = ctx.now()
+    try:
+        name = research_path(path)
+        file, is_known = await memory.read(name, source)
+    except ToolrollError as error:
+        failed = failure_of(error)
+        kind = failed["error_type"]
+        _log(ctx, ReadRecord(path=_shown(path), duration_ms=_since(begun, ctx), ok=False, error_type=kind))
+        raise ToolFailure(failed, code=kind) from error
+    _log(ctx, ReadRecord(path=name, duration_ms=_since(begun, ctx), ok=True, bytes=file.size))
+    answer: Read = {"ok": True, "content": file.content, "bytes": file.size}
+    return {**answer, "note": READ_BEFORE} if is_known else answer
+
+
+def failure_of(error: ToolrollError) -> NotRead:
+    """What a model is told of an error: the kind of it, and a message in words that do not change."""
+    match error:
+        case PathRefused():
+            return {"ok": False, "error_type": "path_validation", "message": error.message}
+        case FileMissing():
+            return {"ok": False, "error_type": "file_not_found", "message": error.message}
+        case FileTooLarge():
+            return {"ok": False, "error_type": "file_too_large", "message": error.message}
+        case NotAFile():
+            told: NotRead = {"ok": False, "error_type": "api_error", "message": error.message}
+            return {**told, "entries": list(error.entries)} if error.entries else told
+        case _:
+            message = f"Failed to read file: {error.message}"
+            return {"ok": False, "error_type": "api_error", "message": message}
+
+
+def _shown(path: str) -> str:
+    """The trimmed path in one line: also of a path that was refused."""
+    return shown(path.strip())
+
+
+def _since(begun: datetime, ctx: ToolContext) -> int:
+    return max(round((ctx.now() - begun).total_seconds() * 1_000), 0)
+
+
+def _log(ctx: ToolContext, record: ReadRecord) -> None:
+    fields = asdict(record)
+    ctx.logger.info("tool_call %s", dump_json(fields), extra={"tool_call": fields})

@@ -1,0 +1,131 @@
+"""Where research is kept: the one protocol that a folder and a GitHub repository are used through (R5).
+
+Paths are relative to `ideas/` and checked by the source itself before it asks for anything. Failures are errors of the
+tree: FileMissing, NotAFile (also for links that lead out, and submodules), FileTooLarge, and others for all else.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Final, Protocol, TypeAlias
+
+from toolroll.errors import FileMissing, FileTooLarge, NotAFile, NotText, PathRefused
+from toolroll.packs.research.paths import research_path
+from toolroll.safe.names import shown
+from toolroll.workspace.text import decode
+
+DOCUMENT: Final = "research.md"
+"""The name of the document in each idea's folder."""
+
+MAX_READ_BYTES: Final = 51_200
+"""50 KB: what one document may take of a model's context, about 13,000 tokens."""
+
+MAX_KEPT_BYTES: Final = 8 * 1024 * 1024
+"""Of a file that is changed rather than shown: an exploration log of some ten thousand runs."""
+
+MAX_ENTRIES_TOLD: Final = 50
+"""Of a folder that was asked for as a file: an idea's folder has two or three."""
+
+_DATED: Final = re.compile(r"(\d{4}-\d{2}-\d{2})-(.+)")
+
+Change: TypeAlias = Callable[[str | None], str]
+"""Makes a file's new content from its old one, or from None where there is no such file. It may be asked again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResearchFile:
+    """A file as text; `size` is how many bytes its keeper says it has."""
+
+    content: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdeaEntry:
+    """One idea that was explored: the path of its document, as `read_research` takes it, and what its folder says."""
+
+    path: str
+    title: str
+    date: date | None
+
+
+class ResearchSource(Protocol):
+    """Keeps research: read it, list it, write it."""
+
+    async def read(self, path: str, *, limit_bytes: int = MAX_READ_BYTES) -> ResearchFile:
+        """A file, whole; FileTooLarge above the limit, never a part."""
+        ...
+
+    async def list_ideas(self) -> Sequence[IdeaEntry]:
+        """The ideas that have a document, the newest first."""
+        ...
+
+    async def write(self, path: str, content: str, *, message: str) -> None:
+        """Make or replace a file; `message` says why, for a source that keeps a history."""
+        ...
+
+    async def update(self, path: str, change: Change, *, message: str) -> None:
+        """Change a file without losing what others write to it meanwhile: `change` is then asked again."""
+        ...
+
+    def where(self, path: str) -> str:
+        """Where a person finds the file: a path on disk, or an address."""
+        ...
+
+
+def file_of(path: str, data: bytes, *, size: int) -> ResearchFile:
+    """The file that some bytes are, or NotText."""
+    return ResearchFile(content=decode(data, path=path).text, size=size)
+
+
+def exact_text(path: str, data: bytes) -> str:
+    """Text that encodes to the same bytes again: what is only guessed must not be written back."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise NotText(f"'{shown(path)}' is not UTF-8, so it is not changed.", path=shown(path)) from error
+
+
+def missing(path: str) -> FileMissing:
+    """The error for a path with nothing there."""
+    return FileMissing(f"File not found: {path}", path=path)
+
+
+def not_a_file(path: str, entries: Iterable[str] = ()) -> NotAFile:
+    """The error for a folder, a link or a submodule; `entries` are the names in a folder, those of folders with `/`."""
+    inside = tuple(sorted(f"{path}/{shown(name)}" for name in entries))
+    return NotAFile(f"Path is not a file: {path}", path=path, entries=inside[:MAX_ENTRIES_TOLD])
+
+
+def too_large(path: str, *, limit_bytes: int) -> FileTooLarge:
+    """The error for a file above the limit; it says what the model can do."""
+    # These words were agreed on for the tool's limit; a larger one is for programs, which have no use for the advice.
+    message = "File exceeds 50KB limit. Try a more specific path or request a summary."
+    if limit_bytes != MAX_READ_BYTES:
+        message = f"'{path}' has more than {limit_bytes:,} bytes."
+    return FileTooLarge(message, path=path, limit_bytes=limit_bytes)
+
+
+def ideas_of(folders: Iterable[str]) -> tuple[IdeaEntry, ...]:
+    """The entries for folders that have a document; what `read_research` could not name is left out."""
+    found = [entry for name in folders if (entry := _idea(name)) is not None]
+    return tuple(sorted(found, key=lambda entry: (entry.date or date.min, entry.path), reverse=True))
+
+
+def _idea(folder: str) -> IdeaEntry | None:
+    try:
+        path = research_path(f"{folder}/{DOCUMENT}")
+    except PathRefused:
+        return None
+    dated = _DATED.fullmatch(folder)
+    day = _day(dated[1]) if dated else None
+    slug = dated[2] if dated and day else folder
+    return IdeaEntry(path=path, title=slug.replace("-", " ").replace("_", " ").strip(), date=day)
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
