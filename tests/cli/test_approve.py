@@ -56,7 +56,7 @@ def test_S5_the_request_is_shown_and_yes_does_exactly_that(folder: Path, home: P
         terminal.wait_for(QUESTION)
         assert "\n".join(terminal.display).startswith(
             "save wants to write\n"
-            "why   Save a text in a file. It replaces what is there.\n"
+            "why   Save a text in a file.\n"
             'path  "notes.txt"\n'
             "text  the whole text after the change below\n"
             "\n"
