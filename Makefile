@@ -35,7 +35,7 @@ check: .venv/.dev ## Check format, lint, types, layers, promises and the example
 	@$(BIN)/lint-imports --no-logo
 	@$(PY) -m pytest --quiet tests/test_promises.py tests/test_layers.py tests/test_docs.py
 
-counterparts: build/npm/.made ## Install the fake model server in Node that some tests talk to (they are skipped without)
+counterparts: build/npm/.made ## Install the fake servers in Node that some tests talk to (they are skipped without)
 
 format: .venv/.dev ## Format the code and repair what the linter can repair
 	@$(PY) -m ruff check --fix --quiet . || true
