@@ -13,7 +13,6 @@ import asyncio
 import os
 import random
 import resource
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -102,25 +101,15 @@ def ratio(ours: list[float], floor: list[float]) -> str:
 
 
 async def storing(source: Path, folder: Path, rounds: int) -> list[str]:
-    def fresh() -> OutputStore:
-        shutil.rmtree(folder / "outputs", ignore_errors=True)
-        return OutputStore(folder / "outputs", run_id="run")
-
-    async def ours() -> None:
-        await kept(source, store)
-
-    store = fresh()
-    (folder / "copy").unlink(missing_ok=True)
-    mine: list[float] = []
-    floor: list[float] = []
-    for _ in range(rounds):
-        one, other = await compare(ours, partial(copied, source, folder / "copy"), 1)
-        mine += one
-        floor += other
-        store.close()
-        store = fresh()
-        (folder / "copy").unlink()
-    return [f"{median(mine) * 1e3:.1f}", f"{median(floor) * 1e3:.1f}", ratio(mine, floor)]
+    """Both into new files, with nothing left to be written back from before."""
+    took: dict[str, list[float]] = {"ours": [], "cp": []}
+    for turn in range(rounds):
+        for name in ("ours", "cp") if turn % 2 else ("cp", "ours"):
+            with tempfile.TemporaryDirectory(dir=folder) as fresh, OutputStore(Path(fresh), run_id="run") as store:
+                os.sync()
+                work = partial(kept, source, store) if name == "ours" else partial(copied, source, Path(fresh, "copy"))
+                took[name].append(await timed(work))
+    return [*(f"{median(one) * 1e3:.1f}" for one in took.values()), ratio(took["ours"], took["cp"])]
 
 
 async def measure(size: int, rounds: int, folder: Path) -> list[list[str]]:
