@@ -16,6 +16,7 @@ from toolroll.outputs.grep import MAX_MATCHES, find_matches
 from toolroll.outputs.kept import KeptOutput
 from toolroll.outputs.page import PAGE_BYTES, read_page
 from toolroll.outputs.store import OutputStore
+from toolroll.safe import ripgrep
 
 ROWS = re.compile(r"(\d+)([:-])(.*)")
 
@@ -124,6 +125,18 @@ async def test_XF6_a_search_past_its_time_is_stopped(store: OutputStore, monkeyp
     with pytest.raises(ToolFailure, match="took longer than 0 s") as refused:
         await find_matches(kept(store, "x\n" * 1_000_000), "x", max_matches=1)
     assert refused.value.failure_code == "pattern_timeout"
+
+
+async def test_K54_a_search_that_was_killed_is_not_taken_for_its_end(
+    store: OutputStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "rg"
+    program.write_text("#!/bin/sh\necho '1:1:0:x'\nkill -9 $$\n")
+    program.chmod(0o700)
+    monkeypatch.setattr(ripgrep, "ripgrep_path", lambda: str(program))
+    with pytest.raises(ToolFailure, match="before it had seen all") as refused:
+        await find_matches(kept(store, "x\nx\n"), "x", max_matches=1)
+    assert refused.value.failure_code == "search_failed"
 
 
 async def test_K57_an_output_collected_before_it_is_searched_is_not_found(store: OutputStore) -> None:

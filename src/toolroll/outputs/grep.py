@@ -36,6 +36,7 @@ _MAX_TOLD_CHARACTERS: Final = 400
 _ALWAYS: Final = ("--text", "--encoding=none", "--color=never", "--no-filename", "--no-heading", "--engine=default")
 _SIZES: Final = ("--regex-size-limit=10M", "--dfa-size-limit=20M")
 _PLACES: Final = ("--line-number", "--byte-offset", "--column", "--max-columns=1")
+_SEARCHED: Final = (0, 1)
 _BAD_PATTERN: Final = 2
 
 
@@ -133,6 +134,9 @@ def _judge(end: RipgrepEnd, kept: KeptOutput) -> None:
             raise missing(kept.meta.id)
         said = " ".join(end.stderr.removeprefix("rg: ").split())
         _refuse(one_line(said, _MAX_TOLD_CHARACTERS))
+    if end.ended == "exited" and end.exit_code not in _SEARCHED:  # killed, for want of memory: it may not have seen all
+        text = "The search ended before it had seen all of the output. Try again, or with a simpler pattern."
+        raise ToolFailure(text, code="search_failed")
 
 
 def _refuse(why: str) -> NoReturn:
