@@ -102,6 +102,8 @@ async def _keep(state: RunState, response: ModelResponse, duration_s: float, *, 
     state.history.append(response.message)
     state.written.clear()
     state.run.bring(labels_found(response.message))
+    if state.setup.on_turn is not None:
+        state.setup.on_turn(state.run, response.message)
     state.window.answered(response.usage)
     bill = state.budget.answered(response.usage)
     if state.setup.journal is None:

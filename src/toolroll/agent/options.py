@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from toolroll.agent.context.rules import ContextRules
 from toolroll.agent.cost import Price
-from toolroll.agent.setup import Setup
+from toolroll.agent.setup import Setup, TurnHook
 from toolroll.agent.stop import Condition, conditions, tool_called
 from toolroll.errors import UsageError
 from toolroll.journal.journal import Journal
@@ -44,6 +44,7 @@ class AgentOptions(TypedDict, total=False):
     require_done: bool
     close_with_answer: bool
     collect_tool_stats: bool
+    on_turn: TurnHook
     settings: Mapping[str, object]
     price: Price
     clock: Callable[[], datetime]

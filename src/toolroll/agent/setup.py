@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from pydantic import TypeAdapter
 
@@ -13,6 +13,8 @@ from toolroll.agent.cost import Price
 from toolroll.agent.stop import DEFAULT, Condition
 from toolroll.journal.journal import Journal
 from toolroll.kernel.approval import Approver
+from toolroll.kernel.context import Run
+from toolroll.kernel.conversation import AssistantMessage
 from toolroll.kernel.depends import Identity, Maker
 from toolroll.kernel.policy import Policy
 from toolroll.kernel.tool import ToolDefinition
@@ -20,6 +22,9 @@ from toolroll.kernel.toolset import Toolset
 from toolroll.models.model import DEFAULT_MAX_OUTPUT_TOKENS, Model, WebSearch
 from toolroll.models.prices import price_of
 from toolroll.models.retry import RetryRule
+
+TurnHook: TypeAlias = Callable[[Run, AssistantMessage], None]
+"""Looks at each turn of the model as it comes; what it keeps with the run is recorded together with the turn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +52,7 @@ class Setup:
     require_done: bool = False
     close_with_answer: bool = True
     collect_tool_stats: bool = False
+    on_turn: TurnHook | None = None
     settings: Mapping[str, object] | None = None
     """Kept with each run, for whoever has to make the same agent again."""
     price: Price = price_of
