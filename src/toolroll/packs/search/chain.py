@@ -1,0 +1,73 @@
+"""Backends in turn: the first that answers in time is the answer, and every one that did not is named."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from toolroll.errors import ToolrollError
+from toolroll.packs.search.backend import MAX_HITS, SearchBackend, SearchFailed, SearchHit
+from toolroll.safe.secrets import redact
+from toolroll.safe.text import one_line
+
+TIMEOUT_S: Final = 10.0
+MAX_REASON_CHARACTERS: Final = 200
+SPENT: Final = "quota"
+"""In the place of a backend's name: the run has made all the searches it may."""
+
+
+class Quota(Protocol):
+    """Who says whether one more search may be made."""
+
+    def take(self) -> bool:
+        """Count one more; False where there may be none."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchAnswer:
+    """What came of a search. `used` is the backend that answered, None where none did; `failures` those before it."""
+
+    hits: tuple[SearchHit, ...] = ()
+    used: str | None = None
+    failures: tuple[SearchFailed, ...] = ()
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether nobody was asked, because the run has searched enough."""
+        return any(one.backend == SPENT for one in self.failures)
+
+
+class SearchChain:
+    """Asks one backend after the other. Failing is an answer too: nothing here ends a run."""
+
+    def __init__(
+        self, backends: Sequence[SearchBackend], *, timeout_s: float = TIMEOUT_S, quota: Quota | None = None
+    ) -> None:
+        self._backends = tuple(backends)
+        self._timeout_s = timeout_s
+        self._quota = quota
+
+    async def search(self, query: str, *, limit: int = MAX_HITS) -> SearchAnswer:
+        """The hits of the first backend that answers."""
+        if self._quota is not None and not self._quota.take():
+            spent = SearchFailed(backend=SPENT, reason="this run has made all the searches it may")
+            return SearchAnswer(failures=(spent,))
+        failures: list[SearchFailed] = []
+        for backend in self._backends:
+            found = await self._ask(backend, query, limit)
+            if not isinstance(found, SearchFailed):
+                return SearchAnswer(hits=found, used=backend.name, failures=tuple(failures))
+            failures.append(found)
+        return SearchAnswer(failures=tuple(failures))
+
+    async def _ask(self, backend: SearchBackend, query: str, limit: int) -> tuple[SearchHit, ...] | SearchFailed:
+        import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
+
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                return tuple(await backend.search(query, limit=limit))[:limit]
+        except TimeoutError:
+            reason = f"it did not answer within {self._timeout_s:g} seconds"
+        except ToolrollError as error:
+            reason = one_line(redact(error.message), MAX_REASON_CHARACTERS)
+        return SearchFailed(backend=backend.name, reason=reason)

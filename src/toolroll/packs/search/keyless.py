@@ -1,0 +1,106 @@
+"""DuckDuckGo's page for browsers without scripts: needs no key, and says no to who asks too often."""
+
+from collections.abc import Sequence
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Final
+from urllib.parse import parse_qs, urlsplit
+
+from toolroll.errors import ServiceFailed
+from toolroll.packs.search.backend import SearchHit
+from toolroll.packs.search.fetch import fetch, unreadable
+from toolroll.packs.search.hits import Found, hits_of
+
+if TYPE_CHECKING:
+    import httpx2
+
+KEYLESS_URL: Final = "https://html.duckduckgo.com"
+MAX_PAGE_BYTES: Final = 524_288
+"""A page of results has 40 kB."""
+
+_ACCEPTED: Final = 202
+"""How it says that it takes us for a robot, with a page that asks to pick out ducks."""
+_OWN: Final = "duckduckgo.com"
+_TITLE, _SNIPPET = "result__a", "result__snippet"
+
+
+class Keyless:
+    """Searches with DuckDuckGo, without a key."""
+
+    name: Final = "duckduckgo"
+
+    def __init__(self, *, client: "httpx2.AsyncClient", base_url: str = KEYLESS_URL) -> None:
+        self._client = client
+        self._url = f"{base_url.rstrip('/')}/html/"
+
+    async def search(self, query: str, *, limit: int) -> Sequence[SearchHit]:
+        """The best hits."""
+        request = self._client.build_request("POST", self._url, data={"q": query, "b": ""})
+        try:
+            page = await fetch(self._client, request, limit=MAX_PAGE_BYTES)
+        except ServiceFailed as error:
+            if error.status != _ACCEPTED:
+                raise
+            raise _robot() from error
+        return hits_of(found_on(page.decode("utf-8", "replace")), limit=limit)
+
+
+def found_on(page: str) -> Sequence[Found]:
+    """What a page of results lists, advertisements left out; `ServiceFailed` for a page of another kind."""
+    reader = _Reader()
+    try:
+        reader.feed(page)
+        reader.close()
+    except (AssertionError, ValueError) as error:  # how the parser refuses a broken declaration
+        raise unreadable() from error
+    if reader.found or reader.has_nothing:
+        return [(title, link, snippet) for title, link, snippet in reader.found if link]
+    raise _robot() if reader.is_challenge else unreadable()
+
+
+def _robot() -> ServiceFailed:
+    return ServiceFailed("it takes us for a robot; wait a while, or set a key for another search")
+
+
+class _Reader(HTMLParser):
+    """Gathers titles with their links, and the snippet after each."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[list[str]] = []
+        self.has_nothing = False
+        self.is_challenge = False
+        self._into: int | None = None
+        """Which of title and snippet the text belongs to, while it belongs to one."""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Notice where a title or a snippet begins, and what kind of page this is."""
+        named = {name: value or "" for name, value in attrs}
+        classes = named.get("class", "").split()
+        if tag == "a" and _TITLE in classes:
+            self.found.append(["", _target(named.get("href", "")), ""])
+            self._into = 0
+        elif _SNIPPET in classes and self.found:
+            self._into = 2
+        self.has_nothing |= "no-results" in classes
+        self.is_challenge |= named.get("id") == "challenge-form"
+
+    def handle_endtag(self, tag: str) -> None:
+        """Notice where it ends: titles and snippets hold bold text at most."""
+        if tag != "b":
+            self._into = None
+
+    def handle_data(self, data: str) -> None:
+        """Take the text where it belongs."""
+        if self._into is not None:
+            self.found[-1][self._into] += data
+
+
+def _target(href: str) -> str:
+    """The page behind a link of theirs (`//duckduckgo.com/l/?uddg=...`); nothing for an advertisement."""
+    try:
+        parts = urlsplit(href, scheme="https")
+        if parts.hostname is None or not f".{parts.hostname}".endswith(f".{_OWN}"):
+            return href
+        return parse_qs(parts.query, max_num_fields=20).get("uddg", [""])[0] if parts.path == "/l/" else ""
+    except ValueError:
+        return ""
