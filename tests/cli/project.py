@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -57,9 +57,10 @@ class Project:
             timeout=60,
         )
 
-    def terminal(self, *arguments: str, rows: int = 60, **env: str) -> Pseudo:
+    def terminal(self, *arguments: str, env: Mapping[str, str] | None = None, rows: int = 60) -> Pseudo:
         """A command in the project, at a terminal."""
-        return Pseudo(toolroll(*arguments), env=environment(self.home, **env), cwd=self.root, columns=100, rows=rows)
+        known = environment(self.home, **(env or {}))
+        return Pseudo(toolroll(*arguments), env=known, cwd=self.root, columns=100, rows=rows)
 
     def change(self, files: dict[str, str | None], *, run_id: str = "run", description: str = "") -> Applied:
         """Change files as a tool would, as one change."""

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -18,6 +19,8 @@ from toolroll.cli.session import EXIT_CODES, Session
 PAGES = Path(__file__).with_name("pages")
 COMMANDS = [(), ("tools",), ("tools", "list"), ("tools", "show"), ("tools", "schema"), ("call",), ("demo",), ("run",)]
 COMMANDS += [("runs",), ("runs", "list"), ("runs", "show"), ("runs", "resume"), ("runs", "replay")]
+COMMANDS += [("code",), ("changes",), ("undo",), ("redo",)]
+COMMANDS += [("trust",), ("trust", "list"), ("trust", "add"), ("trust", "remove")]
 COMMANDS += [("outputs",), ("outputs", "list"), ("outputs", "show"), ("outputs", "grep")]
 
 
@@ -76,18 +79,46 @@ def test_the_list_of_commands_is_the_commands(capsys: pytest.CaptureFixture[str]
     assert root.get_command(context, "nothing") is None
 
 
-def test_S6_starting_loads_nothing_heavy() -> None:
+HEAVY = ("pydantic", "rich", "asyncio", "httpx2", "platformdirs", "sqlite3", "ssl", "logging", "subprocess")
+STARTS = [["--help"], ["tools", "list"], ["tools", "list", "--json"], ["--version"], ["call", "--help"]]
+STARTS += [["code", "--help"], ["changes", "--help"], ["undo", "--help"], ["redo", "--help"], ["trust", "--help"]]
+
+
+def loaded(command: list[str], names: Sequence[str], folder: Path) -> tuple[int, set[str]]:
+    """The exit code of a command, and which of these modules it loads."""
+    code = (
+        "import sys\nfrom toolroll.cli.main import run\nfrom toolroll.cli.session import Session\n"
+        f"code = run({command!r}, Session())\n"
+        f"print(code, *sorted(set({names!r}) & set(sys.modules)), file=sys.stderr)"
+    )
+    kept = {name: value for name, value in environment(folder / "home", CI="1").items() if "COVERAGE_" not in name}
+    work = folder / "work"
+    work.mkdir(exist_ok=True)
+    done = subprocess.run([sys.executable, "-c", code], env=kept, cwd=work, capture_output=True, text=True, check=True)
+    exit_code, *found = done.stderr.splitlines()[-1].split()
+    return int(exit_code), set(found)
+
+
+def test_S6_starting_loads_nothing_heavy(tmp_path: Path) -> None:
     """The part of the budget that needs no clock; `benchmarks/start.py` has the rest."""
-    heavy = ["pydantic", "rich", "asyncio", "httpx2", "platformdirs", "sqlite3", "ssl", "logging", "subprocess"]
-    for command in (["--help"], ["tools", "list"], ["tools", "list", "--json"], ["--version"], ["call", "--help"]):
-        code = (
-            "import sys\nfrom toolroll.cli.main import run\nfrom toolroll.cli.session import Session\n"
-            f"code = run({command!r}, Session())\n"
-            f"print(code, *sorted(set({heavy!r}) & set(sys.modules)), file=sys.stderr)"
-        )
-        clean = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
-        done = subprocess.run([sys.executable, "-c", code], env=clean, capture_output=True, text=True, check=True)
-        assert done.stderr == "0\n", command
+    for command in STARTS:
+        assert loaded(command, HEAVY, tmp_path) == (0, set()), command
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "needed"),
+    [
+        (["code", "Go."], 2, set()),
+        (["trust", "list"], 0, set()),
+        (["changes"], 0, set()),
+        (["call", "list_files", '{"path": "."}'], 0, set()),
+        (["call", "find_definition", '{"symbol": "nothing"}'], 0, {"sqlite3"}),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_S6_a_command_loads_what_it_needs(command: list[str], code: int, needed: set[str], tmp_path: Path) -> None:
+    """No data base for what keeps nothing, no parsers where nothing is parsed, no HTTP where no model is asked."""
+    assert loaded(command, ("httpx2", "rich", "sqlite3", "tree_sitter"), tmp_path) == (code, needed)
 
 
 def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from toolroll.errors import DefinitionError, FileMissing, ToolFailure, ToolrollError, UsageError
 from toolroll.packs.catalog import read_catalog
-from toolroll.packs.load import load_tools, place_of
+from toolroll.packs.load import load_content, load_tools, place_of
 
 GOOD = """
 from __future__ import annotations
@@ -169,3 +169,39 @@ def test_K43_the_place_of_a_source_is_one_path_however_it_is_named(
     for source in ("placed_tools", "placed_tools.py", "./placed_tools.py", "link.py"):
         assert place_of(source) == str((tmp_path / "placed_tools.py").resolve())
     assert place_of("sys") == "module sys", "it has no file"
+
+
+def test_C43_content_is_loaded_as_it_was_looked_at(tmp_path: Path) -> None:
+    """The file is another one by now, and is not read again; nothing is left beside it."""
+    file = tmp_path / "mine.py"
+    file.write_text("raise RuntimeError('another content')")
+    assert [tool.name for tool in load_content(GOOD.encode(), str(file))] == ["first", "second"]
+    assert load_content(b"x = 1\n", str(file)) == ()
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.py"]
+
+
+def test_C43_content_finds_nothing_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "raise SystemExit('this ran')", "never_looked_at.py")
+    for importing, told in (("import", "ModuleNotFoundError: No mod"), ("from . import", "ImportError: attempted rel")):
+        with pytest.raises(DefinitionError, match=rf"line 1 could not be loaded\. {told}"):
+            load_content(f"{importing} never_looked_at".encode(), str(tmp_path / "mine.py"))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"# coding: utf-7\n# a comment +AAo-ran.append(1)\n",
+        b"# -*- coding: utf-7 -*-\n# +AAo-import sys +ADs- sys.exit(1)\n",
+        b"# coding: no-such-coding\nx = 1\n",
+        "# coding: latin-1\nx = 'é'\n".encode(),
+    ],
+)
+def test_C43_a_coding_comment_makes_nothing_else_of_the_content(content: bytes) -> None:
+    """Bytes would be read by it: as UTF-7 the first two have a statement where a person saw a comment."""
+    assert load_content(content, "/nowhere/mine.py") == ()
+
+
+def test_C43_content_that_is_no_utf_8_is_refused() -> None:
+    with pytest.raises(DefinitionError, match=r"'/nowhere/mine\.py' could not be loaded\. It is not UTF-8\."):
+        load_content(b"# coding: latin-1\nx = '\xe9'\n", "/nowhere/mine.py")

@@ -51,14 +51,15 @@ def code(
     """Do what PROMPT asks in a project: find, read, explain, change ('-' reads it from stdin).
 
     Every change is shown as a diff, and made only after your yes; 'toolroll undo' takes it back. Where nobody can be
-    asked the run stops with exit code 3, and 'toolroll runs resume' goes on with the answer.
+    asked the run stops with exit code 3, and 'toolroll runs resume' goes on with the answer. With --json every event
+    is a line {"index", "event", ...} on stdout, the last one run_finished.
 
     AGENTS.md in the project's folder is read as instructions. Tools of the project's own are used only after
     'toolroll trust add'.
 
     \b
     Examples:
-      toolroll code 'Where is DatabaseService defined, and who imports it?' --model sonnet
+      toolroll code 'Where is DatabaseService defined?' --model sonnet
       toolroll code 'Add a comment on top of main.js' --root ~/project
       toolroll code 'List all TODOs' --read-only --json
     """

@@ -156,7 +156,8 @@ class _Drive:
         """The end of a run that was cut short; what is on record of it can be resumed."""
         result = None if self._state is None else self._state.result
         if result is not None:
-            return self._teller.end(result, error)
+            code = self._teller.end(result, error)
+            return INTERRUPTED if error is None else code
         if error is not None:
             raise error
         self._session.fail("interrupted", "Interrupted.")

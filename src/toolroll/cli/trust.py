@@ -27,7 +27,12 @@ def trust() -> None:
 @output_options
 @click.pass_obj
 def list_files(session: Session, *, root: Path | None) -> int:
-    """List the tool files of a project, and whether somebody has trusted them as they are."""
+    """List the tool files of a project, and whether somebody has trusted them as they are.
+
+    \b
+    Example:
+      toolroll trust list --root ~/project
+    """
     from toolroll.cli.own import OWN_TOOLS, own_tool_files  # noqa: PLC0415 - pydantic: not for --help
 
     book, place = _book(root)
@@ -73,7 +78,12 @@ def add(session: Session, path: str, *, root: Path | None, yes: bool) -> int:
 @output_options
 @click.pass_obj
 def remove(session: Session, path: str, *, root: Path | None) -> int:
-    """Trust the tool file PATH no longer, whatever it holds."""
+    """Trust the tool file PATH no longer, whatever it holds.
+
+    \b
+    Example:
+      toolroll trust remove .toolroll/tools/deploy.py
+    """
     book, place = _book(root)
     if not book.remove(place, path):
         session.fail("not_trusted", f"'{path}' is not trusted here.")

@@ -65,6 +65,7 @@ def _from_content(text: bytes | str, file: str) -> ModuleType:
     # A name that no module has: a file called json.py must not become everybody's json.
     module = ModuleType(f"toolroll_from:{file}")
     module.__file__ = file
+    module.__package__ = ""  # no package: Python would make one up from the dots in the name, for `from . import x`
     sys.modules[module.__name__] = module
     # Not through the import system: that would leave bytecode beside a file that is only looked at.
     _run(file, lambda: exec(compile(text, file, "exec"), vars(module)))  # noqa: S102 - what the person asked for
