@@ -51,6 +51,9 @@ def code_agent(root: Path | str, *, read_only: bool = False, **options: Unpack[A
 def project_instructions(workspace: Workspace) -> str | None:
     """The project's AGENTS.md; None where there is none that can be read."""
     try:
+        # A read that finds nothing looks all over the project for what may have been meant: 0.2 s at 15,000 files.
+        if not any(entry.name == INSTRUCTIONS.name for entry in workspace.entries()[0]):
+            return None
         return decode(workspace.read(INSTRUCTIONS).data, path=str(INSTRUCTIONS)).text
     except (FileProblem, PathRefused):
         return None
