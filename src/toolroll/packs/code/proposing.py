@@ -3,14 +3,15 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from toolroll.errors import EditRefused, FileExists, FileMissing, StaleFile
+from toolroll.errors import EditRefused, FileExists, FileMissing, OutsideRoot, StaleFile
 from toolroll.kernel.approval import content_hash
 from toolroll.kernel.context import ToolContext
 from toolroll.packs.code.keys import is_by_person
 from toolroll.packs.code.seen import SeenFiles
-from toolroll.safe.names import RelativePath, shown
+from toolroll.safe.names import RelativePath, check_new_part, shown
 from toolroll.workspace.edits.edit import edit_text
 from toolroll.workspace.edits.whole import whole_text
+from toolroll.workspace.history.writing import missing_folders
 from toolroll.workspace.proposal import Change, Proposal
 from toolroll.workspace.symbols.index import Index
 from toolroll.workspace.workspace import Workspace
@@ -72,6 +73,7 @@ class Drafting:
         if place in self._files or self._exists(place):
             told = f"'{shown(path)}' exists already. Read it, and change it with edit or edit_file."
             raise FileExists(told, path=shown(path))
+        self._check_new(place)
         self._files[place] = _File(path=place, before=None, after=content.encode("utf-8"))
 
     def proposal(self, description: str, index: Index) -> Proposal:
@@ -96,6 +98,19 @@ class Drafting:
         place = self._workspace.path(path)
         self._workspace.denials.check(place, "write")  # before a person is asked about what cannot be
         return place
+
+    def _check_new(self, place: RelativePath) -> None:
+        """Refuse now what would be refused after a person's yes: names that may not be made, and folders by links."""
+        there = len(place.parts) - 1 - missing_folders(self._workspace, place)
+        for part in place.parts[there:]:
+            check_new_part(part, place)
+        folder = RelativePath(parts=place.parts[:there])
+        found = self._workspace.status(folder).resolved
+        if found != folder:
+            name = shown(str(place))
+            raise OutsideRoot(
+                f"'{name}' goes through a link. Name the folder itself: '{shown(str(found))}'.", path=name
+            )
 
     def _read(self, place: RelativePath) -> _File:
         try:

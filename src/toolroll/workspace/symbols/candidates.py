@@ -6,6 +6,7 @@ from itertools import islice
 from toolroll.safe.names import RelativePath
 from toolroll.safe.ripgrep import iterate_ripgrep
 from toolroll.workspace.ignored import walk_arguments
+from toolroll.workspace.symbols.sweep import can_be_kept
 from toolroll.workspace.tree import as_argument, path_from, text_of
 from toolroll.workspace.workspace import Workspace
 
@@ -20,7 +21,7 @@ def _found(workspace: Workspace, pattern: Sequence[str]) -> Iterator[RelativePat
     arguments = ["--files-with-matches", "--null", size, *walk_arguments(workspace), *pattern, "--", as_argument(_ROOT)]
     for printed in iterate_ripgrep(arguments, cwd=workspace.root, separator=b"\0"):
         path = path_from(text_of(printed))
-        if not workspace.is_denied(path):
+        if can_be_kept(str(path)) and not workspace.is_denied(path):
             yield path
 
 

@@ -84,12 +84,12 @@ def _compare(found: Iterable[FileStamp], known: dict[str, Stamp]) -> Sweep:
         before = gone.pop(path, None)
         if before is not None and (before.size, before.mtime_ns) == (stamp.size, stamp.mtime_ns):
             unchanged += 1
-        elif _can_be_kept(path):
+        elif can_be_kept(path):
             changed.append(Changed(stamp=stamp, known=before))
     return Sweep(changed=tuple(changed), gone=gone, unchanged=unchanged)
 
 
-def _can_be_kept(path: str) -> bool:
+def can_be_kept(path: str) -> bool:
     """A name that is no text cannot be asked for either."""
     try:
         path.encode()
