@@ -12,6 +12,12 @@
     │   ├── StaleFile            stale_edit         changed since it was read or shown
     │   ├── EditRefused          edit_refused       an edit that does not fit the file it is for
     │   └── FileSystemRefused    file_system        the system said no: EACCES, ENOSPC, EROFS, ...
+    ├── ProfileProblem                              something about one style profile
+    │   ├── ProfileMissing       profile_not_found
+    │   ├── ProfileInvalid       profile_invalid    a file that breaks rules: `faults` has every one, and where
+    │   ├── ProfileFixed         reference_profile  one that is not changed by feedback
+    │   ├── ProfileNewer         profile_newer      of a newer format: read, never written
+    │   └── ChangeRefused        validation_failed  a change that would break it; nothing was written
     ├── LockTimeout              lock_timeout
     ├── UrlRefused               url_refused
     ├── ServiceFailed            service            a service on the net did not do what it was asked
@@ -149,6 +155,59 @@ class FileSystemRefused(FileProblem):
     def __init__(self, message: str, *, path: str, errno_name: str) -> None:
         super().__init__(message, path=path)
         self.errno_name = errno_name
+
+
+class ProfileProblem(ToolrollError):
+    """Something is wrong with one style profile; `profile` is its name, as it may be shown."""
+
+    code = "profile"
+
+    def __init__(self, message: str, *, profile: str) -> None:
+        super().__init__(message)
+        self.profile = profile
+
+
+class ProfileMissing(ProfileProblem):
+    """There is no profile of that name; `available` are those that there are."""
+
+    code = "profile_not_found"
+
+    def __init__(self, message: str, *, profile: str, available: tuple[str, ...] = ()) -> None:
+        super().__init__(message, profile=profile)
+        self.available = available
+
+
+class ProfileInvalid(ProfileProblem):
+    """The file is no profile; `faults` says in words what each fault is, and where. It was left as it is."""
+
+    code = "profile_invalid"
+
+    def __init__(self, message: str, *, profile: str, faults: tuple[str, ...]) -> None:
+        super().__init__(message, profile=profile)
+        self.faults = faults
+
+
+class ProfileFixed(ProfileProblem):
+    """A reference profile: somebody else's voice, which feedback does not change."""
+
+    code = "reference_profile"
+
+
+class ProfileNewer(ProfileProblem):
+    """Written by a newer version of the program: it can be read, and is not written."""
+
+    code = "profile_newer"
+
+
+class ChangeRefused(ProfileProblem):
+    """A change that breaks rules; `fields` are the paths at fault, `faults` says how. Nothing was written."""
+
+    code = "validation_failed"
+
+    def __init__(self, message: str, *, profile: str, fields: tuple[str, ...], faults: tuple[str, ...]) -> None:
+        super().__init__(message, profile=profile)
+        self.fields = fields
+        self.faults = faults
 
 
 class LockTimeout(ToolrollError):

@@ -1,0 +1,223 @@
+"""Feedback on style, counted by category: from the third time on, a change of the profile is proposed (W19).
+
+One file for all of it, changed under a lock: processes that count at once lose nothing (XJ1). A file that cannot be
+read is reported and left alone.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Final, Literal, TypeAlias, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from toolroll.errors import FileMissing, JsonRefused
+from toolroll.kernel.parse import parse_json
+from toolroll.kernel.serialize import well_formed
+from toolroll.packs.writing.profile import timestamp
+from toolroll.safe.files import private_folder
+from toolroll.safe.locks import FileLock
+from toolroll.safe.names import RelativePath, shown
+from toolroll.safe.root import Root
+
+Category: TypeAlias = Literal[
+    "too_formal",
+    "too_casual",
+    "too_long",
+    "too_short",
+    "hook_weak",
+    "hook_strong",
+    "tone_off",
+    "structure_wrong",
+    "vocabulary_wrong",
+    "cta_missing",
+    "cta_too_pushy",
+    "other",
+]
+
+THRESHOLD: Final = 3
+"""How often the same must be said before a change of the profile is proposed."""
+MAX_HISTORY: Final = 10
+"""Texts that are kept of each category."""
+MAX_RAW_CHARACTERS: Final = 2_000
+"""Of one text: an opinion, not a draft."""
+MAX_TRACKER_BYTES: Final = 4_194_304
+"""Twice what all categories with the longest texts come to."""
+LOCK_WAIT_S: Final = 30.0
+"""As long as a thousand counts of each of eight processes keep one of them waiting at worst."""
+
+_NAME: Final = RelativePath(parts=("feedback-tracker.json",))
+_LOCK: Final = ".feedback-tracker.lock"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meaning:
+    """What a category is about: the field of the profile that it speaks for, and what was said, in Ukrainian."""
+
+    field: str
+    said: str
+
+
+MEANINGS: Final[Mapping[Category, Meaning]] = {
+    "too_formal": Meaning(field="voice.formality", said="текст занадто формальний"),
+    "too_casual": Meaning(field="voice.formality", said="текст занадто неформальний"),
+    "too_long": Meaning(field="platforms.*.max_length", said="текст занадто довгий"),
+    "too_short": Meaning(field="platforms.*.structure", said="текст занадто короткий"),
+    "hook_weak": Meaning(field="voice.hooks", said="hook слабкий"),
+    "hook_strong": Meaning(field="voice.hooks", said="hook сильний"),
+    "tone_off": Meaning(field="voice.tone", said="тон не той"),
+    "structure_wrong": Meaning(field="platforms.*.structure", said="структура не та"),
+    "vocabulary_wrong": Meaning(field="voice.avoid", said="слова не ті"),
+    "cta_missing": Meaning(field="voice.closings", said="бракує заклику до дії"),
+    "cta_too_pushy": Meaning(field="voice.closings", said="заклик до дії занадто нав'язливий"),
+    "other": Meaning(field="voice", said="щось інше не так"),
+}
+
+
+class Said(BaseModel):
+    """What was said on one day."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    date: str
+    raw: str
+
+
+class FeedbackEntry(BaseModel):
+    """All that is kept of one category; the count is of what no change of the profile has answered yet."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    count: Annotated[int, Field(ge=0)] = 0
+    last_seen: str = ""
+    history: list[Said] = Field(default_factory=list)
+
+
+Entries: TypeAlias = dict[str, FeedbackEntry]
+
+_ENTRIES: Final[TypeAdapter[Entries]] = TypeAdapter(Entries)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tracked:
+    """How often a category has come up by now."""
+
+    category: Category
+    count: int
+
+    @property
+    def threshold_reached(self) -> bool:
+        """Whether a change of the profile is due."""
+        return self.count >= THRESHOLD
+
+    @property
+    def suggestion(self) -> str | None:
+        """What to propose, with the field, once it is due."""
+        if not self.threshold_reached:
+            return None
+        meaning = MEANINGS[self.category]
+        times = f"{self.count} {_times(self.count)}"
+        return f"Користувач {times} сказав що {meaning.said}. Запропонуй оновити {meaning.field} у style profile."
+
+
+class FeedbackStore:
+    """The feedback in a data folder, in `feedback-tracker.json`. Processes and threads may share it."""
+
+    def __init__(self, data: Path) -> None:
+        self._folder = data
+
+    @property
+    def path(self) -> Path:
+        """The file, for messages; it is made with the first feedback."""
+        return self._folder / _NAME.name
+
+    def entries(self) -> Entries:
+        """Everything that is kept, by category."""
+        if not self._folder.is_dir():
+            return {}
+        with closing(Root(self._folder)) as root:
+            return self._read(root)
+
+    def track(self, category: Category, raw: str, *, now: datetime) -> Tracked:
+        """Count one more; when this returns, it is kept."""
+        said = Said(date=now.astimezone(UTC).strftime("%Y-%m-%d"), raw=_shortened(raw))
+
+        def one_more(entries: Entries) -> Entries:
+            old = entries.get(category, FeedbackEntry())
+            history = [*old.history, said][-MAX_HISTORY:]
+            return entries | {category: FeedbackEntry(count=old.count + 1, last_seen=timestamp(now), history=history)}
+
+        return Tracked(category=category, count=self._change(one_more)[category].count)
+
+    def resolve(self, paths: Collection[str], reason: str) -> tuple[Category, ...]:
+        """These fields of a profile were changed: feedback about them is answered; which categories had any."""
+        about = [one for one in get_args(Category) if _is_about(one, paths, reason)]
+        counted = self.entries()
+        answered = tuple(one for one in about if counted.get(one, FeedbackEntry()).count)
+        if answered:
+            self._change(lambda entries: _without_counts(entries, answered))
+        return answered
+
+    def reset(self, category: Category | None = None) -> None:
+        """Forget one category, or all of them, with what was said."""
+        if self._folder.is_dir():
+            self._change(lambda entries: {key: entry for key, entry in entries.items() if category not in (None, key)})
+
+    def _change(self, change: Callable[[Entries], Entries]) -> Entries:
+        folder = self._folder if self._folder.is_dir() else private_folder(self._folder)
+        with FileLock(folder / _LOCK, timeout_s=LOCK_WAIT_S), closing(Root(folder)) as root:
+            root.sweep_temporary()
+            before = self._read(root)
+            after = change(before)
+            if after != before:
+                root.write_file(_NAME, _text_of(after), mode=0o600)
+            return after
+
+    def _read(self, root: Root) -> Entries:
+        try:
+            data = root.read_bytes(_NAME, limit_bytes=MAX_TRACKER_BYTES)
+        except FileMissing:
+            return {}
+        try:
+            return _ENTRIES.validate_python(parse_json(data, limit_bytes=MAX_TRACKER_BYTES), strict=True)
+        except JsonRefused as error:
+            raise self._refusal(error.message.rstrip(".")) from None
+        except ValidationError as error:
+            detail = error.errors(include_url=False)[0]
+            place = ".".join(map(str, detail["loc"])) or "the file"
+            raise self._refusal(f"{shown(place)}: {detail['msg']}") from None
+
+    def _refusal(self, why: str) -> JsonRefused:
+        told = f"The feedback in '{shown(str(self.path))}' cannot be used: {why}."
+        return JsonRefused(f"{told} Repair the file or move it away; it was left as it is.")
+
+
+def _text_of(entries: Entries) -> bytes:
+    return _ENTRIES.dump_json(entries, indent=2) + b"\n"
+
+
+def _shortened(raw: str) -> str:
+    raw = well_formed(raw)
+    return raw if len(raw) <= MAX_RAW_CHARACTERS else raw[: MAX_RAW_CHARACTERS - 1] + "…"
+
+
+def _is_about(category: Category, paths: Collection[str], reason: str) -> bool:
+    """Whether a change of these fields answers a category: it is about one of them, or the reason names it."""
+    field = MEANINGS[category].field
+    wanted = re.compile(re.escape(field).replace(r"\*", r"\w+"))
+    return any(map(wanted.fullmatch, paths)) or re.search(rf"\b{category}\b", reason) is not None
+
+
+def _without_counts(entries: Entries, categories: Iterable[str]) -> Entries:
+    return entries | {key: entries[key].model_copy(update={"count": 0}) for key in categories if key in entries}
+
+
+def _times(count: int) -> str:
+    """The word for "times" after a number, as Ukrainian has it: 21 раз, 3 рази, 12 разів."""
+    last, teens = count % 10, count % 100 // 10 == 1
+    if last == 1 and not teens:
+        return "раз"
+    return "рази" if last in (2, 3, 4) and not teens else "разів"

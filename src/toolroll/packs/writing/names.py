@@ -1,0 +1,40 @@
+"""Profile names: slugs, and nothing else. A name is checked before a path is made of it (W3)."""
+
+import re
+from typing import Final
+
+from toolroll.errors import PathRefused
+from toolroll.safe.names import RelativePath, check_new_name, shown
+
+DEFAULT: Final = "default"
+MAX_NAME_CHARACTERS: Final = 64
+"""Long enough for any name a person types, and far below what file systems hold."""
+SUFFIX: Final = ".json"
+
+_SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+
+
+def check_profile_name(name: str) -> str:
+    """The name itself where it is a slug; `PathRefused` says what a name looks like."""
+    if len(name) > MAX_NAME_CHARACTERS or not _SLUG.fullmatch(name):
+        told = (
+            f"'{shown(name[: MAX_NAME_CHARACTERS + 1])}' cannot be the name of a profile. Use up to "
+            f"{MAX_NAME_CHARACTERS} small Latin letters, digits, and single dashes between, as in 'competitor-alex'."
+        )
+        raise PathRefused(told, path=shown(name), rule="profile_name")
+    check_new_name(RelativePath(parts=(name,)))  # names of devices on Windows, which data folders travel to
+    return name
+
+
+def file_of(name: str) -> RelativePath:
+    """The file of a profile, in the folder of profiles."""
+    return RelativePath(parts=(check_profile_name(name) + SUFFIX,))
+
+
+def name_of(file: str) -> str | None:
+    """The profile that a file is of; None for a file that can be of none."""
+    stem = file.removesuffix(SUFFIX)
+    try:
+        return check_profile_name(stem) if stem != file else None
+    except PathRefused:
+        return None

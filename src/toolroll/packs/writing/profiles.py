@@ -1,0 +1,287 @@
+"""The store of style profiles: one file each, written whole under a lock; what is replaced is kept as a backup.
+
+Readers need no lock: a file holds all of the old profile or all of the new one. A file that cannot be read is reported
+and left alone, never replaced by a default (XJ3).
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from pydantic import ValidationError
+
+from toolroll.errors import (
+    ChangeRefused,
+    FileExists,
+    FileMissing,
+    OutsideRoot,
+    ProfileFixed,
+    ProfileMissing,
+    ProfileNewer,
+    StaleFile,
+    ToolrollError,
+    UsageError,
+)
+from toolroll.kernel.approval import content_hash
+from toolroll.packs.writing.changes import Difference, differences
+from toolroll.packs.writing.names import DEFAULT, SUFFIX, file_of, name_of
+from toolroll.packs.writing.profile import Language, ProfileHead, ProfileType, StyleProfile
+from toolroll.packs.writing.stored import MAX_PROFILE_BYTES, SCHEMA, Fields, StoredProfile, encoded, read_stored
+from toolroll.packs.writing.versions import first_version, next_version
+from toolroll.safe.files import private_folder
+from toolroll.safe.listing import Entry
+from toolroll.safe.locks import FileLock
+from toolroll.safe.names import RelativePath, shown
+from toolroll.safe.root import Root
+
+FOLDER: Final = "profiles"
+INIT: Final = "Run `ghostpen init` to make your own."
+MAX_NAMES_SHOWN: Final = 20
+"""In a message; the list beside it has all of them."""
+LOCK_WAIT_S: Final = 30.0
+"""An update takes about 5 ms: more than enough for each of eight processes that make a thousand."""
+
+_LOCK: Final = ".profiles.lock"
+_BACKUPS: Final = RelativePath(parts=("backups",))
+_HASH_SHOWN: Final = 16  # of a backup's name: 64 bits, so that no two contents meet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """One profile in a list."""
+
+    name: str
+    type: ProfileType
+    language: Language
+    version: int
+    updated_at: str
+    tone_summary: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unreadable:
+    """A file in the folder that is no profile, and why."""
+
+    file: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """All profiles, the personal ones first and of each kind the newest first; and what looks like one and is none."""
+
+    profiles: tuple[Summary, ...]
+    unreadable: tuple[Unreadable, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names in that order."""
+        return tuple(one.name for one in self.profiles)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Updated:
+    """A new version of a profile: its fields, the entry in its history, and the fields that are different."""
+
+    fields: Fields
+    entry: Fields
+    paths: tuple[str, ...]
+
+
+class ProfileStore:
+    """The profiles below a data folder, in `profiles/`. Processes and threads may share it."""
+
+    def __init__(self, data: Path) -> None:
+        self._folder = data / FOLDER
+        self._known: dict[str, tuple[tuple[int, int], Summary | Unreadable]] = {}
+
+    def read(self, name: str) -> StoredProfile:
+        """The profile of that name; an error says which others there are, or what is wrong with its file."""
+        place = file_of(name)
+        if self._folder.is_dir():
+            with closing(Root(self._folder)) as root, suppress(FileMissing):
+                return read_stored(_bytes(root, place), name)
+        raise _missing(name, self.listing().names)
+
+    def listing(self) -> Listing:
+        """All profiles; files that have not changed since the last time are not read again."""
+        if not self._folder.is_dir():
+            return Listing(profiles=(), unreadable=())
+        with closing(Root(self._folder)) as root:
+            found = [self._look(root, entry) for entry in root.list_folder() if entry.name.endswith(SUFFIX)]
+        profiles = [one for one in found if isinstance(one, Summary)]
+        profiles.sort(key=lambda one: datetime.fromisoformat(one.updated_at), reverse=True)
+        profiles.sort(key=lambda one: one.type)  # "personal" comes before "reference"
+        return Listing(profiles=tuple(profiles), unreadable=tuple(one for one in found if isinstance(one, Unreadable)))
+
+    def propose(self, name: str, changes: Mapping[str, object]) -> "Proposed":
+        """What an update would do to the profile as it is now; refused where `update` would refuse it."""
+        stored = self.read(name)
+        _check_can_change(stored)
+        next_version(stored.fields, changes, reason="", now=datetime.fromisoformat(stored.profile.updated_at))
+        return Proposed(
+            version=stored.profile.version + 1, base=stored.hash, differences=differences(stored.fields, changes)
+        )
+
+    def update(
+        self, name: str, changes: Mapping[str, object], *, reason: str, now: datetime, base: str | None = None
+    ) -> Updated:
+        """Make all changes, or none: the next version, with an entry in the history.
+
+        With `base`, `StaleFile` where the file is no longer the one that has this hash.
+        """
+        place = file_of(name)
+        if not self._folder.is_dir():
+            raise _missing(name, ())
+        with self._writing() as root:
+            data = self._old(root, name, place)
+            stored = read_stored(data, name)
+            _check_can_change(stored)
+            if base is not None and base != stored.hash:
+                told = f"Profile '{name}' was changed meanwhile, and nothing was written. Read it, and propose it anew."
+                raise StaleFile(told, path=str(place))
+            fields, entry = next_version(stored.fields, changes, reason=reason, now=now)
+            if stored.schema < SCHEMA:
+                _back_up(root, name, data)
+            root.write_file(place, _fitting(name, fields), mode=0o600)
+        return Updated(fields=fields, entry=entry, paths=tuple(changes))
+
+    def create(self, draft: Mapping[str, object], *, now: datetime, replace: bool = False) -> StoredProfile:
+        """Write a new profile, checked, with the first entry of its history (W20).
+
+        `draft` has what a profile says; version, times and history are made here. A profile that is there already is
+        `FileExists`; with `replace` it gives way, and is kept as a backup.
+        """
+        fields = first_version(draft, now=now)
+        name = str(fields["profile_name"])
+        place, data = file_of(name), _fitting(name, fields)
+        private = self._folder if self._folder.is_dir() else private_folder(self._folder)
+        with self._writing(private) as root:
+            if replace:
+                with suppress(FileMissing):
+                    _back_up(root, name, _bytes(root, place))
+                root.write_file(place, data, mode=0o600)
+            else:
+                _create(root, place, data)
+        return read_stored(data, name)
+
+    def delete(self, name: str) -> None:
+        """Remove a profile, which is kept as a backup; the default one stays."""
+        place = file_of(name)
+        if name == DEFAULT:
+            raise UsageError("The default profile cannot be deleted. Make it anew with `ghostpen init` instead.")
+        if not self._folder.is_dir():
+            raise _missing(name, ())
+        with self._writing() as root:
+            _back_up(root, name, self._old(root, name, place))
+            root.remove_file(place)
+
+    def _old(self, root: Root, name: str, place: RelativePath) -> bytes:
+        try:
+            return _bytes(root, place)
+        except FileMissing:
+            raise _missing(name, self.listing().names) from None
+
+    @contextmanager
+    def _writing(self, folder: Path | None = None) -> Iterator[Root]:
+        """The folder, for one writer at a time; what those left that were killed is swept."""
+        folder = folder or self._folder
+        with FileLock(folder / _LOCK, timeout_s=LOCK_WAIT_S), closing(Root(folder)) as root:
+            root.sweep_temporary()
+            yield root
+
+    def _look(self, root: Root, entry: Entry) -> Summary | Unreadable:
+        mark, known = (entry.mtime_ns, entry.size), self._known.get(entry.name)
+        if known is None or known[0] != mark:
+            known = self._known[entry.name] = mark, _summary(root, entry)
+        return known[1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposed:
+    """An update that could be made: the version that it would be, what it is based on, and the fields old and new."""
+
+    version: int
+    base: str
+    differences: tuple[Difference, ...]
+
+
+def _summary(root: Root, entry: Entry) -> Summary | Unreadable:
+    name = name_of(entry.name)
+    if name is None:
+        problem = "its name can be no profile's: small Latin letters, digits and single dashes, then .json"
+        return Unreadable(file=entry.shown, problem=problem)
+    if entry.kind != "file":
+        return Unreadable(file=entry.shown, problem=f"it is no file, but a {entry.special or entry.kind}")
+    try:
+        head = _head(root.read_bytes(file_of(name), limit_bytes=MAX_PROFILE_BYTES), name)
+    except ToolrollError as error:
+        return Unreadable(file=entry.shown, problem=error.message)
+    return Summary(
+        name=name,
+        type=head.profile_type,
+        language=head.language,
+        version=head.version,
+        updated_at=head.updated_at,
+        tone_summary=head.voice.tone,
+    )
+
+
+def _head(data: bytes, name: str) -> ProfileHead | StyleProfile:
+    """What a list shows; the whole is looked at only where this much of it is wrong, to say how."""
+    with suppress(ValidationError):
+        head = ProfileHead.model_validate_json(data)
+        if head.profile_name == name:
+            return head
+    return read_stored(data, name).profile
+
+
+def _bytes(root: Root, place: RelativePath) -> bytes:
+    """What a profile's file holds; a link is not followed, as it may lead to another profile."""
+    if root.stat(place).resolved != place:
+        raise OutsideRoot(f"'{place}' is a link. Put the profile itself in its place.", path=str(place))
+    return root.read_bytes(place, limit_bytes=MAX_PROFILE_BYTES)
+
+
+def _create(root: Root, place: RelativePath, data: bytes) -> None:
+    try:
+        root.create_file(place, data, mode=0o600)
+    except FileExists as error:
+        name = place.name.removesuffix(SUFFIX)
+        told = f"There is a profile '{name}' already. Choose another name, or say that it is to be replaced."
+        raise FileExists(told, path=error.path) from None
+
+
+def _back_up(root: Root, name: str, data: bytes) -> None:
+    """Keep a content; the same content is kept once, also when a kill came in between."""
+    root.make_folders(_BACKUPS, 0o700)
+    with suppress(FileExists):
+        root.create_file(_BACKUPS.child(f"{name}-{content_hash(data)[:_HASH_SHOWN]}{SUFFIX}"), data, mode=0o600)
+
+
+def _fitting(name: str, fields: Mapping[str, object]) -> bytes:
+    data = encoded(fields)
+    if len(data) > MAX_PROFILE_BYTES:
+        problem = f"the profile would be larger than {MAX_PROFILE_BYTES:,} bytes: keep fewer or shorter examples"
+        raise ChangeRefused(f"Nothing was written: {problem}.", profile=name, fields=("examples",), faults=(problem,))
+    return data
+
+
+def _check_can_change(stored: StoredProfile) -> None:
+    name = stored.profile.profile_name
+    if stored.is_newer:
+        told = f"Profile '{name}' was written by a newer version of this program. It is read, and not changed."
+        raise ProfileNewer(f"{told} Update the program.", profile=name)
+    if stored.profile.profile_type == "reference":
+        told = f"Profile '{name}' is a reference profile: it is not updated by feedback. Nothing was changed."
+        raise ProfileFixed(f"{told} Its owner can edit the file, or make the profile anew.", profile=name)
+
+
+def _missing(name: str, available: tuple[str, ...]) -> ProfileMissing:
+    more = f" and {len(available) - MAX_NAMES_SHOWN} more" if len(available) > MAX_NAMES_SHOWN else ""
+    known = f" Available profiles: {', '.join(available[:MAX_NAMES_SHOWN])}{more}" if available else ""
+    hint = f" {INIT}" if name == DEFAULT or not available else ""
+    return ProfileMissing(f"Profile '{shown(name)}' not found.{hint}{known}", profile=name, available=available)

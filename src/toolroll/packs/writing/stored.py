@@ -1,0 +1,103 @@
+"""A profile as a file: strict JSON in, every fault told; an older format is brought up to date, a newer one only read.
+
+A file without `schema_version` is of format 1: exactly the fields of a profile. Format 0 is that of drafts from before
+0.1, when X was called twitter and profiles had neither a type nor a history.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn, TypeAlias
+
+from toolroll.errors import JsonRefused, ProfileInvalid
+from toolroll.kernel.approval import content_hash
+from toolroll.kernel.parse import parse_json
+from toolroll.kernel.serialize import well_formed
+from toolroll.packs.writing.profile import Fault, StyleProfile, check_fields
+from toolroll.safe.names import shown
+
+MAX_PROFILE_BYTES: Final = 4_194_304
+"""A thousand long posts as examples, and as many changes: far more than fits a prompt."""
+
+SCHEMA: Final = 1
+SCHEMA_FIELD: Final = "schema_version"
+
+Fields: TypeAlias = dict[str, Any]
+"""A profile as plain JSON data, in the order of its file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredProfile:
+    """A profile that was read: checked, as plain fields, and which bytes it was read from."""
+
+    profile: StyleProfile
+    fields: Fields
+    hash: str
+    schema: int = SCHEMA
+
+    @property
+    def is_newer(self) -> bool:
+        """Whether it is of a format that this program must not write."""
+        return self.schema > SCHEMA
+
+
+def read_stored(data: bytes, name: str) -> StoredProfile:
+    """The profile in a file's bytes; `ProfileInvalid` with all that is wrong with it."""
+    fields, schema = _up_to_date(_parsed(data, name), name)
+    found = check_fields(fields, lenient=schema > SCHEMA)
+    if not isinstance(found, StyleProfile):
+        _refuse(name, found, schema)
+    if found.profile_name != name:
+        problem = f"says '{found.profile_name}', and the file is called '{name}.json': make both the same"
+        _refuse(name, (Fault(path="profile_name", problem=problem),), schema)
+    return StoredProfile(profile=found, fields=fields, hash=content_hash(data), schema=schema)
+
+
+def encoded(fields: Mapping[str, object]) -> bytes:
+    """The bytes of a profile's file: readable, and the same for the same fields."""
+    return (well_formed(json.dumps(fields, ensure_ascii=False, indent=2)) + "\n").encode()
+
+
+def _parsed(data: bytes, name: str) -> Fields:
+    try:
+        value = parse_json(data, limit_bytes=MAX_PROFILE_BYTES)
+    except JsonRefused as error:
+        _refuse(name, (Fault(path="", problem=error.message.rstrip(".")),))
+    if not isinstance(value, dict):
+        _refuse(name, (Fault(path="", problem="must be a group of named fields"),))
+    return value
+
+
+def _up_to_date(fields: Fields, name: str) -> tuple[Fields, int]:
+    schema = fields.get(SCHEMA_FIELD, SCHEMA)
+    if type(schema) is not int or schema < 0:
+        _refuse(name, (Fault(path=SCHEMA_FIELD, problem="must be a whole number: leave it out"),))
+    fields = {key: value for key, value in fields.items() if key != SCHEMA_FIELD}
+    for step in _STEPS[schema:]:
+        fields = step(fields)
+    return fields, schema
+
+
+def _from_drafts(fields: Fields) -> Fields:
+    """From format 0; what is wrong with it otherwise, the check of the whole tells."""
+    platforms = fields.get("platforms")
+    if isinstance(platforms, dict):
+        platforms = {"x" if key == "twitter" else key: value for key, value in platforms.items()}
+    added: Fields = {"profile_type": "personal", "source": "", "changelog": []}
+    return {**added, **fields, "platforms": platforms}
+
+
+_STEPS: Final[tuple[Callable[[Fields], Fields], ...]] = (_from_drafts,)
+"""What brings each format to the next."""
+
+
+def _refuse(name: str, faults: tuple[Fault, ...], schema: int = SCHEMA) -> NoReturn:
+    told = tuple(map(str, faults))
+    newer = " It is of a newer format: a newer version of this program may read it." if schema > SCHEMA else ""
+    raise ProfileInvalid(
+        f"Profile '{shown(name)}' is damaged, and its file was left as it is.{newer} What is wrong:\n"
+        + "\n".join(f"- {one}" for one in told)
+        + "\nRepair the file, or make the profile anew: the damaged one is kept as a backup then.",
+        profile=shown(name),
+        faults=told,
+    )
