@@ -124,7 +124,7 @@ class Count:
 
 
 def symbols(found: FileSymbols, kinds: set[str]) -> list[Key]:
-    return [(one.name, one.line) for one in found.symbols if one.kind in kinds or one.name == "constructor"]
+    return [(one.name, one.line) for one in found.symbols if one.kind in kinds]
 
 
 def python_truth(tree: ast.AST) -> tuple[list[Key], list[Key]]:
