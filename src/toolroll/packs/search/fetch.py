@@ -41,7 +41,7 @@ async def fetch(client: "httpx2.AsyncClient", request: "httpx2.Request", *, limi
         try:
             if answer.status_code != OK:
                 raise _refusal(answer.status_code)
-            return _unpacked(await _body(answer, limit), answer.headers.get("content-encoding", ""), limit)
+            return _unpacked(await _body(answer, limit), answer.headers.get("content-encoding", "").lower(), limit)
         finally:
             await answer.aclose()
     except httpx2.TimeoutException as error:
