@@ -146,7 +146,8 @@ class GitHubSource:
         """Change a file by a commit; after a conflict, `change` is asked again with what is there then."""
         path = self._path(path, "write")
         sent: str | None = None
-        for pause_s in (*PAUSES_S, None):
+        pauses_s = iter(PAUSES_S)
+        while True:
             sha, before = await self._before(path)
             if before is not None and before == sent:  # it was done, and only the answer was lost
                 return
@@ -156,6 +157,7 @@ class GitHubSource:
             failed = await self._put(path, sent, sha, message)
             if failed is None:
                 return
+            pause_s = next(pauses_s, None)
             if pause_s is None or not _may_pass(failed, is_new=sha is None):
                 raise failed
             await self._api.pause(pause_s)

@@ -7,7 +7,16 @@ not exist before something is written.
 from pathlib import Path
 from typing import Final
 
-from toolroll.errors import FileExists, FileMissing, FileTooLarge, NotAFile, OutsideRoot, StaleFile, ToolrollError
+from toolroll.errors import (
+    FileExists,
+    FileMissing,
+    FileProblem,
+    FileTooLarge,
+    NotAFile,
+    OutsideRoot,
+    StaleFile,
+    ToolrollError,
+)
 from toolroll.kernel.approval import content_hash
 from toolroll.packs.research.paths import research_path
 from toolroll.packs.research.source import (
@@ -105,16 +114,20 @@ def _bytes(workspace: Workspace, place: RelativePath, path: str, limit_bytes: in
             return file.read(limit_bytes)
     except FileTooLarge:
         raise too_large(path, limit_bytes=limit_bytes) from None
-    except (NotAFile, OutsideRoot):
-        raise not_a_file(path, _entries(workspace, place)) from None
+    except OutsideRoot:
+        raise not_a_file(path) from None
+    except NotAFile:
+        raise _other_kind(workspace, place, path) from None
 
 
-def _entries(workspace: Workspace, place: RelativePath) -> list[str]:
+def _other_kind(workspace: Workspace, place: RelativePath, path: str) -> FileProblem:
     try:
-        entries, _ = workspace.entries(place)
-    except ToolrollError:  # no folder, or one that is not for us: then there is nothing to tell of it
-        return []
-    return [f"{entry.name}/" if entry.kind == "folder" else entry.name for entry in entries]
+        if workspace.status(place).kind != "folder":
+            return not_a_file(path)
+    except NotAFile:  # below a file, as in `a.md/b.md`: there can be nothing
+        return missing(path)
+    entries, _ = workspace.entries(place)
+    return not_a_file(path, (f"{entry.name}/" if entry.kind == "folder" else entry.name for entry in entries))
 
 
 def _has_document(workspace: Workspace, folder: str) -> bool:

@@ -70,10 +70,15 @@ _WHY: Final[dict[Rule, str]] = {
 
 def research_path(given: str) -> str:
     """The path that a text names, relative to `ideas/`; PathRefused with the message of the first rule it breaks."""
-    path = given.strip(_BLANKS)
+    path = trimmed(given)
     rule = next((rule for rule, is_broken in _BROKEN.items() if is_broken(path)), None)
     if rule is not None:
         raise PathRefused(_WHY[rule], path=shown(path), rule=rule)
     # What passes so far and is no path all the same: a `.` component, which a URL would lose on the way, and a name
     # that ends with a dot, which some systems lose.
     return str(parse_path(path))
+
+
+def trimmed(given: str) -> str:
+    """The text without the blanks around it."""
+    return given.strip(_BLANKS)

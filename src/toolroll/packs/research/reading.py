@@ -1,4 +1,4 @@
-"""`read_research`: earlier research, from wherever it is kept (R1-R6), read once a run (R25) and logged each time (R26).
+"""`read_research`: earlier research, from wherever it is kept (R1-R6); read once a run (R25), logged each time (R26).
 
 A surface says where with `deps`: `ideas` (the folder; `ideas` in the working folder if it is left out), or `repository`
 (OWNER/NAME on GitHub) with `branch`. A program overrides `research.source` with a source of its own.
@@ -9,10 +9,10 @@ from collections.abc import AsyncIterator
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, Final, Literal, NotRequired, TypeAlias, cast
 
 from pydantic import Field
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from toolroll.errors import FileMissing, FileTooLarge, NotAFile, PathRefused, ToolFailure, ToolrollError
 from toolroll.kernel.context import ToolContext
@@ -20,7 +20,7 @@ from toolroll.kernel.define import tool
 from toolroll.kernel.depends import DependencyKey, Depends
 from toolroll.kernel.serialize import dump_json
 from toolroll.packs.research.local import LocalSource
-from toolroll.packs.research.paths import EXAMPLE, IDEAS, MAX_PATH_CHARACTERS, research_path
+from toolroll.packs.research.paths import EXAMPLE, IDEAS, MAX_PATH_CHARACTERS, research_path, trimmed
 from toolroll.packs.research.source import ResearchFile, ResearchSource
 from toolroll.safe.names import shown
 
@@ -135,7 +135,7 @@ async def read_research(
     except ToolrollError as error:
         failed = failure_of(error)
         kind = failed["error_type"]
-        _log(ctx, ReadRecord(path=_shown(path), duration_ms=_since(begun, ctx), ok=False, error_type=kind))
+        _log(ctx, ReadRecord(path=shown(trimmed(path)), duration_ms=_since(begun, ctx), ok=False, error_type=kind))
         raise ToolFailure(failed, code=kind) from error
     _log(ctx, ReadRecord(path=name, duration_ms=_since(begun, ctx), ok=True, bytes=file.size))
     answer: Read = {"ok": True, "content": file.content, "bytes": file.size}
@@ -157,11 +157,6 @@ def failure_of(error: ToolrollError) -> NotRead:
         case _:
             message = f"Failed to read file: {error.message}"
             return {"ok": False, "error_type": "api_error", "message": message}
-
-
-def _shown(path: str) -> str:
-    """The trimmed path in one line: also of a path that was refused."""
-    return shown(path.strip())
 
 
 def _since(begun: datetime, ctx: ToolContext) -> int:
