@@ -44,6 +44,7 @@ async def test_C14_C22_before_the_index_is_complete_a_search_answers(
     coder: Coder, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Index, "start", lambda *_: None)
+    monkeypatch.setattr(Index, "wait", lambda *_: False)
     text = await coder.ok("find_definition", symbol="DatabaseService")
     assert "src/services/DatabaseService.js:4" in text
     assert "[The index is not complete yet: this comes from a search" in text

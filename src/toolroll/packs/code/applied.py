@@ -1,6 +1,7 @@
 """Carrying out what was approved, and telling the model what was written and how it differs from what it proposed."""
 
 from toolroll.errors import ToolrollError
+from toolroll.kernel.approval import content_hash
 from toolroll.kernel.context import ToolContext
 from toolroll.kernel.diff import unified_diff
 from toolroll.packs.code.failing import failure, told
@@ -66,13 +67,10 @@ def _change_text(change: Change) -> str:
 def _note_seen(seen: SeenFiles, proposal: Proposal) -> None:
     """The model knows what it wrote itself; of a file that it had seen in parts, it still knows parts."""
     for change in proposal.changes:
-        path = str(change.path)
-        if change.after is None or change.target is None:
-            seen.forget(path)
-            continue
-        total = len(split_lines(carry(change.after).text))
+        path, data = str(change.path), change.after or b""
+        total = len(split_lines(carry(data).text))
         known = seen.get(path)
         if change.before is None or (known is not None and known.is_whole):
-            seen.add_whole(path, change.target, total)
+            seen.add_whole(path, content_hash(data), total)
         else:
-            seen.add(path, change.target, total, [])
+            seen.add(path, content_hash(data), total, [])

@@ -11,8 +11,6 @@ def told() -> Iterator[None]:
     """Inside, every error of ours becomes what a model reads about it, under the error's own code."""
     try:
         yield
-    except ToolFailure:
-        raise
     except NotAFile as error:
         raise failure(f"{error.message} list_files shows what there is.", code=error.code) from error
     except ToolrollError as error:

@@ -51,11 +51,6 @@ class SeenFiles:
         """The model knows all of a file: it has just written it."""
         self._keep(path, SeenFile(hash=hash_, total=total, spans=joined([(0, total)])))
 
-    def forget(self, path: str) -> None:
-        """A file is not what was seen any more, and the model does not know how."""
-        if self.get(path) is not None:
-            self._run.set_state(_name(path), None)
-
     def _keep(self, path: str, file: SeenFile) -> None:
         if self.get(path) != file:
             self._run.set_state(_name(path), file.model_dump(mode="json"))
