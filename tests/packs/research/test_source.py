@@ -67,6 +67,12 @@ async def test_R22_a_change_is_made_from_what_is_there(shelf: Shelf) -> None:
     assert (await shelf.source.read("log.json")).content == "xxx"
 
 
+async def test_R22_what_cannot_be_encoded_is_replaced(shelf: Shelf) -> None:
+    for _ in range(2):
+        await shelf.source.update(PATH, lambda before: (before or "") + "half \ud83d pair", message="Odd")
+    assert (await shelf.source.read(PATH)).content == "half \ufffd pair" * 2
+
+
 async def test_R22_what_is_no_utf8_is_not_changed(shelf: Shelf) -> None:
     shelf.put("a.md", "café".encode("latin-1"))
     with pytest.raises(NotText, match="not UTF-8"):

@@ -8,7 +8,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin, urlsplit
 
@@ -45,6 +45,7 @@ PAUSES_S: Final = (0.5, 2.0)
 """Before each further try at a server that failed: most of its failures are over within a second."""
 
 _MAX_REDIRECTS: Final = 3  # a repository that was renamed leads once; transferred and renamed, twice
+_MAX_TOLD_WAIT_S: Final = 86_400.0  # GitHub's windows are an hour; what claims more than a day is no date at all
 _UNKNOWN_WAIT_S: Final = 60.0  # what GitHub's documentation asks for where it does not say how long
 _SHOWN_CHARACTERS: Final = 200
 _LIMITED: Final = frozenset({403, 429})
@@ -84,7 +85,7 @@ class GitHubApi:
         self._clock = clock
         self._sleep = sleep
         self._client: httpx2.AsyncClient | None = None
-        self._blocked_until: datetime | None = None
+        self._blocked_until = datetime.min.replace(tzinfo=UTC)
         self._remembered: OrderedDict[tuple[str, str], Answer] = OrderedDict()
 
     async def get(self, path: str, *, accept: str = JSON) -> Answer:
@@ -182,17 +183,15 @@ class GitHubApi:
             raise self._limited()
         if left_s > 0:
             await self.pause(left_s)
-        self._blocked_until = None
 
     def _left_s(self) -> float:
-        return (self._blocked_until - self._clock()).total_seconds() if self._blocked_until else 0.0
+        return max((self._blocked_until - self._clock()).total_seconds(), 0.0)
 
     def _limited(self) -> ServiceFailed:
-        left_s = self._left_s()
-        until = f"{self._blocked_until:%H:%M:%S} UTC" if self._blocked_until else "later"
+        left_s, until = self._left_s(), f"{self._blocked_until:%H:%M:%S} UTC"
         advice = "" if self._token else " With a token in GITHUB_TOKEN the limit is higher."
         text = f"GitHub's rate limit is reached; it ends at {until}, in {left_s:.0f} seconds.{advice}"
-        return ServiceFailed(text, status=429, retry_after_s=max(left_s, 0.0))
+        return ServiceFailed(text, status=429, retry_after_s=left_s)
 
     async def _send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Answer:
         import httpx2  # noqa: PLC0415 - eleven interpreter starts; only who talks to GitHub pays them
@@ -239,16 +238,16 @@ def limit_wait_s(answer: Answer, *, now: datetime) -> float | None:
         return None
     headers = answer.headers
     if "retry-after" in headers:
-        return _seconds(headers["retry-after"])
+        return min(_seconds(headers["retry-after"]), _MAX_TOLD_WAIT_S)
     if headers.get("x-ratelimit-remaining") == "0":
         reset_s = _seconds(headers.get("x-ratelimit-reset", ""), otherwise=now.timestamp() + _UNKNOWN_WAIT_S)
         # The reset is told in whole seconds: one more, so as not to come too early.
-        return max(reset_s + 1 - now.timestamp(), 0.0)
+        return min(max(reset_s + 1 - now.timestamp(), 0.0), _MAX_TOLD_WAIT_S)
     return _UNKNOWN_WAIT_S if answer.status == 429 or b"rate limit" in answer.body.lower() else None  # noqa: PLR2004 - HTTP
 
 
 def _seconds(text: str, *, otherwise: float = _UNKNOWN_WAIT_S) -> float:
-    # Twelve digits are the next 30,000 years; more could not be a date.
+    # Twelve digits are the next 30,000 years; more are no date.
     return float(text) if text.isascii() and text.isdigit() and len(text) <= 12 else otherwise  # noqa: PLR2004
 
 

@@ -18,6 +18,7 @@ from toolroll.errors import (
     ToolrollError,
 )
 from toolroll.kernel.approval import content_hash
+from toolroll.kernel.serialize import well_formed
 from toolroll.packs.research.paths import research_path
 from toolroll.packs.research.source import (
     DOCUMENT,
@@ -142,6 +143,6 @@ def _change(workspace: Workspace, place: RelativePath, path: str, change: Change
     try:
         before = _bytes(workspace, place, path, MAX_KEPT_BYTES)
     except FileMissing:
-        workspace.write(place, change(None).encode(), base=None)
+        workspace.write(place, well_formed(change(None)).encode(), base=None)
     else:
-        workspace.write(place, change(exact_text(path, before)).encode(), base=content_hash(before))
+        workspace.write(place, well_formed(change(exact_text(path, before))).encode(), base=content_hash(before))
