@@ -6,7 +6,7 @@ from tests.packs.search.services import FAULTS, KEY, PAGES, SERVICES, Fault, Ser
 from toolroll.errors import ServiceFailed, UsageError
 from toolroll.kernel.context import Run
 from toolroll.packs.search.backend import SearchFailed, SearchHit
-from toolroll.packs.search.chain import SearchChain
+from toolroll.packs.search.chain import TIMEOUT_S, SearchChain
 from toolroll.packs.search.choice import SearchSettings, backends_of
 from toolroll.packs.search.quota import RunQuota
 from toolroll.safe.text import suspicious
@@ -42,7 +42,7 @@ async def test_R11_the_first_that_answers_is_asked_and_no_other(services: Servic
 @pytest.mark.parametrize("fault", FAULTS)
 async def test_R11_after_any_failure_the_next_one_is_asked(services: Services, fault: Fault) -> None:
     services.faults |= {"tavily": fault, "brave": fault, "searxng": fault}
-    timeout_s = 0.2 if fault in ("slow", "dribble") else 10
+    timeout_s = 0.5 if fault in ("slow", "dribble") else 10
     async with a_client() as client:
         answer = await SearchChain(backends_of(services.settings, client=client), timeout_s=timeout_s).search("q")
     assert (answer.used, [one.title for one in answer.hits]) == ("duckduckgo", TITLES)
@@ -54,9 +54,9 @@ async def test_R11_after_any_failure_the_next_one_is_asked(services: Services, f
 async def test_R11_one_that_says_nothing_is_waited_for_so_long_and_no_longer(services: Services) -> None:
     services.faults |= {"tavily": "slow", "brave": "dribble"}
     async with a_client() as client:
-        answer = await SearchChain(backends_of(services.settings, client=client), timeout_s=0.1).search("q")
-    assert {one.reason for one in answer.failures} == {"it did not answer within 0.1 seconds"}
-    assert answer.used == "searxng"
+        answer = await SearchChain(backends_of(services.settings, client=client), timeout_s=0.5).search("q")
+    assert {one.reason for one in answer.failures} == {"it did not answer within 0.5 seconds"}
+    assert (answer.used, TIMEOUT_S) == ("searxng", 10)
 
 
 async def test_R11_when_all_fail_that_is_the_answer(services: Services) -> None:

@@ -17,6 +17,7 @@ from toolroll.journal.sqlite import SqliteJournal
 from toolroll.kernel.approval import content_hash
 from toolroll.kernel.context import Run
 from toolroll.kernel.conversation import AssistantMessage, CallBlock, Citation, ServerBlock, TextBlock
+from toolroll.kernel.events import StateChanged
 from toolroll.kernel.messages import ToolCall
 from toolroll.models.model import WebSearch
 from toolroll.models.retry import RetryRule
@@ -69,7 +70,7 @@ async def test_R12_a_source_has_title_link_time_and_hash() -> None:
 
 
 async def test_R12_a_page_keeps_its_number_and_comes_to_be_cited_once() -> None:
-    async with make_run() as run:
+    async with (run := make_run()):
         ledger = SourceLedger(run)
         ledger.add([("One", "https://example.com/1", ""), ("Two", "https://example.com/2", "")], by="tavily")
         ledger.add([("Two again", "https://example.com/2", "x")], by="openai", cited=True)
@@ -210,3 +211,20 @@ def test_R12_any_title_stays_inside_its_brackets(title: str) -> None:
     line = footnotes([source(1, title=title)])
     inside = line.removeprefix("[^1]: [").removesuffix("](<https://example.com/1>), found 2026-11-16")
     assert inside.replace("\\\\", "").replace("\\]", "").replace("\\[", "").count("]") == 0
+
+
+async def test_R12_a_ledger_on_disk_is_the_one_of_the_run(services: Services, tmp_path: Path) -> None:
+    """Redaction takes nothing out of it that is no secret."""
+    services.found = [("Commit 0123456789abcdef0123456789abcdef01234567", "https://example.com/p?id=7&token=abc", "x")]
+    journal = SqliteJournal(tmp_path / "runs.db")
+    agent = Agent(
+        model=ScriptedModel([Call("web_search", {"query": "one"}), "Done."]),
+        tools=[search_tool(services.settings)],
+        policy=Policy((Rule(action="allow", tool="web_search"),)),
+        journal=journal,
+    )
+    live = agent.stream("go")
+    told = sources_in({event.name: event.value async for event in live if isinstance(event, StateChanged)})
+    [kept] = sources_in(state_in(await journal.read(live.run_id)))
+    assert (kept.title, kept.hash, kept.found_at) == (told[0].title, told[0].hash, told[0].found_at)
+    assert kept.url.startswith("https://example.com/p?id=7&token=")

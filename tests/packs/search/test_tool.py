@@ -16,15 +16,17 @@ from toolroll import Agent, Policy, Reject, Rule, ScriptedModel, Tool, tool
 from toolroll.agent.replay import replay
 from toolroll.errors import UsageError
 from toolroll.journal.journal import MemoryJournal
+from toolroll.kernel.context import Run
 from toolroll.kernel.conversation import ToolResults, Wire
 from toolroll.kernel.labels import BROUGHT
 from toolroll.kernel.result import ToolResult
 from toolroll.models.anthropic.model import AnthropicModel
 from toolroll.models.chat.model import ChatModel
+from toolroll.models.exchange import WireModel
 from toolroll.models.model import Model, WebSearch
 from toolroll.models.obedient import ObedientModel
 from toolroll.models.openai.model import OpenAIModel
-from toolroll.models.scripted import Call
+from toolroll.models.scripted import Call, Line
 from toolroll.models.transport import HttpTransport
 from toolroll.packs.search.choice import SearchSettings
 from toolroll.packs.search.failures import FailedSearch, failures_in
@@ -32,16 +34,14 @@ from toolroll.packs.search.quota import searches_over
 from toolroll.packs.search.sources import sources_in, state_in
 from toolroll.packs.search.tool import search_for, search_tool
 from toolroll.testing import RecordingApprover, call_tool, make_run
-from toolroll.testing.recording import RecordedRun
 
 MAY_SEARCH = Policy((Rule(action="allow", tool="web_search"),))
 RESULTS = [{"title": title, "url": url, "snippet": text} for title, url, text in PAGES]
 
 
 def model_of(wire: Wire) -> Model:
-    return {"anthropic": AnthropicModel, "openai": OpenAIModel, "chat": ChatModel}[wire](
-        MODELS[wire], transport=HttpTransport("http://127.0.0.1:9")
-    )
+    kinds: dict[Wire, type[WireModel]] = {"anthropic": AnthropicModel, "openai": OpenAIModel, "chat": ChatModel}
+    return kinds[wire](MODELS[wire], transport=HttpTransport("http://127.0.0.1:9"))
 
 
 def said(result: ToolResult) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def said(result: ToolResult) -> dict[str, Any]:
     return found
 
 
-async def searched(services: Services, query: str = "burnout 2025", **options: Any) -> tuple[ToolResult, RecordedRun]:
+async def searched(services: Services, query: str = "burnout 2025", **options: Any) -> tuple[ToolResult, Run]:
     async with make_run() as run:
         return await call_tool(search_tool(services.settings, **options), run, query=query), run
 
@@ -63,7 +63,7 @@ def test_R10_A33_a_model_that_can_search_gets_its_providers_own(wire: Wire) -> N
 def test_R10_A33_every_other_model_gets_ours(model: Any) -> None:
     found = search_for(model, {})
     assert isinstance(found, Tool)
-    assert (found.name, found.effect, found.brings) == ("web_search", "external", {"untrusted"})
+    assert (found.name, found.effect, found.brings) == ("web_search", "external", frozenset({"untrusted"}))
     assert set(found.parameters["properties"]) == {"query"}  # type: ignore[call-overload]
 
 
@@ -155,7 +155,7 @@ async def test_R11_a_query_that_is_none_is_refused(services: Services, query: st
 
 async def test_W16_the_writing_tool_is_the_same_under_its_own_name(services: Services) -> None:
     made = search_tool(services.settings, name="search_web", description="Шукає в інтернеті.")
-    assert (made.name, made.description, made.brings) == ("search_web", "Шукає в інтернеті.", {"untrusted"})
+    assert (made.name, made.description, made.brings) == ("search_web", "Шукає в інтернеті.", frozenset({"untrusted"}))
     assert said(await call_tool(made, query="q"))["success"] is True
 
 
@@ -269,7 +269,8 @@ async def test_XL14_the_orders_of_a_failing_service_reach_nobody(services: Servi
 
 
 async def test_R11_a_run_that_searched_can_be_replayed_without_the_net(services: Services) -> None:
-    journal, script = MemoryJournal(), [Call("web_search", {"query": "q"}), "Done."]
+    journal = MemoryJournal()
+    script: list[Line] = [Call("web_search", {"query": "q"}), "Done."]
 
     def agent() -> Agent[Any]:
         return Agent(
