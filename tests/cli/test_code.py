@@ -185,6 +185,21 @@ def test_S2_ctrl_c_keeps_the_run(project: Project) -> None:
     assert (again.stdout, again.returncode) == ("Here I am.\n", 0)
 
 
+@pytest.mark.strace
+def test_C31_XE6_a_run_that_is_killed_in_the_middle_of_a_change_goes_on(project: Project) -> None:
+    """Before the new file is in its place: what was begun is taken back, and the change that was approved is made."""
+    tracing = ("strace", "-f", "-o", os.devnull, "-e", "trace=renameat", "-e", "inject=renameat:signal=KILL:when=1")
+    command = [*tracing, *toolroll("code", "Go.", "--model", project.script(*CHANGE), "--yes", "--json")]
+    killed = subprocess.run(
+        command, env=environment(project.home), cwd=project.root, capture_output=True, text=True, check=False
+    )
+    assert (killed.returncode, "TODO" in project.text(MAIN)) == (-signal.SIGKILL, True)
+    again = project.call("runs", "resume", str(lines(killed)[0]["run_id"]))
+    assert (again.stdout, again.returncode) == ("It is changed.\n", 0)
+    assert "// DONE: read" in project.text(MAIN)
+    assert [line.split()[4] for line in project.call("changes").stdout.splitlines()] == ["applied", "failed"]
+
+
 def test_C43_instructions_of_the_project_are_read_if_they_can_be(project: Project, tmp_path: Path) -> None:
     entries = code_entries(project.root, read_only=False, environment={"TOOLROLL_HOME": str(project.home)})
     told = code_system(project.root, entries, "Be brief.")

@@ -2,9 +2,12 @@
 
 import json
 import os
+import signal
+import subprocess
 
 import pytest
-from tests.cli.project import Calling, Project, Told
+from tests.cli.project import Calling, Project, Told, snapshot
+from tests.cli.pseudo import environment, toolroll
 
 from toolroll.kernel.approval import content_hash
 from toolroll.workspace.history.history import History
@@ -241,3 +244,23 @@ def test_C31_the_git_of_the_project_is_never_touched(project: Project, call: Cal
     project.change({MAIN: "one\n"})
     assert call("undo", "--yes").code == 0
     assert (os.stat(project.root / ".git").st_mtime_ns, os.listdir(project.root / ".git")) == (before, ["HEAD"])
+
+
+@pytest.mark.strace
+def test_C31_XE6_C32_a_kill_between_two_files_leaves_both_as_they_were(project: Project) -> None:
+    """The second of the renames that put the new files in their places never happens."""
+    before = snapshot(project.root)
+    changes = [{"path": name, "content": "new\n"} for name in (MAIN, "README.md")]
+    given = json.dumps({"changes": changes, "description": "Make all new."})
+    tracing = ("strace", "-f", "-o", os.devnull, "-e", "trace=renameat", "-e", "inject=renameat:signal=KILL:when=2")
+    command = [*tracing, *toolroll("call", "apply_changes", given, "--yes")]
+    killed = subprocess.run(
+        command, env=environment(project.home), cwd=project.root, capture_output=True, check=False, timeout=60
+    )
+    assert killed.returncode == -signal.SIGKILL
+    assert [project.text(name) == "new\n" for name in (MAIN, "README.md")] == [True, False]
+    told = project.call("changes")
+    assert told.stderr.endswith(" was left half done, and is taken back now.\n")
+    assert "change  failed    src/main.js, README.md  Make all new." in told.stdout
+    assert snapshot(project.root) == before
+    assert project.call("undo", "--yes").returncode == 2
