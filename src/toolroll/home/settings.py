@@ -44,6 +44,7 @@ class LimitSettings(_Table):
     read_lines: PositiveInt | None = None
     line_characters: PositiveInt | None = None
     matches: PositiveInt | None = None
+    kept_matches: PositiveInt | None = None
     match_characters: PositiveInt | None = None
     page_entries: PositiveInt | None = None
     found_files: PositiveInt | None = None

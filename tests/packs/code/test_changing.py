@@ -391,6 +391,37 @@ async def test_C30_hunks_and_files_can_be_taken_and_left(folder: Path) -> None:
         assert "LINE 30" not in told
 
 
+@pytest.mark.parametrize("taken", ["a", "b", "new"])
+async def test_C30_C32_one_file_of_several_can_be_taken(taken: str, folder: Path) -> None:
+    def decide(request: ApprovalRequest) -> Decision:
+        parts = [f"--- {part}" for part in request.preview.text.split("--- ")[1:]]
+        return Approve(edited=next(part for part in parts if f"+++ b/{taken}\n" in part))
+
+    async with coding(folder, decide) as coder:
+        await read(coder, a="a\n", b="b\n")
+        changes = [
+            {"path": "a", "content": "A\n"},
+            {"path": "b", "content": "B\n"},
+            {"path": "new", "content": "N\n", "create": True},
+        ]
+        told = await coder.ok("apply_changes", changes=changes, description="d")
+        assert f"Written: {taken} (" in told
+        expected = {"a": b"a\n", "b": b"b\n", taken: taken[0].upper().encode() + b"\n"}
+        assert files_of(folder) == expected
+
+
+async def test_C30_XA1_a_file_that_was_left_out_must_not_have_moved_either(folder: Path) -> None:
+    def decide(request: ApprovalRequest) -> Decision:
+        (folder / "b").write_text("theirs\n")
+        return Approve(edited=request.preview.text.partition("--- a/b")[0])
+
+    async with coding(folder, decide, by_person=True) as coder:
+        await read(coder, a="a\n", b="b\n")
+        changes = [{"path": "a", "content": "A\n"}, {"path": "b", "content": "B\n"}]
+        result = await coder("apply_changes", changes=changes, description="d")
+        assert (result.code, files_of(folder)) == ("stale_approval", {"a": b"a\n", "b": b"theirs\n"})
+
+
 async def test_C30_C32_only_what_was_proposed_can_be_taken(folder: Path) -> None:
     def decide(request: ApprovalRequest) -> Decision:
         return Approve(edited=request.preview.text.replace("+A", "+evil"))

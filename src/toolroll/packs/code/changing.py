@@ -45,12 +45,12 @@ def _previewing(draft: Draft) -> Callable[[Mapping[str, object], ToolContext, st
             return drafting.proposal(str(arguments.get("description", "")), index)
 
         with told():
-            proposal = await asyncio.to_thread(propose)
-            if edited is not None:
-                proposal = _as_edited(proposal, edited)
+            whole = await asyncio.to_thread(propose)
+            proposal = whole if edited is None else _as_edited(whole, edited)
         if arguments.get("dry_run"):
             raise Answered(f"Nothing was changed. This is what would be:\n{proposal.diff}")
-        return preview_of(proposal)
+        # Of all files, also of those that a person left out: what they decided on must not have moved.
+        return replace(preview_of(proposal), base=whole.base)
 
     return preview
 
