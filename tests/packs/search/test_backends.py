@@ -153,6 +153,12 @@ def test_R11_advertisements_and_strange_links_are_left_out() -> None:
     assert found_on(direct) == [("Direct", "https://notduckduckgo.com/x", "said <so>")]
 
 
+@pytest.mark.parametrize("page", ["<![odd[x]]>", f"&#{'9' * 5_000};", "", "<html>Sign in</html>"], ids=range(4))
+def test_R11_a_page_of_another_kind_is_a_failure(page: str) -> None:
+    with pytest.raises(ServiceFailed, match="cannot be read"):
+        found_on(page)
+
+
 @given(st.text(st.sampled_from('<>/!-[]"= abCDATAhref&#;x1?'), max_size=200))
 def test_R11_any_page_is_read_or_refused(text: str) -> None:
     try:
@@ -174,3 +180,25 @@ def test_R11_any_page_is_read_or_refused(text: str) -> None:
 )
 def test_R11_what_a_page_lists_is_what_is_read(found: list[tuple[str, str, str]]) -> None:
     assert found_on(page(found)) == found
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=10) | st.just("https://example.com/"),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["results", "web", "title", "url", "content", "description"]), inner)
+    ),
+    max_leaves=12,
+)
+
+
+@given(st.sampled_from(SERVICES), JSON | st.fixed_dictionaries({"results": JSON, "web": JSON}))
+async def test_R11_any_json_is_read_or_refused(service: Service, said: object) -> None:
+    body = json.dumps(said).encode()
+    transport = httpx2.MockTransport(lambda _request: httpx2.Response(200, stream=httpx2.ByteStream(body)))
+    async with httpx2.AsyncClient(transport=transport) as client:
+        try:
+            hits = await Services(url="https://example.com").backend(service, client).search("q", limit=5)
+        except ServiceFailed:
+            return
+    assert all(hit.url.startswith("https://") and hit.title for hit in hits)

@@ -75,6 +75,7 @@ def test_R11_a_link_has_one_spelling(link: str, spelled: str) -> None:
         ("&lt;b&gt;", "<b>"),
         ("Ґанок у Києві", "Ґанок у Києві"),
         ("<unfinished", "<unfinished"),
+        (f"a&#{'9' * 5_000};b&#65;", "abA"),
     ],
 )
 def test_R11_text_is_what_it_looks_like(text: str, plain: str) -> None:

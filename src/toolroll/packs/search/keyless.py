@@ -50,7 +50,7 @@ def found_on(page: str) -> Sequence[Found]:
     try:
         reader.feed(page)
         reader.close()
-    except (AssertionError, ValueError) as error:  # how the parser refuses a broken declaration
+    except (AssertionError, ValueError) as error:  # for a broken declaration, and for a number of 4,300 digits
         raise unreadable() from error
     if reader.found or reader.has_nothing:
         return [(title, link, snippet) for title, link, snippet in reader.found if link]
