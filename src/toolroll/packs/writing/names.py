@@ -1,6 +1,7 @@
 """Profile names: slugs, and nothing else. A name is checked before a path is made of it (W3)."""
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from toolroll.errors import PathRefused
@@ -14,6 +15,7 @@ SUFFIX: Final = ".json"
 _SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
+@lru_cache(maxsize=4096)  # a list checks each of a thousand names three times
 def check_profile_name(name: str) -> str:
     """The name itself where it is a slug; `PathRefused` says what a name looks like."""
     if len(name) > MAX_NAME_CHARACTERS or not _SLUG.fullmatch(name):

@@ -6,6 +6,7 @@ Every fault is told, each with its place, in words for the person who writes pos
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
@@ -25,6 +26,8 @@ def timestamp(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+# Kept: the same moments and names stand in every file, and a list of a thousand profiles checks four thousand of them.
+@lru_cache(maxsize=4096)
 def _moment(text: str) -> str:
     try:
         offset = datetime.fromisoformat(text).utcoffset() if "T" in text else None
@@ -35,6 +38,7 @@ def _moment(text: str) -> str:
     return text
 
 
+@lru_cache(maxsize=4096)
 def _day(text: str) -> str:
     try:
         date.fromisoformat(text)
@@ -123,23 +127,6 @@ class StyleProfile(_Fields):
     platforms: Annotated[dict[Platform, PlatformStyle], Field(min_length=1)]
     examples: Annotated[list[Example], Field(min_length=1)]
     changelog: list[ChangelogEntry]
-
-
-class _Tone(BaseModel):
-    tone: str
-
-
-class ProfileHead(BaseModel):
-    """What a list shows of a profile: a tenth of the work of checking all of it."""
-
-    model_config = ConfigDict(frozen=True, strict=True)
-
-    profile_name: str
-    profile_type: ProfileType
-    language: Language
-    version: Count
-    updated_at: Moment
-    voice: _Tone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from pydantic import ValidationError
-
 from toolroll.errors import (
     ChangeRefused,
     FileExists,
@@ -28,7 +26,7 @@ from toolroll.errors import (
 from toolroll.kernel.approval import content_hash
 from toolroll.packs.writing.changes import Difference, differences
 from toolroll.packs.writing.names import DEFAULT, SUFFIX, file_of, name_of
-from toolroll.packs.writing.profile import Language, ProfileHead, ProfileType, StyleProfile
+from toolroll.packs.writing.profile import Language, ProfileType
 from toolroll.packs.writing.stored import MAX_PROFILE_BYTES, SCHEMA, Fields, StoredProfile, encoded, read_stored
 from toolroll.packs.writing.versions import first_version, next_version
 from toolroll.safe.files import private_folder
@@ -217,26 +215,17 @@ def _summary(root: Root, entry: Entry) -> Summary | Unreadable:
     if entry.kind != "file":
         return Unreadable(file=entry.shown, problem=f"it is no file, but a {entry.special or entry.kind}")
     try:
-        head = _head(root.read_bytes(file_of(name), limit_bytes=MAX_PROFILE_BYTES), name)
+        profile = read_stored(root.read_bytes(file_of(name), limit_bytes=MAX_PROFILE_BYTES), name).profile
     except ToolrollError as error:
         return Unreadable(file=entry.shown, problem=error.message)
     return Summary(
         name=name,
-        type=head.profile_type,
-        language=head.language,
-        version=head.version,
-        updated_at=head.updated_at,
-        tone_summary=head.voice.tone,
+        type=profile.profile_type,
+        language=profile.language,
+        version=profile.version,
+        updated_at=profile.updated_at,
+        tone_summary=profile.voice.tone,
     )
-
-
-def _head(data: bytes, name: str) -> ProfileHead | StyleProfile:
-    """What a list shows; the whole is looked at only where this much of it is wrong, to say how."""
-    with suppress(ValidationError):
-        head = ProfileHead.model_validate_json(data)
-        if head.profile_name == name:
-            return head
-    return read_stored(data, name).profile
 
 
 def _bytes(root: Root, place: RelativePath) -> bytes:
