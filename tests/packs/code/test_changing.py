@@ -93,7 +93,7 @@ async def test_C19_XE1_staleness_goes_by_content_never_by_time(coder: Coder) -> 
     os.utime(coder.folder / "f", (0, 0))
     await coder.ok("edit", path="f", old_string="one", new_string="two")
     stamp = (coder.folder / "f").stat()
-    (coder.folder / "f").write_text("TWO\n")
+    (coder.folder / "f").write_text("TWO\n\n")
     os.utime(coder.folder / "f", ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
     for name, more in (
         ("edit", {"old_string": "TWO", "new_string": "x"}),
@@ -101,10 +101,10 @@ async def test_C19_XE1_staleness_goes_by_content_never_by_time(coder: Coder) -> 
     ):
         code, message = await coder.refused(name, path="f", **more)
         assert code == "stale_edit"
-        assert "'f' has changed since you read it" in message
-        assert content_hash("TWO\n") in message
+        assert "'f' has changed since you read it: it had 1 line, and has 2 now" in message
+        assert content_hash("TWO\n\n") in message
         assert "Read it again" in message
-    assert coder.text("f") == "TWO\n"
+    assert coder.text("f") == "TWO\n\n"
 
 
 async def test_C19_what_was_seen_is_kept_with_the_run(coder: Coder) -> None:

@@ -1,5 +1,6 @@
 """What is denied leaks through no tool: answers are the same with the file and without it, but for a count."""
 
+import os
 import re
 from pathlib import Path
 from typing import Final
@@ -123,11 +124,13 @@ async def test_XP3_a_rule_holds_for_links_to_what_is_denied(folder: Path) -> Non
         assert coder.asked == []
 
 
+ROUNDS: Final = int(os.environ.get("TOOLROLL_ROUNDS", "4"))
 NAMES: Final = st.sampled_from(["secrets/a.py", "secrets/b/c.txt", "src/k.gem", "deep/er/x.gem", "src/hidden.py"])
 QUERIES: Final = st.sampled_from(["canary", "c.*y", "def", "import", "x", ".", "secrets", "gem", "hidden", "a"])
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@pytest.mark.slow
+@settings(max_examples=ROUNDS, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(hidden=st.dictionaries(NAMES, st.sampled_from(["def canary(): pass\n", "import os\n", "x", ""])), query=QUERIES)
 @pytest.mark.timeout(120)
 async def test_C2_whatever_is_hidden_and_asked_the_answers_are_the_same(

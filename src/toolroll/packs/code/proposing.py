@@ -8,12 +8,15 @@ from toolroll.kernel.approval import content_hash
 from toolroll.kernel.context import ToolContext
 from toolroll.packs.code.keys import is_by_person
 from toolroll.packs.code.seen import SeenFiles
+from toolroll.packs.code.wording import counted
 from toolroll.safe.names import RelativePath, check_new_part, shown
+from toolroll.workspace.edits.carrier import carry
 from toolroll.workspace.edits.edit import edit_text
 from toolroll.workspace.edits.whole import whole_text
 from toolroll.workspace.history.writing import missing_folders
 from toolroll.workspace.proposal import Change, Proposal
 from toolroll.workspace.symbols.index import Index
+from toolroll.workspace.text import split_lines
 from toolroll.workspace.workspace import Workspace
 
 
@@ -149,8 +152,9 @@ def _check_seen(place: RelativePath, data: bytes, seen: SeenFiles, *, whole: boo
         raise StaleFile(f"You have not read '{name}' in this run. Read it first, then propose the change.", path=name)
     if known.hash != hash_:
         raise StaleFile(
-            f"'{name}' has changed since you read it: it has the hash {hash_} now. Nothing was changed. Read it "
-            "again, and propose the change on what is there.",
+            f"'{name}' has changed since you read it: it had {counted(known.total, 'line')}, and has "
+            f"{len(split_lines(carry(data).text)):,} now, with the hash {hash_}. Nothing was changed. Read it again, "
+            "and propose the change on what is there.",
             path=name,
         )
     if whole and not known.is_whole:
