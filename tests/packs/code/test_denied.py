@@ -124,7 +124,7 @@ async def test_XP3_a_rule_holds_for_links_to_what_is_denied(folder: Path) -> Non
         assert coder.asked == []
 
 
-ROUNDS: Final = int(os.environ.get("TOOLROLL_ROUNDS", "4"))
+ROUNDS: Final = 50 if "TOOLROLL_ROUNDS" in os.environ else 4
 NAMES: Final = st.sampled_from(["secrets/a.py", "secrets/b/c.txt", "src/k.gem", "deep/er/x.gem", "src/hidden.py"])
 QUERIES: Final = st.sampled_from(["canary", "c.*y", "def", "import", "x", ".", "secrets", "gem", "hidden", "a"])
 
