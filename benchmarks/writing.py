@@ -1,0 +1,173 @@
+"""What the tools for writing cost at 1,000 profiles and 100,000 posts, against the targets that they were given.
+
+    python benchmarks/writing.py [--rounds 21] [--posts 100000] [--profiles 1000] [--save]
+
+Wall time of the stores, files in the page cache; every write is synced to the disk, as it is in use. A search is
+measured in a folder that nobody touched since the last one, and right after a save. Building the index is what the very
+first search costs, once.
+"""
+
+import argparse
+import os
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+from statistics import median, quantiles
+
+sys.path.insert(0, str(Path(__file__).parent.parent))  # a script's own folder is on the path, not the one above
+
+from benchmarks.kit import save, table, where
+
+from toolroll.packs.writing.feedback import FeedbackStore
+from toolroll.packs.writing.post_file import PLATFORMS, Draft, file_stem, file_text
+from toolroll.packs.writing.posts import PostStore
+from toolroll.packs.writing.profiles import ProfileStore
+
+NOW = datetime(2026, 2, 9, 10, tzinfo=UTC)
+WORDS_A_POST = 120
+COMMON = tuple("ми про це не команда робота люди коли день нові можна ідея the of work team people time new".split())
+STEMS = "вигоран розвит стартап продукт зустріч проєкт клієнт навчан подорож кав маркетинг дизайн growth leader focus"
+ENDINGS = ("", "а", "у", "ом", "ами", "ing", "s")
+
+Row = tuple[str, float, list[float]]
+"""What was measured, its target in ms, and the seconds it took each time."""
+
+
+def vocabulary() -> list[str]:
+    """Some 10,000 words, as unevenly used as words are."""
+    made = [f"{stem}{number or ''}{end}" for number in range(100) for stem in STEMS.split() for end in ENDINGS]
+    return [*COMMON, *made]
+
+
+def drafts(number: int) -> Iterator[Draft]:
+    chosen = random.Random(1)
+    words = vocabulary()
+    weights = [1 / rank for rank in range(1, len(words) + 1)]
+    for at in range(number):
+        text = chosen.choices(words, weights, k=WORDS_A_POST)
+        topic = " ".join(chosen.choices(words[len(COMMON) :], k=2))
+        yield Draft(content=" ".join(text), platform=PLATFORMS[at % 3], topic=f"{topic} {at}")
+
+
+def make_posts(store: PostStore, number: int) -> None:
+    """As `save` would write them, without a sync for each; dated so that nothing about them is fresh."""
+    store.folder.mkdir(parents=True)
+    for at, draft in enumerate(drafts(number)):
+        moment = NOW - timedelta(minutes=at)
+        path = store.folder / f"{file_stem(draft, moment)}.md"
+        path.write_text(file_text(draft, moment), encoding="utf-8")
+        os.utime(path, (moment.timestamp(), moment.timestamp()))
+    settle(store)
+
+
+def settle(store: PostStore) -> None:
+    """Let the folder look as if nobody had touched it for a while."""
+    os.utime(store.folder, (NOW.timestamp(), NOW.timestamp() + next(MOMENTS)))
+
+
+MOMENTS = count()
+
+
+def timed(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def repeated(work: Callable[[], object], rounds: int, before: Callable[[], object] = lambda: None) -> list[float]:
+    found = []
+    for turn in range(rounds + 1):
+        before()
+        took = timed(work)
+        if turn:  # the first one warms up
+            found.append(took)
+    return found
+
+
+def post_rows(folder: Path, posts: int, rounds: int) -> tuple[list[Row], str]:
+    with PostStore(folder) as store:
+        make_posts(store, posts)
+        built = timed(lambda: store.search(["вигорання"]))
+        draft = Draft(content="Текст " * WORDS_A_POST, platform="linkedin", topic="вигорання на роботі")
+        searches = {"a rare word": ["дизайн99ом"], "three words": ["вигорання", "burnout", "leader"], "a common one": ["про"]}
+        rows: list[Row] = []
+        for name, keywords in searches.items():
+            found = store.search(keywords).total
+            took = repeated(lambda keywords=keywords: store.search(keywords), rounds)
+            rows.append((f"read_past_posts, {name} ({found:,} posts)", 200, took))
+        filtered = repeated(lambda: store.search(["вигорання"], platform="x"), rounds)
+        rows.append(("read_past_posts, one platform", 200, filtered))
+        rows.append(("save_to_file", 50, repeated(lambda: store.save(draft, now=NOW), rounds)))
+        after = repeated(lambda: store.search(["вигорання"]), rounds, before=lambda: store.save(draft, now=NOW))
+        rows.append(("read_past_posts, right after a save", 200, after))
+    return rows, f"Building the index of {posts:,} posts took {built:.1f} s."
+
+
+def profile_fields(number: int) -> dict[str, object]:
+    voice = {name: "дружній, трохи іронічний" for name in ("tone", "formality", "personality")}
+    voice |= {name: "короткі речення" for name in ("sentence_style", "paragraph_style", "emoji_usage")}
+    phrases = {name: ["ось у чому штука"] for name in ("hooks", "closings", "signature_phrases", "avoid")}
+    platform = {"max_length": 1_300, "structure": "hook, історія", "formatting": "абзаци", "tone_override": None}
+    example = {"id": "1", "platform": "linkedin", "text": "Текст " * 200, "why_good": "голос", "added_at": "2026-02-09"}
+    return {
+        "profile_name": "default" if number == 0 else f"competitor-{number}",
+        "profile_type": "personal" if number == 0 else "reference",
+        "source": "posts",
+        "language": "uk",
+        "voice": {**voice, **phrases},
+        "platforms": {"linkedin": platform},
+        "examples": [example],
+    }
+
+
+def profile_rows(folder: Path, profiles: int, rounds: int) -> list[Row]:
+    store, feedback = ProfileStore(folder), FeedbackStore(folder)
+    for number in range(profiles):
+        store.create(profile_fields(number), now=NOW)
+    turn = count()
+    update = repeated(
+        lambda: store.update("default", {"voice.tone": f"тон {next(turn)}"}, reason="фідбек", now=NOW), rounds
+    )
+    return [
+        ("read_style_profile", 50, repeated(lambda: store.read("default"), rounds)),
+        ("update_style_profile", 100, update),
+        ("list_profiles, for the first time", 100, repeated(lambda: ProfileStore(folder).listing(), rounds)),
+        ("list_profiles, again", 100, repeated(store.listing, rounds)),
+        ("track_feedback", 50, repeated(lambda: feedback.track("too_formal", "занадто формально", now=NOW), rounds)),
+    ]
+
+
+def cells(row: Row) -> list[str]:
+    name, target, took = row
+    middle, high = median(took) * 1e3, quantiles(took, n=20)[-1] * 1e3
+    return [name, f"{middle:.1f}", f"{high:.1f}", f"{target:.0f}", f"{target / middle:.0f}"]
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    options.add_argument("--rounds", type=int, default=21, help="how often each is measured (at least 2)")
+    options.add_argument("--posts", type=int, default=100_000)
+    options.add_argument("--profiles", type=int, default=1_000)
+    options.add_argument("--save", action="store_true", help="write the section of RESULTS.md")
+    chosen = options.parse_args()
+    rounds = max(chosen.rounds, 2)
+    with tempfile.TemporaryDirectory() as folder:
+        rows = profile_rows(Path(folder), chosen.profiles, rounds)
+        more, built = post_rows(Path(folder), chosen.posts, rounds)
+    text = (
+        f"{where()}; {chosen.profiles:,} profiles, {chosen.posts:,} posts, {rounds} rounds.\n\n"
+        f"{table(['', 'ms', '95 % ms', 'target ms', '× better'], [cells(row) for row in [*rows, *more]])}\n"
+        f"{built} The load average of the machine was {os.getloadavg()[1]:.1f}.\n"
+    )
+    print(text)
+    if chosen.save:
+        save("writing", text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+"""The store of posts: a Markdown file each, under a name that was free, and searched by their words (W14, W15)."""
+
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from toolroll.errors import FileExists
+from toolroll.packs.writing.post_file import SUFFIX, Draft, Platform, file_stem, file_text
+from toolroll.packs.writing.post_index import Found, PostIndex
+from toolroll.safe.files import PRIVATE_FILE_MODE, private_folder
+from toolroll.safe.names import RelativePath
+from toolroll.safe.root import Root
+
+FOLDER: Final = Path("output") / "generated"
+INDEX: Final = Path(".index") / "posts.sqlite3"
+MAX_SAME_NAME: Final = 10_000
+"""Posts of one day, topic and platform: more are a program that runs wild."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedPost:
+    """A post that is on the disk."""
+
+    file: str
+    path: Path
+
+
+class PostStore:
+    """The posts below a data folder, in `output/generated/`. Processes and threads may share it."""
+
+    def __init__(self, data: Path) -> None:
+        self.folder: Final = data / FOLDER
+        self._index = PostIndex(data / INDEX, self.folder)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the index; the next search opens it again."""
+        self._index.close()
+
+    def save(self, draft: Draft, *, now: datetime) -> SavedPost:
+        """Write a post that was never there before; where its name is taken, also by another process, with -2, -3."""
+        moment = now.astimezone(UTC)
+        stem, data = file_stem(draft, moment), file_text(draft, moment).encode()
+        folder = self.folder if self.folder.is_dir() else private_folder(self.folder)
+        with closing(Root(folder)) as root:
+            name = _create(root, stem, data)
+        return SavedPost(file=name, path=folder / name)
+
+    def search(self, keywords: list[str], *, platform: Platform | None = None, limit: int = 5) -> Found:
+        """Posts that have at least one of the keywords in topic, text or file name, the best first."""
+        return self._index.search(keywords, platform=platform, limit=limit)
+
+
+def _create(root: Root, stem: str, data: bytes) -> str:
+    for number in count(1):
+        name = f"{stem}{SUFFIX}" if number == 1 else f"{stem}-{number}{SUFFIX}"
+        try:
+            # Only the system can say that a name is free and take it in one step.
+            root.create_file(RelativePath(parts=(name,)), data, mode=PRIVATE_FILE_MODE)
+        except FileExists:
+            if number >= MAX_SAME_NAME:
+                raise
+        else:
+            return name
+    raise AssertionError  # pragma: no cover - `count` does not end
