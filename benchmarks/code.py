@@ -1,4 +1,4 @@
-"""What the code pack's engines cost: the symbol index, beside universal-ctags and `ast`.
+"""What the code pack's engines cost: search beside ripgrep, the symbol index beside universal-ctags and `ast`.
 
     python benchmarks/code.py [--files 15000] [--rounds 200] [--save]
 
@@ -8,6 +8,7 @@ this process and of all it started; on a busy machine compare these, and the rat
 
 import argparse
 import ast
+import asyncio
 import os
 import random
 import resource
@@ -30,12 +31,21 @@ sys.path.insert(0, str(Path(__file__).parent.parent))  # a script's own folder i
 from benchmarks.kit import save, table, where
 
 from toolroll.safe.names import RelativePath
+from toolroll.safe.ripgrep import ripgrep_path
+from toolroll.workspace.search import search
 from toolroll.workspace.symbols.index import Index
 from toolroll.workspace.workspace import Workspace
 
 MAX_BYTES = 1 << 20
 AST_SAMPLE = 1_500
 CHANGES = 30
+SEARCH_ROUNDS = 7
+PATTERNS = {
+    "a rare word": "ArgumentDefaultsHelpFormatter",
+    "a common word": "return",
+    "a regular expression": r"def \w+\(self, \w+: \w+\)",
+    "no match": "xyzzy_is_nowhere",
+}
 
 
 @dataclass
@@ -183,17 +193,51 @@ def measure_answers(index: Index, folder: Path, files: list[Path], rounds: int) 
     return table(["warm, ms on the wall", "median", "95 of 100 below"], rows)
 
 
+def measure_search(count: int) -> str:
+    """`search_files` beside ripgrep alone, in turns; both find every matching line, ripgrep prints them all."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "tree"
+        size = make_tree(folder, count)
+        with Workspace(folder, state=Path(name) / "state") as workspace:
+            rows = [_search_row(workspace, told, pattern) for told, pattern in PATTERNS.items()]
+    heading = ["pattern", "matching lines", "CPU × rg", "wall × rg", "rg CPU ms"]
+    return (
+        f"{where()}; {count:,} files, {size / 1e6:.0f} MB; load {os.getloadavg()[0]:.1f}.\n\n{table(heading, rows)}\n"
+    )
+
+
+def _search_row(workspace: Workspace, told: str, pattern: str) -> list[str]:
+    cpu, wall, floors = [], [], []
+    total = 0
+    for _ in range(SEARCH_ROUNDS):
+        with spending() as ours:
+            total = asyncio.run(search(workspace, pattern)).total
+        with spending() as theirs:
+            subprocess.run(
+                [ripgrep_path(), "--no-config", "-n", "-e", pattern, "--", "./"],
+                cwd=workspace.root,
+                stdout=subprocess.DEVNULL,
+                check=False,
+            )
+        cpu.append(ours.cpu / theirs.cpu)
+        wall.append(ours.wall / theirs.wall)
+        floors.append(theirs.cpu * 1000)
+    return [told, f"{total:,}", f"{median(cpu):.2f}", f"{median(wall):.2f}", f"{median(floors):.0f}"]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--files", type=int, default=15_000)
     parser.add_argument("--rounds", type=int, default=200, help="so many answers of each kind")
+    parser.add_argument("--only", choices=["search", "symbol index"], help="measure this alone")
     parser.add_argument("--save", action="store_true", help="write the section of RESULTS.md")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    parts: dict[str, Callable[[], str]] = {  # search has its place here
+    parts: dict[str, Callable[[], str]] = {
+        "search": lambda: measure_search(options.files),
         "symbol index": lambda: measure_index(options.files, options.rounds),
     }
-    for name, measure in parts.items():
+    for name, measure in parts.items() if options.only is None else [(options.only, parts[options.only])]:
         text = measure()
         print(text)
         if options.save:

@@ -46,7 +46,7 @@ class FileMatches:
 class SearchResult:
     """What matched, by path. `total` lines in `matching_files` files; all numbers are at least so where time ran out.
 
-    `skipped` is complete only where nothing matched.
+    `searched` and `skipped` are complete only where nothing matched: else only files with matches are counted.
     """
 
     files: tuple[FileMatches, ...]
@@ -94,6 +94,8 @@ async def search(
     counts = await count_matches(workspace, asked.arguments, scope, clock)
     if counts.failed:
         await _check_pattern(asked)
+    if not counts.matching and not counts.timed_out:
+        counts = await count_matches(workspace, asked.arguments, scope, clock, with_all=True)
     most = workspace.limits.matches if max_matches is None else max_matches
     files = await _matches_of(workspace, asked, list(_first(counts.matching, most)), most, clock)
     skipped = Skipped(timed_out=counts.timed_out or clock.left_s == 0)
