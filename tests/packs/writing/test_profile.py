@@ -62,6 +62,7 @@ WRONG = {
     "version true": ("version", True, "must be a whole number"),
     "version text": ("version", "1", "must be a whole number"),
     "created_at": ("created_at", "yesterday", "must be a moment in UTC, such as 2026-02-09T10:00:00Z"),
+    "created_at odd": ("created_at", "2026-02-30T10:00:00Z", "must be a moment in UTC, such as 2026-02-09T10:00:00Z"),
     "created_at day": ("created_at", "2026-02-09", "must be a moment in UTC, such as 2026-02-09T10:00:00Z"),
     "updated_at zone": (
         "updated_at",

@@ -11,6 +11,7 @@ from tests.packs.writing.profile_samples import NOW, draft, fields, put, state_o
 
 from toolroll import Agent, Reject
 from toolroll.kernel.approval import ApprovalRequest, Approve
+from toolroll.kernel.context import Run
 from toolroll.kernel.policy import Policy, Rule
 from toolroll.kernel.tool import Tool
 from toolroll.models.obedient import ObedientModel
@@ -23,7 +24,7 @@ from toolroll.packs.writing.profile_tools import (
     update_style_profile,
 )
 from toolroll.packs.writing.profiles import ProfileStore
-from toolroll.testing import RecordedRun, RecordingApprover, call_tool, check_tool, make_run
+from toolroll.testing import RecordingApprover, call_tool, check_tool, make_run
 
 CHANGES = {"voice.formality": "casual але експертний", "voice.signature_phrases": ["давайте чесно", "спойлер:"]}
 STAMP = "2026-01-01T12:00:00Z"
@@ -48,12 +49,12 @@ def person() -> RecordingApprover:
 
 
 @pytest.fixture
-async def run(data: Path, person: RecordingApprover) -> AsyncIterator[RecordedRun]:
+async def run(data: Path, person: RecordingApprover) -> AsyncIterator[Run]:
     async with make_run(deps={"data": data}, approver=person) as made:
         yield made
 
 
-async def answer(tool: Tool, run: RecordedRun, **arguments: object) -> dict[str, Any]:
+async def answer(tool: Tool, run: Run, **arguments: object) -> dict[str, Any]:
     """What a model reads, as data; a failure says so in both ways."""
     result = await call_tool(tool, run, **arguments)
     found: dict[str, Any] = json.loads(result.text)
@@ -64,7 +65,7 @@ async def answer(tool: Tool, run: RecordedRun, **arguments: object) -> dict[str,
 
 
 def test_W10_W12_W13_W19_the_tools_take_what_the_contract_says() -> None:
-    told = {tool.name: tool.parameters for tool in PROFILE_TOOLS}
+    told: dict[str, Any] = {tool.name: tool.parameters for tool in PROFILE_TOOLS}
     name = {"type": "string", "default": "default", "description": "The profile's name."}
     assert told["read_style_profile"]["properties"] == {"profile_name": name}
     assert told["read_style_profile"].get("required", []) == []
@@ -98,11 +99,11 @@ def test_W12_only_the_update_needs_leave() -> None:
     }
 
 
-async def test_W10_the_profile_is_read(store: ProfileStore, run: RecordedRun) -> None:
+async def test_W10_the_profile_is_read(store: ProfileStore, run: Run) -> None:
     assert await answer(read_style_profile, run) == {"success": True, "profile": fields()}
 
 
-async def test_W10_a_turn_reads_a_profile_once(store: ProfileStore, run: RecordedRun, data: Path) -> None:
+async def test_W10_a_turn_reads_a_profile_once(store: ProfileStore, run: Run, data: Path) -> None:
     first = await answer(read_style_profile, run)
     put(data, "{damaged")
     assert first == await answer(read_style_profile, run, profile_name="default")
@@ -110,7 +111,7 @@ async def test_W10_a_turn_reads_a_profile_once(store: ProfileStore, run: Recorde
         assert (await answer(read_style_profile, next_turn))["error"] == "profile_invalid"
 
 
-async def test_W10_a_profile_that_is_not_there_is_told_with_the_others(store: ProfileStore, run: RecordedRun) -> None:
+async def test_W10_a_profile_that_is_not_there_is_told_with_the_others(store: ProfileStore, run: Run) -> None:
     store.create(draft(profile_name="competitor-maria", profile_type="reference"), now=NOW)
     for tool, more in ((read_style_profile, {}), (update_style_profile, {"changes": CHANGES, "reason": "r"})):
         assert await answer(tool, run, profile_name="competitor-alex", **more) == {
@@ -121,7 +122,7 @@ async def test_W10_a_profile_that_is_not_there_is_told_with_the_others(store: Pr
         }
 
 
-async def test_W10_without_a_default_profile_the_hint_is_to_run_init(run: RecordedRun, data: Path) -> None:
+async def test_W10_without_a_default_profile_the_hint_is_to_run_init(run: Run, data: Path) -> None:
     found = await answer(read_style_profile, run)
     assert (found["error"], found["available_profiles"]) == ("profile_not_found", [])
     assert "`ghostpen init`" in found["message"]
@@ -131,7 +132,7 @@ async def test_W10_without_a_default_profile_the_hint_is_to_run_init(run: Record
     assert found["available_profiles"] == ["alex"]
 
 
-async def test_W10_W2_a_damaged_profile_says_what_is_broken(run: RecordedRun, data: Path) -> None:
+async def test_W10_W2_a_damaged_profile_says_what_is_broken(run: Run, data: Path) -> None:
     put(data, fields(language="ru", examples=[]))
     found = await answer(read_style_profile, run)
     assert found["error"] == "profile_invalid"
@@ -141,12 +142,12 @@ async def test_W10_W2_a_damaged_profile_says_what_is_broken(run: RecordedRun, da
 
 
 @pytest.mark.parametrize("name", ["../default", "CON", "x" * 300, "-a", "e\u0301"], ids=ascii)
-async def test_W3_XJ7_a_hostile_name_is_refused_by_every_tool(store: ProfileStore, run: RecordedRun, name: str) -> None:
+async def test_W3_XJ7_a_hostile_name_is_refused_by_every_tool(store: ProfileStore, run: Run, name: str) -> None:
     for tool, more in ((read_style_profile, {}), (update_style_profile, {"changes": CHANGES, "reason": "r"})):
         assert (await answer(tool, run, profile_name=name, **more))["error"] == "path_validation"
 
 
-async def test_W13_the_profiles_are_listed(store: ProfileStore, run: RecordedRun) -> None:
+async def test_W13_the_profiles_are_listed(store: ProfileStore, run: Run) -> None:
     store.create(draft(profile_name="alex", profile_type="reference", language="en"), now=NOW)
     found = await answer(list_profiles, run)
     assert (list(found), found["total"]) == (["success", "profiles", "total"], 2)
@@ -160,7 +161,7 @@ async def test_W13_the_profiles_are_listed(store: ProfileStore, run: RecordedRun
     }
 
 
-async def test_W13_no_profiles_is_an_empty_list_with_a_hint(run: RecordedRun, data: Path) -> None:
+async def test_W13_no_profiles_is_an_empty_list_with_a_hint(run: Run, data: Path) -> None:
     found = await answer(list_profiles, run)
     assert (found["profiles"], found["total"]) == ([], 0)
     assert "`ghostpen init`" in found["hint"]
@@ -170,7 +171,7 @@ async def test_W13_no_profiles_is_an_empty_list_with_a_hint(run: RecordedRun, da
 
 
 async def test_W12_an_update_is_shown_old_and_new_and_made_after_a_yes(
-    store: ProfileStore, run: RecordedRun, person: RecordingApprover
+    store: ProfileStore, run: Run, person: RecordingApprover
 ) -> None:
     found = await answer(update_style_profile, run, changes=CHANGES, reason="3x фідбек: too_formal")
     entry = {
@@ -194,7 +195,7 @@ async def test_W12_an_update_is_shown_old_and_new_and_made_after_a_yes(
 
 
 async def test_W12_no_line_of_a_value_passes_for_another_field(
-    store: ProfileStore, run: RecordedRun, person: RecordingApprover
+    store: ProfileStore, run: Run, person: RecordingApprover
 ) -> None:
     changes = {"voice.tone": "a\n\nvoice.avoid\n- b", "voice.hooks": ["c\nd", "e"], "voice.closings": []}
     await answer(update_style_profile, run, changes=changes | {"source": ""}, reason="r")
@@ -217,7 +218,7 @@ async def test_W12_a_no_changes_nothing(store: ProfileStore, data: Path) -> None
 
 
 async def test_W12_nobody_is_asked_about_what_cannot_be(
-    store: ProfileStore, run: RecordedRun, person: RecordingApprover, data: Path
+    store: ProfileStore, run: Run, person: RecordingApprover, data: Path
 ) -> None:
     store.create(draft(profile_name="alex", profile_type="reference"), now=NOW)
     put(data, fields(profile_name="newer", schema_version=2))
@@ -228,25 +229,27 @@ async def test_W12_nobody_is_asked_about_what_cannot_be(
         ("default", {}, "validation_failed"),
         ("default", {"voice.tone": "x", "version": 7}, "validation_failed"),
         ("default", {"voice.tone": "x", "platforms.linkedin.max_length": True}, "validation_failed"),
-        ("default", {"voice.tone": "x", "voice.hooks": [1]}, "validation_failed"),
+        ("default", {"voice.tone": "x", "voice.hooks": {}}, "validation_failed"),
         ("default", {"voice.tone": "x", "__class__": {}}, "validation_failed"),
     ]
     for name, changes, code in refused:
         found = await answer(update_style_profile, run, profile_name=name, changes=changes, reason="r")
         assert found["error"] == code
-    assert found["fields"] == ["__class__"]
-    assert "Nothing was changed" in found["message"]
+        assert "changed" in found["message"]
+        assert code != "validation_failed" or found["fields"] == [
+            path for path in changes or ["changes"] if path != "voice.tone"
+        ]
     assert person.requests == []
     assert before == state_of(data)
 
 
 @pytest.mark.parametrize("reason", ["", "  ", "x" * 501])
-async def test_W12_a_reason_is_needed(store: ProfileStore, run: RecordedRun, reason: str) -> None:
+async def test_W12_a_reason_is_needed(store: ProfileStore, run: Run, reason: str) -> None:
     result = await call_tool(update_style_profile, run, changes=CHANGES, reason=reason)
     assert result.code == "invalid_arguments"
 
 
-async def test_XJ6_a_change_that_stands_twice_is_refused(store: ProfileStore, run: RecordedRun) -> None:
+async def test_XJ6_a_change_that_stands_twice_is_refused(store: ProfileStore, run: Run) -> None:
     raw = '{"changes": {"voice.tone": "a", "voice.tone": "b"}, "reason": "r"}'
     assert (await update_style_profile.execute_raw(raw, run.context())).code == "invalid_json"
 
@@ -265,7 +268,7 @@ async def test_W12_XA1_a_profile_that_changed_after_it_was_shown_is_not_overwrit
 
 
 async def test_W12_a_rule_of_the_user_may_stand_for_the_yes(store: ProfileStore, data: Path) -> None:
-    policy = Policy([Rule(action="allow", tool="update_style_profile")])
+    policy = Policy((Rule(action="allow", tool="update_style_profile"),))
     async with make_run(deps={"data": data}, approver=None, policy=policy) as run:
         assert (await answer(update_style_profile, run, changes=CHANGES, reason="r"))["version"] == 2
 
@@ -292,7 +295,7 @@ async def test_W12_the_obedient_model_updates_after_a_yes(store: ProfileStore, d
     assert len(person.requests) == 1
 
 
-async def test_W19_feedback_is_counted_and_leads_to_a_suggestion(run: RecordedRun) -> None:
+async def test_W19_feedback_is_counted_and_leads_to_a_suggestion(run: Run) -> None:
     said = {"category": "too_formal", "raw_feedback": "занадто офіційно"}
     assert await answer(track_feedback, run, **said) == {
         "success": True,
@@ -309,12 +312,12 @@ async def test_W19_feedback_is_counted_and_leads_to_a_suggestion(run: RecordedRu
     )
 
 
-async def test_W19_there_are_twelve_categories_and_no_other(run: RecordedRun) -> None:
+async def test_W19_there_are_twelve_categories_and_no_other(run: Run) -> None:
     result = await call_tool(track_feedback, run, category="too_blue", raw_feedback="x")
     assert result.code == "invalid_arguments"
 
 
-async def test_W19_an_accepted_update_resolves_the_count(store: ProfileStore, run: RecordedRun, data: Path) -> None:
+async def test_W19_an_accepted_update_resolves_the_count(store: ProfileStore, run: Run, data: Path) -> None:
     for _ in range(3):
         await answer(track_feedback, run, category="too_formal", raw_feedback="x")
     await answer(track_feedback, run, category="hook_weak", raw_feedback="x")
@@ -324,7 +327,7 @@ async def test_W19_an_accepted_update_resolves_the_count(store: ProfileStore, ru
 
 
 async def test_W19_a_file_error_is_logged_and_the_run_goes_on(
-    store: ProfileStore, run: RecordedRun, data: Path, caplog: pytest.LogCaptureFixture
+    store: ProfileStore, run: Run, data: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (data / "feedback-tracker.json").write_text("{damaged")
     with caplog.at_level(logging.WARNING):

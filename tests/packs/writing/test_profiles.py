@@ -110,14 +110,12 @@ def test_W20_a_profile_that_could_not_be_read_back_is_not_written(store: Profile
 
 
 def test_W10_without_profiles_the_hint_is_to_run_init(store: ProfileStore, data: Path) -> None:
-    for use in (
-        store.read,
-        update_in(store),
-        lambda name: store.delete(name) if name != "default" else store.read(name),
-    ):
-        for name in ("default", "alex"):
-            with pytest.raises(ProfileMissing) as refused:
-                use(name)
+    uses: list[tuple[Use, str]] = [
+        (use, name) for use in (store.read, update_in(store)) for name in ("default", "alex")
+    ]
+    for use, name in [*uses, (store.delete, "alex")]:
+        with pytest.raises(ProfileMissing) as refused:
+            use(name)
         assert refused.value.message == f"Profile '{name}' not found. Run `ghostpen init` to make your own."
         assert refused.value.available == ()
     assert not data.exists(), "reading makes nothing"
@@ -204,6 +202,8 @@ def test_W12_a_reference_profile_is_not_updated(store: ProfileStore, data: Path)
             use("alex")
         assert refused.value.code == "reference_profile"
     assert before == state_of(data)
+    made = store.update("alex", CHANGE, reason="by hand", now=NOW, by_person=True)
+    assert (made.entry["version"], store.read("alex").profile.profile_type) == (2, "reference")
 
 
 def test_W12_XE1_an_update_of_what_has_changed_since_is_refused(store: ProfileStore, data: Path) -> None:

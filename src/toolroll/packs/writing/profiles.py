@@ -125,11 +125,19 @@ class ProfileStore:
         )
 
     def update(
-        self, name: str, changes: Mapping[str, object], *, reason: str, now: datetime, base: str | None = None
+        self,
+        name: str,
+        changes: Mapping[str, object],
+        *,
+        reason: str,
+        now: datetime,
+        base: str | None = None,
+        by_person: bool = False,
     ) -> Updated:
         """Make all changes, or none: the next version, with an entry in the history.
 
-        With `base`, `StaleFile` where the file is no longer the one that has this hash.
+        With `base`, `StaleFile` where the file is no longer the one that has this hash. A reference profile is changed
+        only by a person themselves, never on feedback.
         """
         place = file_of(name)
         if not self._folder.is_dir():
@@ -137,7 +145,7 @@ class ProfileStore:
         with self._writing() as root:
             data = self._old(root, name, place)
             stored = read_stored(data, name)
-            _check_can_change(stored)
+            _check_can_change(stored, by_person=by_person)
             if base is not None and base != stored.hash:
                 told = f"Profile '{name}' was changed meanwhile, and nothing was written. Read it, and propose it anew."
                 raise StaleFile(told, path=str(place))
@@ -259,12 +267,12 @@ def _fitting(name: str, fields: Mapping[str, object]) -> bytes:
     return data
 
 
-def _check_can_change(stored: StoredProfile) -> None:
+def _check_can_change(stored: StoredProfile, *, by_person: bool = False) -> None:
     name = stored.profile.profile_name
     if stored.is_newer:
         told = f"Profile '{name}' was written by a newer version of this program. It is read, and not changed."
         raise ProfileNewer(f"{told} Update the program.", profile=name)
-    if stored.profile.profile_type == "reference":
+    if stored.profile.profile_type == "reference" and not by_person:
         told = f"Profile '{name}' is a reference profile: it is not updated by feedback. Nothing was changed."
         raise ProfileFixed(f"{told} Its owner can edit the file, or make the profile anew.", profile=name)
 
