@@ -10,6 +10,7 @@ from tests.cli.pseudo import TOOLS, Pseudo, environment, toolroll
 from toolroll.cli.main import run
 from toolroll.cli.parameters import Parameter, list_parameters
 from toolroll.cli.session import Session
+from toolroll.packs.registry import PACKS
 from toolroll.packs.standard import TOOLS as STANDARD
 
 
@@ -21,7 +22,9 @@ def out(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> s
 
 
 def test_S3_the_list_has_every_tool_with_its_effect(capsys: pytest.CaptureFixture[str]) -> None:
-    assert out(capsys, "tools", "list") == (
+    listed = out(capsys, "tools", "list")
+    assert all(f"  {line.name} " in listed for pack in PACKS for line in pack.tools)
+    assert out(capsys, "tools", "list", "--pack", "standard") == (
         "standard: Ending a run, and keeping a list of what is to be done.\n"
         "  done         reads  End the run with a final message for the user.\n"
         "  write_todos  reads  Write down the whole list of todos for this run.\n"
