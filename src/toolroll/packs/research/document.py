@@ -1,0 +1,106 @@
+"""The document: what the model wrote, with footnotes that lead to what a search found (R12, R22, R23).
+
+A document is shown by pages that load pictures. A picture whose address holds what was read would carry it out as soon
+as somebody looks (XL14): so pictures become links.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
+from datetime import date
+from typing import Final
+
+from toolroll.kernel.conversation import AssistantBlock, AssistantMessage, ServerBlock
+from toolroll.packs.research.prompts import title_of
+from toolroll.packs.search.sources import Source, cited_text, footnotes
+
+MAX_TALK_CHARACTERS: Final = 1_000
+"""Before the title: "I will first look at the market."; what is longer belongs to the document."""
+
+_TITLE: Final = re.compile(r"^# .", re.MULTILINE)
+_MARK: Final = re.compile(r"\[\^([0-9]{1,9})\](?!:)")
+_MARK_AFTER_BLANK: Final = re.compile(r" ?\[\^([0-9]{1,9})\](?!:)")
+_NOTE: Final = re.compile(r"^\[\^([0-9]{1,9})\]:.*\n?", re.MULTILINE)
+_CODE: Final = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)", re.DOTALL)
+_PICTURE: Final = re.compile(r"!(?=\[)")
+_LOADED: Final = re.compile(
+    r"<(?=/?(?:audio|embed|iframe|image|img|input|link|object|picture|script|source|style|svg|video)\b)", re.IGNORECASE
+)
+
+
+def written_text(message: AssistantMessage, sources: Sequence[Source]) -> str:
+    """What a model wrote, with the marks of what it cites, without what it said on the way to its title."""
+    parts = (cited_text(replace(message, blocks=blocks), sources).strip() for blocks in _between_searches(message))
+    text = "\n\n".join(part for part in parts if part)
+    title = _TITLE.search(text)
+    return text[title.start() :] if title and title.start() <= MAX_TALK_CHARACTERS else text
+
+
+def new_document(idea: str, text: str, sources: Sequence[Source], *, note: str = "") -> str:
+    """A whole document. `note` says what is wrong with it, if something is."""
+    body = _linked(text.strip(), sources, known=())
+    titled = body if body.startswith("# ") else f"# {title_of(idea)}\n\n{body}"
+    return _joined(titled, note, _list(body, sources))
+
+
+def updated_document(before: str, text: str, sources: Sequence[Source], *, today: date, note: str = "") -> str:
+    """The document with a part more, `## Update - <date>`; what was there stays as it is."""
+    own = re.sub(r"\A# .*\n*", "", text.strip())
+    body = _linked(own or text.strip(), sources, known=_notes_in(before))
+    return _joined(before.rstrip(), f"## Update - {today.isoformat()}", body, note, _list(body, sources, level=3))
+
+
+def numbered(sources: Iterable[Source], *, after: str | None) -> tuple[Source, ...]:
+    """The sources with numbers that the footnotes of an earlier text do not use."""
+    used = max(map(int, _notes_in(after or "")), default=0)
+    return tuple(source.model_copy(update={"number": source.number + used}) for source in sources)
+
+
+def _between_searches(message: AssistantMessage) -> list[tuple[AssistantBlock, ...]]:
+    """A model does not search in the middle of a sentence: what comes after begins anew."""
+    parts: list[list[AssistantBlock]] = [[]]
+    for block in message.blocks:
+        if isinstance(block, ServerBlock):
+            parts.append([])
+        else:
+            parts[-1].append(block)
+    return [tuple(part) for part in parts]
+
+
+def _linked(text: str, sources: Sequence[Source], *, known: Collection[str]) -> str:
+    """The text with no mark that leads nowhere, no second note for one mark, and nothing that loads by itself."""
+    ours = {str(source.number) for source in sources}
+    text = _NOTE.sub(lambda note: "" if note[1] in ours or note[1] in known else note[0], text).rstrip()
+    leads = ours | set(known) | _notes_in(text)
+
+    def mended(prose: str) -> str:
+        prose = _MARK_AFTER_BLANK.sub(lambda mark: mark[0] if mark[1] in leads else "", prose)
+        return _LOADED.sub("&lt;", _PICTURE.sub("", prose))
+
+    return _outside_code(text, mended)
+
+
+def _outside_code(text: str, change: Callable[[str], str]) -> str:
+    return "".join(part if index % 2 else change(part) for index, part in enumerate(_CODE.split(text)))
+
+
+def _notes_in(text: str) -> set[str]:
+    return set(_NOTE.findall(text))
+
+
+def _list(body: str, sources: Sequence[Source], *, level: int = 2) -> str:
+    """All sources: as footnotes where the text refers to them, as links where it does not."""
+    if not sources:
+        return ""
+    marks = set(_MARK.findall(body))
+    cited = [source for source in sources if str(source.number) in marks]
+    others = [f"- {_link(source)}" for source in sources if str(source.number) not in marks]
+    return _joined(f"{'#' * level} Sources", "\n".join(others), footnotes(cited)).rstrip()
+
+
+def _link(source: Source) -> str:
+    return footnotes([source]).partition(": ")[2]
+
+
+def _joined(*parts: str) -> str:
+    return "\n\n".join(part for part in parts if part) + "\n"

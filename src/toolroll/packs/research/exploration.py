@@ -1,0 +1,261 @@
+"""An exploration from an idea to its document: look what is there, generate, write, log (R21-R24)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal, TypeAlias
+
+from typing_extensions import Unpack
+
+from toolroll.agent.cost import total_cost
+from toolroll.errors import FileMissing, ModelError, UsageError
+from toolroll.kernel.context import random_id, utc_now
+from toolroll.kernel.tool import Tool
+from toolroll.models.model import Model, WebSearch
+from toolroll.packs.research.document import new_document, numbered, updated_document, written_text
+from toolroll.packs.research.exploring import Research, ResearchOptions, connected, generated, tools_for
+from toolroll.packs.research.frameworks import Framework
+from toolroll.packs.research.ideas import entry_named, explored, idea_path, related_list
+from toolroll.packs.research.log import LogEntry, log_path, with_entry
+from toolroll.packs.research.prompts import (
+    MAX_CONTEXT_CHARACTERS,
+    MAX_IDEA_CHARACTERS,
+    Phase,
+    notes_prompt,
+    system_prompt,
+    title_of,
+    user_prompt,
+)
+from toolroll.packs.research.source import MAX_KEPT_BYTES, ResearchSource
+from toolroll.packs.search.sources import Source, footnotes
+from toolroll.safe.text import one_line
+
+Outcome: TypeAlias = Literal["written", "updated", "exists"]
+
+MAX_NOTE_CHARACTERS: Final = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What a person wants explored, and how."""
+
+    idea: str
+    framework: Framework
+    context: str = ""
+    is_update: bool = False
+    continue_from: str | None = None
+    is_two_phase: bool = False
+
+    def __post_init__(self) -> None:
+        if self.is_update and self.continue_from is not None:
+            raise UsageError("An update and continuing from other research exclude each other. Choose one of them.")
+        if not self.idea.strip():
+            raise UsageError("There is no idea. Write it in a sentence.")
+        if len(self.idea) > MAX_IDEA_CHARACTERS:
+            raise UsageError(f"The idea has more than {MAX_IDEA_CHARACTERS:,} characters. Put details in the context.")
+        if len(self.context) > MAX_CONTEXT_CHARACTERS:
+            raise UsageError(f"The context has more than {MAX_CONTEXT_CHARACTERS:,} characters. Shorten it.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Where a document goes, and what it builds on. `existing` is what is there already."""
+
+    wish: Wish
+    path: str
+    asked: str
+    existing: str | None = None
+    continue_from: str | None = None
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the idea was explored before, and nobody asked for more."""
+        return self.existing is not None and not self.wish.is_update
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What the model came to: the runs of all phases, the notes between them, and the text with its sources."""
+
+    runs: tuple[Research, ...]
+    notes: str | None
+    text: str
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explored:
+    """An exploration that is over: its document, where it is, and its entry in the log, if something was done."""
+
+    outcome: Outcome
+    path: str
+    where: str
+    content: str
+    entry: LogEntry | None = None
+    is_whole: bool = True
+
+
+async def explore(
+    wish: Wish,
+    source: ResearchSource,
+    /,
+    *,
+    clock: Callable[[], datetime] = utc_now,
+    make_id: Callable[[], str] = random_id,
+    **options: Unpack[ResearchOptions],
+) -> Explored:
+    """Explore an idea: the document and its log are at the source when this returns.
+
+    An idea that was explored before is answered with the document there is. Whatever fails, no empty document is left.
+    """
+    started, job_id = clock(), make_id()
+    planned = await plan(wish, source, now=started)
+    if planned.is_done:
+        return Explored(
+            outcome="exists", path=planned.path, where=source.where(planned.path), content=planned.existing or ""
+        )
+    model = connected(options["model"])
+    given: ResearchOptions = {**options, "model": model, "source": source}
+    job = _Job(planned, source, model, job_id=job_id, started=started, clock=clock)
+    return await job.run(given)
+
+
+async def plan(wish: Wish, source: ResearchSource, *, now: datetime) -> Plan:
+    """Look at what is there; FileMissing where something is to be updated or continued that is not."""
+    known = await source.list_ideas()
+    today = now.date()
+    same = explored(wish.idea, known)
+    earlier = None if wish.continue_from is None else entry_named(wish.continue_from, known).path
+    new = idea_path(wish.idea, today=today)
+    if earlier is not None and same is not None and same.path != new:
+        same = None  # to go on from research on the same idea, on another day, is a document of its own
+    if wish.is_update and same is None:
+        raise FileMissing(
+            f"There is no research on '{title_of(wish.idea)}' to update. Leave the update out to begin with it.",
+            path=new,
+        )
+    others = [entry for entry in known if same is None or entry.path != same.path]
+    path = new if same is None else same.path
+    return Plan(
+        wish=wish,
+        path=path,
+        asked=user_prompt(
+            wish.idea,
+            context=wish.context,
+            related=related_list(wish.idea, others),
+            update_of=path if wish.is_update else None,
+            continue_from=earlier,
+        ),
+        existing=None if same is None else (await source.read(path, limit_bytes=MAX_KEPT_BYTES)).content,
+        continue_from=earlier,
+    )
+
+
+class _Job:
+    """One exploration on its way."""
+
+    def __init__(
+        self,
+        planned: Plan,
+        source: ResearchSource,
+        model: Model,
+        *,
+        job_id: str,
+        started: datetime,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._plan, self._source, self._model = planned, source, model
+        self._job_id, self._started, self._clock = job_id, started, clock
+
+    async def run(self, options: ResearchOptions) -> Explored:
+        tools = tools_for(self._model, options)
+        if self._plan.wish.is_two_phase:
+            found = await self._in_two_phases(tools, options)
+        else:
+            one = await generated(self._system("whole", tools), self._plan.asked, tools, options)
+            found = self._found((one,), one.sources, notes=None)
+        return await self._written(found)
+
+    async def _in_two_phases(self, tools: tuple[Tool | WebSearch, ...], options: ResearchOptions) -> Found:
+        """Gather with the tools, then write without; notes that were paid for are not lost if writing fails."""
+        gathered = await generated(self._system("gather", tools), self._plan.asked, tools, options)
+        sources = numbered(gathered.sources, after=self._plan.existing)
+        asked = notes_prompt(self._plan.asked, gathered.content, footnotes(sources))
+        try:
+            wrote = await generated(self._system("write", ()), asked, (), options)
+        except ModelError as error:
+            kept = Found(runs=(gathered,), notes=gathered.content, text="", sources=sources)
+            await self._log(self._entry(kept, path=None, error=error.message))
+            raise
+        return self._found((gathered, wrote), gathered.sources, notes=gathered.content)
+
+    def _found(self, runs: tuple[Research, ...], found: tuple[Source, ...], *, notes: str | None) -> Found:
+        sources = numbered(found, after=self._plan.existing)
+        return Found(runs=runs, notes=notes, text=written_text(runs[-1].message, sources), sources=sources)
+
+    def _system(self, phase: Phase, tools: tuple[Tool | WebSearch, ...]) -> str:
+        names = {one.name if isinstance(one, Tool) else "web_search" for one in tools}
+        return system_prompt(
+            self._plan.wish.framework,
+            tools=names,
+            today=self._started.date(),
+            phase=phase,
+            is_own_search=not any(isinstance(one, WebSearch) for one in tools),
+        )
+
+    async def _written(self, found: Found) -> Explored:
+        planned, last = self._plan, found.runs[-1]
+        note = "" if last.is_whole else f"> Incomplete: {one_line(last.stop_detail, MAX_NOTE_CHARACTERS)}"
+        content = ""
+
+        def change(before: str | None) -> str:
+            nonlocal content
+            # Also what somebody else wrote there meanwhile stays.
+            if before is not None and before.strip():
+                day = self._started.date()
+                content = updated_document(before, found.text, found.sources, today=day, note=note)
+            else:
+                content = new_document(planned.wish.idea, found.text, found.sources, note=note)
+            return content
+
+        outcome: Outcome = "updated" if planned.wish.is_update else "written"
+        verb = "Update" if planned.wish.is_update else "Add"
+        await self._source.update(planned.path, change, message=f"{verb} research: {title_of(planned.wish.idea)}")
+        entry = self._entry(found, path=planned.path)
+        await self._log(entry)
+        where = self._source.where(planned.path)
+        return Explored(
+            outcome=outcome, path=planned.path, where=where, content=content, entry=entry, is_whole=last.is_whole
+        )
+
+    async def _log(self, entry: LogEntry) -> None:
+        message = f"Log an exploration: {title_of(self._plan.wish.idea)}"
+        await self._source.update(log_path(self._plan.path), lambda before: with_entry(before, entry), message=message)
+
+    def _entry(self, found: Found, *, path: str | None, error: str | None = None) -> LogEntry:
+        wish, runs, now = self._plan.wish, found.runs, self._clock()
+        calls = [run.tool_calls for run in runs if run.tool_calls is not None]
+        return LogEntry(
+            job_id=self._job_id,
+            idea=wish.idea,
+            mode=wish.framework.name,
+            model=self._model.origin.model,
+            context=wish.context,
+            is_update=wish.is_update,
+            continue_from=self._plan.continue_from,
+            started_at=self._started.isoformat(),
+            completed_at=now.isoformat(),
+            duration_ms=max(round((now - self._started).total_seconds() * 1_000), 0),
+            steps=sum(run.steps for run in runs),
+            input_tokens=sum(run.input_tokens for run in runs),
+            output_tokens=sum(run.output_tokens for run in runs),
+            cost_usd=total_cost(run.cost for run in runs),
+            stop_reason=runs[-1].stop_reason,
+            output_path=path,
+            runs=tuple(run.run_id for run in runs),
+            sources=tuple(source.model_dump(mode="json") for source in found.sources),
+            failed_searches=tuple(one.model_dump(mode="json") for run in runs for one in run.failed_searches),
+            tool_calls=tuple(call for logged in calls for call in logged) if calls else None,
+            notes=found.notes,
+            error=error,
+        )

@@ -1,0 +1,188 @@
+"""`generate_research`: a model with web search and earlier research, until it has written a document (R20)."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, Required
+
+from typing_extensions import TypedDict, Unpack
+
+from toolroll.agent.agent import Agent
+from toolroll.agent.events import Event
+from toolroll.agent.options import AgentOptions
+from toolroll.agent.result import RunResult, ToolCallLog
+from toolroll.agent.run import close_models, new_run, opening, play
+from toolroll.agent.stop import Condition, step_count_is, tokens_over
+from toolroll.errors import ContentRefused
+from toolroll.journal.journal import Journal
+from toolroll.kernel.approval import Approver
+from toolroll.kernel.conversation import AssistantMessage
+from toolroll.kernel.policy import Policy, Rule
+from toolroll.kernel.tool import Tool
+from toolroll.kernel.wrappers import labelled
+from toolroll.models.model import Model, WebSearch
+from toolroll.models.retry import RetryRule
+from toolroll.packs.research.reading import SOURCE, read_research
+from toolroll.packs.research.source import ResearchSource
+from toolroll.packs.search.choice import SearchSettings
+from toolroll.packs.search.failures import FailedSearch, failures_in
+from toolroll.packs.search.quota import searches_over
+from toolroll.packs.search.sources import Source, keep_sources, sources_in
+from toolroll.packs.search.tool import NAME as WEB_SEARCH
+from toolroll.packs.search.tool import search_for
+from toolroll.safe.text import one_line
+
+MAX_OUTPUT_TOKENS: Final = 16_384
+MAX_STEPS: Final = 5
+TOKEN_LIMIT: Final = 80_000
+"""For `token_limit`, where one is wanted: twice what a usual exploration takes."""
+
+MAY_SEARCH: Final = Policy((Rule(action="allow", tool=WEB_SEARCH),))
+"""Who explores wants to search; a run that holds private data and strangers' text is refused it all the same."""
+
+READ: Final = labelled(read_research, "untrusted")
+"""A document was written by a model from pages of strangers: what it says may be theirs (XL14)."""
+
+
+class ResearchOptions(TypedDict, total=False):
+    """What a run of research can be given."""
+
+    model: Required[Model | str]
+    source: ResearchSource | None
+    """Where earlier research is; without it there is no `read_research`."""
+    environment: "Mapping[str, str] | SearchSettings"
+    """Keys and addresses of search services; the process's own if not given."""
+    collect_tool_stats: bool
+    token_limit: int | None
+    max_steps: int
+    policy: Policy
+    approver: Approver | None
+    journal: Journal | None
+    on_event: Callable[[Event], None]
+    retry: RetryRule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Research:
+    """What a run came to. `content` is never empty; `tool_calls` is None where they were not asked for."""
+
+    content: str
+    input_tokens: int
+    output_tokens: int
+    steps: int
+    tool_calls: tuple[ToolCallLog, ...] | None
+    sources: tuple[Source, ...]
+    failed_searches: tuple[FailedSearch, ...]
+    message: AssistantMessage
+    """The turn that `content` is from, with its citations."""
+    cost: float | None
+    stop_reason: str
+    stop_detail: str
+    run_id: str
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the model came to the end of what it wrote."""
+        return self.stop_reason in ("answer", "done", "condition") and "while the model was writing" not in (
+            self.stop_detail
+        )
+
+
+async def generate_research(system_prompt: str, user_prompt: str, **options: Unpack[ResearchOptions]) -> Research:
+    """Research by a model that may search the web and, with a `source`, read earlier research.
+
+    At most 16,384 output tokens a turn and five steps. Raises `ContentRefused` where the model wrote nothing, and the
+    `ModelError` of a model that cannot be asked.
+    """
+    model = connected(options["model"])
+    tools = tools_for(model, options)
+    return await generated(system_prompt, user_prompt, tools, {**options, "model": model})
+
+
+def connected(model: Model | str) -> Model:
+    """The model of that name, with the keys of the process."""
+    if not isinstance(model, str):
+        return model
+    from toolroll.models.connect import connect  # noqa: PLC0415 - all wires there are, for who names one of them
+
+    return connect(model, environment=os.environ)
+
+
+def tools_for(model: Model, options: ResearchOptions) -> tuple[Tool | WebSearch, ...]:
+    """`web_search` always, `read_research` where there is something to read."""
+    search = search_for(model, options.get("environment", os.environ))
+    return (search, READ) if options.get("source") is not None else (search,)
+
+
+async def generated(
+    system_prompt: str, user_prompt: str, tools: tuple[Tool | WebSearch, ...], options: ResearchOptions
+) -> Research:
+    """The same with exactly these tools."""
+    agent = Agent(**_agent_options(system_prompt, tools, options))
+    tell = options.get("on_event")
+    state = new_run(agent.setup, opening(user_prompt, ()), tell or _nobody, stream=tell is not None)
+    try:
+        result = await play(state)
+    finally:
+        await close_models(state.models)
+    kept = state.run.state
+    return _research(result, sources_in(kept), failures_in(kept))
+
+
+def _agent_options(system_prompt: str, tools: tuple[Tool | WebSearch, ...], options: ResearchOptions) -> AgentOptions:
+    source = options.get("source")
+    stops: list[Condition] = [step_count_is(options.get("max_steps", MAX_STEPS)), searches_over()]
+    limit = options.get("token_limit")
+    if limit is not None:
+        stops.append(tokens_over(limit))
+    made: AgentOptions = {
+        "model": options["model"],
+        "tools": tools,
+        "system": system_prompt,
+        "stop_when": stops,
+        "max_output_tokens": MAX_OUTPUT_TOKENS,
+        "policy": options.get("policy", MAY_SEARCH),
+        "approver": options.get("approver"),
+        "journal": options.get("journal"),
+        "outputs": None,  # a document is read whole or not at all, and there is no tool to page through it
+        "on_turn": keep_sources,
+        "collect_tool_stats": options.get("collect_tool_stats", False),
+        "overrides": {} if source is None else {SOURCE.id: lambda: source},
+    }
+    if "retry" in options:
+        made["retry"] = options["retry"]
+    return made
+
+
+def _research(result: RunResult[object], sources: tuple[Source, ...], failures: tuple[FailedSearch, ...]) -> Research:
+    message = _last_words(result)
+    usage = result.usage
+    return Research(
+        content=message.text,
+        input_tokens=usage.input_total,
+        output_tokens=usage.output_tokens,
+        steps=len(result.steps),
+        tool_calls=result.tool_calls,
+        sources=sources,
+        failed_searches=failures,
+        message=message,
+        cost=result.cost,
+        stop_reason=result.stop_reason,
+        stop_detail=result.stop_detail,
+        run_id=result.run_id,
+    )
+
+
+def _last_words(result: RunResult[object]) -> AssistantMessage:
+    """The last turn, if it is an answer: words on the way to a tool are no document (A4)."""
+    said = [message for message in result.messages if isinstance(message, AssistantMessage)]
+    if said and said[-1].text.strip() and (not said[-1].calls or result.closing) and result.stop_reason != "refusal":
+        return said[-1]
+    why = one_line(f"{result.stop_reason}: {result.stop_detail}".removesuffix(": "), 200)
+    error = ContentRefused(f"The model wrote no document ({why}). Nothing was kept. Try again, or another model.")
+    error.result = result
+    raise error
+
+
+def _nobody(_event: Event) -> None:
+    return None

@@ -1,0 +1,109 @@
+"""Ideas as folders: the name an idea gets, whether it was explored before, and which earlier ones are near it."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from datetime import date
+from typing import Final
+
+from toolroll.errors import FileMissing
+from toolroll.kernel.approval import content_hash
+from toolroll.packs.research.paths import IDEAS
+from toolroll.packs.research.source import DOCUMENT, IdeaEntry
+from toolroll.safe.names import shown
+
+MAX_SLUG_CHARACTERS: Final = 60
+"""About ten words: with the date, a name that any system holds and a person can read."""
+RELATED_TOKENS: Final = 2_000
+"""For the list of earlier research: some eighty paths, in every request of the run."""
+
+# Paths of dates, words and dashes take more tokens than prose, which has four characters a token.
+_CHARACTERS_A_TOKEN: Final = 3
+_HASH_DIGITS: Final = 8
+_MIN_WORD_CHARACTERS: Final = 3
+_MARKS: Final = re.compile("[\u0300-\u036f]")
+_OTHERS: Final = re.compile("[^a-z0-9]+")
+# Signs that tell two ideas apart: C, C++ and C# are not the same.
+_SIGNS: Final = str.maketrans({"+": " plus ", "#": " sharp ", "&": " and ", "@": " at ", "%": " percent "})
+_DATED: Final = re.compile(r"\d{4}-\d{2}-\d{2}-(.+)")
+
+
+def idea_slug(idea: str) -> str:
+    """The idea in `[a-z0-9-]`, the same for the same idea in another spelling, never empty, and not too long.
+
+    What does not fit, or cannot be written in Latin letters, is told apart by a hash of the idea.
+    """
+    same = " ".join(unicodedata.normalize("NFKC", idea).casefold().split())
+    plain, lost = _latin(same)
+    slug = _OTHERS.sub("-", plain.translate(_SIGNS)).strip("-")
+    if slug and len(slug) <= MAX_SLUG_CHARACTERS and not lost:
+        return slug
+    room = MAX_SLUG_CHARACTERS - _HASH_DIGITS - 1
+    words = slug[:room].rpartition("-")[0] if len(slug) > room and "-" in slug[:room] else slug[:room]
+    return f"{words or 'idea'}-{content_hash(same)[:_HASH_DIGITS]}"
+
+
+def idea_path(idea: str, *, today: date) -> str:
+    """The path of the document that a new exploration of the idea writes."""
+    return f"{today.isoformat()}-{idea_slug(idea)}/{DOCUMENT}"
+
+
+def explored(idea: str, known: Sequence[IdeaEntry]) -> IdeaEntry | None:
+    """The newest earlier exploration of the same idea."""
+    slug = idea_slug(idea)
+    return next((entry for entry in known if slug_in(entry.path) == slug), None)
+
+
+def slug_in(path: str) -> str:
+    """The slug in the path of a document."""
+    folder = path.partition("/")[0]
+    dated = _DATED.fullmatch(folder)
+    return dated[1] if dated else folder
+
+
+def entry_named(named: str, known: Sequence[IdeaEntry]) -> IdeaEntry:
+    """The idea that a person names: by its path, its folder, its slug or its words; the newest of several."""
+    wanted = named.strip().removeprefix(f"{IDEAS}/").removesuffix(f"/{DOCUMENT}").rstrip("/")
+    for entry in known:
+        if wanted == entry.path.removesuffix(f"/{DOCUMENT}"):
+            return entry
+    found = next((entry for entry in known if slug_in(entry.path) == wanted), None) or explored(wanted, known)
+    if found is None:
+        raise FileMissing(f"There is no research '{shown(wanted)}'. See 'toolroll explore list'.", path=shown(wanted))
+    return found
+
+
+def related_list(idea: str, known: Sequence[IdeaEntry], *, max_tokens: int = RELATED_TOKENS) -> str:
+    """The earlier ideas with their paths, those with the same words first, then the newest; as many as there is room.
+
+    What was left out is counted in the last line.
+    """
+    room = max_tokens * _CHARACTERS_A_TOKEN
+    lines: list[str] = []
+    ranked = _ranked(idea, known)
+    for entry in ranked:
+        line = f"- `{entry.path}`"
+        room -= len(line) + 1
+        if room < 0:
+            break
+        lines.append(line)
+    left = len(ranked) - len(lines)
+    return "\n".join([*lines, *([f"({left:,} more are not listed.)"] if left else [])])
+
+
+def _ranked(idea: str, known: Sequence[IdeaEntry]) -> list[IdeaEntry]:
+    wanted = _words(idea_slug(idea))
+    return sorted(known, key=lambda entry: -len(wanted & _words(slug_in(entry.path))))
+
+
+def _words(slug: str) -> frozenset[str]:
+    return frozenset(word for word in slug.split("-") if len(word) >= _MIN_WORD_CHARACTERS)
+
+
+def _latin(text: str) -> tuple[str, bool]:
+    """The text in Latin letters as far as that goes, and whether letters or digits were lost on the way."""
+    if not text.isascii():
+        from translitua import translit  # noqa: PLC0415 - half an interpreter start, only for other scripts
+
+        text = _MARKS.sub("", unicodedata.normalize("NFKD", translit(unicodedata.normalize("NFC", text)))).casefold()
+    return text, any(not char.isascii() and char.isalnum() for char in text)

@@ -1,0 +1,72 @@
+"""The log of an idea's explorations: `exploration-log.json` beside the document, one entry appended a run (R22)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Final
+
+from toolroll.agent.result import ToolCallLog
+from toolroll.errors import JsonRefused
+from toolroll.kernel.parse import parse_json
+from toolroll.packs.research.source import DOCUMENT
+
+LOG: Final = "exploration-log.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogEntry:
+    """One run in facts and figures. `tool_calls` only where they were asked for, `notes` of a run in two phases.
+
+    `error` is why a run in two phases has notes and no document.
+    """
+
+    job_id: str
+    idea: str
+    mode: str
+    model: str
+    context: str
+    is_update: bool
+    continue_from: str | None
+    started_at: str
+    completed_at: str
+    duration_ms: int
+    steps: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+    stop_reason: str
+    output_path: str | None
+    runs: tuple[str, ...]
+    sources: tuple[Mapping[str, object], ...] = ()
+    failed_searches: tuple[Mapping[str, object], ...] = ()
+    tool_calls: tuple[ToolCallLog, ...] | None = None
+    notes: str | None = None
+    error: str | None = None
+
+    @property
+    def fields(self) -> dict[str, object]:
+        """The entry as JSON: without what this run does not have."""
+        optional = ("tool_calls", "notes", "error")
+        return {name: value for name, value in asdict(self).items() if name not in optional or value is not None}
+
+
+def log_path(document: str) -> str:
+    """The path of the log that belongs to a document."""
+    return f"{document.removesuffix(DOCUMENT)}{LOG}"
+
+
+def with_entry(before: str | None, entry: LogEntry) -> str:
+    """The log with one more entry. One that cannot be read is kept as it is, inside the new one."""
+    import json  # noqa: PLC0415 - for people: indented, which our own writer does not do
+
+    return json.dumps([*entries_in(before), entry.fields], ensure_ascii=False, indent=2) + "\n"
+
+
+def entries_in(text: str | None) -> Sequence[object]:
+    """The entries of a log, the oldest first."""
+    if text is None or not text.strip():
+        return []
+    try:
+        found = parse_json(text)
+    except JsonRefused:
+        found = None
+    return found if isinstance(found, list) else [{"unreadable": text}]
