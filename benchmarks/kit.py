@@ -117,7 +117,7 @@ def beside(workers: dict[str, Worker], floor: str, names: Sequence[str], **reque
     before = workers[floor].ask(**request)
     found: dict[str, Numbers] = {}
     for name in names:
-        it = workers[name].ask(**request)
+        it = before if name == floor else workers[name].ask(**request)  # the first one of a new process uses memory
         after = workers[floor].ask(**request)
         found[name] = it | {f"floor {figure}": (before[figure] + after[figure]) / 2 for figure in it}
         before = after
@@ -131,8 +131,10 @@ def open_workers(stack: ExitStack, script: str, contestants: dict[str, tuple[str
 
 
 def spread(values: list[float]) -> str:
-    """The median, and half of the range that the middle half of the values covers."""
-    low, _, high = quantiles(values, n=4) if len(values) > 1 else values * 3
+    """The median, and half of the range that the middle half of the values covers; one value alone has no range."""
+    if len(values) == 1:
+        return f"{values[0]:.2f}"
+    low, _, high = quantiles(values, n=4)
     return f"{median(values):.2f} ±{(high - low) / 2:.2f}"
 
 

@@ -119,19 +119,21 @@ def fake_model(name: str) -> Iterator[int]:
         child.stdin.close()
 
 
-def measure(names: Sequence[str], rounds: int, request: dict[str, int]) -> dict[str, list[kit.Numbers]]:
+def measure(
+    names: Sequence[str], rounds: int, slow_rounds: int, request: dict[str, int]
+) -> dict[str, list[kit.Numbers]]:
     """Rounds in the same processes; in new ones each time where memory counts, for it never shrinks again."""
     found: dict[str, list[kit.Numbers]] = {name: [] for name in names}
     afresh = "runs" in request
     with ExitStack() as stack:
         workers: dict[str, kit.Worker] = {}
         for number in range(rounds):
-            now = [name for name in names if number < SLOW_ROUNDS or not CONTESTANTS[name].is_slow]
+            now = [name for name in names if number < slow_rounds or not CONTESTANTS[name].is_slow]
             if afresh or not workers:
                 stack.close()
                 named = {name: (CONTESTANTS[name].environment, CONTESTANTS[name].pins) for name in now}
                 workers = kit.open_workers(stack, __file__, named)
-            first = number % len(now)
+            first = 0 if afresh else number % len(now)
             for name, numbers in kit.beside(workers, FLOOR, now[first:] + now[:first], **request).items():
                 found[name].append(numbers)
             print(f"round {number + 1} of {rounds}", file=sys.stderr, flush=True)
@@ -166,11 +168,11 @@ def too_slow(scenario: str, found: dict[str, list[kit.Numbers]]) -> Iterator[str
             yield f"{name}: {ratio:.2f} times the floor at {scenario!r}, at most {limit}"
 
 
-def circumstances(rounds: int) -> str:
+def circumstances(rounds: int, slow_rounds: int) -> str:
     """When, where, and against whom."""
     pins = sorted({pin for one in CONTESTANTS.values() for pin in one.pins})
     return (
-        f"{kit.where()}; {', '.join(pins)}. Medians of {rounds} rounds ({SLOW_ROUNDS} of the slow ones), each against "
+        f"{kit.where()}; {', '.join(pins)}. Medians of {rounds} rounds ({slow_rounds} of the slow ones), each against "
         "the floor right before and after it; ± is half of the middle half. The machine had other work to do."
     )
 
@@ -178,6 +180,7 @@ def circumstances(rounds: int) -> str:
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--rounds", type=int, default=9)
+    options.add_argument("--slow-rounds", type=int, default=SLOW_ROUNDS, help="of those that take many times as long")
     options.add_argument("--only", nargs="*", choices=CONTESTANTS, default=list(CONTESTANTS))
     options.add_argument("--scenario", nargs="*", choices=SCENARIOS, default=list(SCENARIOS))
     options.add_argument("--save", action="store_true", help="write the section of RESULTS.md anew")
@@ -196,12 +199,12 @@ def main() -> int:
             if given.profile:
                 profile(given.profile, request)
                 continue
-            found = measure(names, given.rounds, request)
+            found = measure(names, given.rounds, given.slow_rounds, request)
             tables.append(report(scenario, found))
             print(tables[-1], flush=True)
             problems += too_slow(scenario, found)
     if given.save:
-        kit.save("loop", "\n".join([circumstances(given.rounds) + "\n", *tables]))
+        kit.save("loop", "\n".join([circumstances(given.rounds, given.slow_rounds) + "\n", *tables]))
     print(*problems, sep="\n")
     return 1 if problems else 0
 
