@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.packs.writing.profile_samples import NOW, STAMP
 
@@ -173,6 +173,7 @@ def test_W19_a_category_that_is_not_known_here_is_kept(store: FeedbackStore) -> 
     assert counts(store) == {"of_tomorrow": 2, "other": 1}
 
 
+@settings(max_examples=20)  # each is written and synced: 10 ms a time
 @given(st.lists(st.tuples(st.sampled_from(CATEGORIES), st.text(max_size=20)), max_size=6))
 def test_W19_whatever_is_said_is_counted(said: list[tuple[Category, str]]) -> None:
     import tempfile

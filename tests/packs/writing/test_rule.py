@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from tests.agent.legality import problems
 from tests.packs.writing.profile_samples import NOW, draft, put
 
 from toolroll import Agent
@@ -72,6 +73,7 @@ async def test_W11_each_turn_begins_with_the_read_as_a_call_and_its_result(store
     assert isinstance(said, UserMessage)
     assert isinstance(call, AssistantMessage)
     assert isinstance(result, ToolResults)
+    assert problems(model.seen[1].messages) == []
     [made] = call.calls
     assert (made.name, json.loads(made.arguments)) == ("read_style_profile", {"profile_name": "default"})
     assert result.results[0].call_id == made.id

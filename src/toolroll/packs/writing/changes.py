@@ -3,7 +3,7 @@
 Nothing here touches a file: fields go in, fields come out, or every fault does.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Final
@@ -54,9 +54,9 @@ def change_fields(fields: Fields, changes: Mapping[str, object]) -> Fields:
     """The fields with all changes made, the old ones left as they are; `ChangeRefused` with every fault."""
     name = str(fields["profile_name"])
     _refuse(name, _faults(changes))
-    changed = deepcopy(fields)
+    changed = fields
     for path, value in changes.items():
-        _put(changed, path.split("."), value)
+        changed = _with(changed, path.split("."), value)
     found = check_fields(changed)
     _refuse(name, () if isinstance(found, StyleProfile) else found)
     if changed == fields:
@@ -91,12 +91,11 @@ def _why_not(path: str, changes: Mapping[str, object]) -> str | None:
     return None
 
 
-def _put(fields: Fields, steps: list[str], value: object) -> None:
-    *way, last = steps
-    for step in way:
-        # A platform that is not there yet begins empty; what it lacks, the check of the whole profile tells.
-        fields = fields.setdefault(step, {})
-    fields[last] = deepcopy(value)
+def _with(fields: Fields, steps: Sequence[str], value: object) -> Fields:
+    """The fields with one of them replaced; only what lies on the way to it is copied."""
+    step, *rest = steps
+    # A platform that is not there yet begins empty; what it lacks, the check of the whole profile tells.
+    return fields | {step: _with(fields.get(step, {}), rest, value) if rest else deepcopy(value)}
 
 
 def _at(fields: Fields, path: str) -> object:

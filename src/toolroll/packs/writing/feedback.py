@@ -18,8 +18,8 @@ from toolroll.errors import FileMissing, JsonRefused
 from toolroll.kernel.parse import parse_json
 from toolroll.kernel.serialize import well_formed
 from toolroll.packs.writing.profile import timestamp
+from toolroll.packs.writing.turns import in_turn
 from toolroll.safe.files import private_folder
-from toolroll.safe.locks import FileLock
 from toolroll.safe.names import RelativePath, shown
 from toolroll.safe.root import Root
 
@@ -46,11 +46,8 @@ MAX_RAW_CHARACTERS: Final = 2_000
 """Of one text: an opinion, not a draft."""
 MAX_TRACKER_BYTES: Final = 4_194_304
 """Twice what all categories with the longest texts come to."""
-LOCK_WAIT_S: Final = 30.0
-"""As long as a thousand counts of each of eight processes keep one of them waiting at worst."""
 
 _NAME: Final = RelativePath(parts=("feedback-tracker.json",))
-_LOCK: Final = ".feedback-tracker.lock"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +165,7 @@ class FeedbackStore:
 
     def _change(self, change: Callable[[Entries], Entries]) -> Entries:
         folder = self._folder if self._folder.is_dir() else private_folder(self._folder)
-        with FileLock(folder / _LOCK, timeout_s=LOCK_WAIT_S), closing(Root(folder)) as root:
+        with in_turn(folder, _NAME.name), closing(Root(folder)) as root:
             root.sweep_temporary()
             before = self._read(root)
             after = change(before)

@@ -28,10 +28,10 @@ from toolroll.packs.writing.changes import Difference, differences
 from toolroll.packs.writing.names import DEFAULT, SUFFIX, file_of, name_of
 from toolroll.packs.writing.profile import Language, ProfileType
 from toolroll.packs.writing.stored import MAX_PROFILE_BYTES, SCHEMA, Fields, StoredProfile, encoded, read_stored
+from toolroll.packs.writing.turns import in_turn
 from toolroll.packs.writing.versions import first_version, next_version
 from toolroll.safe.files import private_folder
 from toolroll.safe.listing import Entry
-from toolroll.safe.locks import FileLock
 from toolroll.safe.names import RelativePath, shown
 from toolroll.safe.root import Root
 
@@ -39,10 +39,7 @@ FOLDER: Final = "profiles"
 INIT: Final = "Run `ghostpen init` to make your own."
 MAX_NAMES_SHOWN: Final = 20
 """In a message; the list beside it has all of them."""
-LOCK_WAIT_S: Final = 30.0
-"""An update takes about 5 ms: more than enough for each of eight processes that make a thousand."""
 
-_LOCK: Final = ".profiles.lock"
 _BACKUPS: Final = RelativePath(parts=("backups",))
 _HASH_SHOWN: Final = 16  # of a backup's name: 64 bits, so that no two contents meet
 
@@ -195,7 +192,7 @@ class ProfileStore:
     def _writing(self, folder: Path | None = None) -> Iterator[Root]:
         """The folder, for one writer at a time; what those left that were killed is swept."""
         folder = folder or self._folder
-        with FileLock(folder / _LOCK, timeout_s=LOCK_WAIT_S), closing(Root(folder)) as root:
+        with in_turn(folder, FOLDER), closing(Root(folder)) as root:
             root.sweep_temporary()
             yield root
 
