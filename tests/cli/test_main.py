@@ -20,6 +20,7 @@ PAGES = Path(__file__).with_name("pages")
 COMMANDS = [(), ("tools",), ("tools", "list"), ("tools", "show"), ("tools", "schema"), ("call",), ("demo",), ("run",)]
 COMMANDS += [("runs",), ("runs", "list"), ("runs", "show"), ("runs", "resume"), ("runs", "replay")]
 COMMANDS += [("code",), ("changes",), ("undo",), ("redo",)]
+COMMANDS += [("explore",), ("explore", "run"), ("explore", "list"), ("explore", "show")]
 COMMANDS += [("trust",), ("trust", "list"), ("trust", "add"), ("trust", "remove")]
 COMMANDS += [("outputs",), ("outputs", "list"), ("outputs", "show"), ("outputs", "grep")]
 

@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 
 MODEL_VARIABLE: Final = "TOOLROLL_MODEL"
 
-_NO_MODEL: Final = (
+NO_MODEL: Final = (
     f"No model is named. Add --model NAME or set {MODEL_VARIABLE}: 'sonnet' needs ANTHROPIC_API_KEY, 'openai:NAME' "
     "OPENAI_API_KEY, 'ollama:NAME' a local Ollama. Without any, 'toolroll demo' shows it at work, and 'toolroll call' "
     "reaches every tool."
 )
+"""Told where a command needs a model, and has none."""
 
 
 @click.command()
@@ -68,7 +69,7 @@ def code(
     settings = read_settings(os.environ)
     named = model or os.environ.get(MODEL_VARIABLE) or settings.model
     if not named:
-        raise UsageError(_NO_MODEL)
+        raise UsageError(NO_MODEL)
     if yes and read_only:
         raise UsageError("--yes and --read-only exclude each other: there is nothing to approve.")
     folder = (root or Path.cwd()).resolve()

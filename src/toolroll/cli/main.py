@@ -21,6 +21,9 @@ _OUTPUT_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 _COMMANDS: Final = {
     "code": LazyCommand(place="toolroll.cli.code:code", summary="Explore and change a project with an agent."),
+    "explore": LazyCommand(
+        place="toolroll.cli.explore:explore", summary="Research an idea; write a document about it."
+    ),
     "tools": LazyCommand(place="toolroll.cli.tools:tools", summary="List the tools; show what a model is told of one."),
     "call": LazyCommand(place="toolroll.cli.call:call", summary="Call one tool without a model."),
     "run": LazyCommand(place="toolroll.cli.run:run", summary="Answer a prompt with a model and tools."),

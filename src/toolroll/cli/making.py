@@ -98,7 +98,7 @@ def make_agent(
     folder = Path(making.root) if making.root else Path.cwd()
     leave = leave_for(entries, yes=yes, stdin_is_taken=stdin_is_taken, environment=os.environ, folder=folder)
     options: AgentOptions = {
-        "model": _model(making.model) if connect else ScriptedModel([]),
+        "model": named_model(making.model) if connect else ScriptedModel([]),
         "tools": [entry.tool for entry in entries],
         "system": _system(making, entries),
         "deps": workspace_deps(Path(making.root) if making.root else None, os.environ),
@@ -116,7 +116,8 @@ def _system(making: Making, entries: Sequence[Entry]) -> str:
     return code_system(Path(making.root), entries, making.system) if making.is_code else making.system
 
 
-def _model(name: str) -> Model | str:
+def named_model(name: str) -> Model | str:
+    """What an agent is given as the model of that name: its script, or the name itself."""
     return scripted_file(Path(name.removeprefix(PREFIX))) if name.startswith(PREFIX) else name
 
 

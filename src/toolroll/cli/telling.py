@@ -81,7 +81,7 @@ class PlainTeller:
             case StepFinished() | CallStarted() | ApprovalRequested():
                 self._end_line()
             case CallFinished():
-                self._say(_line(event), is_error=event.result.is_error)
+                self._say(call_line(event), is_error=event.result.is_error)
             case Warned(text=text):
                 self._say(f"! {one_line(text, MAX_LINE_CHARACTERS)}", is_error=True)
             case ContextTrimmed() | ContextCompacted():
@@ -225,7 +225,8 @@ def _answer(decision: Decision) -> dict[str, object]:
     return {"decision": "reject", "reason": decision.reason}
 
 
-def _line(event: CallFinished) -> str:
+def call_line(event: CallFinished) -> str:
+    """A call and what it came to, on one line."""
     call, result = event.call, event.result
     arguments = one_line(call.arguments, MAX_ARGUMENTS_CHARACTERS)
     size = len(result.text.encode("utf-8", "surrogatepass"))

@@ -47,6 +47,12 @@ def _load_code() -> "tuple[Tool, ...]":
     return TOOLS
 
 
+def _load_research() -> "tuple[Tool, ...]":
+    from toolroll.packs.research.reading import read_research  # noqa: PLC0415 - see above
+
+    return (read_research,)
+
+
 PACKS: Final = (
     Pack(
         name="standard",
@@ -109,6 +115,12 @@ PACKS: Final = (
             ToolLine(name="apply_changes", effect="writes", summary="Propose several edits and files as one change."),
         ),
         load=_load_code,
+    ),
+    Pack(
+        name="research",
+        summary="Exploring ideas with the web and with earlier research.",
+        tools=(ToolLine(name="read_research", effect="reads", summary="Read an existing research document."),),
+        load=_load_research,
     ),
 )
 """Every pack, in the order in which lists show them."""
