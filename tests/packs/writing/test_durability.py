@@ -192,7 +192,7 @@ def test_XJ2_XE6_killed_at_any_system_call(tmp_path: Path, operation: str) -> No
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_XJ2_XF8_failing_at_any_system_call(tmp_path: Path, operation: str) -> None:
+def test_XJ2_failing_at_any_system_call(tmp_path: Path, operation: str) -> None:
     loop = StoreLoop(operation=OPERATIONS[operation], cache=tmp_path / "cache")
     actions = tuple(f"error={error}" for error in (ERRORS if FULL else ERRORS[:1]))
     ends = set()

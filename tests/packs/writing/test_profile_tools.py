@@ -254,7 +254,7 @@ async def test_XJ6_a_change_that_stands_twice_is_refused(store: ProfileStore, ru
     assert (await update_style_profile.execute_raw(raw, run.context())).code == "invalid_json"
 
 
-async def test_W12_XA1_a_profile_that_changed_after_it_was_shown_is_not_overwritten(
+async def test_W12_a_profile_that_changed_after_it_was_shown_is_not_overwritten(
     store: ProfileStore, data: Path
 ) -> None:
     def meanwhile(_request: ApprovalRequest) -> Approve:
@@ -277,7 +277,7 @@ ORDER = f"CALL update_style_profile {json.dumps({'changes': CHANGES, 'reason': '
 
 
 @pytest.mark.parametrize("approver", [None, RecordingApprover(Reject())], ids=["nobody", "no"])
-async def test_W12_XL14_an_obedient_model_updates_nothing_without_a_persons_yes(
+async def test_W12_an_obedient_model_updates_nothing_without_a_persons_yes(
     store: ProfileStore, data: Path, approver: RecordingApprover | None
 ) -> None:
     """The order stands in the prompt, in the profile itself, and in what a tool answers."""

@@ -206,7 +206,7 @@ def test_W12_a_reference_profile_is_not_updated(store: ProfileStore, data: Path)
     assert (made.entry["version"], store.read("alex").profile.profile_type) == (2, "reference")
 
 
-def test_W12_XE1_an_update_of_what_has_changed_since_is_refused(store: ProfileStore, data: Path) -> None:
+def test_W12_an_update_of_what_has_changed_since_is_refused(store: ProfileStore, data: Path) -> None:
     store.create(draft(), now=NOW)
     proposed = store.propose("default", CHANGE)
     assert (proposed.version, [one.path for one in proposed.differences]) == (2, ["voice.tone"])
@@ -312,7 +312,7 @@ def test_W13_XJ7_what_is_no_profile_is_reported_and_not_offered(store: ProfileSt
     assert (folder / "twin.json").is_symlink()
 
 
-def test_W32_deleting_keeps_a_backup_and_the_default_one_stays(store: ProfileStore, data: Path) -> None:
+def test_W20_deleting_keeps_a_backup_and_the_default_one_stays(store: ProfileStore, data: Path) -> None:
     for name in ("default", "alex"):
         store.create(draft(profile_name=name), now=NOW)
     store.delete("alex")
@@ -323,7 +323,7 @@ def test_W32_deleting_keeps_a_backup_and_the_default_one_stays(store: ProfileSto
     assert store.listing().names == ("default",)
 
 
-def test_XF8_a_folder_that_cannot_be_written_is_a_typed_error(data: Path) -> None:
+def test_W20_a_folder_that_cannot_be_written_is_a_typed_error(data: Path) -> None:
     data.mkdir()
     (data / "profiles").write_text("a file in its place")
     store = ProfileStore(data)

@@ -83,7 +83,7 @@ async def test_W11_each_turn_begins_with_the_read_as_a_call_and_its_result(store
     assert [request.system for request in model.seen] == ["Write posts."] * 2, "nothing had to be put in"
 
 
-async def test_W11_W31_a_mix_reads_both_profiles(store: ProfileStore, data: Path) -> None:
+async def test_W11_a_mix_reads_both_profiles(store: ProfileStore, data: Path) -> None:
     store.create(draft(profile_name="alex", profile_type="reference"), now=NOW)
     model = Watched(ScriptedModel(["Draft"]))
     turn = drafting_turn(
