@@ -173,7 +173,8 @@ def circumstances(rounds: int, slow_rounds: int) -> str:
     pins = sorted({pin for one in CONTESTANTS.values() for pin in one.pins})
     return (
         f"{kit.where()}; {', '.join(pins)}. Medians of {rounds} rounds ({slow_rounds} of the slow ones), each against "
-        "the floor right before and after it; ± is half of the middle half. The machine had other work to do."
+        "the floor right before and after it; ± is half of the middle half. The load at the end was "
+        f"{os.getloadavg()[2]:.1f}."
     )
 
 
