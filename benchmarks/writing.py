@@ -120,9 +120,9 @@ def post_rows(folder: Path, posts: int, rounds: int) -> tuple[list[Row], str]:
         built = timed(lambda: store.search(["вигорання"]))
         draft = Draft(content="Текст " * WORDS_A_POST, platform="linkedin", topic="вигорання на роботі")
         searches = {
-            "a rare word": ["дизайн99ом"],
+            "a word": ["дизайн"],
             "three words": ["вигорання", "burnout", "leader"],
-            "a common one": ["про"],
+            "a common one": ["робота"],
         }
         rows: list[Row] = []
         for name, keywords in searches.items():

@@ -154,7 +154,7 @@ TEXTS: Final[Mapping[Key, Text]] = {
     ),
     "draft_language": Text(
         en="The draft should be in {wanted} and is in {found}.",
-        uk="Чернетка має бути мовою {wanted}, а написана мовою {found}.",
+        uk="Чернетка має бути {wanted}, а написана {found}.",
     ),
     "repair_too_long": Text(
         en="Shorten it by at least {over} characters, to at most {limit} as {platform} counts them.",
@@ -166,7 +166,7 @@ TEXTS: Final[Mapping[Key, Text]] = {
     ),
     "repair_language": Text(
         en="Write all of it in {wanted}; names and quotes may stay.",
-        uk="Напишіть усе мовою {wanted}; назви й цитати можуть лишитися.",
+        uk="Напишіть усе {wanted}; назви й цитати можуть лишитися.",
     ),
     # --- Statistics (W35) -------------------------------------------------------------------------------
     "stats": Text(

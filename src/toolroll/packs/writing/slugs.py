@@ -50,7 +50,8 @@ def romanized(text: str) -> str:
     from translitua import translit  # noqa: PLC0415 - half an interpreter start, only when something is saved
 
     # Composed first, or й would lose its breve with the marks of stress, which go because a mark ends a word.
-    small = unicodedata.normalize("NFC", unicodedata.normalize("NFKC", text).casefold())
+    composed = _APOSTROPHES.sub("", unicodedata.normalize("NFC", text))
+    small = unicodedata.normalize("NFC", unicodedata.normalize("NFKC", composed).casefold())
     plain = _APOSTROPHES.sub("", _MARKS.sub("", small)).translate(_FOREIGN)
     return _MARKS.sub("", unicodedata.normalize("NFKD", translit(plain)))
 
