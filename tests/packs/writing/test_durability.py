@@ -82,7 +82,7 @@ def test_XJ1_XJ2_eight_processes_that_update_at_once_skip_no_version(tmp_path: P
     assert seen == sorted(seen)
     profile = store.read("default").profile
     assert profile.version == PROCESSES * UPDATES + 1
-    newest = [entry.version for entry in profile.changelog][-500:]
+    newest = [entry.version for entry in profile.changelog][1:]
     assert newest == list(range(newest[0], profile.version + 1))
 
 

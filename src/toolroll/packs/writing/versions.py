@@ -10,8 +10,8 @@ from toolroll.packs.writing.names import check_profile_name
 from toolroll.packs.writing.profile import StyleProfile, check_fields, timestamp
 from toolroll.packs.writing.stored import Fields
 
-MAX_HISTORY: Final = 1_000
-"""Entries of the history that are kept, the first and the newest: a model reads them with the profile."""
+MAX_HISTORY: Final = 100
+"""Entries of the history that are kept, the first and the newest: a model reads them all with each draft."""
 
 _MADE: Final = ("version", "created_at", "updated_at", "changelog")
 
