@@ -111,6 +111,7 @@ def run(
         is_two_phase=two_phase,
     )
     named = _model_name(model)
+    _check_place(ideas, repo, branch)
     session.claim_stdout()
     from toolroll.cli.call import set_up_log  # noqa: PLC0415 - as above
 
@@ -212,19 +213,23 @@ def _with_source(
 
 @asynccontextmanager
 async def _open(ideas: Path | None, repo: str | None, branch: str | None) -> "AsyncIterator[ResearchSource]":
+    _check_place(ideas, repo, branch)
     if repo is None:
-        if branch is not None:
-            raise UsageError("--branch is for --repo: a folder has none.")
         from toolroll.packs.research.local import LocalSource  # noqa: PLC0415 - as above
 
         yield LocalSource(ideas or Path.cwd() / "ideas")
         return
-    if ideas is not None:
-        raise UsageError("--ideas and --repo exclude each other: research is kept in one place.")
     from toolroll.packs.research.github import GitHubSource  # noqa: PLC0415 - as above
 
     async with GitHubSource.of_user(repo, environment=os.environ, branch=branch) as source:
         yield source
+
+
+def _check_place(ideas: Path | None, repo: str | None, branch: str | None) -> None:
+    if repo is None and branch is not None:
+        raise UsageError("--branch is for --repo: a folder has none.")
+    if repo is not None and ideas is not None:
+        raise UsageError("--ideas and --repo exclude each other: research is kept in one place.")
 
 
 async def _explored(session: Session, wish: "Wish", source: "ResearchSource", model: str, *, stats: bool) -> "Explored":

@@ -43,7 +43,8 @@ def put(source: LocalSource, path: str, text: str) -> None:
 
 
 def wish(**changed: Any) -> Wish:
-    return Wish(**{"idea": "Solar roofs", "framework": FRAMEWORK} | changed)
+    given: dict[str, Any] = {"idea": "Solar roofs", "framework": FRAMEWORK} | changed
+    return Wish(**given)
 
 
 def ticking() -> Callable[[], datetime]:
@@ -52,9 +53,9 @@ def ticking() -> Callable[[], datetime]:
 
 
 async def explored(source: ResearchSource, script: Any, **options: Any) -> Explored:
-    options = {"environment": {}, "clock": ticking(), "make_id": lambda: "job-1"} | options
-    chosen = wish(**options.pop("wish", {}))
-    return await explore(chosen, source, model=ScriptedModel(script), **options)
+    given: dict[str, Any] = {"environment": {}, "clock": ticking(), "make_id": lambda: "job-1"} | options
+    chosen = wish(**given.pop("wish", {}))
+    return await explore(chosen, source, model=ScriptedModel(script), **given)
 
 
 async def log_of(source: ResearchSource, path: str = LOG) -> list[dict[str, Any]]:

@@ -1,0 +1,224 @@
+"""`toolroll explore`: what it takes, what it tells, and what it leaves, in this process and without a terminal."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.project import Calling, Project
+from tests.packs.research.hub import REPOSITORY, TOKEN, Hub
+
+from toolroll.agent.events import Retrying, StepStarted, TextArrived, Warned
+from toolroll.cli.explore import context_of
+from toolroll.cli.exploring import PlainListener, summary
+from toolroll.errors import FileTooLarge
+from toolroll.kernel.context import utc_now
+from toolroll.kernel.events import StateChanged
+from toolroll.packs.research.exploration import Explored
+from toolroll.packs.research.log import LogEntry
+
+IDEA = "Solar roofs"
+READ = {"name": "read_research", "arguments": {"path": "2025-01-01-tea/research.md"}, "id": "r1"}
+
+
+def today() -> str:
+    return utc_now().date().isoformat()
+
+
+def document(project: Project) -> Path:
+    return project.root / "ideas" / f"{today()}-solar-roofs" / "research.md"
+
+
+@pytest.fixture(autouse=True)
+def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("TOOLROLL_MODEL", "ANTHROPIC_API_KEY", "TAVILY_API_KEY", "BRAVE_API_KEY", "SEARXNG_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_R22_an_idea_becomes_a_document_and_stdout_says_where(project: Project) -> None:
+    turns = ({"text": "I read.", "calls": [READ]}, "# Roofs")
+    done = project.call("explore", IDEA, "--model", project.script(*turns), "--stats", "--context", "For schools.")
+    assert (done.returncode, done.stdout) == (0, f"{document(project)}\n")
+    assert document(project).read_text() == "# Roofs\n"
+    assert "· step 1\n· writing\n✗ read_research" in done.stderr
+    assert "· written: 2 steps" in done.stderr
+    assert "20 tokens in, 10 out, cost unknown\n· 0 sources\n" in done.stderr
+    [entry] = json.loads(document(project).with_name("exploration-log.json").read_text())
+    assert (entry["mode"], entry["context"], entry["model"]) == ("exploration", "For schools.", "scripted:script.json")
+    assert [one["error_type"] for one in entry["tool_calls"]] == ["file_not_found"]
+
+
+def test_R23_again_it_says_so_and_an_update_is_appended(project: Project) -> None:
+    command = ("explore", IDEA, "--model")
+    assert project.call(*command, project.script("# Roofs")).returncode == 0
+    again = project.call(*command, project.script())
+    assert (again.returncode, again.stdout) == (0, f"{document(project)}\n")
+    assert "This idea was explored before; nothing was done. Add --update" in again.stderr
+    more = project.call(*command, project.script("News."), "--update", "--json")
+    last = json.loads(more.stdout.splitlines()[-1])
+    assert (last["event"], last["outcome"], last["log"]["is_update"]) == ("exploration_finished", "updated", True)
+    assert document(project).read_text() == f"# Roofs\n\n## Update - {today()}\n\nNews.\n"
+    assert last["content"] == document(project).read_text()
+
+
+def test_R23_as_json_what_exists_is_given_whole(call: Calling, project: Project) -> None:
+    document(project).parent.mkdir(parents=True)
+    document(project).write_text("# Roofs\n")
+    listed = json.loads(call("explore", "list", "--json").out)
+    path = f"{today()}-solar-roofs/research.md"
+    assert listed == {"ideas": [{"path": path, "title": "solar roofs", "date": today()}]}
+    assert call("explore", "list").out == f"{path}\n"
+    assert call("explore", "show", IDEA).out == "# Roofs\n"
+    shown = json.loads(call("explore", "show", "solar-roofs", "--json").out)
+    assert shown == {"path": path, "where": str(document(project)), "content": "# Roofs\n"}
+
+
+def test_R22_without_anything_the_list_says_how_to_begin(call: Calling, tmp_path: Path) -> None:
+    told = call("explore", "list", "--ideas", str(tmp_path / "none"))
+    assert (told.code, told.out) == (0, "")
+    assert "Begin with 'toolroll explore IDEA'" in told.err
+    (tmp_path / "none" / "notes").mkdir(parents=True)
+    (tmp_path / "none" / "notes" / "research.md").write_text("x")
+    told = call("explore", "list", "--ideas", str(tmp_path / "none"), "--json")
+    assert json.loads(told.out)["ideas"][0]["date"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("--update", "--continue-from", "x"), "--update and --continue-from exclude each other"),
+        (("--mode", "poem"), "There is no mode 'poem'"),
+        ((), "No model is named"),
+        (("--model", "scripted:none.json", "--branch", "b"), "--branch is for --repo"),
+        (("--model", "scripted:none.json", "--repo", "a/b", "--ideas", "c"), "--ideas and --repo exclude each other"),
+    ],
+)
+def test_R23_what_makes_no_sense_is_refused_with_2(
+    call: Calling, project: Project, arguments: tuple[str, ...], why: str
+) -> None:
+    told = call("explore", IDEA, *arguments)
+    assert (told.code, told.out) == (2, "")
+    assert why in told.err
+    assert not (project.root / "ideas").exists()
+
+
+def test_R22_places_are_checked_for_lists_too(call: Calling) -> None:
+    assert "--branch is for --repo" in call("explore", "list", "--branch", "b").err
+    assert "is no repository" in call("explore", "show", "x", "--repo", "nonsense").err
+
+
+def test_R20_what_was_cut_off_is_4(project: Project) -> None:
+    done = project.call("explore", IDEA, "--model", project.script({"text": "# Half", "stop": "max_tokens"}))
+    assert (done.returncode, done.stdout) == (4, f"{document(project)}\n")
+    assert "! The document is incomplete (cut_off). Add --update to go on." in done.stderr
+
+
+def test_R23_A4_where_the_model_writes_nothing_it_fails_and_leaves_nothing(project: Project) -> None:
+    done = project.call("explore", IDEA, "--json", "--model", project.script({"text": "No.", "stop": "refusal"}))
+    assert done.returncode == 1
+    assert json.loads(done.stdout.splitlines()[-1])["error"]["code"] == "content_policy"
+    assert not (project.root / "ideas").exists()
+
+
+def test_R21_a_framework_of_ones_own_and_a_context_from_a_file(project: Project) -> None:
+    (project.root / "poem.md").write_text("Write a poem.")
+    (project.root / "context.txt").write_text("For schools.\n")
+    done = project.call(
+        *("explore", IDEA, "--mode", "poem.md", "--context", "context.txt", "--two-phase"),
+        *("--model", project.script("A poem.")),
+        *("--ideas", "elsewhere"),
+    )
+    assert done.returncode == 0
+    [log] = (project.root / "elsewhere").rglob("*.json")
+    [entry] = json.loads(log.read_text())
+    assert (entry["mode"], entry["context"], entry["notes"]) == ("poem", "For schools.\n", "A poem.")
+
+
+def test_R21_a_context_is_a_file_only_where_there_is_one(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("In it.")
+    assert context_of(str(file)) == "In it."
+    for text in ("", "Two\nlines", "a\0b", "x" * 5_000, str(tmp_path), "Just words."):
+        assert context_of(text) == text
+    file.write_bytes(b"x" * 200_001)
+    with pytest.raises(FileTooLarge, match="200,000"):
+        context_of(str(file))
+
+
+def test_R22_research_is_kept_on_github(project: Project, call: Calling, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Hub(token=TOKEN) as hub:
+        hub.put("README.md", b"# Research")
+        env = {"GITHUB_TOKEN": TOKEN, "GITHUB_API_URL": hub.url}
+        command = ("explore", IDEA, "--repo", REPOSITORY, "--model", project.script("# Roofs"))
+        done = project.call(*command, **env)
+        assert done.returncode == 0, done.stderr
+        for name, value in env.items():
+            monkeypatch.setenv(name, value)
+        listed = call("explore", "list", "--repo", REPOSITORY).out
+        shown = call("explore", "show", IDEA, "--repo", REPOSITORY).out
+    assert f"ideas/{today()}-solar-roofs/research.md" in done.stdout
+    assert (listed, shown) == (f"{today()}-solar-roofs/research.md\n", "# Roofs\n")
+    assert TOKEN not in done.stdout + done.stderr
+    messages = [asked.body["message"] for asked in hub.requests if asked.method == "PUT"]
+    assert messages == ["Add research: Solar roofs", "Log an exploration: Solar roofs"]
+
+
+def test_S6_a_word_that_is_no_command_is_an_idea(call: Calling) -> None:
+    assert "No model is named" in call("explore", "lists").err
+    assert "No model is named" in call("explore", "--mode", "business", "list").err
+    assert "Usage: toolroll explore [OPTIONS] COMMAND" in call("explore").err
+    assert "Commands:" in call("explore", "-h").out
+
+
+def test_what_goes_on_is_told_without_anything_a_terminal_would_obey(capsys: pytest.CaptureFixture[str]) -> None:
+    listener = PlainListener()
+    evil = "Sun\x1b[2J\x07"
+    found = {"title": evil, "url": "https://example.com/", "cited": False}
+    for event in (
+        StepStarted(number=1),
+        TextArrived(text="a"),
+        TextArrived(text="b"),
+        StateChanged(name="search.source:1", value=found),
+        StateChanged(name="search.source:1", value=found | {"cited": True}),
+        StateChanged(name="other", value=found),
+        Warned(text=evil),
+        Retrying(attempt=1, wait_s=1.0, reason="It is busy."),
+    ):
+        listener.hear(event)
+    told = capsys.readouterr().err
+    assert "\x1b[2J" not in told
+    lines = told.splitlines()
+    assert lines[:2] == ["· step 1", "· writing"]
+    assert lines[2].startswith("· found Sun")
+    assert lines[3].startswith("! Sun")
+    assert lines[4:] == ["! It is busy."]
+
+
+def test_R12_the_end_names_cost_sources_and_who_did_not_search() -> None:
+    entry = LogEntry(
+        job_id="j",
+        idea=IDEA,
+        mode="business",
+        model="m",
+        context="",
+        is_update=False,
+        continue_from=None,
+        started_at="",
+        completed_at="",
+        duration_ms=1_500,
+        steps=1,
+        input_tokens=1_000,
+        output_tokens=20,
+        cost_usd=0.25,
+        stop_reason="answer",
+        output_path="a",
+        runs=(),
+        sources=({"number": 1, "title": "Sun", "url": "https://example.com/"},),
+        failed_searches=({"backend": "tavily", "reason": "the key was refused (401)"},),
+    )
+    done = Explored(outcome="written", path="a", where="/a", content="x", entry=entry)
+    assert summary(done) == [
+        "· written: 1 step, 1.5 s, 1,000 tokens in, 20 out, $0.2500",
+        "! tavily did not search: the key was refused (401)",
+        "· 1 sources",
+        "  1. Sun <https://example.com/>",
+    ]
