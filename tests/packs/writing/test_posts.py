@@ -138,6 +138,68 @@ def test_XE6_what_a_killed_writer_left_is_swept_and_never_a_post(store: PostStor
     assert not left.exists()
 
 
+# A child for each call to the system that a save makes, killed before it; and one that is killed amid a write.
+KILLED = """
+import os, signal, sys
+from datetime import UTC, datetime
+from pathlib import Path
+from toolroll.packs.writing.post_file import Draft
+from toolroll.packs.writing.posts import PostStore
+
+NAMES = ("open", "close", "write", "fsync", "fchmod", "link", "unlink", "replace", "mkdir", "stat", "fstat")
+
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def arm(nth, half):
+    made = [0]
+    def wrapped(name, real):
+        def call(*given, **more):
+            made[0] += 1
+            if made[0] == nth:
+                if half and name == "write":
+                    real(given[0], given[1][: len(given[1]) // 2])
+                if not half or name == "write":
+                    die()
+            return real(*given, **more)
+        return call
+    for name in NAMES:
+        setattr(os, name, wrapped(name, getattr(os, name)))
+
+def save(folder):
+    draft = Draft(content="whole " * 1000, platform="x", topic="topic")
+    PostStore(folder).save(draft, now=datetime(2026, 2, 8, tzinfo=UTC))
+
+save(Path(sys.argv[1], "warm-up"))
+def run(nth, half):
+    child = os.fork()
+    if child == 0:
+        arm(nth, half)
+        save(Path(sys.argv[1], f"{nth}-{half}"))
+        os._exit(0)
+    return os.waitpid(child, 0)[1]
+
+calls = next(nth for nth in range(1, 200) if run(nth, False) == 0)
+print(calls, sum(run(nth, True) != 0 for nth in range(1, calls)))
+"""
+
+
+def test_XE6_a_kill_at_any_moment_of_a_save_leaves_all_of_the_post_or_nothing(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], capture_output=True, text=True, check=True)
+    calls, amid_writes = map(int, done.stdout.split())
+    assert (calls > 10, amid_writes) == (True, 1)
+    whole = (tmp_path / "warm-up" / posts.FOLDER / "2026-02-08-topic-x.md").read_bytes()
+    left = set()
+    for data in tmp_path.iterdir():
+        with PostStore(data) as store:
+            files = list(store.folder.iterdir()) if store.folder.is_dir() else []
+            left |= {path.suffix for path in files}
+            assert all(path.read_bytes() == whole for path in files if path.suffix == ".md")
+            store.search(["whole"])
+            assert {path.suffix for path in store.folder.glob("*")} <= {".md"}
+    assert left == {".md", ".tmp"}
+
+
 # --- Searching ---------------------------------------------------------------------------------------------
 
 

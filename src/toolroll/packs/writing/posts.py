@@ -1,9 +1,8 @@
 """The store of posts: a Markdown file each, under a name that was free, and searched by their words (W14, W15)."""
 
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -13,6 +12,7 @@ from toolroll.packs.writing.post_file import SUFFIX, Draft, Platform, file_stem,
 from toolroll.packs.writing.post_index import Found, PostIndex
 from toolroll.safe.files import PRIVATE_FILE_MODE, private_folder
 from toolroll.safe.names import RelativePath
+from toolroll.safe.refusals import taken
 from toolroll.safe.root import Root
 
 FOLDER: Final = Path("output") / "generated"
@@ -63,14 +63,10 @@ class PostStore:
 
 
 def _create(root: Root, stem: str, data: bytes) -> str:
-    for number in count(1):
+    for number in range(1, MAX_SAME_NAME + 1):
         name = f"{stem}{SUFFIX}" if number == 1 else f"{stem}-{number}{SUFFIX}"
-        try:
-            # Only the system can say that a name is free and take it in one step.
+        # Only the system can say that a name is free and take it in one step.
+        with suppress(FileExists):
             root.create_file(RelativePath(parts=(name,)), data, mode=PRIVATE_FILE_MODE)
-        except FileExists:
-            if number >= MAX_SAME_NAME:
-                raise
-        else:
             return name
-    raise AssertionError  # pragma: no cover - `count` does not end
+    raise taken(f"{stem}{SUFFIX}")
