@@ -1,0 +1,189 @@
+"""`read_notion_page` and `write_to_notion` (W17, W18).
+
+Each answers `{success: true, ...}` or `{success: false, error, message, ...}`. The token and the database are the
+user's, from the environment (NOTION_TOKEN, NOTION_DATABASE_ID).
+"""
+
+import os
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Protocol
+
+from pydantic import Field
+
+from toolroll.errors import ServiceFailed, ToolFailure, ToolrollError
+from toolroll.kernel.approval import Preview
+from toolroll.kernel.context import ToolContext
+from toolroll.kernel.define import tool
+from toolroll.kernel.depends import DependencyKey, Depends
+from toolroll.kernel.tool import Tool
+from toolroll.packs.writing.messages import Lang, language_of
+from toolroll.packs.writing.messages import say as say_text
+from toolroll.packs.writing.names import DEFAULT
+from toolroll.packs.writing.notion.client import API_URL, NotionClient
+from toolroll.packs.writing.notion.ids import find_id
+from toolroll.packs.writing.notion.pages import STATUS, NewPage, make_page, read_page
+from toolroll.packs.writing.notion.words import ErrorCode, code_of, say
+from toolroll.packs.writing.post_file import Draft, Platform
+from toolroll.packs.writing.post_tools import WithPosts, WithProfiles, shown_path, version_of
+
+TOKEN: Final = "NOTION_TOKEN"  # noqa: S105 - the name of the variable
+DATABASE: Final = "NOTION_DATABASE_ID"
+
+
+class Save(Protocol):
+    """Keeps a post in a file: what `save_to_file` does and answers. A ToolFailure says that it could not."""
+
+    async def __call__(
+        self, *, content: str, platform: Platform, topic: str, profile_used: str
+    ) -> Mapping[str, object]:
+        """The answer of `save_to_file`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notion:
+    """The user's Notion, as far as it is configured."""
+
+    client: NotionClient | None
+    database: str = ""
+
+
+async def open_notion(_ctx: ToolContext) -> AsyncIterator[Notion]:
+    """Notion by the environment; closed when the run is."""
+    token, database = os.environ.get(TOKEN, "").strip(), os.environ.get(DATABASE, "").strip()
+    if not token:
+        yield Notion(client=None, database=database)
+        return
+    async with NotionClient(token, base_url=API_URL) as client:
+        yield Notion(client=client, database=database)
+
+
+def open_save(store: WithPosts, profiles: WithProfiles, ctx: ToolContext) -> Save:
+    """Saves as `save_to_file` does, in the same folder; the yes to the page is the yes to the file."""
+
+    async def save(*, content: str, platform: Platform, topic: str, profile_used: str) -> Mapping[str, object]:
+        draft = Draft(
+            content=content,
+            platform=platform,
+            topic=topic,
+            profile_used=profile_used,
+            style_profile_version=version_of(profiles, profile_used),
+        )
+        try:
+            saved = store.save(draft, now=ctx.now())
+        except ToolrollError as error:
+            message = say_text("save_failed", language_of(ctx.deps), reason=error.message)
+            failed = {"success": False, "error": "disk_error", "message": message, "content": content}
+            raise ToolFailure(failed, code="disk_error") from error
+        return {"success": True, "file_path": shown_path(saved.path)}
+
+    return save
+
+
+NOTION: Final[DependencyKey[Notion]] = DependencyKey("writing.notion", open_notion, scope="run")
+SAVE: Final[DependencyKey[Save]] = DependencyKey("writing.save", open_save, scope="run")
+
+WithNotion = Annotated[Notion, Depends(NOTION)]
+WithSave = Annotated[Save, Depends(SAVE)]
+
+
+# A page is the user's own, as a file of theirs is.
+@tool(brings="private")
+async def read_notion_page(
+    page_id: Annotated[str, Field(description="The id of the page, or its whole URL.")],
+    notion: WithNotion,
+    ctx: ToolContext,
+) -> dict[str, object]:
+    """Read a Notion page and return its content as Markdown. Use it when the user gives the URL of a Notion page as the
+    source for a post.
+    """
+    language = language_of(ctx.deps)
+    if notion.client is None:
+        raise _failure("notion_not_configured", language)
+    found = find_id(page_id)
+    if found is None:
+        raise _failure("invalid_page_id", language)
+    try:
+        page = await read_page(notion.client, found)
+    except ServiceFailed as error:
+        raise _failure(code_of(error), language, detail=error) from error
+    return {"success": True, "title": page.title, "content": page.content, "last_edited": page.last_edited}
+
+
+def _failure(code: ErrorCode, language: Lang, *, detail: ServiceFailed | None = None) -> ToolFailure:
+    message = say(code, language)
+    if code == "notion_error" and detail is not None:
+        message = f"{message} {detail.message}"
+    return ToolFailure({"success": False, "error": code, "message": message}, code=code)
+
+
+async def _preview_write(arguments: Mapping[str, Any], ctx: ToolContext, _edited: str | None) -> Preview:
+    notion = await ctx.resolve(NOTION)
+    missing = _missing(notion)
+    if missing:
+        first = say("saved_not_configured", language_of(ctx.deps), missing=missing)
+    else:
+        first = f"New page in the Notion database {notion.database}; if Notion fails, a file"
+    columns = {
+        "Title": arguments["title"],
+        "Platform": arguments["platform"],
+        "Topic": arguments["topic"],
+        "Status": STATUS,
+        "Profile": arguments["profile_used"],
+    }
+    # One line each: a title must not be able to pass for a column, or for the text.
+    lines = [f"{name}: {' '.join(str(value).split())}" for name, value in columns.items()]
+    return Preview.of_text("\n".join([first, *lines, "", arguments["content"]]))
+
+
+@tool(effect="external", preview=_preview_write)
+async def write_to_notion(
+    *,
+    content: Annotated[str, Field(description="The text of the post.")],
+    title: Annotated[str, Field(description="The title of the page in Notion.")],
+    platform: Platform,
+    topic: Annotated[str, Field(description="The topic of the post.")],
+    profile_used: Annotated[str, Field(description="The profile that was used.")] = DEFAULT,
+    notion: WithNotion,
+    save: WithSave,
+    ctx: ToolContext,
+) -> dict[str, object]:
+    """Save the finished post as a new page with the status "Draft" in the user's Notion database. Use it only after the
+    user has agreed. If Notion is not configured or fails, the post is saved to a file instead: tell the user.
+    """
+
+    async def instead(code: ErrorCode, message: str) -> ToolFailure:
+        answer: dict[str, object] = {"success": False, "error": code, "message": message}
+        try:
+            saved = await save(content=content, platform=platform, topic=topic, profile_used=profile_used)
+        except ToolFailure as failed:
+            return ToolFailure({**answer, "save_to_file": failed.content}, code=failed.failure_code)
+        return ToolFailure({**answer, "save_to_file": dict(saved)}, code=code)
+
+    language, missing = language_of(ctx.deps), _missing(notion)
+    if notion.client is None or missing:
+        raise await instead("notion_not_configured", say("saved_not_configured", language, missing=missing))
+    new = NewPage(title=title, content=content, platform=platform, topic=topic, profile=profile_used, created=ctx.now())
+    try:
+        made = await make_page(notion.client, _database_id(notion), new)
+    except ServiceFailed as error:
+        raise await instead("notion_error", f"{say('saved_error', language)} {error.message}") from error
+    return {"success": True, "notion_url": made.url, "page_id": made.page_id}
+
+
+def _missing(notion: Notion) -> str:
+    """The settings without which nothing can be written."""
+    absent = {TOKEN: notion.client is None, DATABASE: not notion.database}
+    return ", ".join(name for name, is_absent in absent.items() if is_absent)
+
+
+def _database_id(notion: Notion) -> str:
+    found = find_id(notion.database)
+    if found is None:
+        raise ServiceFailed(f"{DATABASE} is neither the id nor the URL of a Notion database.", status=200)
+    return found
+
+
+NOTION_TOOLS: Final[tuple[Tool, ...]] = (read_notion_page, write_to_notion)
+"""In the order in which a model is told of them."""
