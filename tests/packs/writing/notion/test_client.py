@@ -160,3 +160,12 @@ async def test_W17_the_token_is_in_no_message_and_no_log(
     assert (error.status, "unauthorized" in error.message) == (401, True)
     chain = [str(one) for one in (error, error.__cause__, error.__context__)]
     assert not any(TOKEN in text for text in (*chain, repr(error), repr(client), caplog.text))
+
+
+async def test_W17_a_token_of_any_form_is_taken_out_of_what_notion_says(workspace: Workspace) -> None:
+    canary = "canary-7f3a-value"
+    workspace.faults.append(Fault(status=400, body=f'{{"code": "odd", "message": "what is {canary}?"}}'.encode()))
+    async with NotionClient(canary, base_url=workspace.url) as client:
+        error = await failure(client)
+    assert error.message.startswith("Notion answered with status 400. odd: what is ")
+    assert canary not in error.message

@@ -181,6 +181,6 @@ async def test_W18_half_a_page_that_stays_is_told(workspace: Workspace, client: 
 async def test_W18_the_trash_is_not_waited_for(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "CLEANUP_S", 0.05)
     workspace.faults += [None, None, Fault(hang=True), Fault(hang=True)]
-    async with NotionClient(TOKEN, base_url=workspace.url, timeout_s=1.0) as client:
+    async with NotionClient(TOKEN, base_url=workspace.url, timeout_s=2.0) as client:
         error = await refused(client, LONG)
-    assert error.message == "Notion did not answer within 1 seconds. A part of the page is in Notion."
+    assert error.message == "Notion did not answer within 2 seconds. A part of the page is in Notion."
