@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from tests.cli.project import Project
-from tests.models.script import Search, Text, Turn, Use, fail
+from tests.models.script import Fault, Search, Text, Turn, Use, fail
 from tests.models.server import KEY, ModelServer
 from tests.packs.research.hub import REPOSITORY, TOKEN, Hub
 
@@ -139,6 +139,16 @@ def test_R23_a_model_that_cannot_be_asked_leaves_nothing(project: Project) -> No
     with ModelServer([fail(401, "authentication_error", "wrong key")]) as server:
         done = project.call("explore", IDEA, "--model", "sonnet", **anthropic(server))
     assert (done.returncode, done.stdout) == (1, "")
+    assert not document(project).exists()
+
+
+def test_R23_ctrl_c_leaves_nothing_and_is_130(project: Project) -> None:
+    with ModelServer([Turn(fault=Fault(stall=True))]) as server:
+        command = ("explore", IDEA, "--model", "sonnet")
+        with project.terminal(*command, env=anthropic(server)) as terminal:
+            terminal.wait_for("step 1")
+            terminal.send(b"\x03", "Interrupted.")
+            assert terminal.end() == (130, "")
     assert not document(project).exists()
 
 
