@@ -167,6 +167,17 @@ async def test_C13_wildcards(workspace: Workspace, folder: Path) -> None:
     assert await found(workspace, "deep/*.t", "src") == []
 
 
+async def test_C13_names_with_brackets_are_found_as_they_are(workspace: Workspace, folder: Path) -> None:
+    write(folder, "app/[id]/page.tsx", "app/[...slug]/view.tsx", "app/i/page.tsx", "{a,b}.txt")
+    assert await found(workspace, "app/[id]/page.tsx") == ["app/i/page.tsx", "app/[id]/page.tsx"]
+    assert await found(workspace, "[...slug]/*", "app") == ["app/[...slug]/view.tsx"]
+    assert await found(workspace, "app/[ID]/*") == ["app/i/page.tsx", "app/[id]/page.tsx"]
+    assert await found(workspace, "[id]") == ["app/[id]/page.tsx"]
+    assert await found(workspace, "{a,b}.txt") == ["{a,b}.txt"]
+    assert await found(workspace, "[") == ["app/[id]/page.tsx", "app/[...slug]/view.tsx"]
+    assert await found(workspace, "[x]") == []
+
+
 async def test_C13_case_of_letters_matters_last(workspace: Workspace, folder: Path) -> None:
     write(folder, "a/Api.ts", "b/c/api.ts")
     assert await found(workspace, "api*") == ["b/c/api.ts", "a/Api.ts"]

@@ -112,6 +112,7 @@ async def test_C12_XF6_a_catastrophic_pattern_takes_linear_time(workspace: Works
 
 async def test_C12_file_patterns(workspace: Workspace, folder: Path) -> None:
     write(folder, **{"a.js": "x", "b.jsx": "x", "src__c.js": "x", "src__d__e.ts": "x", "odd[1].md": "x"})
+    write(folder, **{"app__[id]__page.tsx": "x"})
     (folder / ".gitignore").write_text("ignored.js\n")
     write(folder, **{"ignored.js": "x"})
 
@@ -126,6 +127,9 @@ async def test_C12_file_patterns(workspace: Workspace, folder: Path) -> None:
     assert await names("d/*", "src") == ["src/d/e.ts"]
     assert await names("**/*.ts") == ["src/d/e.ts"]
     assert await names("odd[[]1].md") == ["odd[1].md"]
+    assert await names("odd[1].md") == ["odd[1].md"]
+    assert await names("app/[id]/*") == ["app/[id]/page.tsx"]
+    assert await names("[") == []
     assert await names("include:py") == []
     assert Scope(start="./", file_pattern="include:py").arguments == []
 
@@ -308,6 +312,9 @@ def test_globs_are_what_people_mean() -> None:
         ("{a,b}/{c,d}", "b/c", True),
         ("x{a,{b,c}}\\1", "xc\\1", True),
         ("[ab].c", "b.c", True),
+        ("[ab].c", "[ab].c", True),
+        ("[ab]*/c", "[ab]x/c", True),
+        ("[ab].c", "x.c", False),
         ("{a", "{a", True),
         ("a,", "a", True),
     ]:

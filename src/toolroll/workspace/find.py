@@ -40,8 +40,8 @@ async def find_files(
     """The files that count below a folder whose names fit, whatever the case of their letters.
 
     With `*`, `?` or `**` the pattern is for the name, or, where it has a `/`, for the path from the workspace or from
-    that folder. Without, it is a part of a name or path. Exact names come first, then beginnings, then the rest; among
-    equals, the shorter path.
+    that folder. Without, or where no file fits it, it is a part of a name or path. Exact names come first, then
+    beginnings, then the rest; among equals, the shorter path.
     """
     wanted = pattern.strip()
     if not wanted:
@@ -50,7 +50,7 @@ async def find_files(
     start = start_of(workspace, folder)
     rank = _by_pattern(wanted, start) if _WILD & set(wanted) else _by_part(wanted)
     seen = await walk(workspace, start, clock)
-    ranked = sorted((place, name) for name in seen.names if (place := rank(name)))
+    ranked = _ranked(seen.names, rank) or _ranked(seen.names, _by_part(wanted))
     most = workspace.limits.found_files if limit is None else limit
     skipped = Skipped(denied=seen.denied, timed_out=not seen.is_complete)
     if not ranked:
@@ -61,6 +61,10 @@ async def find_files(
         searched=len(seen.names),
         skipped=skipped,
     )
+
+
+def _ranked(names: list[str], rank: Callable[[str], Rank | None]) -> list[tuple[Rank, str]]:
+    return sorted((place, name) for name in names if (place := rank(name)))
 
 
 def _by_pattern(pattern: str, start: str) -> Callable[[str], Rank | None]:

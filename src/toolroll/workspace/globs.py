@@ -15,7 +15,7 @@ def fits(pattern: str, path: str) -> bool:
     """Whether a path fits: by its name alone where the pattern has no `/`, else as a whole.
 
     `*` and `?` stay within one name, `**` as a whole name stands for any number of folders, `[abc]` and `{a,b}` for one
-    of several; several patterns have commas between them.
+    of several; several patterns have commas between them. A bracket also stands for itself, as in `app/[id]/page.tsx`.
     """
     parts = tuple(path.split("/"))
     return any(_fits(wanted, parts if len(wanted) > 1 else parts[-1:]) for wanted in compiled(pattern))
@@ -43,5 +43,10 @@ def _fits(pattern: Parts, parts: Parts) -> bool:
         if piece == "**":
             reached = set(range(min(reached, default=len(parts) + 1), len(parts) + 1))
         else:
-            reached = {at + 1 for at in reached if at < len(parts) and fnmatchcase(parts[at], piece)}
+            reached = {at + 1 for at in reached if at < len(parts) and _names(piece, parts[at])}
     return len(parts) in reached
+
+
+def _names(piece: str, name: str) -> bool:
+    # Web frameworks have folders such as `[id]` and `[...slug]`: who copies such a path means the path.
+    return fnmatchcase(name, piece) or ("[" in piece and fnmatchcase(name, piece.replace("[", "[[]")))
