@@ -122,6 +122,29 @@ def test_C15_a_workspace_that_is_itself_a_package() -> None:
     assert targets(files, "a.py", "", "b", level=1) == ["__init__.py", "b.py"]
 
 
+@pytest.mark.parametrize(
+    ("importer", "module", "expected"),
+    [
+        ("a.py", "typing", ["None?"]),
+        ("a.py", "b", ["None?"]),
+        ("sub/c.py", "typing", ["None?"]),
+        ("sub/c.py", "b", ["None?"]),
+        ("sub/c.py", "sub.d", ["sub/d.py?"]),
+        ("scripts/run.py", "typing", ["None?"]),
+        ("scripts/run.py", "b", ["b.py"]),
+    ],
+)
+def test_C15_a_package_does_not_see_its_modules_by_bare_names(importer: str, module: str, expected: list[str]) -> None:
+    names = ["__init__.py", "a.py", "b.py", "typing.py", "sub/__init__.py", "sub/c.py", "sub/d.py", "scripts/run.py"]
+    assert targets(dict.fromkeys(names, ""), importer, module) == expected
+
+
+def test_C15_a_manifest_makes_a_package_a_root_but_not_of_the_standard_library() -> None:
+    files = dict.fromkeys(["pyproject.toml", "__init__.py", "typing.py", "app/__init__.py", "app/a.py", "app/b.py"], "")
+    assert targets(files, "app/a.py", "app.b") == ["app/b.py"]
+    assert targets(files, "app/a.py", "typing") == ["None?"]
+
+
 @given(
     names=st.lists(st.text(max_size=5), max_size=4),
     module=st.text(max_size=12),

@@ -6,7 +6,7 @@ from posixpath import dirname
 from typing import Final
 
 from toolroll.workspace.symbols.imports.resolve.files import Files, below, found, guessed, is_in, nearest
-from toolroll.workspace.symbols.imports.resolve.roots import is_package, python_roots
+from toolroll.workspace.symbols.imports.resolve.roots import is_inside_unnamed, is_package, python_roots
 from toolroll.workspace.symbols.imports.statement import EVERYTHING, ImportStatement, Resolved
 
 _ENDS: Final = ("/__init__.py", ".py", "/__init__.pyi", ".pyi")  # the import system prefers a package to a module
@@ -88,7 +88,7 @@ class PythonResolver:
     def _search(self, module: str, folder: str) -> str | None:
         top = module.partition(".")[0]
         tail = module.replace(".", "/")
-        roots = self._roots_of.get(top, ())
+        roots = list(self._roots_reached(top, folder))
         around = sorted((root for root in roots if is_in(folder, root)), key=len, reverse=True)
         beside = [] if is_package(self._files, folder) else [folder]  # the folder of a script is on its path
         for root in [*beside, *around]:
@@ -100,6 +100,13 @@ class PythonResolver:
         hits = {root: path for root in roots if (path := self._at(below(root, tail))) is not None}
         root_next_door = nearest(hits, folder)
         return None if root_next_door is None else hits[root_next_door]
+
+    def _roots_reached(self, top: str, folder: str) -> Iterator[str]:
+        """The roots that may give a name: imports are absolute, so a package does not see its modules by bare names."""
+        is_standard, is_unnamed = top in sys.stdlib_module_names, is_inside_unnamed(self._files, folder)
+        for root in self._roots_of.get(top, ()):
+            if not (is_standard and is_package(self._files, root)) and (root or not is_unnamed):
+                yield root
 
     def _at(self, base: str) -> str | None:
         if not base:

@@ -7,6 +7,7 @@ from toolroll.workspace.symbols.imports.resolve.jsonc import table, word, words
 from toolroll.workspace.symbols.imports.resolve.toml import read_ini, read_toml, within
 
 PACKAGE_FILES = ("__init__.py", "__init__.pyi")
+MANIFESTS = ("pyproject.toml", "setup.cfg", "setup.py")
 
 
 def python_roots(files: Files) -> frozenset[str]:
@@ -14,7 +15,7 @@ def python_roots(files: Files) -> frozenset[str]:
     roots = {""}
     for name in PACKAGE_FILES:
         roots.update(_above_package(files, dirname(path)) for path in files.named(name))
-    for manifest in ("pyproject.toml", "setup.cfg", "setup.py"):
+    for manifest in MANIFESTS:
         for path in files.named(manifest):
             folder = dirname(path)
             declared = [joined(folder, each) for each in ("", "src", *_declared(files, manifest, path))]
@@ -25,6 +26,13 @@ def python_roots(files: Files) -> frozenset[str]:
 def is_package(files: Files, folder: str) -> bool:
     """Whether a folder is a regular package."""
     return any((f"{folder}/{name}" if folder else name) in files for name in PACKAGE_FILES)
+
+
+def is_inside_unnamed(files: Files, folder: str) -> bool:
+    """Whether a folder is part of a package whose name is not known: the workspace itself, with no manifest in it."""
+    if any(manifest in files for manifest in MANIFESTS):
+        return False
+    return is_package(files, folder) and is_package(files, _above_package(files, folder))
 
 
 def _above_package(files: Files, folder: str) -> str:
