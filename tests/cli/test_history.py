@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 
@@ -63,6 +64,15 @@ def test_C31_undo_and_redo_of_the_latest(project: Project, call: Calling) -> Non
     assert (redone.code, told["done"], told["left"]) == (0, [{"path": MAIN, "action": "restore"}], [])
     assert project.text(MAIN) == "one\n"
     assert told["change"] in call("changes").out
+
+
+def test_C31_redo_makes_a_file_that_was_gone_before_its_undo(project: Project, call: Calling) -> None:
+    project.change({"d/e/f.txt": "tea\n"})
+    shutil.rmtree(project.root / "d")
+    assert call("undo", "--yes").code == 0
+    redone = call("redo", "--yes")
+    assert (redone.code, redone.out) == (0, "Redo: d/e/f.txt.\n")
+    assert project.text("d/e/f.txt") == "tea\n"
 
 
 def test_C31_undo_of_one_change_of_a_file_or_of_a_run(project: Project, call: Calling) -> None:

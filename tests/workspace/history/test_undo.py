@@ -271,3 +271,65 @@ def test_C31_folders_that_were_made_go_unless_they_are_used(change: Applying, de
     (folder / "x/other").write_bytes(b"theirs")
     desk.undo()
     assert tree(folder) == {"x": None, "x/other": (b"theirs", stat.S_IMODE((folder / "x/other").stat().st_mode))}
+
+
+def test_C31_redo_makes_a_file_that_was_gone_before_its_undo(change: Applying, desk: Desk, folder: Path) -> None:
+    change({"d/e/f": b"1", "kept": b"2"})
+    new = tree(folder)
+    write(folder, {"d/e/f": None})
+    (folder / "d/e").rmdir()
+    (folder / "d").rmdir()
+    assert [(step.path, step.action) for step in desk.undo().done] == [("d/e/f", "nothing"), ("kept", "remove")]
+    assert [(step.path, step.action) for step in desk.redo().done] == [("d/e/f", "recreate"), ("kept", "recreate")]
+    assert tree(folder) == new
+    desk.undo()
+    assert tree(folder) == {}
+
+
+def test_C31_redo_after_an_undo_by_hand_gives_the_change_with_its_mode(
+    change: Applying, desk: Desk, folder: Path
+) -> None:
+    write(folder, {"a": b"1", "b": b"2"})
+    for name in "ab":
+        (folder / name).chmod(0o640)
+    old = tree(folder)
+    change({"a": b"y", "b": b"2"}, mode=0o755)
+    new = tree(folder)
+    write(folder, {"a": b"1"})
+    for name in "ab":
+        (folder / name).chmod(0o640)
+    assert [step.action for step in desk.undo().done] == ["nothing", "nothing"]
+    assert tree(folder) == old
+    desk.redo()
+    assert tree(folder) == new
+
+
+def test_C31_redo_of_a_run_that_led_nowhere_leads_nowhere(change: Applying, desk: Desk, folder: Path) -> None:
+    for data in (b"1", b"2", None):
+        change({"a": data})
+    assert [step.action for step in desk.undo(run_id="run").done] == ["nothing"]
+    assert [step.action for step in desk.redo().done] == ["nothing"]
+    assert tree(folder) == {}
+
+
+def test_C31_redo_of_a_file_that_was_gone_leaves_what_came_after(change: Applying, desk: Desk, folder: Path) -> None:
+    change({"a": b"1"})
+    write(folder, {"a": None})
+    desk.undo()
+    write(folder, {"a": b"somebody's"})
+    assert [step.action for step in desk.redo().left] == ["conflict"]
+    assert _read(folder, "a") == b"somebody's"
+
+
+def test_C31_an_undo_of_nothing_whose_change_is_no_longer_kept_is_nothing_to_redo(
+    change: Applying, desk: Desk, workspace: Workspace, folder: Path
+) -> None:
+    change({"a": b"1"})
+    write(folder, {"a": None})
+    assert desk.undo().applied is not None
+    with History(workspace.state) as history:
+        [_, made] = history.changes()
+        with history._writing() as db:
+            db.execute("delete from changes where id = ?", (made.id,))
+    with pytest.raises(UsageError, match="There is nothing to redo"):
+        desk.redo()

@@ -115,6 +115,10 @@ class History:
         """The changes that took this one back, the latest first."""
         return self._records("kind = 'undo' and id in (select change from undoes where target = ?)", [change])
 
+    def taken_back_by(self, undo: str, path: str) -> tuple[Record, ...]:
+        """The changes of a file that an undo took back, as far as they are kept, the latest first."""
+        return self._records("id in (select target from undoes where change = ? and path = ?)", [undo, path])
+
     def content(self, hash_: str) -> bytes:
         """A content by its hash; damage is found, never handed out."""
         with self._reading() as db:

@@ -6,7 +6,7 @@ the file is left alone, and both sides are shown. A redo is the undo of an undo.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from toolroll.errors import FileMissing, FileProblem, PathRefused, UsageError
@@ -95,7 +95,7 @@ def plan_undo(
 def plan_redo(workspace: Workspace, history: History, *, change: str | None = None, path: str | None = None) -> Plan:
     """What redoing would do: what was undone of a change, or by the latest undo."""
     undos = history.changes(path=path) if change is None else history.undos_of(change)
-    records = [one for one in undos if _is_active(one, "undo", path)]
+    records = [one for one in (_redoable(history, undo) for undo in undos) if _is_active(one, "undo", path)]
     if not records:
         raise UsageError(_nothing(history, "redo", change))
     return _plan(workspace, history, records[:1], kind="redo", path=path)
@@ -119,6 +119,29 @@ def _is_active(record: Record, kind: Kind, path: str | None) -> bool:
     entries = [entry for entry in record.entries if path in (None, entry.path)]
     is_there = record.state in ("applied", "partial")
     return record.kind == kind and is_there and any(entry.undone_by is None for entry in entries)
+
+
+def _redoable(history: History, record: Record) -> Record:
+    """An undo with what a redo has to turn back."""
+    entries = [_turned(history, record.id, entry) for entry in record.entries]
+    return replace(record, entries=tuple(entry for entry in entries if entry is not None))
+
+
+def _turned(history: History, undo: str, entry: Entry) -> Entry | None:
+    """The entry of an undo; None where what it took back is neither in it nor kept elsewhere.
+
+    Where a file was back already, by hand, the undo found nothing to do and its entry leads nowhere: then the redo
+    goes by what the changes themselves had made of the file.
+    """
+    if entry.before != entry.after or entry.after_mode is not None:
+        return entry
+    taken = [one for record in history.taken_back_by(undo, entry.path) for one in record.entries]
+    found = [one for one in taken if one.path == entry.path]
+    if not found:
+        return None
+    given = next((one.after_mode for one in found if one.after_mode is not None), None)
+    had = None if given is None else found[-1].before_mode
+    return replace(entry, before=found[0].after, after=found[-1].before, before_mode=given, after_mode=had)
 
 
 def _nothing(history: History, what: str, change: str | None) -> str:
