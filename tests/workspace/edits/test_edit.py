@@ -89,6 +89,40 @@ def test_C3_the_byte_order_mark_stays() -> None:
     assert edit(b"\xff\xfea\x00\n\x00", "a", "é").data == b"\xff\xfe\xe9\x00\n\x00"
 
 
+@pytest.mark.parametrize(
+    ("data", "old", "new", "expected"),
+    [
+        (b"caf\xe9 au lait\nx\n", "café au lait", "café au miel", b"caf\xe9 au miel\nx\n"),
+        (b"caf\xe9 au lait\r\nx\r\n", "café au lait\nx", "x\ncafé", b"x\r\ncaf\xe9\r\n"),
+        (b"  caf\xe9\n", "\tcafé\n", "\tcafés\n", b"  caf\xe9s\n"),
+        (b"\xe9\n", "é", "x", b"x\n"),
+        # Beside a stray byte, UTF-8 is shown as Latin-1 too: what reads as é is the byte, not the letter.
+        (b"\xc3\xa9 \xe9\n", "é", "éé", b"\xc3\xa9 \xe9\xe9\n"),
+        (b"\xc3\xa9 \xff\n", "Ã© ÿ", "Ã©ÿ", b"\xc3\xa9\xff\n"),
+        (b"\xc3\xa9 \xff\n", "é", "é1", b"\xc3\xa91 \xff\n"),
+        (b"\xe2\x82\xac \xff\n", "€", "€1", b"\xe2\x82\xac1 \xff\n"),
+    ],
+)
+def test_C3_bytes_of_an_unknown_encoding_may_be_kept(data: bytes, old: str, new: str, expected: bytes) -> None:
+    assert edit(data, old, new).data == expected
+
+
+def test_C3_bytes_of_an_unknown_encoding_are_only_copied() -> None:
+    error = refused(b"caf\xe9 au lait\n", "café au lait", "café\nü")
+    assert (error.rule, error.lines) == ("encoding", (2,))
+    assert "only ASCII can be added; 'ü' is not" in error.message
+    assert refused(b"caf\xe9\n", "caf", "café").rule == "encoding"
+
+
+@given(st.binary(max_size=12), st.binary(max_size=12), st.binary(min_size=1, max_size=6))
+def test_C3_what_was_shown_leads_back_to_its_bytes(before: bytes, after: bytes, added: bytes) -> None:
+    prefix, suffix = b"\xff<" + before.replace(b"\r", b"") + b"\n", b"\n" + after.replace(b"\r", b"")
+    kept = bytes(byte | 0x80 for byte in added)
+    assume(b"[" not in before + after)
+    old = f"[{kept.decode('latin-1')}]"
+    assert edit(prefix + old.encode("latin-1") + suffix, old, old[:-1]).data == prefix + b"[" + kept + suffix
+
+
 def test_C3_text_that_the_encoding_cannot_hold_is_refused() -> None:
     latin = b"# coding: latin-1\nx = '\xe9'\n"
     assert edit(latin, "x = 'é'", "x = 'ü'").data == b"# coding: latin-1\nx = '\xfc'\n"
@@ -185,7 +219,7 @@ def test_XE2_nothing_found_is_an_error_that_helps() -> None:
     assert "Its first line is at line 1" in error.message
     assert "first line" not in refused(b"a\n", "b\nc", "x").message
     assert "first line" not in refused(b"a\n", "\n\n\n", "x").message
-    assert "not UTF-8" in refused(b"\xe9\n", "é", "x").message
+    assert "not UTF-8" in refused(b"\xe9\n", "ü", "x").message
 
 
 def test_C18_all_places_on_request() -> None:

@@ -2,7 +2,8 @@
 
 Whatever the bytes are, there is a text for them, and the text leads back to the same bytes. Where no encoding is known,
 the carrier is UTF-8 with surrogate escapes, which loses nothing (measured on 20,000 random contents), and what is added
-must be ASCII: what a letter is in there, nobody has said. A guess is never written with.
+must be ASCII: what a letter is in there, nobody has said. A guess is never written with. Bytes that the replaced text
+has may come again: they are copied, as what they were shown as.
 """
 
 from dataclasses import dataclass
@@ -26,11 +27,21 @@ class Carrier:
         """The bytes for a text in which everything new has been checked."""
         return self.mark + text.encode(self.encoding, "surrogateescape")
 
-    def check(self, new: str, *, path: str) -> None:
-        """Refuse new text that the file's encoding cannot hold."""
-        encoding = self.encoding if self.is_known else "ascii"
+    def as_shown(self, text: str) -> str:
+        """What a text from a reader means here: bytes that nobody knows are shown as Latin-1."""
+        if self.is_known:
+            return text
         try:
-            new.encode(encoding)
+            return text.encode("latin-1").decode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:
+            return text
+
+    def check(self, new: str, *, path: str, kept: str = "") -> None:
+        """Refuse new text that the file's encoding cannot hold; where that is unknown, `kept` may come again."""
+        encoding = self.encoding if self.is_known else "ascii"
+        checked = new if self.is_known else new.translate(dict.fromkeys(map(ord, kept), " "))
+        try:
+            checked.encode(encoding)
         except UnicodeEncodeError as error:
             raise _refusal(new, error, path=path, encoding=encoding if self.is_known else None) from None
 

@@ -59,17 +59,25 @@ def edit_text(
         raise _stale(data, path=path)
     carrier = carry(data)
     _check_request(old, new, expected_replacements, path=path)
-    carrier.check(new, path=path)
-    found = find_spans(carrier.text, old)
+    carrier.check(new, path=path, kept=old)
+    found, put = _located(carrier, old, new)
     if found is None:
         raise _not_found(carrier, old, path=path)
     _check_count(found, replace_all=replace_all, expected=expected_replacements, path=path)
     literally = found.tier == "exact" and "\r" in old
-    text = spliced(carrier.text, found, new, literally=literally, path=path)
+    text = spliced(carrier.text, found, put, literally=literally, path=path)
     if text == carrier.text:
         raise _refused("would change nothing: it is already as new_string says", path=path, rule="no_change")
     placeholders = find_placeholders(old, new)
     return Edited(data=carrier.encode(text), tier=found.tier, lines=found.lines, placeholders=placeholders)
+
+
+def _located(carrier: Carrier, old: str, new: str) -> tuple[Found | None, str]:
+    """Where the text is, and what to put there; first as the file was shown, for that is what a model has copied."""
+    carried = carrier.as_shown(old)
+    if carried != old and (found := find_spans(carrier.text, carried)) is not None:
+        return found, carrier.as_shown(new)
+    return find_spans(carrier.text, old), new
 
 
 def _check_request(old: str, new: str, expected: int | None, *, path: str) -> None:
@@ -108,7 +116,7 @@ def _not_found(carrier: Carrier, old: str, *, path: str) -> EditRefused:
     first = next((line.strip() for line in old.split("\n") if line.strip()), "")
     places = [number for number, line in enumerate(carrier.text.split("\n"), 1) if first and first in line]
     hint = f" Its first line is at {_lines(places)}; what follows is different there." if places and "\n" in old else ""
-    unknown = "" if carrier.is_known else " The file is not UTF-8, so that only its ASCII parts can be named."
+    unknown = "" if carrier.is_known else " The file is not UTF-8: give its other letters as read_file shows them."
     why = f"finds old_string 0 times.{hint}{unknown} Read the file again, and copy the text from there"
     return _refused(why, path=path, rule="not_found", lines=tuple(places) if hint else ())
 
