@@ -81,7 +81,8 @@ def _by_pattern(pattern: str, start: str) -> Callable[[str], Rank | None]:
 
 
 def _by_part(part: str) -> Callable[[str], Rank | None]:
-    folded = part.strip("/").casefold()
+    part = part.removeprefix("./").strip("/")
+    folded = part.casefold()
 
     def rank(name: str) -> Rank | None:
         lower = name.casefold()

@@ -135,6 +135,33 @@ async def test_C11_a_folder_with_kind_size_and_date(coder: Coder, folder: Path) 
     assert (await coder.ok("list_files", path="src", offset=3)).startswith("src/ is empty")
 
 
+@pytest.mark.parametrize(
+    ("path", "meant"), [("src/", "src"), ("./src", "src"), (" ./src/ ", "src"), ("./", "."), ("./src/a.js", "src/a.js")]
+)
+async def test_C42_XP1_a_path_as_lists_and_shells_show_it_is_told_as_it_should_be(
+    path: str, meant: str, coder: Coder, project: Path
+) -> None:
+    for name in ("list_files", "search_files", "find_files"):
+        more = {} if name == "list_files" else {"pattern": "x"}
+        code, message = await coder.refused(name, path=path, **more)
+        assert code == "path_validation"
+        assert message.endswith(f" Here that is '{meant}'."), name
+
+
+async def test_C42_XP1_a_file_is_told_as_it_should_be(coder: Coder, project: Path) -> None:
+    for path in (f"./{MAIN}", f"{MAIN}/"):
+        _, message = await coder.refused("read_file", path=path)
+        assert message.endswith(f" Here that is '{MAIN}'.")
+    assert await coder.ok("find_files", pattern=f"./{MAIN}") == MAIN
+
+
+@pytest.mark.parametrize("path", ["/", "//", ".//etc", "./../x", "././src", "src//", "../", "./~/x", "src/./services"])
+async def test_C42_XP1_what_has_no_right_spelling_is_given_none(path: str, coder: Coder, project: Path) -> None:
+    code, message = await coder.refused("list_files", path=path)
+    assert code == "path_validation"
+    assert "Here that is" not in message
+
+
 async def test_C11_a_hundred_a_page_and_how_many_more(coder: Coder, folder: Path) -> None:
     for number in range(230):
         (folder / f"f{number:03}").touch()

@@ -4,11 +4,13 @@ Their names, parameters and what of them is required are fixed; parameters that 
 is spelled as a model is told it.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from pydantic import Field
 
+from toolroll.errors import PathRefused
 from toolroll.kernel.context import ToolContext
 from toolroll.kernel.define import tool
 from toolroll.kernel.result import ToolResult
@@ -16,10 +18,13 @@ from toolroll.packs.code.failing import told
 from toolroll.packs.code.keys import InWorkspace
 from toolroll.packs.code.seen import SeenFiles
 from toolroll.packs.code.wording import found_text, listing_text, page_of, search_text
+from toolroll.safe.names import shown
 from toolroll.workspace.find import find_files as find_in
 from toolroll.workspace.listing import list_folder
 from toolroll.workspace.reading import read_lines
 from toolroll.workspace.search import search
+
+_Named = TypeVar("_Named")
 
 
 @tool(brings="private", paths=["path"])
@@ -40,7 +45,7 @@ async def read_file(
     import asyncio  # noqa: PLC0415 - who waits for this has loaded it
 
     with told():
-        place = workspace.path(path)
+        place = _spelled(workspace.path, path)
         reading = await asyncio.to_thread(read_lines, workspace, place, offset=offset, limit=limit, column=column)
         found = workspace.status(place).resolved
     page = page_of(reading)
@@ -57,7 +62,7 @@ async def list_files(
 ) -> str:
     """List the files and folders in a folder, with kind, size and date. Use it to see how a project is laid out."""
     with told():
-        folder = workspace.folder(path)
+        folder = _spelled(workspace.folder, path)
         listing = await list_folder(workspace, folder, recursive=recursive, offset=offset)
     return listing_text(listing, f"{folder}/" if folder else "./")
 
@@ -78,7 +83,7 @@ async def search_files(
     Use it to find calls, uses of a variable, or any pattern.
     """
     with told():
-        folder, limits = workspace.folder(path), workspace.limits
+        folder, limits = _spelled(workspace.folder, path), workspace.limits
         most = max(limits.matches, limits.kept_matches)
         result = await search(workspace, pattern, folder=folder, file_pattern=filePattern, max_matches=most)
     answer = ToolResult.of_text(search_text(result, pattern, most=limits.matches))
@@ -94,5 +99,24 @@ async def find_files(
 ) -> str:
     """Find files by name. Use it when you know a part of a file's name, but not where it is."""
     with told():
-        found = await find_in(workspace, pattern, folder=workspace.folder(path))
+        found = await find_in(workspace, pattern, folder=_spelled(workspace.folder, path))
     return found_text(found, pattern)
+
+
+def _spelled(parse: Callable[[str], _Named], path: str) -> _Named:
+    """What a path names; one as lists (`src/`) and shells (`./src`) show it is refused with its right spelling."""
+    try:
+        return parse(path)
+    except PathRefused as error:
+        plain = path.strip().removeprefix("./").removesuffix("/") or "."
+        if error.rule not in {"dot", "trailing_slash"} or not _is_accepted(parse, plain):
+            raise
+        raise PathRefused(f"{error.message} Here that is '{shown(plain)}'.", path=error.path, rule=error.rule) from None
+
+
+def _is_accepted(parse: Callable[[str], object], path: str) -> bool:
+    try:
+        parse(path)
+    except PathRefused:
+        return False
+    return True
