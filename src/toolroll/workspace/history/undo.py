@@ -191,7 +191,9 @@ def _step(workspace: Workspace, history: History, path: str, found: Sequence[tup
         if isinstance(merged, tuple):
             return Step(path=path, action="conflict", targets=targets, conflicts=merged)
         state, is_merged = merged, True
-    change = Change(path=workspace.path(path), before=now, after=state, mode=_mode(entries, now, mode))
+    # A file that a run made and removed again has a mode on record, and is not there to be given it.
+    given = None if state is None else _mode(entries, now, mode)
+    change = Change(path=workspace.path(path), before=now, after=state, mode=given)
     action: Action = "merge" if is_merged else _action(change)
     return Step(path=path, action=action, targets=targets, change=change, entries=entries)
 
