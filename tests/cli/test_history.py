@@ -163,6 +163,19 @@ def test_C31_what_can_be_done_is_done_and_the_rest_is_a_failure(project: Project
     assert project.text("b.js") == "mine\n"
 
 
+def test_C31_a_change_that_is_undone_in_part_is_listed_so(project: Project, call: Calling) -> None:
+    project.change({"a.js": "a\n", "b.js": "b\n"}, description="Two.")
+    (project.root / "b.js").write_text("mine\n")
+    assert call("undo", "--yes").code == 1
+    [undo, change] = call("changes").out.splitlines()
+    assert undo.endswith("undo    applied   a.js  Two.")
+    assert change.endswith("change  partly undone  a.js (undone), b.js  Two.")
+    assert json.loads(call("changes", "--json").out)["changes"][1]["state"] == "partly undone"
+    (project.root / "b.js").write_text("b\n")
+    assert call("undo", "--yes").code == 0
+    assert call("changes").out.splitlines()[-1].endswith("change  undone    a.js, b.js  Two.")
+
+
 def test_C31_XA8_where_nobody_can_be_asked_nothing_is_done(project: Project, call: Calling) -> None:
     project.change({MAIN: "one\n"})
     asked = call("undo")

@@ -225,13 +225,20 @@ def _fields(record: "Record") -> dict[str, object]:
         "at": record.at,
         "run_id": record.run_id,
         "kind": record.kind,
-        "state": "undone" if record.is_undone and record.state == "applied" else record.state,
+        "state": _state(record),
         "description": record.description,
         "files": [
             {"path": entry.path, "before": entry.before, "after": entry.after, "undone_by": entry.undone_by}
             for entry in record.entries
         ],
     }
+
+
+def _state(record: "Record") -> str:
+    """What has become of a change, with how much of it was taken back since."""
+    if record.state != "applied" or not any(entry.undone_by for entry in record.entries):
+        return record.state
+    return "undone" if record.is_undone else "partly undone"
 
 
 def _step_fields(step: "Step") -> dict[str, object]:
@@ -244,9 +251,10 @@ def _line(record: "Record") -> str:
     from toolroll.safe.names import shown  # noqa: PLC0415 - as above
     from toolroll.safe.text import one_line  # noqa: PLC0415 - as above
 
-    told = _fields(record)
+    state = _state(record)
+    undone = " (undone)" if state == "partly undone" else ""
     when = datetime.fromtimestamp(record.at).astimezone().strftime("%Y-%m-%d %H:%M")
-    files = ", ".join(shown(entry.path) for entry in record.entries)
+    files = ", ".join(shown(entry.path) + (undone if entry.undone_by else "") for entry in record.entries)
     about = one_line(record.description.removeprefix(f"{record.kind}: "), 60)
     why = f"  {about}" if about else ""
-    return f"{record.id}  {when}  {record.kind:<6}  {told['state']:<8}  {one_line(files, 80)}{why}"
+    return f"{record.id}  {when}  {record.kind:<6}  {state:<8}  {one_line(files, 80)}{why}"
