@@ -175,6 +175,24 @@ async def test_C16_C42_a_file_that_is_missing_leads_to_create_file(coder: Coder)
         assert message == "There is no 'mian.py'. Did you mean 'main.py'? A new file is made with create_file."
 
 
+@pytest.mark.parametrize("by_person", [False, True])
+@pytest.mark.parametrize("data", [b"one\0\n", b"\xff\x01\x02\x03\n"])
+async def test_C16_C18_what_is_no_text_to_read_file_is_none_to_change(
+    data: bytes, by_person: bool, folder: Path
+) -> None:
+    (folder / "f").write_bytes(data)
+    async with coding(folder, by_person=by_person) as coder:
+        assert (await coder.refused("read_file", path="f"))[0] == "not_text"
+        for name, arguments in (
+            ("edit_file", {"path": "f", "content": "two\n", "description": "d"}),
+            ("edit", {"path": "f", "old_string": "\n", "new_string": "two"}),
+            ("apply_changes", {"changes": [{"path": "f", "content": "two\n"}], "description": "d"}),
+        ):
+            code, message = await coder.refused(name, **arguments)
+            assert (code, "'f' is binary" in message) == ("not_text", True)
+        assert (coder.asked, (folder / "f").read_bytes()) == ([], data)
+
+
 @pytest.mark.parametrize(
     ("content", "why"),
     [

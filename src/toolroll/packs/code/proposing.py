@@ -16,7 +16,7 @@ from toolroll.workspace.edits.whole import whole_text
 from toolroll.workspace.history.writing import missing_folders
 from toolroll.workspace.proposal import Change, Proposal
 from toolroll.workspace.symbols.index import Index
-from toolroll.workspace.text import split_lines
+from toolroll.workspace.text import decode, split_lines
 from toolroll.workspace.workspace import Workspace
 
 
@@ -123,6 +123,7 @@ class Drafting:
         except FileMissing as error:
             raise FileMissing(f"{error.message} A new file is made with create_file.", path=error.path) from None
         self._workspace.denials.check(found, "write")
+        decode(data, path=str(found))  # what read_file calls binary nobody has seen, and no diff of it can be judged
         return self._files.get(found) or _File(path=found, before=data, after=data)
 
     def _exists(self, place: RelativePath) -> bool:
