@@ -151,9 +151,9 @@ def test_S5_a_tool_without_a_diff_offers_fewer_keys(folder: Path, home: Path) ->
         terminal.wait_for(QUESTION)
         assert terminal.display[:6] == [
             "send wants to act outside",
-            "why     To say hello.",
-            'to      "ada"',
-            'reason  "To say hello."',
+            "why   To say hello.",
+            'to    "ada"',
+            "also  reason the same as why",
             "",
             "y yes · n no · ? help",
         ]

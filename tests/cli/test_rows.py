@@ -43,7 +43,7 @@ def test_S5_a_request_says_who_wants_what_and_why() -> None:
         "why     Because.",
         'path    "list.txt"',
         "amount  2",
-        "flag    null",
+        "also    flag null",
         "",
         "list.txt  +1 -1",
         "@@ -1,2 +1,2 @@",
@@ -80,15 +80,120 @@ def test_S5_arguments_that_are_no_object_are_shown_too() -> None:
     assert 'arguments  ["a"]' in text_of(request_rows(request(["a"], Preview.of_text("does it"))))
 
 
-def test_XA6_an_argument_equal_to_the_reason_is_shown_all_the_same() -> None:
+def test_XA6_an_argument_equal_to_the_reason_is_named_all_the_same() -> None:
     """The model chooses the reason: it must not choose with it which argument is left out."""
     asked = request({"reason": "ada@evil.example", "to": "ada@evil.example", "n": 1}, why="ada@evil.example")
-    lines = text_of(request_rows(asked)).split("\n")
-    assert lines[1:] == [
-        "why     ada@evil.example",
-        *(f'{name}"ada@evil.example"' for name in ("reason  ", "to      ")),
-        "n       1",
+    assert text_of(request_rows(asked)).split("\n")[1:] == [
+        "why   ada@evil.example",
+        "n     1",
+        "also  reason the same as why, to the same as why",
     ]
+    lines = request({"reason": "a  \nb"}, why="a  \nb")
+    assert 'reason  "a  \\nb"' in text_of(request_rows(lines)), "blanks at the end of a line are seen only there"
+
+
+def test_S5_what_is_null_false_or_empty_shares_a_line_with_whole_names() -> None:
+    given: dict[str, object] = {
+        "path": "a",
+        "expected_replacements": None,
+        "dry_run": False,
+        "note": "",
+        "zero": 0,
+        "none": [],
+    }
+    assert text_of(request_rows(request(given))).split("\n")[2:] == [
+        'path  "a"',
+        "zero  0",
+        "none  []",
+        'also  expected_replacements null, dry_run false, note ""',
+    ]
+    named = request_rows(request({"a null, b": None, "x" * 90: False, "é\u202e": None}))
+    assert [row.gutter + row.text for row in named][2:5] == [
+        'also  "a null, b" null,',
+        f"      {'x' * 90} false,",
+        '      "é‹U+202E›" null',
+    ]
+    assert "expected_replacements  1" in text_of(request_rows(request({"expected_replacements": 1})))
+
+
+BEFORE_SET = "".join(f"const value_{number} = 'the old text of line {number}';\n" for number in range(3))
+OLD_LINE = "const value_1 = 'the old text of line 1';"
+NEW_LINE = "const value_1 = 'a new text that is long enough';"
+CHANGED_SET = Preview.of_change(BEFORE_SET, BEFORE_SET.replace(OLD_LINE, NEW_LINE), path="a.js")
+
+
+def change_of(path: str, old: str, new: str) -> dict[str, object]:
+    return {"path": path, "old_string": old, "new_string": new, "replace_all": False, "content": None}
+
+
+def test_S5_several_changes_that_the_diff_shows_take_a_line_each() -> None:
+    changes = [change_of("a.js", OLD_LINE, NEW_LINE), change_of("b.js", "milk", "tea")]
+    rows = request_rows(request({"changes": changes}, CHANGED_SET))
+    assert text_of(rows).split("\n")[2:6] == [
+        'changes  1. path "a.js", old_string shown below, new_string shown below',
+        '         2. path "b.js", old_string "milk", new_string "tea"',
+        "         each: content null, replace_all false",
+        "",
+    ]
+    assert "in full" not in text_of(rows)
+    changes[1]["content"] = ""
+    assert "         each: replace_all false" in text_of(request_rows(request({"changes": changes}, CHANGED_SET)))
+
+
+def test_XA6_a_list_of_something_else_is_shown_in_full() -> None:
+    for items in (["y" * 90, "z" * 90], [{"a": "y" * 90}, "z" * 90]):
+        assert json.dumps("z" * 90) in text_of(request_rows(request({"items": items}))).split("items in full")[1]
+
+
+def test_XA6_one_long_text_that_the_diff_does_not_show_is_enough_to_show_all_of_them() -> None:
+    unseen = "x = 1;\n" * 30 + "and Mallory too"
+    changes = [change_of("a.js", OLD_LINE, NEW_LINE), change_of("b.js", "milk", unseen)]
+    text = text_of(request_rows(request({"changes": changes}, CHANGED_SET)))
+    assert json.dumps(unseen) in text.split("changes in full")[1]
+
+
+def test_XA6_a_text_cannot_pass_for_one_that_is_shown_below() -> None:
+    lie = [{"shown below, b": "shown below", "text": "y" * 100}]
+    told = 'items  1. "shown below, b" "shown below", text "yyy'
+    assert told in text_of(request_rows(request({"items": lie}, CHANGED_SET)))
+
+
+def test_XA6_what_would_not_be_seen_inside_of_a_list_is_counted_once() -> None:
+    new = "const value_1 = 'a new text \u202e that is long enough';"
+    change = Preview.of_change(BEFORE_SET, BEFORE_SET.replace(OLD_LINE, new), path="a.js")
+    asked = request({"changes": [change_of("a.js", OLD_LINE, new), change_of("b\u200b.js", "a", "b")]}, change)
+    [warning] = [row for row in request_rows(asked) if row.look == "warning"]
+    assert warning.text.startswith("2 characters ")
+
+
+TEXTS = st.one_of(
+    st.sampled_from(["", "Because.", "shown below", "the same as why", OLD_LINE, NEW_LINE, BEFORE_SET, OLD_LINE * 4]),
+    st.text(max_size=150),
+)
+LEAVES = st.one_of(st.none(), st.booleans(), st.integers(), TEXTS)
+OBJECTS = st.lists(st.dictionaries(st.one_of(st.sampled_from(["path", "content"]), TEXTS), LEAVES), max_size=4)
+
+
+def is_told(value: object, shown: str) -> bool:
+    """Whether a value stands there to the letter: as JSON, line by line, in the diff, or as the reason."""
+    if visible(json.dumps(value, ensure_ascii=False)) in shown or value == "Because.":
+        return True
+    assert isinstance(value, str)
+    sides = (BEFORE_SET, BEFORE_SET.replace(OLD_LINE, NEW_LINE))
+    return any(value in side for side in sides) or all(
+        visible(line).replace("\t", "→") in shown.replace("→ ", "→") for line in value.split("\n")
+    )
+
+
+@given(st.dictionaries(st.text(max_size=3), st.one_of(LEAVES, OBJECTS), max_size=5))
+def test_XA6_every_value_and_every_name_is_shown_somewhere(arguments: dict[str, object]) -> None:
+    shown = text_of(request_rows(request(arguments, CHANGED_SET)))
+    for name, value in arguments.items():
+        assert visible(name, keep=()) in shown or visible(json.dumps(name, ensure_ascii=False)) in shown
+        for item in value if isinstance(value, list) else [{name: value}]:
+            for key, leaf in item.items():
+                assert is_told(leaf, shown)
+                assert not isinstance(value, list) or visible(json.dumps(key, ensure_ascii=False))[1:-1] in shown
 
 
 def test_XA6_a_proposed_text_that_the_preview_does_not_show_is_shown_in_full() -> None:

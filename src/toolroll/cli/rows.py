@@ -25,7 +25,11 @@ MAX_SUMMARY_CHARACTERS: Final = 120
 MAX_SHORT_CHARACTERS: Final = 40
 """A value this short is repeated in the summary although the preview shows it: it may be a name or a number."""
 
-MAX_LABEL_CHARACTERS: Final = 20
+MAX_LABEL_CHARACTERS: Final = 32
+"""Of an argument's name before its value: longer than any of our own, and still a third of a narrow terminal."""
+
+SAME_AS_WHY: Final = "the same as why"
+USUAL_COLUMNS: Final = 80
 TAB_COLUMNS: Final = 4
 
 _WANTS: Final[Mapping[Effect, str]] = {
@@ -88,18 +92,36 @@ class _Summary:
         self.is_whole = request.preview.text == f"{request.tool} {dump_json(request.arguments)}"
         self._sides = _sides(request.preview)
         self._result = _proven_result(request.preview)
-        labels = {name: one_line(name, MAX_LABEL_CHARACTERS) for name in values}
-        self._width = max([len("why"), *map(len, labels.values())]) + 2
+        self._why = request.why.strip()
         self.in_full: list[Row] = []
         self.texts = [request.why]
-        self.rows = [*self._labelled("why", request.why.strip())]
-        for name, value in values.items():
-            self.rows += self._argument(labels[name], value)
+        self._also = {name: told for name, value in values.items() if (told := self._in_passing(value)) is not None}
+        labels = {name: one_line(name, MAX_LABEL_CHARACTERS) for name in values if name not in self._also}
+        self._width = max(map(len, ["also" if self._also else "why", *labels.values()])) + 2
+        self.rows = [*self._labelled("why", self._why)]
+        for name, label in labels.items():
+            self.rows += self._argument(label, values[name])
+        self.rows += self._passed()
 
     def _labelled(self, label: str, text: str) -> Iterator[Row]:
         for index, line in enumerate(text.split("\n")):
             gutter = (label if index == 0 else "").ljust(self._width)
             yield Row(text=_shown(line), gutter=gutter)
+
+    def _in_passing(self, value: object) -> str | None:
+        """What is said of a value that needs no line of its own: it is a default's usual one, or stands there already.
+
+        Not where the reason has several lines: blanks at the end of one would be seen only in the argument.
+        """
+        is_why = value == self._why and "\n" not in self._why
+        return _blank(value) or (SAME_AS_WHY if is_why else None)
+
+    def _passed(self) -> Iterator[Row]:
+        if self._also:
+            self.texts += self._also
+            told = [_shown(f"{_key(name)} {said}") for name, said in self._also.items()]
+            for index, line in enumerate(_joined(told, USUAL_COLUMNS - self._width)):
+                yield Row(text=line, look="note", gutter=("" if index else "also").ljust(self._width))
 
     def _argument(self, label: str, value: object) -> Iterator[Row]:
         # Every argument is here, whatever its value: a model that could leave one out by its value would.
@@ -107,16 +129,44 @@ class _Summary:
             yield Row(text=told, look="note", gutter=label.ljust(self._width))
             return
         text = json.dumps(value, ensure_ascii=False)
-        self.texts += _strings(value)
         if len(text) <= MAX_SUMMARY_CHARACTERS:
+            self.texts += _strings(value)
             yield from self._labelled(label, text)
+        elif (items := _objects(value)) and all(map(self._is_brief, items)):
+            yield from self._labelled(label, "\n".join(self._items(items)))
         else:
-            cut = one_line(text, MAX_SUMMARY_CHARACTERS)
-            yield Row(text=f"{cut} (in full below)", gutter=label.ljust(self._width))
-            self.in_full += [Row(), Row(text=f"{label} in full", look="heading")]
-            self.in_full += _text_rows(
-                value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
-            )
+            self.texts += _strings(value)
+            yield from self._cut(label, value, text)
+
+    def _cut(self, label: str, value: object, text: str) -> Iterator[Row]:
+        cut = one_line(text, MAX_SUMMARY_CHARACTERS)
+        yield Row(text=f"{cut} (in full below)", gutter=label.ljust(self._width))
+        self.in_full += [Row(), Row(text=f"{label} in full", look="heading")]
+        self.in_full += _text_rows(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2))
+
+    def _is_brief(self, item: Mapping[str, object]) -> bool:
+        """Whether an object can stand on a line: each value is short, or the preview shows it."""
+        return all(len(self._leaf(value)) <= MAX_SUMMARY_CHARACTERS for value in item.values())
+
+    def _items(self, items: Sequence[Mapping[str, object]]) -> Iterator[str]:
+        """Each object on a line; what is null, false or empty in all of them is said once."""
+        common = set.intersection(*({(name, said) for name in item if (said := _blank(item[name]))} for item in items))
+        names = {name for name, _ in common}
+        for number, item in enumerate(items, 1):
+            self.texts += [text for name in item for text in (name, *self._unseen(item[name]))]
+            fields = [f"{_key(name)} {self._leaf(value)}" for name, value in item.items() if name not in names]
+            yield f"{number}. {', '.join(fields)}"
+        if common:
+            yield "each: " + ", ".join(f"{_key(name)} {said}" for name, said in sorted(common))
+
+    def _leaf(self, value: object) -> str:
+        """A value inside of an argument. Without quotation marks, no text can pass for "shown below"."""
+        told = self._told_by_preview(value) if isinstance(value, str) else None
+        return told or json.dumps(value, ensure_ascii=False)
+
+    def _unseen(self, value: object) -> Iterator[str]:
+        """The texts in a value that the preview does not show."""
+        return (text for text in _strings(value) if text is not value or not self._told_by_preview(text))
 
     def _told_by_preview(self, value: str) -> str | None:
         """How the preview already shows this text, to the letter; None where it does not."""
@@ -164,6 +214,34 @@ def _warning(texts: Sequence[str]) -> Iterator[Row]:
         yield Row(
             text=f"{many} characters that would not be seen are spelled out ({told}).", look="warning", gutter="! "
         )
+
+
+def _joined(pieces: Sequence[str], columns: int) -> list[str]:
+    """Pieces with commas, on lines that are folded between two of them where they can be."""
+    lines = [pieces[0]]
+    for piece in pieces[1:]:
+        if len(lines[-1]) + len(piece) + len(", ,") <= columns:
+            lines[-1] += f", {piece}"
+        else:
+            lines[-1] += ","
+            lines.append(piece)
+    return lines
+
+
+def _blank(value: object) -> str | None:
+    """How null, false and the empty text are written; None for every other value."""
+    return json.dumps(value) if value is None or value is False or value == "" else None
+
+
+def _objects(value: object) -> list[dict[str, object]]:
+    """The objects that a value is a list of; nothing where it is anything else."""
+    is_list = isinstance(value, list) and all(isinstance(item, dict) for item in value)
+    return list(value) if is_list and isinstance(value, list) else []
+
+
+def _key(name: str) -> str:
+    """A name inside of a line: one that is more than a word is quoted, so that it cannot pass for several."""
+    return name if name.isidentifier() and name.isascii() else json.dumps(name, ensure_ascii=False)
 
 
 def _strings(value: object) -> Iterator[str]:
