@@ -14,12 +14,12 @@ from tests.workspace.nasty import MB, NEEDLE, ODD_NAMES, TEXTS, write_nasty
 from toolroll.errors import ArgumentsRefused, FileMissing, NotAFile, OutsideRoot, PathRefused
 from toolroll.safe.ripgrep_json import RipgrepMatch
 from toolroll.workspace.account import Skipped
-from toolroll.workspace.counting import Counts, Scope, _read_rows, _why_unsearched, account_for
+from toolroll.workspace.counting import Counts, Scope, _may_have_fitting, _read_rows, _why_unsearched, account_for
 from toolroll.workspace.globs import MAX_ALTERNATIVES, compiled, fits
 from toolroll.workspace.limits import Limits
 from toolroll.workspace.search import FileMatches, SearchResult, _Asked, _check_pattern, _read_all, search
 from toolroll.workspace.text import decode, split_lines
-from toolroll.workspace.walking import Clock
+from toolroll.workspace.walking import Clock, complained_of
 from toolroll.workspace.windows import MatchLine
 from toolroll.workspace.workspace import Workspace
 
@@ -252,6 +252,37 @@ async def test_C2_XF8_what_cannot_be_read_is_counted(workspace: Workspace, folde
 
 def test_XF8_what_was_removed_meanwhile_counts_as_unreadable(workspace: Workspace) -> None:
     assert _why_unsearched(workspace, "gone") == "unreadable"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root passes every permission check")
+async def test_C2_XF8_a_folder_that_cannot_be_read_is_counted(opened: Opening, folder: Path) -> None:
+    workspace = opened("secret/**")
+    write(folder, **{"a.py": "x", "closed__b.py": "x", "odd\nname__c.py": "x", "secret__d": "x", "e.js": "x"})
+    closed = [folder / name for name in ("closed", "odd\nname", "secret", "e.js")]
+    for one in closed:
+        one.chmod(0)
+    try:
+        some = await search(workspace, "x", file_pattern="[a]*.py")
+        none = await search(workspace, "y")
+    finally:
+        for one in closed:
+            one.chmod(0o755)
+    assert (some.total, some.skipped) == (1, Skipped(unreadable=2))
+    assert (none.searched, none.skipped) == (1, Skipped(unreadable=3))
+
+
+def test_C2_XF8_what_cannot_be_read_counts_where_it_may_have_a_match(opened: Opening, folder: Path) -> None:
+    workspace, scope = opened("secret/**"), Scope(start="./", file_pattern="*.py")
+    (folder / "closed").mkdir()
+    expected = {"a.py": True, "closed": True, "b.js": False, "secret/c.py": False}
+    assert {name: _may_have_fitting(workspace, scope, name) for name in expected} == expected
+
+
+@given(st.lists(st.text(min_size=1, max_size=20).filter(lambda name: "(os error" not in name), max_size=4))
+def test_XF8_complaints_are_read_whatever_the_names(names: list[str]) -> None:
+    stderr = "".join(f"rg: ./{name}: Permission denied (os error 13)\n" for name in names)
+    assert complained_of(stderr) == names
+    assert complained_of("regex parse error:\nrg: ./a: Perm") == []
 
 
 async def test_C12_one_file_can_be_searched_though_it_is_ignored(opened: Opening, folder: Path) -> None:

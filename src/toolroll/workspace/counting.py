@@ -12,7 +12,7 @@ from toolroll.workspace.account import Skipped
 from toolroll.workspace.globs import compiled, fits
 from toolroll.workspace.ignored import walk_arguments
 from toolroll.workspace.tree import text_of
-from toolroll.workspace.walking import Clock, count_ignored, walk
+from toolroll.workspace.walking import Clock, complained_of, count_ignored, walk
 
 if TYPE_CHECKING:
     from toolroll.workspace.workspace import Workspace
@@ -50,12 +50,16 @@ class Scope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """The files that were searched, and the numbers of matching lines where there are any; nothing denied is here."""
+    """The files that were searched, and the numbers of matching lines where there are any; nothing denied is here.
+
+    `unreadable` files and folders could have had more.
+    """
 
     searched: frozenset[str]
     matching: dict[str, int]
     timed_out: bool
     failed: bool
+    unreadable: int = 0
 
 
 async def count_matches(
@@ -91,7 +95,12 @@ async def count_matches(
         matching={name: count for name, count in seen.items() if count},
         timed_out=end.ended != "exited",
         failed=end.exit_code == _EXIT_PROBLEM and not rows,
+        unreadable=sum(_may_have_fitting(workspace, scope, name) for name in complained_of(end.stderr)),
     )
+
+
+def _may_have_fitting(workspace: "Workspace", scope: Scope, name: str) -> bool:
+    return not workspace.denials.hides(name) and (scope.has(name) or (workspace.root / name).is_dir())
 
 
 def _read_rows(rows: list[bytes]) -> dict[str, int]:
@@ -120,7 +129,7 @@ async def account_for(workspace: "Workspace", scope: Scope, counts: Counts, cloc
         skipped,
         binary=reasons["binary"],
         too_large=reasons["too large"],
-        unreadable=reasons["unreadable"],
+        unreadable=skipped.unreadable + reasons["unreadable"],
     )
 
 

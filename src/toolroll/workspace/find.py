@@ -9,7 +9,7 @@ from toolroll.safe.names import RelativePath
 from toolroll.workspace.account import Skipped
 from toolroll.workspace.globs import fits
 from toolroll.workspace.tree import path_from, start_of
-from toolroll.workspace.walking import Clock, count_ignored, walk
+from toolroll.workspace.walking import Clock, count_ignored, passed_over, walk
 
 if TYPE_CHECKING:
     from toolroll.workspace.workspace import Workspace
@@ -21,7 +21,7 @@ _WILD: Final = frozenset("*?[{")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """Files by relevance; `more` of them are not in `paths`, and `skipped` is complete only where there are none."""
+    """Files by relevance; `more` of them are not in `paths`, and what is `ignored` counts only where there are none."""
 
     paths: tuple[RelativePath, ...]
     total: int
@@ -52,7 +52,7 @@ async def find_files(
     seen = await walk(workspace, start, clock)
     ranked = _ranked(seen.names, rank) or _ranked(seen.names, _by_part(wanted))
     most = workspace.limits.found_files if limit is None else limit
-    skipped = Skipped(denied=seen.denied, timed_out=not seen.is_complete)
+    skipped = passed_over(seen)
     if not ranked:
         skipped = await count_ignored(workspace, start, clock, seen, lambda name: rank(name) is not None)
     return Found(

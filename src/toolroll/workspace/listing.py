@@ -10,7 +10,7 @@ from toolroll.safe.names import RelativePath, shown
 from toolroll.workspace.account import Skipped
 from toolroll.workspace.ignored import is_built_in
 from toolroll.workspace.tree import path_from, start_of
-from toolroll.workspace.walking import Clock, count_ignored, walk
+from toolroll.workspace.walking import Clock, count_ignored, passed_over, walk
 
 if TYPE_CHECKING:
     from toolroll.workspace.workspace import Workspace
@@ -85,7 +85,7 @@ async def _list_below(workspace: "Workspace", folder: RelativePath | None, offse
     seen = await walk(workspace, start, clock)
     paths = sorted(map(path_from, seen.names), key=lambda path: path.parts)
     page = paths[offset : offset + workspace.limits.page_entries]
-    skipped = Skipped(denied=seen.denied, timed_out=not seen.is_complete)
+    skipped = passed_over(seen)
     if not paths:
         skipped = await count_ignored(workspace, start, clock, seen, lambda _: True)
     return Listing(

@@ -46,7 +46,8 @@ class FileMatches:
 class SearchResult:
     """What matched, by path. `total` lines in `matching_files` files; all numbers are at least so where time ran out.
 
-    `searched` and `skipped` are complete only where nothing matched: else only files with matches are counted.
+    `searched` and `skipped` are complete only where nothing matched: else only files with matches are counted, and
+    what could not be read.
     """
 
     files: tuple[FileMatches, ...]
@@ -98,7 +99,7 @@ async def search(
         counts = await count_matches(workspace, asked.arguments, scope, clock, with_all=True)
     most = workspace.limits.matches if max_matches is None else max_matches
     files = await _matches_of(workspace, asked, list(_first(counts.matching, most)), most, clock)
-    skipped = Skipped(timed_out=counts.timed_out or clock.left_s == 0)
+    skipped = Skipped(unreadable=counts.unreadable, timed_out=counts.timed_out or clock.left_s == 0)
     if not counts.matching and status.kind == "folder":
         skipped = await account_for(workspace, scope, counts, clock)
     return SearchResult(

@@ -1,8 +1,9 @@
 """Names below a folder, in bounded time and without blocking anybody: for listing, finding, and counting."""
 
+import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from toolroll.safe.ripgrep import run_ripgrep
@@ -17,6 +18,8 @@ Fits = Callable[[str], bool]
 
 MAX_COUNTING_SECONDS: Final = 1.0  # for the number of ignored files: a hundred thousand of them
 _PATH_BYTES: Final = 256  # of a long path: what a walk may print is this much for each file that it may look at
+# A name may have line ends in it; one that is longer than any path is none.
+_COMPLAINT: Final = re.compile(r"^rg: \./(.{1,4096}?): [^:\n]+ \(os error \d+\)$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -34,10 +37,14 @@ class Clock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Walked:
-    """The names that a walk found, as text with `/`, in no order; `is_complete` says that there are no more."""
+    """The names that a walk found, as text with `/`, in no order; `is_complete` says that there are no more.
+
+    `unreadable` folders could not be looked into.
+    """
 
     names: list[str]
     denied: int
+    unreadable: int
     is_complete: bool
 
 
@@ -65,7 +72,13 @@ async def walk(workspace: "Workspace", start: str, clock: Clock, *, ignoring: bo
         limit_bytes=_PATH_BYTES * most,
         separator=b"\0",
     )
-    return Walked(names=names, denied=denied, is_complete=end.ended == "exited")
+    unreadable = sum(not hides(name) for name in complained_of(end.stderr))
+    return Walked(names=names, denied=denied, unreadable=unreadable, is_complete=end.ended == "exited")
+
+
+def complained_of(stderr: str) -> list[str]:
+    """The files and folders that ripgrep says it could not read."""
+    return _COMPLAINT.findall(stderr)
 
 
 async def count_ignored(workspace: "Workspace", start: str, clock: Clock, seen: Walked, fits: Fits) -> Skipped:
@@ -74,4 +87,9 @@ async def count_ignored(workspace: "Workspace", start: str, clock: Clock, seen: 
     every = await walk(workspace, start, brief, ignoring=False)
     kept = set(seen.names)
     ignored = sum(name not in kept and fits(name) for name in every.names)
-    return Skipped(ignored=ignored, denied=seen.denied, timed_out=not seen.is_complete)
+    return replace(passed_over(seen), ignored=ignored)
+
+
+def passed_over(seen: Walked) -> Skipped:
+    """The account of a walk that found something."""
+    return Skipped(denied=seen.denied, unreadable=seen.unreadable, timed_out=not seen.is_complete)

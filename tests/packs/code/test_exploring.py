@@ -17,8 +17,13 @@ from toolroll.outputs.cut import CONTEXT_BYTES
 from toolroll.outputs.store import OutputStore
 from toolroll.packs.code.agent import code_agent
 from toolroll.packs.code.seen import SeenFiles
-from toolroll.packs.code.wording import MAX_PAGE_BYTES, fitting
+from toolroll.packs.code.wording import MAX_PAGE_BYTES, fitting, found_text, search_text
+from toolroll.safe.names import RelativePath
+from toolroll.workspace.account import Skipped
+from toolroll.workspace.find import Found
 from toolroll.workspace.limits import Limits
+from toolroll.workspace.search import FileMatches, SearchResult
+from toolroll.workspace.windows import MatchLine
 
 
 def size(text: str) -> int:
@@ -45,7 +50,7 @@ async def test_C10_pages_lead_from_one_to_the_next_and_are_all_of_it(coder: Code
     assert (seen, pages) == ([f"line {number}" for number in range(1, 4_501)], 3)
     assert SeenFiles(coder.run).get("long.txt").is_whole  # type: ignore[union-attr]
     part = await coder.ok("read_file", path="long.txt", offset=4_499, limit=1)
-    assert part.split("\n")[1:] == ["4499\tline 4499", "[1 more lines: read on with offset=4500]"]
+    assert part.split("\n")[1:] == ["4499\tline 4499", "[1 more line: read on with offset=4500]"]
 
 
 @pytest.mark.parametrize("line", ["x" * 1_000, "漢" * 1_000, "😀" * 2_000, "\u202e" * 1_999, "\t" * 2_000])
@@ -210,7 +215,7 @@ async def test_C12_matches_by_file_with_numbers(coder: Coder, project: Path) -> 
         "src/services/ReminderService.js\n  12:     // TODO: remind nobody twice on one day"
     )
     none = await coder.ok("search_files", pattern="nowhere", path=MAIN)
-    assert none == "No line matches 'nowhere': 1 files were searched."
+    assert none == "No line matches 'nowhere': 1 file was searched."
 
 
 async def test_C12_a_long_line_is_shown_around_the_match(coder: Coder, folder: Path) -> None:
@@ -309,7 +314,35 @@ async def test_C2_an_empty_answer_explains_itself(coder: Coder, folder: Path) ->
     (folder / "a.log").write_text("needle")
     (folder / "b.bin").write_bytes(b"needle\0")
     text = await coder.ok("search_files", pattern="needle")
-    assert text == "No line matches 'needle': 1 files were searched, 2 passed over (1 ignored, 1 binary)."
+    assert text == "No line matches 'needle': 1 file was searched, 2 passed over (1 ignored, 1 binary)."
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root passes every permission check")
+async def test_C2_XF8_a_folder_that_cannot_be_read_is_told(coder: Coder, folder: Path) -> None:
+    for name in ("open", "closed"):
+        (folder / name).mkdir()
+        (folder / name / "f.txt").write_text("needle\n")
+    (folder / "closed").chmod(0)
+    try:
+        listed = await coder.ok("list_files", path=".", recursive=True)
+        found = await coder.ok("find_files", pattern="f.txt")
+        matched = await coder.ok("search_files", pattern="needle", filePattern="*.txt")
+        none = await coder.ok("search_files", pattern="nowhere")
+    finally:
+        (folder / "closed").chmod(0o755)
+    assert listed.startswith("./ (1 entry, 1 passed over (1 unreadable))\n")
+    assert found == "open/f.txt\n[1 unreadable: not looked into]"
+    assert matched.endswith("\n  1: needle\n[1 unreadable: not looked into]")
+    assert none == "No line matches 'nowhere': 1 file was searched, 1 passed over (1 unreadable)."
+
+
+def test_C2_XF8_with_matches_only_what_could_have_more_is_told() -> None:
+    some = FileMatches(path=RelativePath(parts=("a",)), count=1, lines=(MatchLine(number=1, text="x", start=0, end=1),))
+    result = SearchResult(files=(some,), total=1, matching_files=1, searched=1, skipped=Skipped(unreadable=2, denied=3))
+    last = "[2 unreadable: not looked into]"
+    assert search_text(result, "x") == f"1 matching line in 1 file\na\n  1: x\n{last}"
+    found = Found(paths=(some.path,), total=1, searched=4, skipped=result.skipped)
+    assert found_text(found, "a") == f"a\n{last}"
 
 
 async def test_C44_the_limits_are_settings(project: Path) -> None:

@@ -41,7 +41,11 @@ def page_of(reading: Reading) -> Page:
             [
                 f"{heading} ({'; '.join(notes)})" if notes else heading,
                 *numbered[: len(lines)],
-                *([f"[{reading.total_lines - last:,} more lines: read on with offset={after}]"] if after else []),
+                *(
+                    [f"[{counted(reading.total_lines - last, 'more line')}: read on with offset={after}]"]
+                    if after
+                    else []
+                ),
             ]
         ),
         seen=tuple((line.number - 1, line.number) for line in lines if not line.is_cut),
@@ -97,20 +101,19 @@ def _entry(one: Listed) -> str:
 def found_text(found: Found, pattern: str) -> str:
     """Files by name, one a line."""
     if not found.paths:
-        looked = f"{found.searched:,} files were looked at{_passed_over(found.skipped)}"
+        looked = f"{_files_were(found.searched)} looked at{_passed_over(found.skipped)}"
         return f"No file fits '{shown(pattern)}': {looked}. Try a shorter part of the name, or list_files."
     paths = [shown(str(path)) for path in found.paths]
     count = fitting(paths)
     more = found.more + len(paths) - count
     rest = [f"...and {more:,} more: name more of the path"] if more else []
-    partial = [_TIMED_OUT] if found.skipped.timed_out else []
-    return "\n".join([*paths[:count], *rest, *partial])
+    return "\n".join([*paths[:count], *rest, *_left_out(found.skipped)])
 
 
 def search_text(result: SearchResult, pattern: str, *, most: int | None = None) -> str:
     """Matches by file, with line numbers: so many of them as fit into one answer; without `most`, all there are."""
     if not result.files:
-        looked = f"{result.searched:,} files were searched{_passed_over(result.skipped)}"
+        looked = f"{_files_were(result.searched)} searched{_passed_over(result.skipped)}"
         return f"No line matches '{shown(pattern)}': {looked}."
     rows = list(_rows(result))
     if most is not None:
@@ -120,7 +123,7 @@ def search_text(result: SearchResult, pattern: str, *, most: int | None = None) 
     more = result.total - sum(row.is_match for row in rows)
     rest = [f"...and {more:,} more: narrow it with path or filePattern"] if more else []
     heading = f"{counted(result.total, 'matching line')} in {counted(result.matching_files, 'file')}"
-    return "\n".join([heading, *(row.text for row in rows), *rest, *([] if result.is_complete else [_TIMED_OUT])])
+    return "\n".join([heading, *(row.text for row in rows), *rest, *_left_out(result.skipped)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +140,18 @@ def _rows(result: SearchResult) -> Iterator[_Row]:
 
 
 _TIMED_OUT: Final = "[the time was up before everything was searched: narrow it down]"
+
+
+def _left_out(skipped: Skipped) -> Iterator[str]:
+    """What could have had more of what was found."""
+    if skipped.unreadable:
+        yield f"[{skipped.unreadable:,} unreadable: not looked into]"
+    if skipped.timed_out:
+        yield _TIMED_OUT
+
+
+def _files_were(number: int) -> str:
+    return f"{counted(number, 'file')} {'was' if number == 1 else 'were'}"
 
 
 def counted(number: int, what: str) -> str:
