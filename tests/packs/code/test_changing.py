@@ -328,6 +328,44 @@ async def test_C32_one_fault_and_nothing_happens(coder: Coder) -> None:
         assert (files_of(coder.folder), coder.asked) == (before, [])
 
 
+@pytest.mark.parametrize(
+    "first",
+    [
+        {"path": "a", "content": "first\n"},
+        {"path": "link", "content": "first\n"},
+        {"path": "a", "old_string": "one", "new_string": "1"},
+        {"path": "new", "content": "first\n", "create": True},
+    ],
+)
+async def test_C32_C42_a_whole_content_does_not_hide_an_earlier_change(first: dict[str, object], coder: Coder) -> None:
+    await read(coder, a="one\n")
+    (coder.folder / "link").symlink_to("a")
+    path = "new" if first["path"] == "new" else "a"
+    changes = [first, {"path": path, "content": "second\n"}]
+    code, message = await coder.refused("apply_changes", changes=changes, description="d")
+    assert code == "edit_refused"
+    assert message.startswith(f"The whole content of '{path}' would take the place of what an earlier change")
+    assert (coder.text("a"), coder.asked) == ("one\n", [])
+
+
+async def test_C32_a_passage_may_follow_a_whole_content(coder: Coder) -> None:
+    await read(coder, a="one\n")
+    changes = [{"path": "a", "content": "first\n"}, {"path": "a", "old_string": "first", "new_string": "1st"}]
+    await coder.ok("apply_changes", changes=changes, description="d")
+    assert coder.text("a") == "1st\n"
+
+
+@pytest.mark.parametrize("more", [{"content": "x"}, {"old_string": "a", "new_string": "b"}])
+async def test_C32_C42_a_missing_file_of_several_leads_to_create(more: dict[str, object], coder: Coder) -> None:
+    (coder.folder / "main.py").touch()
+    code, message = await coder.refused("apply_changes", changes=[{"path": "mian.py", **more}], description="d")
+    assert code == "file_not_found"
+    assert (
+        message
+        == """There is no 'mian.py'. Did you mean 'main.py'? A new file is made by its content and "create": true."""
+    )
+
+
 async def test_C30_C32_a_file_is_changed_and_shown_by_its_own_name(coder: Coder) -> None:
     """Whatever links lead to it: two names of one file are one file, and what was read by one is known by the other."""
     (coder.folder / "link").symlink_to("a")

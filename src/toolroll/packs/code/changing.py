@@ -135,6 +135,7 @@ def _draft_edit(drafting: Drafting, given: Mapping[str, Any]) -> None:
 
 
 def _draft_changes(drafting: Drafting, given: Mapping[str, Any]) -> None:
+    drafting.made_new = 'by its content and "create": true'
     for change in given["changes"]:
         _draft_one(drafting, FileChange.model_validate(change))
 

@@ -37,6 +37,8 @@ class Drafting:
         self._ctx = ctx
         self._files: dict[RelativePath, _File] = {}
         self.notes: list[str] = []
+        self.made_new = "with create_file"
+        """How the tool that was called makes a new file: said where one is missing."""
 
     def replace_text(
         self,
@@ -66,6 +68,8 @@ class Drafting:
     def replace_whole(self, path: str, content: str) -> None:
         """All of a file that the model has seen all of."""
         file = self._current(path, whole=True)
+        if file.after != file.before:
+            raise _changed_before(file.path)
         written = whole_text(file.after, content, path=str(file.path))
         self.notes += written.notes
         self._files[file.path] = replace(file, after=written.data)
@@ -121,7 +125,7 @@ class Drafting:
             found = self._workspace.status(place).resolved
             data = self._workspace.read(found).data
         except FileMissing as error:
-            raise FileMissing(f"{error.message} A new file is made with create_file.", path=error.path) from None
+            raise FileMissing(f"{error.message} A new file is made {self.made_new}.", path=error.path) from None
         self._workspace.denials.check(found, "write")
         decode(data, path=str(found))  # what read_file calls binary nobody has seen, and no diff of it can be judged
         return self._files.get(found) or _File(path=found, before=data, after=data)
@@ -142,6 +146,15 @@ def _importers(changes: Sequence[Change], index: Index) -> Iterator[str]:
         count = index.importer_count(str(change.path)) if change.before is not None else 0
         if count:
             yield f"{shown(str(change.path))} is imported by {count} {'file' if count == 1 else 'files'}."
+
+
+def _changed_before(place: RelativePath) -> EditRefused:
+    name = shown(str(place))
+    message = (
+        f"The whole content of '{name}' would take the place of what an earlier change in the same call gave it. "
+        "Nothing was changed. Give the file one whole content, and passages only after it."
+    )
+    return EditRefused(message, path=name, rule="twice")
 
 
 def _check_seen(place: RelativePath, data: bytes, seen: SeenFiles, *, whole: bool) -> None:
