@@ -40,6 +40,24 @@ async def test_C14_the_kind_narrows_it_down(coder: Coder, project: Path) -> None
     assert (result.code, "function" in result.text) == ("invalid_arguments", True)
 
 
+async def test_C14_C42_a_name_of_another_kind_is_told_with_its_place(coder: Coder, folder: Path) -> None:
+    (folder / "a.py").write_text("def helper():\n    pass\n")
+    (folder / "b.py").write_text("helper = 1\n\n\ndef aide():\n    pass\n")
+    await coder.ok("repo_map")
+    heading, *lines = (await coder.ok("find_definition", symbol="helper", type="class")).split("\n")
+    assert heading == "No definition of 'helper' is of type class. It is defined as function and variable:"
+    assert [line for line in lines if not line.startswith(" ")] == [
+        "a.py:1  function helper",
+        "b.py:1  variable helper",
+    ]
+    assert (await coder.ok("find_definition", symbol="aide", type="import")).startswith(
+        "No definition of 'aide' is of type import. It is defined as function:\nb.py:4  function aide\n"
+    )
+    assert (await coder.ok("find_definition", symbol="help", type="class")) == (
+        "No definition of 'help' was found. Did you mean helper?"
+    )
+
+
 async def test_C14_C22_before_the_index_is_complete_a_search_answers(
     coder: Coder, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

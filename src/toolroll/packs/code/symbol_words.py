@@ -12,7 +12,7 @@ from toolroll.workspace.symbols.cold import Definition
 from toolroll.workspace.symbols.definitions import Definitions
 from toolroll.workspace.symbols.imports.importers import Importer, Importers
 from toolroll.workspace.symbols.references import Reference, References
-from toolroll.workspace.symbols.symbol import Symbol
+from toolroll.workspace.symbols.symbol import Group, Symbol
 
 MAX_ANSWERS: Final = 50
 """Definitions of one name: more are a name that is everywhere, such as `main`."""
@@ -24,8 +24,13 @@ MAX_CONTEXT_CHARACTERS: Final = 240
 """Of a line below a definition: it shows what the thing is, and read_file shows the rest."""
 
 
-def definitions_text(answer: Definitions, symbol: str, contexts: Sequence[Sequence[Line]]) -> str:
-    """Where something is defined; the first ones with the lines they begin with."""
+def definitions_text(
+    answer: Definitions, symbol: str, contexts: Sequence[Sequence[Line]], *, missed: Group | None = None
+) -> str:
+    """Where something is defined; the first ones with the lines they begin with.
+
+    `missed` is the kind that was asked for where the answer has only others.
+    """
     notes = [f"[{note}]" for note in answer.notes]
     if not answer.found:
         near = f" Did you mean {' or '.join(map(shown, answer.suggestions))}?" if answer.suggestions else ""
@@ -33,7 +38,13 @@ def definitions_text(answer: Definitions, symbol: str, contexts: Sequence[Sequen
         return "\n".join([f"No definition of '{shown(symbol)}' was found.{near}{more}", *notes])
     some = answer.found[:MAX_ANSWERS]
     lines = [_definition(one, context) for one, context in zip(some, chain(contexts, repeat(())), strict=False)]
-    return "\n".join([*_shortened(lines, len(answer.found)), *notes])
+    heading = [] if missed is None else [_other_kinds(answer, symbol, missed)]
+    return "\n".join([*heading, *_shortened(lines, len(answer.found)), *notes])
+
+
+def _other_kinds(answer: Definitions, symbol: str, missed: Group) -> str:
+    kinds = dict.fromkeys(one.symbol.kind for one in answer.found)
+    return f"No definition of '{shown(symbol)}' is of type {missed}. It is defined as {' and '.join(kinds)}:"
 
 
 def _definition(one: Definition, context: Sequence[Line]) -> str:

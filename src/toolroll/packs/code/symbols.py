@@ -53,9 +53,11 @@ def find_definition(
     with told():
         _check_asked(symbol)
         _bring_up(index, ctx, SHORT_WAIT_S)
-        answer = index.definitions(symbol, type)
+        narrowed = index.definitions(symbol, type)
+        wider = index.definitions(symbol) if type is not None and not narrowed.found else narrowed
+        answer = wider if wider.found else narrowed
         contexts = [_context(workspace, one) for one in answer.found[:MAX_WITH_CONTEXT]]
-    return definitions_text(answer, symbol, contexts)
+    return definitions_text(answer, symbol, contexts, missed=None if answer is narrowed else type)
 
 
 @tool(brings="private")
