@@ -134,6 +134,19 @@ async def test_C12_file_patterns(workspace: Workspace, folder: Path) -> None:
     assert Scope(start="./", file_pattern="include:py").arguments == []
 
 
+async def test_C2_files_in_older_encodings_are_counted_where_nothing_matched(opened: Opening, folder: Path) -> None:
+    workspace = opened("secret/**")
+    write(folder, a="caf\xe9 au lait\n".encode("latin-1"), b="th\xe9\n", c=b"caf\xe9\n\0", d="th\xe9".encode("utf-16"))
+    write(folder, secret__e=b"\xe9", f__g=b"\xff", h=b"x\r\ny\r\n")
+    assert (await search(workspace, "caf\xe9")).not_utf8 == 2
+    assert (await search(workspace, "caf. au")).not_utf8 == 2
+    assert (await search(workspace, "caf\xe9", folder=workspace.path("a"))).not_utf8 == 1
+    assert (await search(workspace, "caf\xe9", file_pattern="f/*")).not_utf8 == 1
+    assert (await search(workspace, "coffee")).not_utf8 == 0
+    matched = await search(workspace, "th\xe9")
+    assert (matched.matching_files, matched.not_utf8) == (2, 0)
+
+
 @pytest.mark.parametrize("name", [name for name, data in TEXTS.items() if b"needle" in data.replace(b"\0", b"")])
 async def test_C12_every_nasty_text_is_searched(workspace: Workspace, folder: Path, name: str) -> None:
     write_nasty(folder)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _ROW_BYTES: Final = 256  # a long path and a number
 _EXIT_PROBLEM: Final = 2
+_NOT_UTF8: Final = ("--invert-match", "--line-regexp", "--regexp=.*")  # `.` fits no byte that is not of a character
 _PLAIN_GLOB: Final = re.compile(r"[\w.*?+-]+")
 
 
@@ -97,6 +98,12 @@ async def count_matches(
         failed=end.exit_code == _EXIT_PROBLEM and not rows,
         unreadable=sum(_may_have_fitting(workspace, scope, name) for name in complained_of(end.stderr)),
     )
+
+
+async def count_not_utf8(workspace: "Workspace", scope: Scope, counts: Counts, clock: Clock) -> int:
+    """How many of the files that were searched are in an older encoding: only what is ASCII can be found there."""
+    found = await count_matches(workspace, _NOT_UTF8, scope, clock)
+    return len(found.matching.keys() & counts.searched)
 
 
 def _may_have_fitting(workspace: "Workspace", scope: Scope, name: str) -> bool:

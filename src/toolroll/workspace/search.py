@@ -6,6 +6,7 @@ path only. So the answer is the same each time although the search runs on all c
 """
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from toolroll.safe.ripgrep import run_ripgrep
 from toolroll.safe.ripgrep_json import RipgrepMatch, parse_match
 from toolroll.safe.text import visible
 from toolroll.workspace.account import Skipped
-from toolroll.workspace.counting import Scope, account_for, count_matches
+from toolroll.workspace.counting import Counts, Scope, account_for, count_matches, count_not_utf8
 from toolroll.workspace.tree import as_argument, path_from, text_of
 from toolroll.workspace.walking import Clock
 from toolroll.workspace.windows import UTF16_MARKS, MatchLine, read_window
@@ -30,6 +31,7 @@ _FILES_AT_ONCE: Final = 200  # in one command: their paths fit into the 128 KiB 
 _PLACES_BYTES: Final = 1 << 30  # printed by the second pass: its lines are shortened as they come
 _HEAD_BYTES: Final = 65_536  # of a file that is named itself: where its being binary is looked for
 _EXIT_PROBLEM: Final = 2
+_ASCII_WORDS: Final = re.compile(r"[\w \"'/:;<>=,-]+", re.ASCII)
 _SECONDS_TO_CHECK: Final = 5.0  # a pattern; building the largest that is allowed takes less than one
 
 
@@ -47,7 +49,8 @@ class SearchResult:
     """What matched, by path. `total` lines in `matching_files` files; all numbers are at least so where time ran out.
 
     `searched` and `skipped` are complete only where nothing matched: else only files with matches are counted, and
-    what could not be read.
+    what could not be read. So it is with `not_utf8`: files in which a pattern that is more than ASCII letters may fit
+    what is not found.
     """
 
     files: tuple[FileMatches, ...]
@@ -55,6 +58,7 @@ class SearchResult:
     matching_files: int
     searched: int
     skipped: Skipped
+    not_utf8: int = 0
 
     @property
     def shown(self) -> int:
@@ -108,6 +112,7 @@ async def search(
         matching_files=len(counts.matching),
         searched=len(counts.searched),
         skipped=skipped,
+        not_utf8=0 if counts.matching else await _missed(workspace, asked, scope, counts, clock),
     )
 
 
@@ -120,6 +125,11 @@ class _Asked:
     def arguments(self) -> list[str]:
         # With CRLF as a line end, `$` fits where a person sees the end of the line.
         return ["--crlf", *(["--ignore-case"] if self.ignore_case else []), f"--regexp={self.pattern}"]
+
+
+async def _missed(workspace: "Workspace", asked: _Asked, scope: Scope, counts: Counts, clock: Clock) -> int:
+    # Words in ASCII are found in every encoding: for them no further pass is needed.
+    return 0 if _ASCII_WORDS.fullmatch(asked.pattern) else await count_not_utf8(workspace, scope, counts, clock)
 
 
 def _checked(pattern: str) -> str:

@@ -218,6 +218,16 @@ async def test_C12_matches_by_file_with_numbers(coder: Coder, project: Path) -> 
     assert none == "No line matches 'nowhere': 1 file was searched."
 
 
+async def test_C2_letters_that_cannot_be_found_are_told(coder: Coder, folder: Path) -> None:
+    (folder / "a").write_bytes(b"caf\xe9 au lait\n")
+    assert "caf\xe9 au lait" in await coder.ok("search_files", pattern="caf")
+    none = await coder.ok("search_files", pattern="caf\xe9")
+    note = "not UTF-8: letters beyond ASCII are not found in"
+    assert none == f"No line matches 'caf\xe9': 1 file was searched. 1 of them is {note} it, try a part in ASCII."
+    (folder / "b").write_bytes(b"\xe9")
+    assert f"2 of them are {note} them" in await coder.ok("search_files", pattern="caf\xe9")
+
+
 async def test_C12_a_long_line_is_shown_around_the_match(coder: Coder, folder: Path) -> None:
     (folder / "min.js").write_text("x" * 5_000 + "needle" + "y" * 5_000)
     [_, _, line] = (await coder.ok("search_files", pattern="needle")).split("\n")

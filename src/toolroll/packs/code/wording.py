@@ -114,7 +114,7 @@ def search_text(result: SearchResult, pattern: str, *, most: int | None = None) 
     """Matches by file, with line numbers: so many of them as fit into one answer; without `most`, all there are."""
     if not result.files:
         looked = f"{_files_were(result.searched)} searched{_passed_over(result.skipped)}"
-        return f"No line matches '{shown(pattern)}': {looked}."
+        return f"No line matches '{shown(pattern)}': {looked}.{_in_old_encodings(result.not_utf8)}"
     rows = list(_rows(result))
     if most is not None:
         places = [at for at, row in enumerate(rows) if row.is_match][:most]
@@ -124,6 +124,13 @@ def search_text(result: SearchResult, pattern: str, *, most: int | None = None) 
     rest = [f"...and {more:,} more: narrow it with path or filePattern"] if more else []
     heading = f"{counted(result.total, 'matching line')} in {counted(result.matching_files, 'file')}"
     return "\n".join([heading, *(row.text for row in rows), *rest, *_left_out(result.skipped)])
+
+
+def _in_old_encodings(files: int) -> str:
+    if not files:
+        return ""
+    are, there = ("is", "it") if files == 1 else ("are", "them")
+    return f" {files:,} of them {are} not UTF-8: letters beyond ASCII are not found in {there}, try a part in ASCII."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
