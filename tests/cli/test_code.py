@@ -131,6 +131,9 @@ def test_C40_read_only_stays_so_when_the_run_goes_on(project: Project) -> None:
         (("Go.", "--model", "sonnet", "--yes", "--read-only"), "--yes and --read-only exclude each other"),
         (("Go.", "--model", "sonnet", "--max-steps", "0"), "0 is not in the range"),
         ((), "Missing argument 'PROMPT'"),
+        (("", "--model", "sonnet"), "The prompt is empty. Say what is to be done."),
+        ((" \n", "--model", "sonnet"), "The prompt is empty."),
+        (("-", "--model", "sonnet"), "The prompt is empty."),
     ],
 )
 def test_S2_what_makes_no_sense_is_told(project: Project, arguments: tuple[str, ...], told: str) -> None:

@@ -93,9 +93,14 @@ def names_in(given: str | None) -> tuple[str, ...]:
 
 
 def read_prompt(prompt: str) -> str:
-    """The prompt: as it was given, or from stdin for '-'."""
-    if prompt != "-":
-        return prompt
+    """The prompt: as it was given, or from stdin for '-'. An empty one is refused before anything is spent on it."""
+    text = _prompt_on_stdin() if prompt == "-" else prompt
+    if not text.strip():
+        raise UsageError("The prompt is empty. Say what is to be done.")
+    return text
+
+
+def _prompt_on_stdin() -> str:
     if sys.stdin is None:
         raise UsageError("The prompt was to come from stdin, and it is closed. Pipe it in, or write it here.")
     try:
