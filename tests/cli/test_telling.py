@@ -113,6 +113,7 @@ def test_S2_XA6_what_is_pending_is_shown_whole_and_without_tricks(
     assert "? save (c): To‹U+000A›save.\n  +a\n  +" in told
     assert "\x1b[2J" not in told
     assert "--approve c" in told
+    assert "--reject c" in told
 
 
 def test_S2_the_end_of_a_run_that_failed(session: Session, capsys: pytest.CaptureFixture[str]) -> None:

@@ -260,5 +260,6 @@ def _advice(result: RunResult[object]) -> list[str]:
         + indent(terminal_safe(one.preview).rstrip("\n"), "  ")
         for one in result.pending
     ]
-    calls = " ".join(f"--approve {one.call_id}" for one in result.pending)
-    return [*asked, f"· Answer with: toolroll runs resume {result.run_id} {calls}"]
+    resume = f"toolroll runs resume {result.run_id}"
+    yes, no = (" ".join(f"--{word} {one.call_id}" for one in result.pending) for word in ("approve", "reject"))
+    return [*asked, f"· Say yes with: {resume} {yes}", f"· Say no with:  {resume} {no}"]
