@@ -50,7 +50,8 @@ class Memory:
         except ToolrollError as error:
             terminal.say(error.message, "warning")
             return False
-        terminal.say(f"Remembered in {visible(str(self._book.path), keep=())}; remove it there to be asked again.")
+        terminal.say(f"Remembered in {visible(str(self._book.path), keep=())}.")
+        terminal.say("To be asked again: toolroll policy list, then toolroll policy forget NUMBER.")
         return True
 
     def _ask_glob(self, terminal: Terminal, request: ApprovalRequest, suggestion: str | None) -> str | None:
