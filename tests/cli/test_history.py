@@ -94,6 +94,31 @@ def test_C31_undo_of_one_change_of_a_file_or_of_a_run(project: Project, call: Ca
     assert [(project.root / name).exists() for name in ("a.js", "b.js", "c.js")] == [False, False, True]
 
 
+def test_C31_undo_of_a_file_is_of_its_latest_change_and_says_how_many_more_there_are(
+    project: Project, call: Calling
+) -> None:
+    for text in ("1\n", "2\n", "3\n"):
+        project.change({"a.js": text, "other.js": text})
+    undone = call("undo", "--file", "a.js", "--yes")
+    assert "Note: only the latest change of 'a.js'; 2 earlier ones stay. Repeat it for the next." in undone.err
+    assert (project.text("a.js"), project.text("other.js")) == ("2\n", "3\n")
+    assert json.loads(call("undo", "--file", "a.js", "--yes", "--json").out)["more"] == 1
+    redone = call("redo", "--file", "a.js", "--yes")
+    assert "Note: only the latest undo of 'a.js'; 1 earlier one stays. Repeat it for the next." in redone.err
+    assert "Note" not in call("redo", "--file", "a.js", "--yes").err
+    assert json.loads(call("undo", "--yes", "--json").out)["more"] == 0
+    for what in ("undo", "redo"):
+        assert "Only this file: its latest" in call(what, "--help").out
+
+
+def test_C31_undo_of_a_file_in_one_change_or_run_leaves_nothing_to_tell(project: Project, call: Calling) -> None:
+    first = project.change({"a.js": "1\n"}, run_id="one-run")
+    project.change({"a.js": "2\n"}, run_id="one-run")
+    assert json.loads(call("undo", "--run", "one-run", "--file", "a.js", "--yes", "--json").out)["more"] == 0
+    assert json.loads(call("redo", first.id, "--file", "a.js", "--yes", "--json").out)["more"] == 0
+    assert project.text("a.js") == "2\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -192,7 +217,7 @@ def test_C31_at_a_terminal_the_difference_is_shown_and_asked_about(project: Proj
         terminal.wait_for("Do this? [y/n]")
         assert "'src/main.js' gets back the content it had." in terminal.text
         assert "- // a‹U+001B›[31m comment" in terminal.text
-        terminal.press("perhaps", "Type y or n")
+        terminal.press("perhaps", "Type y or n", "Do this? [y/n]")
         terminal.press("n", "Nothing was done.")
         assert terminal.end() == (1, "")
     assert project.text(MAIN) != before

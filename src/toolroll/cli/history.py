@@ -39,7 +39,8 @@ def root_option(command: F) -> F:
 
 
 def _taking_options(command: F) -> F:
-    file = click.option("--file", "path", metavar="PATH", help="Only what was done to this file.")
+    told = "Only this file: its latest change, or its part of what else is named."
+    file = click.option("--file", "path", metavar="PATH", help=told)
     merge = click.option("--merge", is_flag=True, help="Keep later work in the same files, where the two do not touch.")
     yes = click.option("--yes", is_flag=True, help="Do it without asking.")
     return root_option(file(merge(yes(output_options(command)))))
@@ -164,6 +165,7 @@ def _take_back(
 
     if not session.json:
         _tell_plan(plan, merge=merge)
+        _tell_more(plan)
     proposal = plan.proposal(merges=merge)
     if proposal is None:
         why = " ".join(map(str, plan.steps)) if session.json else "See above."
@@ -176,6 +178,7 @@ def _take_back(
         "change": None if done.applied is None else done.applied.id,
         "done": [_step_fields(step) for step in done.done],
         "left": [_step_fields(step) for step in done.left],
+        "more": plan.more,
     }
     if session.json:
         session.write_json(told)
@@ -199,6 +202,17 @@ def _tell_plan(plan: "Plan", *, merge: bool) -> None:
             )
     if any(step.action == "merge" and step not in taken for step in plan.steps):
         click.echo("! Add --merge to keep the later work and take this out of it.", err=True)
+
+
+def _tell_more(plan: "Plan") -> None:
+    """That a file has earlier changes, which nobody should take for undone."""
+    from toolroll.safe.names import shown  # noqa: PLC0415 - as above
+
+    if plan.more:
+        what = "undo" if plan.kind == "redo" else "change"
+        rest = "1 earlier one stays" if plan.more == 1 else f"{plan.more} earlier ones stay"
+        name = shown(plan.steps[0].path)
+        click.echo(f"Note: only the latest {what} of '{name}'; {rest}. Repeat it for the next.", err=True)
 
 
 def _not_agreed(session: Session, diff: str) -> int | None:

@@ -49,11 +49,15 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What an undo or redo would do, file by file."""
+    """What an undo or redo would do, file by file.
+
+    `more` says, where the latest change of a file was asked for, how many earlier ones of it could follow.
+    """
 
     kind: Kind
     description: str
     steps: tuple[Step, ...]
+    more: int = 0
 
     def taken(self, *, merges: bool) -> tuple[Step, ...]:
         """The steps that can be done; those that merge only if that is accepted."""
@@ -89,16 +93,18 @@ def plan_undo(
     if not records:
         raise UsageError(_nothing(history, "undo", change))
     chosen = records if run_id is not None else records[:1]
-    return _plan(workspace, history, chosen, kind="undo", path=path)
+    plan = _plan(workspace, history, chosen, kind="undo", path=path)
+    return replace(plan, more=0 if path is None else len(records) - len(chosen))
 
 
 def plan_redo(workspace: Workspace, history: History, *, change: str | None = None, path: str | None = None) -> Plan:
-    """What redoing would do: what was undone of a change, or by the latest undo."""
+    """What redoing would do: what was undone of a change, or by the latest undo, of a file or at all."""
     undos = history.changes(path=path) if change is None else history.undos_of(change)
     records = [one for one in (_redoable(history, undo) for undo in undos) if _is_active(one, "undo", path)]
     if not records:
         raise UsageError(_nothing(history, "redo", change))
-    return _plan(workspace, history, records[:1], kind="redo", path=path)
+    plan = _plan(workspace, history, records[:1], kind="redo", path=path)
+    return replace(plan, more=0 if path is None else len(records) - 1)
 
 
 def undo(workspace: Workspace, history: History, plan: Plan, *, run_id: str, merges: bool = False) -> Undone:
