@@ -126,8 +126,11 @@ async def test_D1_newer_tables_are_refused(path: Path, journal: SqliteJournal) -
 async def test_XD4_a_file_that_is_no_database_is_refused_in_words(path: Path, journal: SqliteJournal) -> None:
     path.parent.mkdir()
     path.write_bytes(b"not a database, but long enough to be looked at" * 100)
-    with pytest.raises(JournalRefused, match=r"cannot be used: file is not a database"):
+    with pytest.raises(JournalRefused, match=r"cannot be used: file is not a database\. Move that file away") as told:
         await journal.append("run", kept(1))
+    assert told.value.message.endswith("The runs in it can then no longer be shown or resumed.")
+    path.rename(path.with_name("away"))
+    assert await journal.append("run", kept(1)) == 1
 
 
 async def test_XD4_a_torn_last_record_is_dropped_with_a_note(path: Path, journal: SqliteJournal) -> None:
@@ -209,7 +212,7 @@ async def test_D1_a_full_disk_is_told_and_leaves_the_run_as_it_was(path: Path, j
     assert db is not None
     [pages] = db.execute("pragma page_count").fetchone()
     db.execute(f"pragma max_page_count = {pages}")
-    with pytest.raises(JournalRefused, match=r"cannot be used: database or disk is full"):
+    with pytest.raises(JournalRefused, match=r"cannot be used: database or disk is full\.$"):
         await journal.append("run", kept([f"{LONG}{number}" for number in range(9)]))
     db.execute("pragma max_page_count = 1000000")
     assert await journal.append("run", kept(2)) == 2

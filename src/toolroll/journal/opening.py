@@ -14,6 +14,11 @@ BUSY_TIMEOUT_S: Final = 10.0
 """How long one process waits for another's write; a write takes well under a millisecond."""
 TABLES_VERSION: Final = 1
 """Raised when the tables change so that an older program could not use them."""
+_DAMAGED: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_MOVE_AWAY: Final = (
+    " Move that file away, with those beside it whose names go on with -wal and -shm, to begin a new one. The runs in "
+    "it can then no longer be shown or resumed."
+)
 
 _TABLES: Final = """
 create table if not exists runs (
@@ -86,4 +91,6 @@ class told:  # noqa: N801 - used like a function
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if isinstance(error, sqlite3.Error):
-            raise JournalRefused(f"The run log '{self._path}' cannot be used: {error}.") from error
+            # The lower byte is the kind of error. One that Python raises by itself has no code.
+            advice = _MOVE_AWAY if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED else ""
+            raise JournalRefused(f"The run log '{self._path}' cannot be used: {error}.{advice}") from error

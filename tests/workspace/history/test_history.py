@@ -13,7 +13,7 @@ from toolroll.errors import JournalRefused, OutsideRoot
 from toolroll.kernel.approval import content_hash
 from toolroll.workspace.history.history import FILE_NAME, History
 from toolroll.workspace.history.records import Entry, Intent, Quota
-from toolroll.workspace.history.tables import TABLES_VERSION, transaction
+from toolroll.workspace.history.tables import TABLES_VERSION, told, transaction
 from toolroll.workspace.workspace import Workspace
 
 
@@ -122,13 +122,34 @@ def test_C31_a_newer_history_is_refused(tmp_path: Path) -> None:
 
 def test_C31_a_file_that_is_no_history_is_refused(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_bytes(b"no database" * 100)
-    with pytest.raises(JournalRefused, match="cannot be used"):
+    with pytest.raises(JournalRefused, match=r"not a database\. Move that file away"):
         History(tmp_path).changes()
     (tmp_path / FILE_NAME).unlink()
     (tmp_path / FILE_NAME).symlink_to(tmp_path / "other")
     (tmp_path / "other").touch()
     with pytest.raises(OutsideRoot, match="link"):
         History(tmp_path).changes()
+
+
+def test_C31_a_history_with_a_torn_page_says_to_move_it_away_and_what_is_lost(tmp_path: Path) -> None:
+    with History(tmp_path) as history:
+        begin(history, "a", b"1")
+    data = history.path.read_bytes()
+    history.path.write_bytes(data[:4096] + b"\xff" * (len(data) - 4096))
+    with pytest.raises(JournalRefused, match=r"malformed\. Move that file away") as torn:
+        history.changes()
+    assert torn.value.message.endswith(
+        "The project stays as it is, but what was changed until now can no longer be undone."
+    )
+    for name in (FILE_NAME, f"{FILE_NAME}-wal", f"{FILE_NAME}-shm"):
+        (tmp_path / name).unlink(missing_ok=True)
+    assert History(tmp_path).changes() == ()
+
+
+def test_C31_a_history_that_is_busy_or_full_is_not_told_to_be_moved_away(tmp_path: Path) -> None:
+    with pytest.raises(JournalRefused) as busy, told(tmp_path / FILE_NAME):
+        raise sqlite3.OperationalError("database is locked")
+    assert busy.value.message == f"The history '{tmp_path / FILE_NAME}' cannot be used: database is locked."
 
 
 def test_C31_a_history_is_opened_again(tmp_path: Path) -> None:

@@ -20,6 +20,11 @@ BUSY_TIMEOUT_S: Final = 10.0
 """How long one process waits for another's write, which takes a few milliseconds."""
 TABLES_VERSION: Final = 1
 """Raised when the tables change so that an older program could not use them."""
+_DAMAGED: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_MOVE_AWAY: Final = (
+    " Move that file away, with those beside it whose names go on with -wal and -shm, to begin a new one. The project "
+    "stays as it is, but what was changed until now can no longer be undone."
+)
 
 _TABLES: Final = """
 create table if not exists changes (
@@ -100,7 +105,9 @@ def told(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise JournalRefused(f"The history '{path}' cannot be used: {error}.") from error
+        # The lower byte is the kind of error. One that Python raises by itself has no code.
+        advice = _MOVE_AWAY if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED else ""
+        raise JournalRefused(f"The history '{path}' cannot be used: {error}.{advice}") from error
 
 
 @contextmanager
