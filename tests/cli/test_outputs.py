@@ -67,6 +67,16 @@ def test_outputs_are_listed_the_latest_first(place: Place) -> None:
     }
 
 
+def test_a_run_is_named_whole(tmp_path: Path) -> None:
+    run_id = "5d0c6e9a" * 4
+    folder = outputs_folder(find_folders({"TOOLROLL_HOME": str(tmp_path)}))
+    with OutputStore(folder, run_id=run_id) as store:
+        assert store.keep("call", "a_tool", "x") is not None
+    there = Place.__new__(Place)
+    there.home = tmp_path
+    assert there.call("list").stdout.decode().endswith(f"a_tool in {run_id}\n")
+
+
 def test_where_there_are_none_it_says_so(tmp_path: Path, place: Place) -> None:
     empty = Place.__new__(Place)
     empty.home = tmp_path
@@ -79,6 +89,11 @@ def test_where_there_are_none_it_says_so(tmp_path: Path, place: Place) -> None:
 def test_an_output_is_shown_by_lines(place: Place) -> None:
     done = place.call("show", "one1", "--offset", "3", "--limit", "2")
     assert done.stdout.decode().splitlines()[:2] == ["     4\tline 4", "     5\tline 5"]
+    last = done.stdout.decode().splitlines()[2]
+    assert last.endswith("Next: toolroll outputs show one11 --offset 5 --limit 2]"), "a command, for people"
+    onward = last.partition("toolroll outputs ")[2].removesuffix("]")
+    assert place.call(*onward.split()).stdout.decode().startswith("     6\tline 6\n     7\tline 7\n[")
+    assert place.call("show", "three3").stdout.decode().endswith("This is the end.]\n")
     shown = place.json("show", "one11", "--offset", "3", "--limit", "2")
     assert shown["lines"] == ["line 4", "line 5"]
     assert shown["next"] == {"offset": 5, "column": 0}
@@ -107,6 +122,7 @@ def test_raw_at_a_terminal_is_text_that_it_does_not_obey(place: Place, tmp_path:
 def test_an_output_is_searched(place: Place) -> None:
     done = place.call("grep", "one11", "line 77", "-B", "1", "--max-matches", "1")
     assert done.stdout.decode().startswith("76-line 76\n77:line 77\n...and 10 more\n")
+    assert done.stdout.decode().endswith("Read on from the last one: toolroll outputs show one11 --offset 76]\n")
     found = place.json("grep", "one11", "7{3}$", "--regex")
     assert (found["total"], found["matches"][0]) == (5, {"line": 777, "start": 6_876, "column": 5})
     assert place.call("grep", "one11", "nowhere").returncode == 1

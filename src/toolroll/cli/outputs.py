@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 
 DEFAULT_LISTED: Final = 20
 ID_CHARACTERS: Final = 12
-"""Of a reference in a list, and of a run: 48 random bits are enough to tell them apart."""
+"""Of a reference in a list: 48 random bits are enough to tell them apart."""
 MAX_TOOL_CHARACTERS: Final = 24
+MAX_RUN_CHARACTERS: Final = 64
+"""Of a run, which other commands are given: whole, as we make them; whoever makes their own may make them longer."""
 _CHUNK_BYTES: Final = 1 << 20
 
 
@@ -73,7 +75,7 @@ def show(session: Session, /, ref_id: str, *, offset: int, limit: int | None, co
         lines = {"offset": offset, "lines": list(page.lines), "start": page.start, "end": page.end, "next": onward}
         session.write_json(_fields(kept) | lines)
     else:
-        session.write(numbered(kept, page))
+        session.write(_for_people(numbered(kept, page)))
     return DONE
 
 
@@ -103,8 +105,24 @@ def grep(
         places = [{"line": one.line + 1, "start": one.start, "column": one.column} for one in matches.first]
         session.write_json(_fields(kept) | {"total": matches.total, "matches": places})
     else:
-        session.write(excerpt(kept, matches, before=before, after=after))
+        session.write(_for_people(excerpt(kept, matches, before=before, after=after)))
     return DONE if matches.total else FAILED
+
+
+def _for_people(text: str) -> str:
+    """An answer that ends in the call that reads on, with the command that does so instead."""
+    import json  # noqa: PLC0415 - as above
+
+    from toolroll.outputs.names import PAGE_TOOL  # noqa: PLC0415 - as above
+
+    # Only in the last line, which is ours: the output itself may have such words, too.
+    lines, end, last = text.rpartition("\n")
+    told, found, call = last.partition(f" {PAGE_TOOL} ")
+    if not found:
+        return text
+    given = json.loads(call.removesuffix("]"))
+    options = " ".join(f"--{name} {value}" for name, value in given.items() if name != "ref_id")
+    return f"{lines}{end}{told} toolroll outputs show {given['ref_id']} {options}]"
 
 
 def _folder() -> "Path":
@@ -139,7 +157,7 @@ def _line_of(kept: "KeptOutput") -> str:
     meta = kept.meta
     made = datetime.fromtimestamp(meta.made, UTC).astimezone()
     size = f"{meta.byte_size:>13,} bytes {meta.line_count:>9,} lines"
-    tool, run = one_line(meta.tool, MAX_TOOL_CHARACTERS), one_line(meta.runs[-1], ID_CHARACTERS)
+    tool, run = one_line(meta.tool, MAX_TOOL_CHARACTERS), one_line(meta.runs[-1], MAX_RUN_CHARACTERS)
     return f"{meta.id[:ID_CHARACTERS]:<{ID_CHARACTERS}}  {made:%Y-%m-%d %H:%M}  {size}  {tool} in {run}"
 
 
