@@ -31,7 +31,11 @@ NO_MODEL: Final = (
 @click.command()
 @click.argument("prompt")
 @root_option
-@click.option("--model", metavar="NAME", help=f"sonnet, openai:NAME, ollama:NAME, ...; {MODEL_VARIABLE} if not given.")
+@click.option(
+    "--model",
+    metavar="NAME",
+    help=f"sonnet, openai:NAME, ollama:NAME, scripted:FILE, ...; {MODEL_VARIABLE} if not given.",
+)
 @click.option(
     "--max-steps", type=click.IntRange(min=1), metavar="N", help="Stop and ask after so many model calls (10)."
 )

@@ -16,6 +16,7 @@ from toolroll.cli.places import workspace_deps
 from toolroll.errors import UsageError
 from toolroll.home.folders import find_folders
 from toolroll.journal.sqlite import SqliteJournal
+from toolroll.models.catalog import parse_model
 from toolroll.models.model import Model
 from toolroll.models.scripted import ScriptedModel
 from toolroll.models.scripted_file import PREFIX, scripted_file
@@ -118,7 +119,21 @@ def _system(making: Making, entries: Sequence[Entry]) -> str:
 
 def named_model(name: str) -> Model | str:
     """What an agent is given as the model of that name: its script, or the name itself."""
-    return scripted_file(Path(name.removeprefix(PREFIX))) if name.startswith(PREFIX) else name
+    if not name.startswith(PREFIX):
+        return _known(name)
+    path = Path(name.removeprefix(PREFIX))
+    if path.is_dir():  # `scripted:` alone is the working folder by now
+        raise UsageError(f"'{path}' is a folder. Name the file with the script: {PREFIX}FILE.")
+    return scripted_file(path)
+
+
+def _known(name: str) -> str:
+    """The name, if it is one of a model; the command line has a kind that an agent does not know by name."""
+    try:
+        parse_model(name)
+    except UsageError as error:
+        raise UsageError(f"{error.message} A script is played by {PREFIX}FILE.") from None
+    return name
 
 
 def _absolute_script(name: str) -> str:
