@@ -101,6 +101,25 @@ async def test_C12_a_bad_pattern_is_an_error_that_says_why(
     with pytest.raises(ArgumentsRefused, match=why) as caught:
         await search(workspace, pattern)
     assert len(caught.value.message) < 2_000
+    assert not any(option in caught.value.message for option in ("--pcre2", "--multiline", "(?:", "Consider"))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "why"),
+    [
+        ("(", "unclosed group in '('"),
+        ("(\n\nerror: b", "unclosed group in '(‹U+000A›‹U+000A›error: b'"),
+        ("(?=x)", "look-around, including look-ahead and look-behind, is not supported in '(?=x)'"),
+        ("[" * 300, "unclosed character class in '" + "[" * 199 + "…'"),
+    ],
+)
+async def test_C12_C42_a_bad_pattern_is_shown_as_it_was_given(
+    workspace: Workspace, folder: Path, pattern: str, why: str
+) -> None:
+    write(folder, a="x")
+    with pytest.raises(ArgumentsRefused) as caught:
+        await search(workspace, pattern)
+    assert caught.value.message.startswith(f"The pattern cannot be searched for: {why}\nLines are searched")
 
 
 async def test_C12_XF6_a_catastrophic_pattern_takes_linear_time(workspace: Workspace, folder: Path) -> None:

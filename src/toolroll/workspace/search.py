@@ -17,7 +17,7 @@ from toolroll.safe.limits import MAX_ERROR_MESSAGE_CHARACTERS
 from toolroll.safe.names import RelativePath
 from toolroll.safe.ripgrep import run_ripgrep
 from toolroll.safe.ripgrep_json import RipgrepMatch, parse_match
-from toolroll.safe.text import visible
+from toolroll.safe.text import one_line, visible
 from toolroll.workspace.account import Skipped
 from toolroll.workspace.counting import Counts, Scope, account_for, count_matches, count_not_utf8
 from toolroll.workspace.tree import as_argument, path_from, text_of
@@ -31,6 +31,7 @@ _FILES_AT_ONCE: Final = 200  # in one command: their paths fit into the 128 KiB 
 _PLACES_BYTES: Final = 1 << 30  # printed by the second pass: its lines are shortened as they come
 _HEAD_BYTES: Final = 65_536  # of a file that is named itself: where its being binary is looked for
 _EXIT_PROBLEM: Final = 2
+_SHOWN_PATTERN_CHARACTERS: Final = 200  # in an error: who wrote it knows the rest
 _ASCII_WORDS: Final = re.compile(r"[\w \"'/:;<>=,-]+", re.ASCII)
 _SECONDS_TO_CHECK: Final = 5.0  # a pattern; building the largest that is allowed takes less than one
 
@@ -153,9 +154,15 @@ async def _check_pattern(asked: _Asked) -> None:
         [*asked.arguments, "--", "-"], timeout_s=_SECONDS_TO_CHECK, on_line=lambda _: True, limit_bytes=_PLACES_BYTES
     )
     if end.exit_code == _EXIT_PROBLEM:
-        why = visible(end.stderr.strip().removeprefix("rg: "))[: MAX_ERROR_MESSAGE_CHARACTERS // 2]
+        why = f"{_reason(end.stderr)} in '{one_line(asked.pattern, _SHOWN_PATTERN_CHARACTERS)}'"
         advice = "Lines are searched one by one. To find special characters as they are, put a backslash before each."
         raise ArgumentsRefused(f"The pattern cannot be searched for: {why}\n{advice}")
+
+
+def _reason(stderr: str) -> str:
+    """What is wrong, without the pattern as ripgrep rewrote it before, and without the options it advises after."""
+    last = stderr.strip().removeprefix("rg: ").rpartition("\nerror: ")[2]
+    return visible(last.partition("\n\n")[0])[: MAX_ERROR_MESSAGE_CHARACTERS // 2]
 
 
 def _first(matching: dict[str, int], most: int) -> Iterator[tuple[str, int]]:
