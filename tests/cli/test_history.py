@@ -43,12 +43,30 @@ def test_C31_changes_are_listed_latest_first(project: Project, call: Calling) ->
 
 
 def test_C31_without_changes_that_is_said(call: Calling, project: Project) -> None:
-    assert call("changes") == (0, "", "Nothing was changed here through tools, or it is no longer kept.\n")
+    told = call("changes")
+    assert (told.code, told.out) == (0, "")
+    assert told.err.startswith("Nothing was changed here through tools, or it is no longer kept.\n")
     assert json.loads(call("changes", "--json").out) == {"changes": []}
     for what in ("undo", "redo"):
         assert call(what, "--yes") == (2, "", f"Error: There is nothing to {what}.\n")
     assert error_of(call("undo", "--json")) == (2, "usage")
     assert not any(project.root.rglob("*.sqlite3"))
+
+
+def test_C31_without_changes_it_is_said_where_others_may_be(call: Calling, project: Project) -> None:
+    project.change({MAIN: "one\n"})
+    told = call("changes", "--root", "src")
+    assert (told.code, told.out) == (0, "")
+    assert f"Each folder has a history of its own, by its path; this is the one of '{project.root}/src'." in told.err
+    assert "see it with --root DIR" in told.err
+    assert "moved or renamed, its history is still that of the old path: move it back there to undo" in told.err
+    assert call("changes", "--file", "none.js").err == (
+        "Nothing was changed here through tools, or it is no longer kept.\n"
+    )
+    old = project.root.rename(project.root.with_name("moved"))
+    assert call("changes", "--root", str(old)).out == ""
+    old.rename(project.root)
+    assert MAIN in call("changes", "--root", str(project.root)).out
 
 
 def test_C31_undo_and_redo_of_the_latest(project: Project, call: Calling) -> None:

@@ -69,6 +69,8 @@ def changes(session: Session, *, root: Path | None, run_id: str | None, path: st
         session.write("\n".join(map(_line, found)))
     else:
         click.echo("Nothing was changed here through tools, or it is no longer kept.", err=True)
+        if run_id is None and path is None:
+            click.echo(_elsewhere(root or Path.cwd()), err=True)
     return DONE
 
 
@@ -231,6 +233,17 @@ def _not_agreed(session: Session, diff: str) -> int | None:
         return None
     session.fail("rejected", "Nothing was done.")
     return FAILED
+
+
+def _elsewhere(root: Path) -> str:
+    """Where the changes may be that somebody misses in a folder."""
+    from toolroll.safe.names import shown  # noqa: PLC0415 - as above
+
+    return (
+        f"Each folder has a history of its own, by its path; this is the one of '{shown(str(root.resolve()))}'. "
+        "Where the work was done from a folder above or below, see it with --root DIR. Where the folder was moved or "
+        "renamed, its history is still that of the old path: move it back there to undo."
+    )
 
 
 def _fields(record: "Record") -> dict[str, object]:
