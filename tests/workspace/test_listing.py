@@ -93,6 +93,21 @@ async def test_C11_XF1_XP10_special_files_have_their_type_and_odd_names_are_esca
     assert entries["\x1b[31mred.txt"].shown == "‹U+001B›[31mred.txt"
 
 
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("sp.txt ", "sp.txt‹U+0020›"),
+        ("  a b", "‹U+0020›‹U+0020›a b"),
+        ("d / e/f", "d‹U+0020›/‹U+0020›e/f"),
+        (" ", "‹U+0020›"),
+        ("a\u2003", "a‹U+2003›"),
+        ("a b/c", "a b/c"),
+    ],
+)
+def test_C11_XP7_blanks_around_a_name_are_seen(name: str, shown: str) -> None:
+    assert Listed(path=RelativePath(parts=tuple(name.split("/"))), kind="file").shown == shown
+
+
 async def test_C11_below_a_folder_are_all_nasty_files_and_nothing_else(workspace: Workspace, folder: Path) -> None:
     write_nasty(folder)
     names = set(await names_in(workspace, recursive=True))

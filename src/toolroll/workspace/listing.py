@@ -1,8 +1,9 @@
 """What is in a folder, a page at a time (C11)."""
 
 import os
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from toolroll.errors import ArgumentsRefused
 from toolroll.safe.listing import Entry, Special, kind_of_mode
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 ListedKind = Literal["file", "folder", "link", "other"] | Special
 
+_OUTER_BLANK: Final = re.compile(r"(?:^|(?<=/))\s+|\s+(?=/|$)")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
@@ -30,8 +33,16 @@ class Listed:
 
     @property
     def shown(self) -> str:
-        """The path with every character to be seen: invisible, reordering and undecodable ones are escaped."""
-        return shown(str(self.path))
+        """The path with every character to be seen."""
+        return shown_path(self.path)
+
+
+def shown_path(path: RelativePath) -> str:
+    """The path with every character to be seen: invisible, reordering and undecodable ones are escaped.
+
+    So are blanks around a name: a path is trimmed before it is used, so that such a file is not what it seems (XP7).
+    """
+    return _OUTER_BLANK.sub(lambda blanks: "".join(f"‹U+{ord(one):04X}›" for one in blanks[0]), shown(str(path)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

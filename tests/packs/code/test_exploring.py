@@ -167,6 +167,19 @@ async def test_C42_XP1_what_has_no_right_spelling_is_given_none(path: str, coder
     assert "Here that is" not in message
 
 
+async def test_C11_XP7_names_that_differ_in_blanks_look_different(coder: Coder, folder: Path) -> None:
+    (folder / "sp.txt").write_text("one needle\n")
+    (folder / "sp.txt ").write_text("another needle\n")
+    odd = "sp.txt‹U+0020›"
+    for recursive in (False, True):
+        [_, plain, other] = (await coder.ok("list_files", path=".", recursive=recursive)).split("\n")
+        assert plain.startswith("file    sp.txt  11 bytes")
+        assert other.startswith(f"file    {odd}  15 bytes")
+    assert await coder.ok("find_files", pattern="sp*") == f"sp.txt\n{odd}"
+    assert f"\n{odd}\n  1: another" in await coder.ok("search_files", pattern="needle")
+    assert (await coder.ok("read_file", path="sp.txt ")).startswith("sp.txt: 1 line, 11 bytes")
+
+
 async def test_C11_a_hundred_a_page_and_how_many_more(coder: Coder, folder: Path) -> None:
     for number in range(230):
         (folder / f"f{number:03}").touch()

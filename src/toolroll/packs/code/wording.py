@@ -10,7 +10,7 @@ from toolroll.packs.code.seen import Span
 from toolroll.safe.names import shown
 from toolroll.workspace.account import Skipped
 from toolroll.workspace.find import Found
-from toolroll.workspace.listing import Listed, Listing
+from toolroll.workspace.listing import Listed, Listing, shown_path
 from toolroll.workspace.reading import Line, Reading
 from toolroll.workspace.search import SearchResult
 from toolroll.workspace.windows import MatchLine
@@ -103,7 +103,7 @@ def found_text(found: Found, pattern: str) -> str:
     if not found.paths:
         looked = f"{_files_were(found.searched)} looked at{_passed_over(found.skipped)}"
         return f"No file fits '{shown(pattern)}': {looked}. Try a shorter part of the name, or list_files."
-    paths = [shown(str(path)) for path in found.paths]
+    paths = [shown_path(path) for path in found.paths]
     count = fitting(paths)
     more = found.more + len(paths) - count
     rest = [f"...and {more:,} more: name more of the path"] if more else []
@@ -141,7 +141,7 @@ class _Row:
 
 def _rows(result: SearchResult) -> Iterator[_Row]:
     for file in result.files:
-        yield _Row(text=shown(str(file.path)), is_match=False)
+        yield _Row(text=shown_path(file.path), is_match=False)
         for line in file.lines:
             yield _Row(text=f"  {line.number}: {_window(line)}", is_match=True)
 
