@@ -239,7 +239,7 @@ def test_S5_hunks_are_taken_or_left_one_by_one(folder: Path, home: Path) -> None
         terminal.wait_for(QUESTION)
         terminal.press("h", "Take this change?")
         assert "notes.txt, change 1 of 2" in terminal.display
-        terminal.press("maybe", "Type y, n, f, s or q, then Enter.", "Take this change?")
+        terminal.press("maybe", "Type y, n, f, s, q or ?, then Enter.", "Take this change?")
         terminal.press("n", "change 2 of 2", "Take this change?")
         terminal.press("y", "1 of 2 changes taken.")
         assert terminal.end() == (0, "saved notes.txt\n")
@@ -401,6 +401,8 @@ def test_XA6_a_yes_before_the_last_page_is_refused(folder: Path, home: Path) -> 
         for key in ("y", "e", "h", "!"):
             terminal.press(key, "116 more lines come first.", "n no: ")
         assert content(folder) == BEFORE
+        terminal.press("?", "v      all that is left, at once", "A yes can be said after the last page.")
+        assert "do exactly this" not in terminal.text, "only keys that work here"
         terminal.press("", "lines 22-42 of 137")
         terminal.press("b", "lines 1-21 of 137")
         terminal.press("y", "95 more lines come first.")
@@ -550,6 +552,7 @@ def test_XA6_all_needs_a_full_view_of_the_others_too(folder: Path, home: Path) -
         terminal.wait_for(QUESTION)
         terminal.press("a", "lines 1-21 of 107")
         terminal.press("y", "Press Enter for the next page, or n to go back.")
+        terminal.press("?", "b      the page before", "n no: ")
         terminal.press("n", "(1 of 2)", QUESTION)
         terminal.press("a", "lines 1-21 of 107")
         terminal.press("", "lines 22-42 of 107")

@@ -70,6 +70,12 @@ def test_C32_a_file_is_taken_or_left_at_once() -> None:
     assert chosen(Keys("s", "y", "n")) == Approve(edited=OTHER)
 
 
+def test_S5_help_explains_the_keys_and_decides_nothing() -> None:
+    keys = Keys("?", "q")
+    assert chosen(keys) is None
+    assert any("s  leave it and the rest of this file\n" in text for text in keys.shown)
+
+
 def test_XA6_the_rest_of_a_file_is_taken_only_if_it_was_seen() -> None:
     class TurnsBack(Keys):
         def pages(self, terminal: Terminal, rows: Sequence[Row]) -> bool:

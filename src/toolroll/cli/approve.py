@@ -28,6 +28,13 @@ a  yes to this and all others of this batch, after you have seen them
 !  yes, and from now on without asking for this tool on such paths
 Ctrl-D is no. Ctrl-C is no to everything, and stops."""
 
+_PAGE_HELP: Final = """\
+Enter  the next page
+v      all that is left, at once
+b      the page before
+n      no, or back to the question before
+A yes can be said after the last page."""
+
 Answer: TypeAlias = Decision | Literal["all"] | None
 """What a key led to: a decision, the wish to approve all that follows, or nothing yet."""
 
@@ -85,6 +92,8 @@ def seen_in_full(terminal: Terminal, rows: Sequence[Row]) -> bool:
                 pager.back()
             case "n" | "q" | None:
                 return False
+            case "?":
+                terminal.say(_PAGE_HELP, "text")
             case _:
                 terminal.say("Press Enter for the next page, or n to go back.")
     return True
@@ -152,7 +161,7 @@ class _Question:
         if key in ("", "v", "b"):
             self._turn(key)
         elif key == "?":
-            self._terminal.say(_HELP, "text")
+            self._terminal.say(_HELP if self._pager.is_seen else _PAGE_HELP, "text")
         elif key not in self._keys:
             missing = _UNAVAILABLE.get(key, "That is no key here.")
             self._terminal.say(f"{missing} Type one of {' '.join(self._keys)} or ?, then Enter.")

@@ -6,7 +6,7 @@ is taken of it is the same diff with fewer hunks in it: the tool must find each 
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from toolroll.cli.rows import Row, hunk_rows
 from toolroll.cli.terminal import Terminal
@@ -16,6 +16,13 @@ from toolroll.safe.text import visible
 
 Pages: TypeAlias = Callable[[Terminal, Sequence[Row]], bool]
 """Shows rows to their end; False when the person turns back before."""
+
+_HELP: Final = """\
+y  take this change
+n  leave it
+f  take it and the rest of this file, which is shown first
+s  leave it and the rest of this file
+q  back to the question; nothing is decided"""
 
 Answer: TypeAlias = Literal["yes", "no", "yes_file", "no_file"]
 
@@ -103,7 +110,7 @@ def _about(rows: Sequence[Row], terminal: Terminal, pages: Pages) -> Answer | No
     if not pages(terminal, rows):
         return None
     while True:
-        match terminal.ask("Take this change? [y yes · n no · f file · s skip file · q back] ", fresh=True):
+        match terminal.ask("Take this change? [y yes · n no · f file · s skip file · q back · ? help] ", fresh=True):
             case "y" | "yes":
                 return "yes"
             case "n" | "no":
@@ -114,8 +121,10 @@ def _about(rows: Sequence[Row], terminal: Terminal, pages: Pages) -> Answer | No
                 return "no_file"
             case "q" | None:
                 return None
+            case "?":
+                terminal.say(_HELP, "text")
             case _:
-                terminal.say("Type y, n, f, s or q, then Enter.")
+                terminal.say("Type y, n, f, s, q or ?, then Enter.")
 
 
 def _part(diff: Diff, taken: Sequence[bool]) -> str:
