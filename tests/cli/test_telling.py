@@ -20,6 +20,7 @@ from toolroll.agent.events import (
     TextArrived,
     Warned,
 )
+from toolroll.agent.finish import NO_ANSWER
 from toolroll.cli.records import line_of, record_fields, summary_of, told_lines
 from toolroll.cli.session import Session
 from toolroll.cli.telling import JsonTeller, PlainTeller, event_fields, exit_code, teller_for
@@ -189,3 +190,19 @@ def test_S4_a_run_with_nothing_to_tell_is_still_listed() -> None:
     earlier = Said(message=AssistantMessage(blocks=(TextBlock(text="Earlier."),)))
     assert summary_of(row, recording(earlier))["prompt"] == "Earlier."
     assert "1970-01-0" in line_of(summary) or "1969-12-31" in line_of(summary)
+
+
+@pytest.mark.parametrize("detail", ["KeyboardInterrupt", "CancelledError"])
+def test_S2_a_run_that_was_interrupted_blames_nobody(
+    session: Session, capsys: pytest.CaptureFixture[str], detail: str
+) -> None:
+    teller = PlainTeller(session)
+    teller.hear(TextArrived(text="I propose it."))
+    teller.end(replace(RESULT, text=NO_ANSWER, stop_reason="interrupted", stop_detail=detail))
+    assert out_of(session) == "I propose it.\n"
+    assert "· run r: interrupted, 0 steps" in capsys.readouterr().err
+
+
+def test_S2_an_answer_that_is_missing_for_another_reason_is_said(session: Session) -> None:
+    PlainTeller(session).end(replace(RESULT, text=NO_ANSWER))
+    assert out_of(session) == NO_ANSWER + "\n"

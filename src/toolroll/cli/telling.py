@@ -21,6 +21,7 @@ from toolroll.agent.events import (
     TextArrived,
     Warned,
 )
+from toolroll.agent.finish import NO_ANSWER
 from toolroll.agent.result import RunResult
 from toolroll.cli.call import show_event
 from toolroll.cli.session import DONE, FAILED, INTERRUPTED, NEEDS_APPROVAL, STOPPED_BY_LIMIT, Session
@@ -31,6 +32,9 @@ from toolroll.safe.text import one_line, terminal_safe
 
 MAX_ARGUMENTS_CHARACTERS: Final = 60
 MAX_LINE_CHARACTERS: Final = 200
+
+_INTERRUPTIONS: Final = ("KeyboardInterrupt", "CancelledError")
+"""Names that say to a programmer what "interrupted" says to everybody."""
 
 EXITS: Final[Mapping[str, int]] = {
     "answer": DONE,
@@ -96,7 +100,7 @@ class PlainTeller:
 
     def end(self, result: RunResult[object], error: ToolrollError | None = None, /) -> int:
         """The answer, if it was not shown yet, and what the run came to."""
-        if error is None and "".join(self._written).strip() != result.text.strip():
+        if error is None and not _is_unsaid(result) and "".join(self._written).strip() != result.text.strip():
             self._end_line()
             self._write(result.text)
         self._end_line()
@@ -243,11 +247,17 @@ def _change(event: ContextTrimmed | ContextCompacted) -> str:
     return f"· context: {done}, {event.tokens_before:,} -> {event.tokens_after:,} tokens"
 
 
+def _is_unsaid(result: RunResult[object]) -> bool:
+    """Whether there is no answer because somebody has stopped the run: the model could not give one."""
+    return result.stop_reason == "interrupted" and result.text == NO_ANSWER
+
+
 def _summary(result: RunResult[object]) -> str:
     count = len(result.steps)
     cost = "cost unknown" if result.cost is None else f"${result.cost:.4f}"
     steps = f"{count} step" if count == 1 else f"{count} steps"
-    why = f" ({one_line(result.stop_detail, MAX_LINE_CHARACTERS)})" if result.stop_detail else ""
+    is_said = result.stop_detail and result.stop_detail not in _INTERRUPTIONS
+    why = f" ({one_line(result.stop_detail, MAX_LINE_CHARACTERS)})" if is_said else ""
     return f"· run {result.run_id}: {result.stop_reason}{why}, {steps}, {result.usage.total:,} tokens, {cost}"
 
 
