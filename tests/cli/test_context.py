@@ -11,7 +11,8 @@ from toolroll.cli.context import show_context
 from toolroll.cli.session import Session
 from toolroll.journal.journal import Recording
 from toolroll.journal.records import Answered, Compacted, Record, RunBegan, Said
-from toolroll.kernel.conversation import AssistantMessage, TextBlock, UserMessage
+from toolroll.kernel.conversation import AssistantMessage, CallBlock, TextBlock, UserMessage
+from toolroll.kernel.messages import ToolCall
 from toolroll.kernel.usage import Usage
 
 TURN = AssistantMessage(blocks=(TextBlock(text="word " * 8),))
@@ -45,6 +46,16 @@ def test_S4_the_context_is_a_table() -> None:
 def test_S4_an_estimate_is_called_one_and_compactions_are_counted() -> None:
     records = (*RECORDS[:2], Said(message=UserMessage.of("More.")), Compacted(through=1, summary="All of it."))
     assert shown(*records).splitlines()[-1].endswith("tokens (0.1%), estimated, compacted 1 times")
+
+
+def test_S4_what_rounds_to_no_tokens_is_told_all_the_same() -> None:
+    """A script counts no tokens: every part of its window is scaled down to next to nothing."""
+    call = CallBlock(call=ToolCall(id="c", name="look", arguments="{}"))
+    turn = AssistantMessage(blocks=(TextBlock(text="I look."), call))
+    usage = Usage(input_tokens=0, output_tokens=1, requests=1)
+    answered = Answered(message=turn, stop="tool_calls", stop_detail="", usage=usage, cost=None, duration_s=1.0)
+    kinds = [line.split()[0] for line in shown(*RECORDS[:2], answered).splitlines()[1:-1]]
+    assert [kind for kind in kinds if kind != "system"][:3] == ["user", "answers", "calls"]
 
 
 def test_S4_the_context_is_data_too() -> None:

@@ -33,6 +33,10 @@ _ORDER: Final[tuple[Kind, ...]] = (
 )
 
 
+_ONLY_WITH_TOKENS: Final[tuple[Kind, ...]] = ("system", "tools", "other")
+"""What need not be there; a message is there, however small its share is."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextRow:
     """One kind of content; `tool` is whose it is, for calls and results."""
@@ -74,7 +78,7 @@ def context_report(window: Window, *, system: str = "") -> ContextReport:
             found.setdefault((kind, tool), []).append(tokens)
     estimated = sum(map(sum, found.values()))
     ratio = min(window.tokens / max(estimated, 1), 1.0)
-    scaled = {key: (len(all_of), round(ratio * sum(all_of))) for key, all_of in found.items() if sum(all_of) > 0}
+    scaled = {key: (len(all_of), round(ratio * sum(all_of))) for key, all_of in found.items()}
     scaled["other", ""] = (1, max(window.tokens - estimated, 0))
     rows = sorted(scaled.items(), key=lambda item: (_ORDER.index(item[0][0]), -item[1][1], item[0][1]))
     return ContextReport(
@@ -89,7 +93,7 @@ def context_report(window: Window, *, system: str = "") -> ContextReport:
                 percent=100 * tokens / window.limits.window_tokens,
             )
             for (kind, tool), (count, tokens) in rows
-            if tokens
+            if tokens or kind not in _ONLY_WITH_TOKENS
         ),
         compactions=window.compactions,
         is_measured=window.is_measured,
