@@ -125,6 +125,7 @@ def test_C40_read_only_stays_so_when_the_run_goes_on(project: Project) -> None:
     ("arguments", "told"),
     [
         (("Go.",), "No model is named. Add --model NAME or set TOOLROLL_MODEL"),
+        (("Go.",), "'toolroll call' reaches every tool but a project's own."),
         (("Go.", "--model", "nobody"), "Unknown model 'nobody'"),
         (("Go.", "--model", "sonnet", "--root", "nowhere"), "Directory 'nowhere' does not exist"),
         (("Go.", "--model", "sonnet", "--root", "package.json"), "'package.json' is a file"),

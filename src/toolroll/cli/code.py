@@ -23,7 +23,7 @@ MODEL_VARIABLE: Final = "TOOLROLL_MODEL"
 NO_MODEL: Final = (
     f"No model is named. Add --model NAME or set {MODEL_VARIABLE}: 'sonnet' needs ANTHROPIC_API_KEY, 'openai:NAME' "
     "OPENAI_API_KEY, 'ollama:NAME' a local Ollama. Without any, 'toolroll demo' shows it at work, and 'toolroll call' "
-    "reaches every tool."
+    "reaches every tool but a project's own."
 )
 """Told where a command needs a model, and has none."""
 
