@@ -305,3 +305,7 @@ def test_XL14_labels_are_read_from_whatever_was_kept(words: object) -> None:
     assert found <= BOTH
     if isinstance(words, list):
         assert found == {word for word in words if word in LABELS}
+
+
+def test_XL14_a_tool_that_says_nothing_of_itself_brings_nothing() -> None:
+    assert Tool.brings.fget(World().send) == NO_LABELS  # type: ignore[attr-defined]  # what every tool begins with
