@@ -121,19 +121,16 @@ class _Play:
         }
 
     async def _agent_run(self) -> "RunResult[object]":
-        from toolroll.journal.sqlite import SqliteJournal  # noqa: PLC0415 - sqlite3: not for --help
+        from toolroll.agent.run import new_run, opening, play  # noqa: PLC0415 - these bring pydantic: not for --help
+        from toolroll.journal.sqlite import SqliteJournal  # noqa: PLC0415 - as above
 
         journal = SqliteJournal(self._journal)
         try:
-            agent = self._agent(journal)
-            async with agent:
-                async for event in agent.stream(PROMPT):
-                    self._hear(event)
-                    if event.event == "run_finished":
-                        return event.result
+            async with self._agent(journal) as agent:
+                # Not as a stream: what the model says is to stand before the question that it leads to.
+                return await play(new_run(agent.setup, opening(PROMPT, ()), self._hear, stream=True))
         finally:
             journal.close()
-        raise AssertionError("a run always finishes")
 
     def _hear(self, event: "Event") -> None:
         self._stage.hear(event)
