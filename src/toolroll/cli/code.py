@@ -84,7 +84,7 @@ def code(
     set_up_log(session)
     text = read_prompt(prompt)
     steps = max_steps or settings.code.max_steps or DEFAULT_STEPS
-    making = Making.here(model=named, max_steps=steps, root=str(folder), read_only=read_only, is_code=True)
+    making = Making.here(model=named, max_steps=steps, root=str(folder), read_only=read_only, kind="code")
 
     async def work(journal: "SqliteJournal", teller: "Teller", note: "Callable[[RunState], None]") -> "RunResult[Any]":
         from toolroll.agent.resume import go_on  # noqa: PLC0415 - as above

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias, cast
 
 from toolroll.agent.agent import Agent
 from toolroll.agent.approvals import AskLater
@@ -24,6 +24,9 @@ from toolroll.packs.catalog import Entry, read_catalog
 from toolroll.packs.load import place_of
 from toolroll.safe.secrets import secret_values
 
+Kind: TypeAlias = Literal["run", "code", "explore", "write"]
+"""Which command made the agent, and makes it again."""
+
 DEFAULT_STEPS: Final = 10
 JOURNAL: Final = "runs.db"
 
@@ -41,8 +44,8 @@ class Making:
     folder: str = ""
     root: str = ""
     read_only: bool = False
-    is_code: bool = False
-    """The coding agent, at work in `root`, which has its own tools and prompt."""
+    kind: Kind = "run"
+    """The coding agent, at work in `root`, has its own tools and prompt."""
 
     @classmethod
     def here(cls, **given: Any) -> "Making":
@@ -55,6 +58,7 @@ class Making:
         """From what a run has kept, with what is to be different now."""
         names = {one.name for one in fields(cls)}
         known = {name: _tuple(value) for name, value in settings.items() if name in names}
+        known["kind"] = kind_of(settings)
         known |= {name: value for name, value in changed.items() if value not in (None, "", ())}
         if "model" not in known:
             raise UsageError("This run was not started by 'toolroll run'. Name the --model (and --from) to go on with.")
@@ -70,7 +74,7 @@ class Making:
 
     def entries(self) -> Sequence[Entry]:
         """The tools, with where they are from."""
-        if self.is_code:
+        if self.kind == "code":
             return code_entries(Path(self.root), read_only=self.read_only, environment=os.environ)
         catalog = read_catalog(self.packs, self.sources)
         if not self.tools:
@@ -79,6 +83,13 @@ class Making:
         if unknown:
             raise UsageError(catalog.tools.unknown(unknown[0]).text)
         return [entry for entry in catalog.entries if entry.tool.name in self.tools]
+
+
+def kind_of(settings: Mapping[str, object]) -> Kind:
+    """Which command a run was begun by, from what it has kept."""
+    if settings.get("is_code") is True:  # as records of the first versions have it
+        return "code"
+    return cast("Kind", settings.get("kind", "run"))
 
 
 def open_journal(environment: Mapping[str, str]) -> SqliteJournal:
@@ -114,7 +125,7 @@ def make_agent(
 
 
 def _system(making: Making, entries: Sequence[Entry]) -> str:
-    return code_system(Path(making.root), entries, making.system) if making.is_code else making.system
+    return code_system(Path(making.root), entries, making.system) if making.kind == "code" else making.system
 
 
 def named_model(name: str) -> Model | str:
