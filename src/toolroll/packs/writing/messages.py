@@ -5,12 +5,27 @@ The first block is the matrix of errors row by row; `MATRIX` says which row each
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
-Lang: TypeAlias = Literal["en", "uk"]
+from toolroll.packs.writing.profile_texts import PROFILE_TEXTS, ProfileKey
+from toolroll.packs.writing.wording import Lang, Text
+
+__all__ = [
+    "LANG",
+    "LANGS",
+    "MATRIX",
+    "TEXTS",
+    "Key",
+    "Lang",
+    "Text",
+    "choose_language",
+    "language_of",
+    "placeholders",
+    "say",
+]
 
 Key: TypeAlias = Literal[
+    ProfileKey,
     "profile_not_found",
     "profile_not_found_init",
     "profile_invalid",
@@ -20,6 +35,9 @@ Key: TypeAlias = Literal[
     "notion_not_configured",
     "notion_page_not_found",
     "notion_no_access",
+    "notion_unauthorized",
+    "notion_invalid_page",
+    "notion_error",
     "notion_not_configured_saved",
     "notion_failed_saved",
     "save_failed",
@@ -46,19 +64,12 @@ Key: TypeAlias = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Text:
-    """One text in both languages, with the same `{placeholders}`."""
-
-    en: str
-    uk: str
-
-
 LANGS: Final[tuple[Lang, ...]] = get_args(Lang)
 LANG: Final = "lang"
 """The name under which a surface gives the language to a run."""
 
 TEXTS: Final[Mapping[Key, Text]] = {
+    **dict(PROFILE_TEXTS.items()),  # as pairs: the type of a mapping's keys cannot be widened
     # --- The matrix of errors ---------------------------------------------------------------------------
     "profile_not_found": Text(
         en="Profile '{name}' not found. Available profiles: {available}.",
@@ -87,24 +98,32 @@ TEXTS: Final[Mapping[Key, Text]] = {
         uk="Пошук недоступний, генерую без зовнішніх даних.",
     ),
     "notion_not_configured": Text(
-        en="Notion is not configured. Set NOTION_TOKEN, or paste the text here.",
-        uk="Notion не налаштований. Додайте NOTION_TOKEN до .env файлу або вставте текст вручну.",
+        en="Notion is not configured. Add {missing} to the .env file.",
+        uk="Notion не налаштований. Додайте {missing} до .env файлу.",
     ),
     "notion_page_not_found": Text(
-        en="The page was not found. Check the URL: {page}",
-        uk="Сторінку не знайдено. Перевірте URL: {page}",
+        en="The page was not found. Check the URL, and that the page is shared with the connection.",
+        uk="Сторінку не знайдено. Перевірте URL і чи надано інтеграції доступ до сторінки.",
     ),
     "notion_no_access": Text(
-        en="There is no access to this page. Share it with your integration in Notion: {page}",
-        uk="Немає доступу до сторінки. Відкрийте його для своєї інтеграції в Notion: {page}",
+        en="There is no access to the page. Share it with the connection in Notion.",
+        uk="Немає доступу до сторінки. Надайте його інтеграції в Notion.",
     ),
+    "notion_unauthorized": Text(
+        en="Notion refused the token. Check NOTION_TOKEN.", uk="Notion не прийняв токен. Перевірте NOTION_TOKEN."
+    ),
+    "notion_invalid_page": Text(
+        en="This is neither the id nor the URL of a Notion page. Check the URL.",
+        uk="Це не ID і не URL сторінки Notion. Перевірте URL.",
+    ),
+    "notion_error": Text(en="Notion failed.", uk="Помилка Notion."),
     "notion_not_configured_saved": Text(
-        en="Notion is not configured, so I save locally: {file}",
-        uk="Notion не налаштований, зберігаю локально: {file}",
+        en="Notion is not configured, saving to a file. Add {missing} to the .env file.",
+        uk="Notion не налаштований, зберігаю локально. Додайте {missing} до .env файлу.",
     ),
     "notion_failed_saved": Text(
-        en="Notion failed, so I save locally: {file}",
-        uk="Помилка Notion, зберігаю локально: {file}",
+        en="Notion failed, saving to a file.",
+        uk="Помилка Notion, зберігаю локально.",
     ),
     "save_failed": Text(
         en="Saving failed. {reason} Here is the text, to copy and paste.",

@@ -17,13 +17,12 @@ from toolroll.kernel.context import ToolContext
 from toolroll.kernel.define import tool
 from toolroll.kernel.depends import DependencyKey, Depends
 from toolroll.kernel.tool import Tool
-from toolroll.packs.writing.messages import Lang, language_of
-from toolroll.packs.writing.messages import say as say_text
+from toolroll.packs.writing.messages import Lang, language_of, say
 from toolroll.packs.writing.names import DEFAULT
 from toolroll.packs.writing.notion.client import API_URL, NotionClient
+from toolroll.packs.writing.notion.failures import ErrorCode, code_of, words_of
 from toolroll.packs.writing.notion.ids import find_id
 from toolroll.packs.writing.notion.pages import STATUS, NewPage, make_page, read_page
-from toolroll.packs.writing.notion.words import ErrorCode, code_of, say
 from toolroll.packs.writing.post_file import Draft, Platform
 from toolroll.packs.writing.post_tools import WithPosts, WithProfiles, shown_path, version_of
 
@@ -73,7 +72,7 @@ def open_save(store: WithPosts, profiles: WithProfiles, ctx: ToolContext) -> Sav
         try:
             saved = store.save(draft, now=ctx.now())
         except ToolrollError as error:
-            message = say_text("save_failed", language_of(ctx.deps), reason=error.message)
+            message = say("save_failed", language_of(ctx.deps), reason=error.message)
             failed = {"success": False, "error": "disk_error", "message": message, "content": content}
             raise ToolFailure(failed, code="disk_error") from error
         return {"success": True, "file_path": shown_path(saved.path)}
@@ -112,9 +111,7 @@ async def read_notion_page(
 
 
 def _failure(code: ErrorCode, language: Lang, *, detail: ServiceFailed | None = None) -> ToolFailure:
-    message = say(code, language)
-    if code == "notion_error" and detail is not None:
-        message = f"{message} {detail.message}"
+    message = words_of(code, language, detail=detail)
     return ToolFailure({"success": False, "error": code, "message": message}, code=code)
 
 
@@ -122,7 +119,7 @@ async def _preview_write(arguments: Mapping[str, Any], ctx: ToolContext, _edited
     notion = await ctx.resolve(NOTION)
     missing = _missing(notion)
     if missing:
-        first = say("saved_not_configured", language_of(ctx.deps), missing=missing)
+        first = say("notion_not_configured_saved", language_of(ctx.deps), missing=missing)
     else:
         first = f"New page in the Notion database {notion.database}; if Notion fails, a file"
     columns = {
@@ -163,12 +160,12 @@ async def write_to_notion(
 
     language, missing = language_of(ctx.deps), _missing(notion)
     if notion.client is None or missing:
-        raise await instead("notion_not_configured", say("saved_not_configured", language, missing=missing))
+        raise await instead("notion_not_configured", say("notion_not_configured_saved", language, missing=missing))
     new = NewPage(title=title, content=content, platform=platform, topic=topic, profile=profile_used, created=ctx.now())
     try:
         made = await make_page(notion.client, _database_id(notion), new)
     except ServiceFailed as error:
-        raise await instead("notion_error", f"{say('saved_error', language)} {error.message}") from error
+        raise await instead("notion_error", f"{say('notion_failed_saved', language)} {error.message}") from error
     return {"success": True, "notion_url": made.url, "page_id": made.page_id}
 
 
