@@ -1,0 +1,33 @@
+"""The sample author: a profile that is right, and posts that keep to it."""
+
+from pathlib import Path
+
+import pytest
+from tests.packs.writing.profile_samples import NOW
+
+from toolroll.packs.writing.checks import Rules, check_draft
+from toolroll.packs.writing.messages import LANGS, Lang
+from toolroll.packs.writing.profiles import ProfileStore
+from toolroll.packs.writing.sample import sample_posts, sample_profile
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_W32_the_sample_is_a_profile_in_its_language(tmp_path: Path, lang: Lang) -> None:
+    stored = ProfileStore(tmp_path).create(sample_profile(lang), now=NOW)
+    assert (stored.profile.profile_name, stored.profile.language) == ("default", lang)
+    assert set(stored.profile.platforms) == {"linkedin", "instagram", "x"}
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_W32_W33_the_posts_of_the_sample_keep_to_its_profile(tmp_path: Path, lang: Lang) -> None:
+    profile = ProfileStore(tmp_path).create(sample_profile(lang), now=NOW).profile
+    posts = sample_posts(lang)
+    assert len(posts) == 3
+    for post in posts:
+        rules = Rules(
+            platform=post.platform,
+            max_length=profile.platforms[post.platform].max_length,
+            avoid=profile.voice.avoid,
+            language=profile.language,
+        )
+        assert check_draft(post.content, rules).is_clean
