@@ -11,7 +11,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 import click
 from rich.console import Console
@@ -51,7 +51,8 @@ def demo(session: Session, *, ask: bool) -> int:
 
     Needs no key and no network, and leaves nothing behind. What the model says is recorded; the rest really happens.
     """
-    console = None if session.json else Console(highlight=False, width=_columns())
+    colours: Literal["auto"] | None = None if session.plain else "auto"
+    console = None if session.json else Console(color_system=colours, highlight=False, width=_columns())
     with tempfile.TemporaryDirectory(prefix="toolroll-demo-") as place:
         told = asyncio.run(_Play(Stage(console), Path(place), _person() if ask else None).run())
     if session.json:

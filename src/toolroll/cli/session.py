@@ -32,12 +32,21 @@ _STDOUT: Final = 1
 _STDERR: Final = 2
 
 
+def terminal_is_dumb() -> bool:
+    """Whether the terminal has said that it can do nothing but show text."""
+    return os.environ.get("TERM") == "dumb"
+
+
 @dataclass(slots=True, kw_only=True)
 class Session:
-    """How this command answers: as JSON or as text, with tracebacks or without."""
+    """How this command answers: as JSON or as text, with tracebacks or without.
+
+    `plain` is for screen readers and dumb terminals: no colours, nothing that moves, one line a thing.
+    """
 
     json: bool = False
     debug: bool = False
+    plain: bool = field(default_factory=terminal_is_dumb)
     _out: TextIO | None = field(default=None, repr=False)
 
     @property
@@ -131,6 +140,21 @@ def _note_debug(context: click.Context, _parameter: click.Parameter, value: bool
         session.debug = True
 
 
+def _note_plain(context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's shape
+    session = context.find_object(Session)
+    if session is not None and value:
+        session.plain = True
+    if session is not None and session.plain:
+        context.color = False
+
+
+def wants_plain() -> bool:
+    """Whether the command that runs now shall be plain; for those that are not handed its session."""
+    context = click.get_current_context(silent=True)
+    session = None if context is None else context.find_object(Session)
+    return terminal_is_dumb() if session is None else session.plain
+
+
 def debug_option(command: F) -> F:
     """Adds `--debug`, which may stand before or after the name of the command."""
     told = "Show the traceback when something fails."
@@ -138,10 +162,12 @@ def debug_option(command: F) -> F:
 
 
 def output_options(command: F) -> F:
-    """Adds `--json` and `--debug`."""
+    """Adds `--json`, `--plain` and `--debug`."""
     told = "Answer with one JSON object on stdout, errors too."
     option = click.option("--json", is_flag=True, expose_value=False, callback=_note_json, help=told)
-    return option(debug_option(command))
+    told = "Nothing that moves, no colours: for screen readers."
+    plain = click.option("--plain", is_flag=True, expose_value=False, callback=_note_plain, help=told)
+    return option(plain(debug_option(command)))
 
 
 def source_options(command: F) -> F:

@@ -62,8 +62,9 @@ class Teller(Protocol):
         ...
 
 
-def teller_for(session: Session) -> Teller:
-    """The one that the person asked for."""
+def teller_for(session: Session, *, model: str = "") -> Teller:
+    """The one that the person asked for; `model` is the name to show until the run says its own."""
+    del model
     return JsonTeller(session) if session.json else PlainTeller(session)
 
 

@@ -11,13 +11,14 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from textwrap import TextWrapper
-from typing import Final
+from typing import Final, Literal
 
 from rich.console import Console
 from rich.text import Text
 
 from toolroll.cli.draw import fold, print_lines
 from toolroll.cli.rows import Look, Row
+from toolroll.cli.session import wants_plain
 from toolroll.safe.text import terminal_safe
 
 _STDIN: Final = 0
@@ -67,7 +68,8 @@ class Terminal:
     def __init__(self, *, input_fd: int) -> None:
         self.input_fd = input_fd
         # rich minds NO_COLOR and the kind of terminal.
-        self.console = Console(file=sys.stderr, highlight=False, markup=False, emoji=False)
+        colours: Literal["auto"] | None = None if wants_plain() else "auto"
+        self.console = Console(file=sys.stderr, color_system=colours, highlight=False, markup=False, emoji=False)
         self._typed = b""
 
     @property
