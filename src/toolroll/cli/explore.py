@@ -1,22 +1,19 @@
 """`toolroll explore`: an idea explored with web search and earlier research, told while it goes; and what there is."""
 
-import os
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from toolroll.cli.session import DONE, STOPPED_BY_LIMIT, Session, output_options
+from toolroll.cli.session import DONE, Session, output_options
 from toolroll.errors import UsageError
 
 if TYPE_CHECKING:
-    from toolroll.packs.research.exploration import Explored, Wish
-    from toolroll.packs.research.exploring import ResearchOptions
     from toolroll.packs.research.source import ResearchSource
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 DEFAULT: Final = "run"
 _HELP: Final = ("-h", "--help")
@@ -97,30 +94,24 @@ def run(
       toolroll explore 'Rent out tools by the hour' --update --repo me/research
       toolroll explore 'Tool rental at schools' --continue-from rent-out-tools
     """
-    from toolroll.packs.research.exploration import Wish  # noqa: PLC0415 - pydantic: not for --help
-    from toolroll.packs.research.frameworks import framework_of  # noqa: PLC0415 - as above
+    from toolroll.cli.exploration import Asked, explored  # noqa: PLC0415 - pydantic: not for --help
 
     if update and continue_from is not None:
         raise UsageError("--update and --continue-from exclude each other. Choose one of them.")
-    wish = Wish(
+    asked = Asked(
         idea=idea,
-        framework=framework_of(mode),
+        mode=mode,
+        model=model or "",
         context=context_of(context),
-        is_update=update,
+        update=update,
         continue_from=continue_from,
-        is_two_phase=two_phase,
+        two_phase=two_phase,
+        stats=stats,
+        ideas=None if ideas is None else str(ideas.absolute()),
+        repo=repo,
+        branch=branch,
     )
-    named = _model_name(model)
-    _check_place(ideas, repo, branch)
-    session.claim_stdout()
-    from toolroll.cli.call import set_up_log  # noqa: PLC0415 - as above
-
-    set_up_log(session)
-
-    async def work(source: "ResearchSource") -> "Explored":
-        return await _explored(session, wish, source, named, stats=stats)
-
-    return _tell(session, _with_source(work, ideas, repo, branch))
+    return explored(session, asked)
 
 
 @explore.command("list", short_help="List the ideas that were explored.")
@@ -129,7 +120,7 @@ def run(
 @click.pass_obj
 def list_ideas(session: Session, *, ideas: Path | None, repo: str | None, branch: str | None) -> int:
     """List the ideas that were explored, the newest first, with the paths of their documents."""
-    found = _with_source(lambda source: source.list_ideas(), ideas, repo, branch)
+    found = _in_place(lambda source: source.list_ideas(), ideas, repo, branch)
     if session.json:
         listed = [
             {"path": one.path, "title": one.title, "date": one.date.isoformat() if one.date else None} for one in found
@@ -157,7 +148,7 @@ def show(session: Session, name: str, *, ideas: Path | None, repo: str | None, b
         path = entry_named(name, await source.list_ideas()).path
         return path, source.where(path), (await source.read(path, limit_bytes=MAX_KEPT_BYTES)).content
 
-    path, where, content = _with_source(work, ideas, repo, branch)
+    path, where, content = _in_place(work, ideas, repo, branch)
     if session.json:
         session.write_json({"path": path, "where": where, "content": content})
     else:
@@ -186,99 +177,9 @@ def context_of(given: str) -> str:
     return decode(data, path=given).text
 
 
-def _model_name(given: str | None) -> str:
-    from toolroll.cli.code import MODEL_VARIABLE, NO_MODEL  # noqa: PLC0415 - as above
-    from toolroll.home.settings import read_settings  # noqa: PLC0415 - as above
-
-    named = given or os.environ.get(MODEL_VARIABLE) or read_settings(os.environ).model
-    if not named:
-        raise UsageError(NO_MODEL)
-    return named
-
-
-T = TypeVar("T")
-
-
-def _with_source(
+def _in_place(
     work: "Callable[[ResearchSource], Awaitable[T]]", ideas: Path | None, repo: str | None, branch: str | None
 ) -> T:
-    import asyncio  # noqa: PLC0415 - five interpreter starts: not for --help
+    from toolroll.cli.exploration import Place, with_source  # noqa: PLC0415 - pydantic: not for --help
 
-    async def opened() -> T:
-        async with _open(ideas, repo, branch) as source:
-            return await work(source)
-
-    return asyncio.run(opened())
-
-
-@asynccontextmanager
-async def _open(ideas: Path | None, repo: str | None, branch: str | None) -> "AsyncIterator[ResearchSource]":
-    _check_place(ideas, repo, branch)
-    if repo is None:
-        from toolroll.packs.research.local import LocalSource  # noqa: PLC0415 - as above
-
-        yield LocalSource(ideas or Path.cwd() / "ideas")
-        return
-    from toolroll.packs.research.github import GitHubSource  # noqa: PLC0415 - as above
-
-    async with GitHubSource.of_user(repo, environment=os.environ, branch=branch) as source:
-        yield source
-
-
-def _check_place(ideas: Path | None, repo: str | None, branch: str | None) -> None:
-    if repo is None and branch is not None:
-        raise UsageError("--branch is for --repo: a folder has none.")
-    if repo is not None and ideas is not None:
-        raise UsageError("--ideas and --repo exclude each other: research is kept in one place.")
-
-
-async def _explored(session: Session, wish: "Wish", source: "ResearchSource", model: str, *, stats: bool) -> "Explored":
-    from toolroll.cli.making import named_model, open_journal  # noqa: PLC0415 - as above
-    from toolroll.packs.research.exploration import explore as explored  # noqa: PLC0415 - as above
-    from toolroll.packs.research.exploring import connected  # noqa: PLC0415 - as above
-
-    journal = open_journal(os.environ)
-    try:
-        options: ResearchOptions = {"model": connected(named_model(model)), "collect_tool_stats": stats}
-        options["journal"] = journal
-        options["on_event"] = _listener(session)
-        _add_leave(options)
-        return await explored(wish, source, **options)
-    finally:
-        journal.close()
-
-
-def _add_leave(options: "ResearchOptions") -> None:
-    """Searching is what the person wants; where that could carry something out, they are asked, if they can be."""
-    from dataclasses import replace  # noqa: PLC0415 - as above
-
-    from toolroll.cli.leave import leave_for  # noqa: PLC0415 - as above
-    from toolroll.kernel.policy import Policy  # noqa: PLC0415 - as above
-    from toolroll.kernel.tool import Tool  # noqa: PLC0415 - as above
-    from toolroll.packs.catalog import Entry  # noqa: PLC0415 - as above
-    from toolroll.packs.research.exploring import MAY_SEARCH, connected, tools_for  # noqa: PLC0415 - as above
-
-    tools = [one for one in tools_for(connected(options["model"]), options) if isinstance(one, Tool)]
-    entries = [Entry(tool=tool, origin="research", place="pack research") for tool in tools]
-    leave = leave_for(entries, yes=False, stdin_is_taken=False, environment=os.environ)
-    policy = (leave.policy or Policy()).plus(MAY_SEARCH.rules)
-    options["policy"] = policy if leave.approver is None else replace(policy, outward="ask")
-    options["approver"] = leave.approver
-
-
-def _listener(session: Session) -> "Callable[[Any], None]":
-    from toolroll.cli.exploring import JsonListener, PlainListener  # noqa: PLC0415 - as above
-
-    return JsonListener(session).hear if session.json else PlainListener().hear
-
-
-def _tell(session: Session, done: "Explored") -> int:
-    from toolroll.cli.exploring import finished, summary  # noqa: PLC0415 - as above
-
-    if session.json:
-        session.write_json(finished(done))
-    else:
-        for line in summary(done):
-            click.echo(line, err=True)
-        session.write(done.where)
-    return DONE if done.is_whole else STOPPED_BY_LIMIT
+    return with_source(work, Place(ideas=None if ideas is None else str(ideas), repo=repo, branch=branch))

@@ -51,7 +51,7 @@ class Making:
     def here(cls, **given: Any) -> "Making":
         """From the options of a command, given in this folder."""
         making = cls(**given, folder=str(Path.cwd()))
-        return cls(**asdict(making) | {"model": _absolute_script(making.model)})
+        return cls(**asdict(making) | {"model": absolute_script(making.model)})
 
     @classmethod
     def again(cls, settings: Mapping[str, object], **changed: Any) -> "Making":
@@ -147,7 +147,8 @@ def _known(name: str) -> str:
     return name
 
 
-def _absolute_script(name: str) -> str:
+def absolute_script(name: str) -> str:
+    """The name of a model, that of a script by its whole path: it is to hold in another folder, too."""
     return f"{PREFIX}{Path(name.removeprefix(PREFIX)).absolute()}" if name.startswith(PREFIX) else name
 
 

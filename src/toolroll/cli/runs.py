@@ -111,10 +111,17 @@ def resume(
     """
     session.claim_stdout()
     from toolroll.cli.call import set_up_log  # noqa: PLC0415 - as above
-    from toolroll.cli.making import make_agent  # noqa: PLC0415 - as above
+    from toolroll.cli.making import kind_of, make_agent  # noqa: PLC0415 - as above
 
     set_up_log(session)
     decisions = _decisions(approve, reject)
+    kept = _reading(lambda journal: _settings_of(journal, run_id))
+    if kind_of(kept) == "explore":
+        from toolroll.cli.exploration import resumed  # noqa: PLC0415 - as above
+
+        if decisions or prompt is not None:
+            raise UsageError("An exploration is gone on with as it was begun: without --prompt, --approve, --reject.")
+        return resumed(session, kept, model=changed.get("model"))
 
     async def work(journal: "SqliteJournal", teller: "Teller", note: "Callable[[RunState], None]") -> "RunResult[Any]":
         from toolroll.agent.resume import go_on  # noqa: PLC0415 - as above
@@ -191,12 +198,21 @@ def _reading(work: "Callable[[SqliteJournal], Awaitable[T]]") -> T:
         journal.close()
 
 
-def _making(recording: "Recording", changed: Mapping[str, Any]) -> "Making":
-    from toolroll.cli.making import Making  # noqa: PLC0415 - as above
+async def _settings_of(journal: "SqliteJournal", given: str) -> Mapping[str, object]:
+    """What a run has kept for whoever goes on with it."""
+    return _kept_in(await journal.read(await find_run(journal, given)))
+
+
+def _kept_in(recording: "Recording") -> Mapping[str, object]:
     from toolroll.journal.records import RunBegan  # noqa: PLC0415 - as above
 
-    settings = next((record.settings for _, record in recording if isinstance(record, RunBegan)), {})
-    return Making.again(settings, **{**changed, "tools": names_in(changed.get("tools"))})
+    return next((record.settings for _, record in recording if isinstance(record, RunBegan)), {})
+
+
+def _making(recording: "Recording", changed: Mapping[str, Any]) -> "Making":
+    from toolroll.cli.making import Making  # noqa: PLC0415 - as above
+
+    return Making.again(_kept_in(recording), **{**changed, "tools": names_in(changed.get("tools"))})
 
 
 def _decisions(approve: Sequence[str], reject: Sequence[str]) -> "dict[str, Decision]":

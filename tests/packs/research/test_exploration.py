@@ -221,7 +221,7 @@ async def test_R24_notes_are_not_lost_when_writing_fails(source: LocalSource) ->
     assert (entry["notes"], entry["error"], entry["output_path"]) == ("- a note", "gone", None)
     assert not (source.folder / PATH).exists()
     assert await source.list_ideas() == ()
-    done = await explored(source, ["# Now"])
+    done = await explored(source, ["# Now"], make_id=lambda: "job-2")
     assert done.outcome == "written"
     assert len(await log_of(source)) == 2
 

@@ -51,6 +51,16 @@ def updated_document(before: str, text: str, sources: Sequence[Source], *, today
     return _joined(before.rstrip(), f"## Update - {today.isoformat()}", body, note, _list(body, sources, level=3))
 
 
+def holds(document: str, text: str) -> bool:
+    """Whether a text is in a document already, under whatever numbers its footnotes have there."""
+    own = re.sub(r"\A# .*\n*", "", text.strip()) or text.strip()
+    return _bare(_LOADED.sub("< ", _PICTURE.sub("! ", own))) in _bare(document)
+
+
+def _bare(text: str) -> str:
+    return _MARK_AFTER_BLANK.sub("", _NOTE.sub("", text)).strip()
+
+
 def numbered(sources: Iterable[Source], *, after: str | None) -> tuple[Source, ...]:
     """The sources with numbers that the footnotes of an earlier text do not use."""
     used = max(map(int, _notes_in(after or "")), default=0)

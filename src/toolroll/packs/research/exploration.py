@@ -1,6 +1,6 @@
 """An exploration from an idea to its document: look what is there, generate, write, log (R21-R24)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal, TypeAlias
@@ -12,7 +12,7 @@ from toolroll.errors import FileMissing, ModelError, UsageError
 from toolroll.kernel.context import random_id, utc_now
 from toolroll.kernel.tool import Tool
 from toolroll.models.model import Model, WebSearch
-from toolroll.packs.research.document import new_document, numbered, updated_document, written_text
+from toolroll.packs.research.document import holds, new_document, numbered, updated_document, written_text
 from toolroll.packs.research.exploring import Research, ResearchOptions, connected, generated, tools_for
 from toolroll.packs.research.frameworks import Framework
 from toolroll.packs.research.ideas import entry_named, explored, idea_path, related_list
@@ -33,6 +33,8 @@ from toolroll.safe.text import one_line
 Outcome: TypeAlias = Literal["written", "updated", "exists"]
 
 MAX_NOTE_CHARACTERS: Final = 200
+JOB: Final = "job"
+"""The name under which a run keeps the job that it belongs to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +57,37 @@ class Wish:
             raise UsageError(f"The idea has more than {MAX_IDEA_CHARACTERS:,} characters. Put details in the context.")
         if len(self.context) > MAX_CONTEXT_CHARACTERS:
             raise UsageError(f"The context has more than {MAX_CONTEXT_CHARACTERS:,} characters. Shorten it.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One exploration by its name: with it another process goes on where the first one was cut off.
+
+    `runs` are the ids that its runs have, or will have: one, or one for each of two phases.
+    """
+
+    id: str
+    started: datetime
+    runs: tuple[str, str]
+
+    @classmethod
+    def new(cls, *, clock: Callable[[], datetime] = utc_now, make_id: Callable[[], str] = random_id) -> "Job":
+        """A job that begins now."""
+        return cls(id=make_id(), started=clock(), runs=(make_id(), make_id()))
+
+    @classmethod
+    def again(cls, settings: Mapping[str, object]) -> "Job":
+        """The job that a run belongs to, by what the run has kept; UsageError where that is nothing."""
+        match settings.get(JOB):
+            case {"id": str(job_id), "started": str(started), "runs": [str(first), str(second)]}:
+                return cls(id=job_id, started=datetime.fromisoformat(started), runs=(first, second))
+            case _:
+                raise UsageError("This run does not say which exploration it belongs to. Explore the idea again.")
+
+    @property
+    def fields(self) -> dict[str, object]:
+        """The job as a run keeps it."""
+        return {"id": self.id, "started": self.started.isoformat(), "runs": list(self.runs)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,22 +135,26 @@ async def explore(
     *,
     clock: Callable[[], datetime] = utc_now,
     make_id: Callable[[], str] = random_id,
+    job: Job | None = None,
     **options: Unpack[ResearchOptions],
 ) -> Explored:
     """Explore an idea: the document and its log are at the source when this returns.
 
     An idea that was explored before is answered with the document there is. Whatever fails, no empty document is left.
+    `job` is one that was cut off: with the same journal it goes on, and what it has done is neither paid nor written
+    twice.
     """
-    started, job_id = clock(), make_id()
-    planned = await plan(wish, source, now=started)
-    if planned.is_done:
+    is_new = job is None
+    job = job or Job.new(clock=clock, make_id=make_id)
+    planned = await plan(wish, source, now=job.started)
+    if planned.is_done and is_new:
         return Explored(
             outcome="exists", path=planned.path, where=source.where(planned.path), content=planned.existing or ""
         )
     model = connected(options["model"])
-    given: ResearchOptions = {**options, "model": model, "source": source}
-    job = _Job(planned, source, model, job_id=job_id, started=started, clock=clock)
-    return await job.run(given)
+    kept = {**options.get("settings", {}), JOB: job.fields}
+    given: ResearchOptions = {**options, "model": model, "source": source, "settings": kept}
+    return await _Work(planned, source, model, job=job, is_again=not is_new, clock=clock).run(given)
 
 
 async def plan(wish: Wish, source: ResearchSource, *, now: datetime) -> Plan:
@@ -151,7 +188,7 @@ async def plan(wish: Wish, source: ResearchSource, *, now: datetime) -> Plan:
     )
 
 
-class _Job:
+class _Work:
     """One exploration on its way."""
 
     def __init__(
@@ -160,34 +197,40 @@ class _Job:
         source: ResearchSource,
         model: Model,
         *,
-        job_id: str,
-        started: datetime,
+        job: Job,
+        is_again: bool,
         clock: Callable[[], datetime],
     ) -> None:
         self._plan, self._source, self._model = planned, source, model
-        self._job_id, self._started, self._clock = job_id, started, clock
+        self._job, self._clock, self._is_again = job, clock, is_again
 
     async def run(self, options: ResearchOptions) -> Explored:
         tools = tools_for(self._model, options)
         if self._plan.wish.is_two_phase:
             found = await self._in_two_phases(tools, options)
         else:
-            one = await generated(self._system("whole", tools), self._plan.asked, tools, options)
+            one = await self._generated("whole", self._plan.asked, tools, options)
             found = self._found((one,), one.sources, notes=None)
         return await self._written(found)
 
     async def _in_two_phases(self, tools: tuple[Tool | WebSearch, ...], options: ResearchOptions) -> Found:
         """Gather with the tools, then write without; notes that were paid for are not lost if writing fails."""
-        gathered = await generated(self._system("gather", tools), self._plan.asked, tools, options)
+        gathered = await self._generated("gather", self._plan.asked, tools, options)
         sources = numbered(gathered.sources, after=self._plan.existing)
         asked = notes_prompt(self._plan.asked, gathered.content, footnotes(sources))
         try:
-            wrote = await generated(self._system("write", ()), asked, (), options)
+            wrote = await self._generated("write", asked, (), options)
         except ModelError as error:
             kept = Found(runs=(gathered,), notes=gathered.content, text="", sources=sources)
             await self._log(self._entry(kept, path=None, error=error.message))
             raise
         return self._found((gathered, wrote), gathered.sources, notes=gathered.content)
+
+    async def _generated(
+        self, phase: Phase, asked: str, tools: tuple[Tool | WebSearch, ...], options: ResearchOptions
+    ) -> Research:
+        run_id = self._job.runs[1 if phase == "write" else 0]
+        return await generated(self._system(phase, tools), asked, tools, {**options, "run_id": run_id})
 
     def _found(self, runs: tuple[Research, ...], found: tuple[Source, ...], *, notes: str | None) -> Found:
         sources = numbered(found, after=self._plan.existing)
@@ -198,7 +241,7 @@ class _Job:
         return system_prompt(
             self._plan.wish.framework,
             tools=names,
-            today=self._started.date(),
+            today=self._job.started.date(),
             phase=phase,
             is_own_search=not any(isinstance(one, WebSearch) for one in tools),
         )
@@ -211,8 +254,10 @@ class _Job:
         def change(before: str | None) -> str:
             nonlocal content
             # Also what somebody else wrote there meanwhile stays.
-            if before is not None and before.strip():
-                day = self._started.date()
+            if before is not None and self._is_again and holds(before, found.text):
+                content = before  # written before the job was cut off
+            elif before is not None and before.strip():
+                day = self._job.started.date()
                 content = updated_document(before, found.text, found.sources, today=day, note=note)
             else:
                 content = new_document(planned.wish.idea, found.text, found.sources, note=note)
@@ -236,16 +281,16 @@ class _Job:
         wish, runs, now = self._plan.wish, found.runs, self._clock()
         calls = [run.tool_calls for run in runs if run.tool_calls is not None]
         return LogEntry(
-            job_id=self._job_id,
+            job_id=self._job.id,
             idea=wish.idea,
             mode=wish.framework.name,
             model=self._model.origin.model,
             context=wish.context,
             is_update=wish.is_update,
             continue_from=self._plan.continue_from,
-            started_at=self._started.isoformat(),
+            started_at=self._job.started.isoformat(),
             completed_at=now.isoformat(),
-            duration_ms=max(round((now - self._started).total_seconds() * 1_000), 0),
+            duration_ms=max(round((now - self._job.started).total_seconds() * 1_000), 0),
             steps=sum(run.steps for run in runs),
             input_tokens=sum(run.input_tokens for run in runs),
             output_tokens=sum(run.output_tokens for run in runs),

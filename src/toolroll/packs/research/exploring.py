@@ -11,7 +11,9 @@ from toolroll.agent.agent import Agent
 from toolroll.agent.events import Event
 from toolroll.agent.options import AgentOptions
 from toolroll.agent.result import RunResult, ToolCallLog
-from toolroll.agent.run import close_models, new_run, opening, play
+from toolroll.agent.resume import go_on
+from toolroll.agent.run import close_models, is_on_record, new_run, opening, play
+from toolroll.agent.state import RunState
 from toolroll.agent.stop import Condition, step_count_is, tokens_over
 from toolroll.errors import ContentRefused
 from toolroll.journal.journal import Journal
@@ -27,7 +29,7 @@ from toolroll.packs.research.source import ResearchSource
 from toolroll.packs.search.choice import SearchSettings
 from toolroll.packs.search.failures import FailedSearch, failures_in
 from toolroll.packs.search.quota import searches_over
-from toolroll.packs.search.sources import Source, keep_sources, sources_in
+from toolroll.packs.search.sources import Source, keep_sources, sources_in, state_in
 from toolroll.packs.search.tool import NAME as WEB_SEARCH
 from toolroll.packs.search.tool import search_for
 from toolroll.safe.text import one_line
@@ -60,6 +62,10 @@ class ResearchOptions(TypedDict, total=False):
     journal: Journal | None
     on_event: Callable[[Event], None]
     retry: RetryRule
+    settings: Mapping[str, object]
+    """Kept with the run, for whoever goes on with it."""
+    run_id: str
+    """Of the run. One that the journal has is gone on with: what was paid for once is not paid for again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,15 +124,28 @@ async def generated(
     system_prompt: str, user_prompt: str, tools: tuple[Tool | WebSearch, ...], options: ResearchOptions
 ) -> Research:
     """The same with exactly these tools."""
-    agent = Agent(**_agent_options(system_prompt, tools, options))
-    tell = options.get("on_event")
-    state = new_run(agent.setup, opening(user_prompt, ()), tell or _nobody, stream=tell is not None)
+    setup = Agent(**_agent_options(system_prompt, tools, options)).setup
+    tell, run_id = options.get("on_event"), options.get("run_id")
+    opened: list[RunState] = []
     try:
-        result = await play(state)
+        if run_id is not None and setup.journal is not None and await is_on_record(setup.journal, run_id):
+            heard, stream = tell or _nobody, tell is not None
+            result = await go_on(setup, run_id, emit=heard, stream=stream, on_open=opened.append)
+        else:
+            said = opening(user_prompt, ())
+            opened.append(new_run(setup, said, tell or _nobody, stream=tell is not None, run_id=run_id))
+            result = await play(opened[0])
     finally:
-        await close_models(state.models)
-    kept = state.run.state
+        for state in opened:
+            await close_models(state.models)
+    kept = await _kept(opened[0])
     return _research(result, sources_in(kept), failures_in(kept))
+
+
+async def _kept(state: RunState) -> Mapping[str, object]:
+    """What the run has kept; of one that was over before, only the journal knows it."""
+    journal = state.setup.journal
+    return state.run.state if journal is None else state_in(await journal.read(state.run.run_id))
 
 
 def _agent_options(system_prompt: str, tools: tuple[Tool | WebSearch, ...], options: ResearchOptions) -> AgentOptions:
@@ -151,6 +170,8 @@ def _agent_options(system_prompt: str, tools: tuple[Tool | WebSearch, ...], opti
     }
     if "retry" in options:
         made["retry"] = options["retry"]
+    if "settings" in options:
+        made["settings"] = options["settings"]
     return made
 
 

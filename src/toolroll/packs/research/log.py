@@ -55,10 +55,18 @@ def log_path(document: str) -> str:
 
 
 def with_entry(before: str | None, entry: LogEntry) -> str:
-    """The log with one more entry. One that cannot be read is kept as it is, inside the new one."""
+    """The log with one more entry, in place of an earlier one of the same job.
+
+    A log that cannot be read is kept as it is, inside the new one.
+    """
     import json  # noqa: PLC0415 - for people: indented, which our own writer does not do
 
-    return json.dumps([*entries_in(before), entry.fields], ensure_ascii=False, indent=2) + "\n"
+    others = [one for one in entries_in(before) if not _is_of(one, entry.job_id)]
+    return json.dumps([*others, entry.fields], ensure_ascii=False, indent=2) + "\n"
+
+
+def _is_of(entry: object, job_id: str) -> bool:
+    return isinstance(entry, dict) and entry.get("job_id") == job_id
 
 
 def entries_in(text: str | None) -> Sequence[object]:

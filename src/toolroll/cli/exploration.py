@@ -1,0 +1,229 @@
+"""One exploration from the command line, and the rest of one that was cut off."""
+
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from toolroll.cli.code import MODEL_VARIABLE, NO_MODEL
+from toolroll.cli.session import DONE, INTERRUPTED, STOPPED_BY_LIMIT, Session
+from toolroll.errors import ModelError, UsageError
+
+if TYPE_CHECKING:
+    from toolroll.agent.events import Event
+    from toolroll.packs.research.exploration import Explored, Job, Wish
+    from toolroll.packs.research.exploring import ResearchOptions
+    from toolroll.packs.research.source import ResearchSource
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where research is kept: in a folder, `./ideas` if none is named, or in a repository on GitHub."""
+
+    ideas: str | None = None
+    repo: str | None = None
+    branch: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.repo is None and self.branch is not None:
+            raise UsageError("--branch is for --repo: a folder has none.")
+        if self.repo is not None and self.ideas is not None:
+            raise UsageError("--ideas and --repo exclude each other: research is kept in one place.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What was asked for, in words that can be kept: with them `runs resume` goes on."""
+
+    idea: str
+    mode: str
+    model: str
+    context: str = ""
+    update: bool = False
+    continue_from: str | None = None
+    two_phase: bool = False
+    stats: bool = False
+    ideas: str | None = None
+    repo: str | None = None
+    branch: str | None = None
+    folder: str = ""
+
+    @classmethod
+    def again(cls, settings: Mapping[str, object], *, model: str | None = None) -> "Asked":
+        """What a run was asked for, by what it has kept, perhaps with another model."""
+        names = {one.name for one in fields(cls)}
+        asked = cls(**{name: value for name, value in settings.items() if name in names})  # type: ignore[arg-type]
+        if Path(asked.folder) != Path.cwd():
+            raise UsageError(f"This exploration was begun in another folder. Go there first: cd '{asked.folder}'.")
+        return replace(asked, model=model or asked.model)
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """What a run keeps of it."""
+        return {"kind": "explore", **asdict(self)}
+
+    @property
+    def place(self) -> Place:
+        """Where the document goes."""
+        return Place(ideas=self.ideas, repo=self.repo, branch=self.branch)
+
+    @property
+    def wish(self) -> "Wish":
+        """The same as the pack takes it; UsageError for what makes no sense."""
+        from toolroll.packs.research.exploration import Wish  # noqa: PLC0415 - pydantic: not for --help
+        from toolroll.packs.research.frameworks import framework_of  # noqa: PLC0415 - as above
+
+        return Wish(
+            idea=self.idea,
+            framework=framework_of(self.mode),
+            context=self.context,
+            is_update=self.update,
+            continue_from=self.continue_from,
+            is_two_phase=self.two_phase,
+        )
+
+
+def explored(session: Session, asked: Asked, *, job: "Job | None" = None) -> int:
+    """Explore, and tell of it; the exit code. `job` is one to go on with."""
+    wish, place = asked.wish, asked.place
+    asked = _kept(asked)
+    session.claim_stdout()
+    from toolroll.cli.call import set_up_log  # noqa: PLC0415 - as above
+
+    set_up_log(session)
+    journey = _Journey(session, asked)
+
+    async def work(source: "ResearchSource") -> "Explored":
+        return await journey.made(wish, source, job)
+
+    try:
+        return _tell(session, with_source(work, place))
+    except ModelError:
+        journey.tell_how_to_go_on()
+        raise
+    except KeyboardInterrupt:
+        journey.tell_how_to_go_on()
+        session.fail("interrupted", "Interrupted.")
+        return INTERRUPTED
+
+
+def resumed(session: Session, settings: Mapping[str, object], *, model: str | None) -> int:
+    """Go on with the exploration that a run with these settings belongs to; the exit code."""
+    from toolroll.packs.research.exploration import Job  # noqa: PLC0415 - as above
+
+    return explored(session, Asked.again(settings, model=model), job=Job.again(settings))
+
+
+def with_source(work: "Callable[[ResearchSource], Awaitable[T]]", place: Place) -> T:
+    """What is done with the place that research is kept in."""
+    import asyncio  # noqa: PLC0415 - five interpreter starts: not for --help
+
+    async def opened() -> T:
+        async with _open(place) as source:
+            return await work(source)
+
+    return asyncio.run(opened())
+
+
+@asynccontextmanager
+async def _open(place: Place) -> "AsyncIterator[ResearchSource]":
+    if place.repo is None:
+        from toolroll.packs.research.local import LocalSource  # noqa: PLC0415 - as above
+
+        yield LocalSource(place.ideas or Path.cwd() / "ideas")
+        return
+    from toolroll.packs.research.github import GitHubSource  # noqa: PLC0415 - as above
+
+    async with GitHubSource.of_user(place.repo, environment=os.environ, branch=place.branch) as source:
+        yield source
+
+
+def _kept(asked: Asked) -> Asked:
+    """What was asked for, with a model, and with names of files that hold in another process."""
+    from toolroll.cli.making import absolute_script  # noqa: PLC0415 - as above
+    from toolroll.home.settings import read_settings  # noqa: PLC0415 - as above
+
+    named = asked.model or os.environ.get(MODEL_VARIABLE) or read_settings(os.environ).model
+    if not named:
+        raise UsageError(NO_MODEL)
+    return replace(asked, model=absolute_script(named), folder=str(Path.cwd()))
+
+
+class _Journey:
+    """An exploration on its way, and the run that it is in."""
+
+    def __init__(self, session: Session, asked: Asked) -> None:
+        self._session = session
+        self._asked = asked
+        self._run_id: str | None = None
+
+    async def made(self, wish: "Wish", source: "ResearchSource", job: "Job | None") -> "Explored":
+        from toolroll.cli.making import named_model, open_journal  # noqa: PLC0415 - as above
+        from toolroll.packs.research.exploration import explore  # noqa: PLC0415 - as above
+        from toolroll.packs.research.exploring import connected  # noqa: PLC0415 - as above
+
+        journal = open_journal(os.environ)
+        try:
+            options: ResearchOptions = {
+                "model": connected(named_model(self._asked.model)),
+                "collect_tool_stats": self._asked.stats,
+                "journal": journal,
+                "settings": self._asked.settings,
+                "on_event": self._listener(),
+            }
+            _add_leave(options)
+            return await explore(wish, source, job=job, **options)
+        finally:
+            journal.close()
+
+    def tell_how_to_go_on(self) -> None:
+        """Nothing that was paid for is lost: say how to get on with it."""
+        if self._run_id is not None and not self._session.json:
+            click.echo(f"Go on with: toolroll runs resume {self._run_id}", err=True)
+
+    def _listener(self) -> "Callable[[Event], None]":
+        from toolroll.agent.events import RunStarted  # noqa: PLC0415 - as above
+        from toolroll.cli.exploring import JsonListener, PlainListener  # noqa: PLC0415 - as above
+
+        tell = JsonListener(self._session).hear if self._session.json else PlainListener().hear
+
+        def hear(event: Any) -> None:
+            if isinstance(event, RunStarted):
+                self._run_id = event.run_id
+            tell(event)
+
+        return hear
+
+
+def _add_leave(options: "ResearchOptions") -> None:
+    """Searching is what the person wants; where that could carry something out, they are asked, if they can be."""
+    from toolroll.cli.leave import leave_for  # noqa: PLC0415 - as above
+    from toolroll.kernel.policy import Policy  # noqa: PLC0415 - as above
+    from toolroll.kernel.tool import Tool  # noqa: PLC0415 - as above
+    from toolroll.packs.catalog import Entry  # noqa: PLC0415 - as above
+    from toolroll.packs.research.exploring import MAY_SEARCH, connected, tools_for  # noqa: PLC0415 - as above
+
+    tools = [one for one in tools_for(connected(options["model"]), options) if isinstance(one, Tool)]
+    entries = [Entry(tool=tool, origin="research", place="pack research") for tool in tools]
+    leave = leave_for(entries, yes=False, stdin_is_taken=False, environment=os.environ)
+    policy = (leave.policy or Policy()).plus(MAY_SEARCH.rules)
+    options["policy"] = policy if leave.approver is None else replace(policy, outward="ask")
+    options["approver"] = leave.approver
+
+
+def _tell(session: Session, done: "Explored") -> int:
+    from toolroll.cli.exploring import finished, summary  # noqa: PLC0415 - as above
+
+    if session.json:
+        session.write_json(finished(done))
+    else:
+        for line in summary(done):
+            click.echo(line, err=True)
+        session.write(done.where)
+    return DONE if done.is_whole else STOPPED_BY_LIMIT
