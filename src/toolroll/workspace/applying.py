@@ -7,10 +7,12 @@ that when the workspace is next opened.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from toolroll.errors import EditRefused, FileExists, FileProblem, JournalRefused, StaleFile
 from toolroll.safe.names import shown
+from toolroll.workspace.drift import what_changed
 from toolroll.workspace.history.history import History, new_id
 from toolroll.workspace.history.records import Collected, Entry, Intent, Kind
 from toolroll.workspace.history.writing import missing_folders, mode_of, put, roll_back
@@ -71,7 +73,7 @@ def _entry(workspace: Workspace, change: Change) -> Entry:
     """What goes on record of a file, after a look at whether it is what the change was made from."""
     path = change.path
     if workspace.hash(path) != change.base:
-        raise _stale(change)
+        raise _stale(workspace, change)
     return Entry(
         path=str(path),
         before=change.base,
@@ -82,12 +84,15 @@ def _entry(workspace: Workspace, change: Change) -> Entry:
     )
 
 
-def _stale(change: Change) -> FileProblem:
+def _stale(workspace: Workspace, change: Change) -> FileProblem:
     name = shown(str(change.path))
     if change.before is None:
         message = f"'{name}' exists by now. Nothing was written: read it, and propose a change of what is there."
         return FileExists(message, path=name)
     message = f"'{name}' is no longer what the change was made from. Nothing was written: read it again first."
+    with suppress(FileProblem):  # gone, binary or too large by now: then there are no lines to show
+        shown_change = what_changed(change.path, change.before, workspace.read(change.path).data)
+        message += f" What changed:\n{shown_change}"
     return StaleFile(message, path=name)
 
 

@@ -91,13 +91,15 @@ class Change:
 class Proposal:
     """One or more changes that are shown together and happen together, or not at all (C32).
 
-    `remarks` are notes of the tool that made it; `edited` is the text that a person wrote in place of the proposed one.
+    `remarks` are notes of the tool that made it; `edited` is the text that a person wrote in place of the proposed one;
+    `merged` are files that had changed since who proposes it read them: what changed there is kept.
     """
 
     changes: tuple[Change, ...]
     description: str = ""
     remarks: tuple[str, ...] = ()
     edited: str | None = None
+    merged: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         paths = self.paths

@@ -1,6 +1,6 @@
 """A file as numbered lines: as many as fit, each as long as fits, and how to get the rest (C10)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from toolroll.errors import ArgumentsRefused
@@ -40,6 +40,8 @@ class Reading:
     encoding: str
     line_ends: LineEnds
     note: str | None = None
+    data: bytes = field(default=b"", repr=False)
+    """All of the file, as it was read."""
 
     @property
     def is_whole(self) -> bool:
@@ -79,6 +81,7 @@ def read_lines(
         encoding=text.encoding,
         line_ends=text.line_ends,
         note=text.note,
+        data=content.data,
     )
 
 

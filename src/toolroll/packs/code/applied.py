@@ -1,5 +1,7 @@
 """Carrying out what was approved, and telling the model what was written and how it differs from what it proposed."""
 
+from collections.abc import Iterator
+
 from toolroll.errors import ToolrollError
 from toolroll.kernel.approval import content_hash
 from toolroll.kernel.context import ToolContext
@@ -8,6 +10,7 @@ from toolroll.packs.code.failing import failure, told
 from toolroll.packs.code.seen import SeenFiles
 from toolroll.safe.names import shown
 from toolroll.workspace.applying import Applied, apply
+from toolroll.workspace.contents import Contents
 from toolroll.workspace.edits.carrier import carry
 from toolroll.workspace.history.history import History
 from toolroll.workspace.proposal import Change, Proposal
@@ -16,7 +19,7 @@ from toolroll.workspace.text import split_lines
 from toolroll.workspace.workspace import Workspace
 
 
-async def carry_out(workspace: Workspace, history: History, index: Index, ctx: ToolContext) -> str:
+async def carry_out(workspace: Workspace, history: History, index: Index, contents: Contents, ctx: ToolContext) -> str:
     """Write the proposal that was approved; what the model reads about it."""
     import asyncio  # noqa: PLC0415 - who waits for this has loaded it
 
@@ -27,8 +30,8 @@ async def carry_out(workspace: Workspace, history: History, index: Index, ctx: T
     with told():
         applied = await asyncio.to_thread(apply, workspace, proposal, history, run_id=ctx.run_id)
     await asyncio.to_thread(_tell_index, index, proposal, ctx)
-    _note_seen(SeenFiles(ctx.run), proposal)
-    return "\n".join([_summary(proposal, applied), *applied.notes, *_difference(proposal)])
+    await asyncio.to_thread(_note_seen, SeenFiles(ctx.run), contents, proposal)
+    return "\n".join([_summary(proposal, applied), *applied.notes, *_kept(proposal), *_difference(proposal)])
 
 
 def _tell_index(index: Index, proposal: Proposal, ctx: ToolContext) -> None:
@@ -51,6 +54,11 @@ def _counts(change: Change) -> str:
     return f"{'new, ' if change.before is None else ''}+{added} -{removed}"
 
 
+def _kept(proposal: Proposal) -> Iterator[str]:
+    for path in proposal.merged:
+        yield f"What had changed in {shown(path)} since you read it is kept. Read it before you replace it whole."
+
+
 def _difference(proposal: Proposal) -> list[str]:
     """What the person wrote or took instead, as a diff from the old content: the model proposed something else."""
     if proposal.edited is None:
@@ -64,13 +72,14 @@ def _change_text(change: Change) -> str:
     return "".join(unified_diff(before, after, path=str(change.path))).rstrip("\n")
 
 
-def _note_seen(seen: SeenFiles, proposal: Proposal) -> None:
+def _note_seen(seen: SeenFiles, contents: Contents, proposal: Proposal) -> None:
     """The model knows what it wrote itself; of a file that it had seen in parts, it still knows parts."""
     for change in proposal.changes:
         path, data = str(change.path), change.after or b""
         total = len(split_lines(carry(data).text))
         known = seen.get(path)
-        if change.before is None or (known is not None and known.is_whole):
+        contents.keep(data)
+        if change.before is None or (known is not None and known.is_whole and path not in proposal.merged):
             seen.add_whole(path, content_hash(data), total)
         else:
             seen.add(path, content_hash(data), total, [])

@@ -18,7 +18,7 @@ from toolroll.kernel.result import Answered
 from toolroll.kernel.tool import Tool
 from toolroll.packs.code.applied import carry_out
 from toolroll.packs.code.failing import told
-from toolroll.packs.code.keys import HISTORY, INDEX, WORKSPACE
+from toolroll.packs.code.keys import CONTENTS, HISTORY, INDEX, WORKSPACE
 from toolroll.packs.code.proposing import Drafting
 from toolroll.safe.names import shown
 from toolroll.workspace.proposal import Proposal
@@ -37,10 +37,10 @@ def _previewing(draft: Draft) -> Callable[[Mapping[str, object], ToolContext, st
         import asyncio  # noqa: PLC0415 - who waits for this has loaded it
 
         workspace = await ctx.resolve(WORKSPACE)
-        index = await ctx.resolve(INDEX)
+        index, contents = await ctx.resolve(INDEX), await ctx.resolve(CONTENTS)
 
         def propose() -> Proposal:
-            drafting = Drafting(workspace, ctx)
+            drafting = Drafting(workspace, contents, ctx)
             draft(drafting, arguments)
             return drafting.proposal(str(arguments.get("description", "")), index)
 
@@ -153,7 +153,7 @@ def _draft_one(drafting: Drafting, change: FileChange) -> None:
 
 async def _carry_out(_given: BaseModel, ctx: ToolContext) -> str:
     workspace, history, index = await ctx.resolve(WORKSPACE), await ctx.resolve(HISTORY), await ctx.resolve(INDEX)
-    return await carry_out(workspace, history, index, ctx)
+    return await carry_out(workspace, history, index, await ctx.resolve(CONTENTS), ctx)
 
 
 def _changing(name: str, description: str, shape: type[BaseModel], draft: Draft, path: str = "path") -> Tool:

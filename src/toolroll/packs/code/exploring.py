@@ -15,7 +15,7 @@ from toolroll.kernel.context import ToolContext
 from toolroll.kernel.define import tool
 from toolroll.kernel.result import ToolResult
 from toolroll.packs.code.failing import told
-from toolroll.packs.code.keys import InWorkspace
+from toolroll.packs.code.keys import InWorkspace, WithContents, is_by_person
 from toolroll.packs.code.seen import SeenFiles
 from toolroll.packs.code.wording import found_text, listing_text, page_of, search_text
 from toolroll.safe.names import shown
@@ -33,6 +33,7 @@ async def read_file(
         str, Field(description="Path of the file from the project root, such as 'src/components/App.jsx'.")
     ],
     workspace: InWorkspace,
+    contents: WithContents,
     ctx: ToolContext,
     offset: Annotated[int, Field(ge=1, description="The first line to read, counted from 1.")] = 1,
     limit: Annotated[int | None, Field(ge=1, description="How many lines to read; 2,000 if not given.")] = None,
@@ -48,6 +49,8 @@ async def read_file(
         place = _spelled(workspace.path, path)
         reading = await asyncio.to_thread(read_lines, workspace, place, offset=offset, limit=limit, column=column)
         found = workspace.status(place).resolved
+        if not is_by_person(ctx):
+            await asyncio.to_thread(contents.keep, reading.data)
     page = page_of(reading)
     SeenFiles(ctx.run).add(str(found), reading.hash, reading.total_lines, page.seen)
     return page.text

@@ -11,6 +11,7 @@ from typing import Annotated, Final, cast
 
 from toolroll.kernel.context import ToolContext
 from toolroll.kernel.depends import DependencyKey, Depends
+from toolroll.workspace.contents import Contents
 from toolroll.workspace.history.history import History
 from toolroll.workspace.history.recovery import open_history
 from toolroll.workspace.limits import DEFAULT_LIMITS, Limits
@@ -31,6 +32,16 @@ def open_workspace(ctx: ToolContext) -> Iterator[Workspace]:
 WORKSPACE: Final[DependencyKey[Workspace]] = DependencyKey("code.workspace", open_workspace, scope="run")
 
 InWorkspace = Annotated[Workspace, Depends(WORKSPACE)]
+
+
+def open_contents(workspace: InWorkspace) -> Contents:
+    """What was read in this workspace, by its hash."""
+    return Contents(workspace)
+
+
+CONTENTS: Final[DependencyKey[Contents]] = DependencyKey("code.contents", open_contents, scope="run")
+
+WithContents = Annotated[Contents, Depends(CONTENTS)]
 
 
 def open_changes(workspace: InWorkspace, ctx: ToolContext) -> Iterator[History]:

@@ -2,14 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from toolroll.errors import EditRefused, FileExists, FileMissing, OutsideRoot, StaleFile
 from toolroll.kernel.approval import content_hash
 from toolroll.kernel.context import ToolContext
 from toolroll.packs.code.keys import is_by_person
-from toolroll.packs.code.seen import SeenFiles
+from toolroll.packs.code.seen import SeenFile, SeenFiles
 from toolroll.packs.code.wording import counted
 from toolroll.safe.names import RelativePath, check_new_part, shown
+from toolroll.workspace.contents import Contents
+from toolroll.workspace.drift import together, what_changed
 from toolroll.workspace.edits.carrier import carry
 from toolroll.workspace.edits.edit import edit_text
 from toolroll.workspace.edits.whole import whole_text
@@ -19,21 +22,43 @@ from toolroll.workspace.symbols.index import Index
 from toolroll.workspace.text import decode, split_lines
 from toolroll.workspace.workspace import Workspace
 
+_READ_IT: Final = "Read it again, and propose the change on what is there."
+_PROPOSE_AGAIN: Final = (
+    f"{_READ_IT} Or, if it does not touch what changed, propose exactly the same again: it is put together with that, "
+    "and the person is shown the result."
+)
+_THEY_TOUCH: Final = f"Your change touches what changed. {_READ_IT}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _File:
-    """What a file holds on disk (None: it is not there yet), and what it will hold after the changes so far."""
+    """What a file holds on disk (None: it is not there yet), and what it will hold after the changes so far.
+
+    `base` is what the changes are made from: what the model has read, which may be older than what is on disk.
+    """
 
     path: RelativePath
     before: bytes | None
     after: bytes
+    base: bytes | None
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the file has changed since the model read it."""
+        return self.base != self.before
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether there is a change of it already."""
+        return self.after != self.base
 
 
 class Drafting:
     """Changes being put together for one proposal; several to one file build on each other."""
 
-    def __init__(self, workspace: Workspace, ctx: ToolContext) -> None:
+    def __init__(self, workspace: Workspace, contents: Contents, ctx: ToolContext) -> None:
         self._workspace = workspace
+        self._contents = contents
         self._ctx = ctx
         self._files: dict[RelativePath, _File] = {}
         self.notes: list[str] = []
@@ -51,16 +76,21 @@ class Drafting:
         expected_hash: str | None = None,
     ) -> None:
         """One passage of a file for another."""
-        file = self._current(path)
-        edited = edit_text(
-            file.after,
-            old,
-            new,
-            path=str(file.path),
-            replace_all=replace_all,
-            expected_replacements=expected_replacements,
-            expected_hash=expected_hash,
-        )
+        file = self._current(path, merges=expected_hash is None)
+        try:
+            edited = edit_text(
+                file.after,
+                old,
+                new,
+                path=str(file.path),
+                replace_all=replace_all,
+                expected_replacements=expected_replacements,
+                expected_hash=expected_hash,
+            )
+        except EditRefused:
+            if file.is_behind:  # it may be meant for what is there now, which the model has not read
+                raise _changed(file, _READ_IT) from None
+            raise
         if edited.note:
             self.notes.append(edited.note)
         self._files[file.path] = replace(file, after=edited.data)
@@ -68,7 +98,7 @@ class Drafting:
     def replace_whole(self, path: str, content: str) -> None:
         """All of a file that the model has seen all of."""
         file = self._current(path, whole=True)
-        if file.after != file.before:
+        if file.is_changed:
             raise _changed_before(file.path)
         written = whole_text(file.after, content, path=str(file.path))
         self.notes += written.notes
@@ -81,24 +111,50 @@ class Drafting:
             told = f"'{shown(path)}' exists already. Read it, and change it with edit or edit_file."
             raise FileExists(told, path=shown(path))
         self._check_new(place)
-        self._files[place] = _File(path=place, before=None, after=content.encode("utf-8"))
+        self._files[place] = _File(path=place, before=None, after=content.encode("utf-8"), base=None)
 
     def proposal(self, description: str, index: Index) -> Proposal:
         """All of it, with a remark on who depends on what changes (C23)."""
-        changes = tuple(Change(path=one.path, before=one.before, after=one.after) for one in self._files.values())
+        files = self._files.values()
+        changes = tuple(Change(path=one.path, before=one.before, after=_merged(one)) for one in files)
         idle = next((change for change in changes if change.does_nothing), None)
         if idle is not None:
             name = shown(str(idle.path))
             message = f"Taken together, the changes of '{name}' leave it as it is. Nothing was changed: leave them out."
             raise EditRefused(message, path=name, rule="no_change")
-        return Proposal(changes=changes, description=description, remarks=(*self.notes, *_importers(changes, index)))
+        behind = tuple(str(one.path) for one in files if one.is_behind)
+        kept = (f"{shown(path)} has changed since the model read it. What changed there is kept." for path in behind)
+        remarks = (*self.notes, *kept, *_importers(changes, index))
+        return Proposal(changes=changes, description=description, remarks=remarks, merged=behind)
 
-    def _current(self, path: str, *, whole: bool = False) -> _File:
-        """A file as it is, or as it will be after the changes so far."""
+    def _current(self, path: str, *, whole: bool = False, merges: bool = True) -> _File:
+        """A file as the model knows it, with the changes so far."""
         place = self._writable(path)
         file = self._files.get(place) or self._read(place)
-        if file.before is not None and not is_by_person(self._ctx):
-            _check_seen(file.path, file.before, SeenFiles(self._ctx.run), whole=whole)
+        if file.before is None or is_by_person(self._ctx):
+            return file
+        return self._as_seen(file, file.before, whole=whole, merges=merges)
+
+    def _as_seen(self, file: _File, now: bytes, *, whole: bool, merges: bool) -> _File:
+        """Refuse what the model cannot know: a file it has not read, not read whole, or that is another one by now.
+
+        What changed is told first. Then the model may propose the same again, on what it had read: put together with
+        what changed, it is a proposal of its own, which a person looks at anew.
+        """
+        seen, path = SeenFiles(self._ctx.run), str(file.path)
+        known = seen.get(path)
+        if known is None:
+            told = f"You have not read '{shown(path)}' in this run. Read it first, then propose the change."
+            raise StaleFile(told, path=shown(path))
+        hash_ = content_hash(now)
+        if known.hash != hash_ and not file.is_changed:
+            file = replace(file, base=self._contents.get(known.hash), after=b"")
+            if file.base is None or known.told != hash_ or not merges:
+                seen.tell(path, hash_)
+                raise _changed(file, _PROPOSE_AGAIN if file.base is not None and merges else _READ_IT, known.total)
+            file = replace(file, after=file.base)
+        if whole and not known.is_whole:
+            raise _seen_in_part(path, known)
         return file
 
     def _writable(self, path: str) -> RelativePath:
@@ -128,7 +184,7 @@ class Drafting:
             raise FileMissing(f"{error.message} A new file is made {self.made_new}.", path=error.path) from None
         self._workspace.denials.check(found, "write")
         decode(data, path=str(found))  # what read_file calls binary nobody has seen, and no diff of it can be judged
-        return self._files.get(found) or _File(path=found, before=data, after=data)
+        return self._files.get(found) or _File(path=found, before=data, after=data, base=data)
 
     def _exists(self, place: RelativePath) -> bool:
         try:
@@ -157,24 +213,32 @@ def _changed_before(place: RelativePath) -> EditRefused:
     return EditRefused(message, path=name, rule="twice")
 
 
-def _check_seen(place: RelativePath, data: bytes, seen: SeenFiles, *, whole: bool) -> None:
-    """Refuse what the model cannot know: a file it has not read, not read whole, or that is another one by now."""
-    path, hash_ = str(place), content_hash(data)
-    name = shown(path)
-    known = seen.get(path)
-    if known is None:
-        raise StaleFile(f"You have not read '{name}' in this run. Read it first, then propose the change.", path=name)
-    if known.hash != hash_:
-        raise StaleFile(
-            f"'{name}' has changed since you read it: it had {counted(known.total, 'line')}, and has "
-            f"{len(split_lines(carry(data).text)):,} now, with the hash {hash_}. Nothing was changed. Read it again, "
-            "and propose the change on what is there.",
-            path=name,
-        )
-    if whole and not known.is_whole:
-        lines = sum(end - start for start, end in known.spans)
-        raise StaleFile(
-            f"You have seen {lines:,} of the {known.total:,} lines of '{name}', and edit_file replaces all of them. "
-            "Read the rest first, or change one passage with edit.",
-            path=name,
-        )
+def _merged(file: _File) -> bytes:
+    """What will be there: with what changed since the model read the file, or StaleFile where the two touch."""
+    if file.base is None or file.before is None or not file.is_behind:
+        return file.after
+    merged = together(file.base, file.after, file.before)
+    if merged is None:
+        raise _changed(file, _THEY_TOUCH)
+    return merged
+
+
+def _changed(file: _File, advice: str, total: int | None = None) -> StaleFile:
+    """The file is another one by now: what changed, where that is still known, and how to go on."""
+    name, now = shown(str(file.path)), file.before or b""
+    lines = len(split_lines(carry(now).text))
+    had = total if file.base is None else len(split_lines(carry(file.base).text))
+    counts = f"it had {counted(had or 0, 'line')}, and has {lines:,} now, with the hash {content_hash(now)}"
+    message = f"'{name}' has changed since you read it: {counts}. Nothing was changed. {advice}"
+    if file.base is not None:
+        message += f" What changed:\n{what_changed(file.path, file.base, now)}"
+    return StaleFile(message, path=name)
+
+
+def _seen_in_part(path: str, known: SeenFile) -> StaleFile:
+    lines, name = sum(end - start for start, end in known.spans), shown(path)
+    message = (
+        f"You have seen {lines:,} of the {known.total:,} lines of '{name}', and edit_file replaces all of them. "
+        "Read the rest first, or change one passage with edit."
+    )
+    return StaleFile(message, path=name)

@@ -23,6 +23,8 @@ class SeenFile(BaseModel):
     hash: str
     total: int
     spans: list[Span] = Field(default_factory=list)
+    told: str | None = None
+    """The hash of a newer content, of which the model was told how it differs."""
 
     @property
     def is_whole(self) -> bool:
@@ -51,9 +53,14 @@ class SeenFiles:
         """The model knows all of a file: it has just written it."""
         self._keep(path, SeenFile(hash=hash_, total=total, spans=joined([(0, total)])))
 
+    def tell(self, path: str, hash_: str) -> None:
+        """The model is told what has changed in a file since it saw it; what it saw stays what it knows."""
+        if (known := self.get(path)) is not None:
+            self._keep(path, known.model_copy(update={"told": hash_}))
+
     def _keep(self, path: str, file: SeenFile) -> None:
         if self.get(path) != file:
-            self._run.set_state(_name(path), file.model_dump(mode="json"))
+            self._run.set_state(_name(path), file.model_dump(mode="json", exclude_none=True))
 
 
 def _name(path: str) -> str:
