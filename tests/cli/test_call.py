@@ -269,3 +269,14 @@ def test_XA6_at_a_terminal_the_answer_cannot_draw(tmp_path: Path) -> None:
         assert terminal.end()[0] == 0
         assert "a‹U+001B›[31mred‹U+202E›" in terminal.text
         assert b"\x1b[31m" not in terminal.raw
+
+
+def test_S3_W15_the_writing_tools_work_in_the_folder_that_is_named(tmp_path: Path) -> None:
+    post = json.dumps({"content": "Tea.", "platform": "x", "topic": "чай"})
+    data = ("--data", str(tmp_path / "mine"))
+    saved = call(tmp_path, "save_to_file", post, "--yes", *data, own=False)
+    assert saved.returncode == 0, saved.stderr
+    [file] = (tmp_path / "mine" / "output" / "generated").iterdir()
+    assert file.name.endswith("-chai-x.md")
+    found = call(tmp_path, "read_past_posts", '{"keywords": ["tea"]}', *data, "--json", own=False)
+    assert json.loads(found.stdout)["content"]["total_found"] == 1

@@ -32,6 +32,9 @@ MAX_EVENT_CHARACTERS: Final = 200
 @click.argument("arguments", default="{}", metavar="[JSON]")
 @click.option("--yes", is_flag=True, help="Allow what would be asked about.")
 @root_option
+@click.option(
+    "--data", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="The folder of the writing tools."
+)
 @source_options
 @output_options
 @click.pass_obj
@@ -42,6 +45,7 @@ def call(
     *,
     yes: bool,
     root: Path | None,
+    data: Path | None,
     packs: tuple[str, ...],
     sources: tuple[str, ...],
 ) -> int:
@@ -70,7 +74,7 @@ def call(
     entry = catalog.get(name)
     entries = () if entry is None else (entry,)
     leave = leave_for(entries, yes=yes, stdin_is_taken=arguments == "-", environment=os.environ, folder=root)
-    return _answer(session, name, _result(tools, name, raw, leave, root))
+    return _answer(session, name, _result(tools, name, raw, leave, {"data": data, **_places(root)}))
 
 
 def _arguments(given: str) -> str:
@@ -100,17 +104,22 @@ def set_up_log(session: Session) -> None:
         logger.propagate = False
 
 
-def _result(tools: "Toolset", name: str, raw: str, leave: "Leave", root: Path | None) -> "ToolResult":
+def _places(root: Path | None) -> dict[str, object]:
+    from toolroll.cli.places import workspace_deps  # noqa: PLC0415 - as above
+
+    return workspace_deps(root, os.environ)
+
+
+def _result(tools: "Toolset", name: str, raw: str, leave: "Leave", places: dict[str, object]) -> "ToolResult":
     import asyncio  # noqa: PLC0415 - as above
 
-    from toolroll.cli.places import workspace_deps  # noqa: PLC0415 - as above
     from toolroll.kernel.context import Run  # noqa: PLC0415 - as above
     from toolroll.kernel.messages import ToolCall  # noqa: PLC0415 - as above
     from toolroll.kernel.step import execute_step  # noqa: PLC0415 - as above
 
     async def run_it() -> "ToolResult":
         on_event = show_event if sys.stderr is not None and sys.stderr.isatty() else None
-        deps = {"by_person": True, **workspace_deps(root, os.environ)}
+        deps = {"by_person": True, **places}
         async with Run(policy=leave.policy, approver=leave.approver, on_event=on_event, deps=deps) as run:
             [result] = await execute_step(tools, [ToolCall(id="call_1", name=name, arguments=raw)], run)
             return result

@@ -53,6 +53,14 @@ def _load_research() -> "tuple[Tool, ...]":
     return (read_research,)
 
 
+def _load_writing() -> "tuple[Tool, ...]":
+    import os  # noqa: PLC0415 - see above
+
+    from toolroll.packs.writing.tools import writing_tools  # noqa: PLC0415 - see above
+
+    return writing_tools(os.environ)
+
+
 PACKS: Final = (
     Pack(
         name="standard",
@@ -121,6 +129,48 @@ PACKS: Final = (
         summary="Exploring ideas with the web and with earlier research.",
         tools=(ToolLine(name="read_research", effect="reads", summary="Read an existing research document."),),
         load=_load_research,
+    ),
+    Pack(
+        name="writing",
+        summary="Writing posts in a person's own voice.",
+        tools=(
+            ToolLine(name="read_style_profile", effect="reads", summary="Read the user's style profile."),
+            ToolLine(name="update_style_profile", effect="writes", summary="Update the user's style profile."),
+            ToolLine(
+                name="list_profiles",
+                effect="reads",
+                summary="Show all style profiles with their types and what they are like.",
+            ),
+            ToolLine(
+                name="read_past_posts",
+                effect="reads",
+                summary="Search the posts that were written and saved before for those on a topic.",
+            ),
+            ToolLine(
+                name="save_to_file",
+                effect="writes",
+                summary="Save the final version of a post as a Markdown file with its metadata.",
+            ),
+            ToolLine(
+                name="search_web",
+                effect="external",
+                summary="Search the web for fresh facts for a post: statistics, studies, trends.",
+            ),
+            ToolLine(
+                name="read_notion_page",
+                effect="reads",
+                summary="Read a Notion page and return its content as Markdown.",
+            ),
+            ToolLine(
+                name="write_to_notion",
+                effect="external",
+                summary='Save the finished post as a new page with the status "Draft" in the user\'s Notion database.',
+            ),
+            ToolLine(
+                name="track_feedback", effect="reads", summary="Write down the user's feedback on style, by category."
+            ),
+        ),
+        load=_load_writing,
     ),
 )
 """Every pack, in the order in which lists show them."""
