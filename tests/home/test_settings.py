@@ -48,7 +48,7 @@ def test_C44_what_is_set_counts(home: dict[str, str]) -> None:
     ("text", "told"),
     [
         ("model = ", "Invalid value"),
-        ("modle = 'x'", "modle: Extra inputs"),
+        ("modle = 'x'", "modle is no setting; did you mean model?"),
         ("[code]\ndeny = 'secrets'", "code.deny"),
         ("[code]\ndeny = ['../x']", "code.deny: Value error, A rule's path"),
         ("[code]\ncheck = [1]", "code.check.0"),

@@ -1,122 +1,101 @@
-"""The user's settings: `settings.toml` in their configuration folder. Never from a project (XA9).
+"""The settings, one typed object: from flags, environment, the project's trusted file, the user's, defaults (S41).
 
-model = "sonnet"
+`settings.toml` in the user's configuration folder:
 
-[code]
-deny = ["secrets/**", "*.pem"]
-check = ["npm", "test"]
-max_steps = 20
+    model = "sonnet"
 
-[code.limits]
-read_lines = 4000
+    [code]
+    deny = ["secrets/**", "*.pem"]
+    check = ["npm", "test"]
+    max_steps = 20
+
+    [code.limits]
+    read_lines = 4000
+
+The first of these that sets a value has its way; rules that deny add up. What a project may say is in `home.project`.
 """
 
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, ValidationError, field_validator
-
-from toolroll.errors import FileMissing, UsageError
+from toolroll.errors import FileMissing
 from toolroll.home.folders import find_folders
-from toolroll.kernel.policy import Rule
+from toolroll.home.layers import MAX_SETTINGS_BYTES, Layer, parse_file, refusal
+from toolroll.home.project import project_layer
+from toolroll.home.shape import CodeSettings, LimitSettings, Origin, Settings, nested
+from toolroll.home.variables import variable_layer
 from toolroll.safe.files import private_folder
-from toolroll.safe.names import RelativePath, shown
+from toolroll.safe.names import RelativePath
 from toolroll.safe.root import Root
 
-MAX_SETTINGS_BYTES: Final = 262_144
-CHECK_SECONDS: Final = 300.0
-"""For a check command: test suites take minutes."""
+__all__ = ["CodeSettings", "LimitSettings", "Origin", "Settings", "read_settings", "settings_path"]
 
-_NAME: Final = RelativePath(parts=("settings.toml",))
+SETTINGS_NAME: Final = RelativePath(parts=("settings.toml",))
+ADDS_UP: Final = "code.deny"
+"""The setting of which no layer takes anything away: a rule that denies is not undone from elsewhere."""
+
 _OTHERS_CAN_WRITE: Final = 0o022
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-class LimitSettings(_Table):
-    """How much of a workspace is read, shown and waited for; what is not set is as usual."""
-
-    file_bytes: PositiveInt | None = None
-    read_lines: PositiveInt | None = None
-    line_characters: PositiveInt | None = None
-    matches: PositiveInt | None = None
-    kept_matches: PositiveInt | None = None
-    match_characters: PositiveInt | None = None
-    page_entries: PositiveInt | None = None
-    found_files: PositiveInt | None = None
-    search_seconds: PositiveFloat | None = None
-    search_file_bytes: PositiveInt | None = None
-    walk_files: PositiveInt | None = None
-
-
-class CodeSettings(_Table):
-    """What the coding agent may see and do: paths nobody gets to see, and the command that checks a change."""
-
-    deny: tuple[str, ...] = ()
-    check: tuple[str, ...] = ()
-    check_seconds: PositiveFloat = CHECK_SECONDS
-    max_steps: PositiveInt | None = None
-    limits: LimitSettings = LimitSettings()
-
-    @field_validator("deny", "check", mode="before")
-    @classmethod
-    def _as_tuple(cls, value: object) -> object:
-        return tuple(value) if isinstance(value, list) else value
-
-    @field_validator("deny")
-    @classmethod
-    def _are_rules(cls, deny: tuple[str, ...]) -> tuple[str, ...]:
-        for pattern in deny:
-            try:
-                Rule(action="deny", path=pattern)
-            except UsageError as error:  # a rule that does not hold must not be found out by what leaks
-                raise ValueError(error.message) from None
-        return deny
-
-
-class Settings(_Table):
-    """All settings of a user."""
-
-    model: Annotated[str, Field(min_length=1)] | None = None
-    code: CodeSettings = CodeSettings()
-
-
 def settings_path(environment: Mapping[str, str]) -> Path:
-    """Where the settings are, or would be."""
-    return find_folders(environment).config / _NAME.name
+    """Where the user's settings are, or would be."""
+    return find_folders(environment).config / SETTINGS_NAME.name
 
 
-def read_settings(environment: Mapping[str, str]) -> Settings:
-    """The user's settings; UsageError says what is wrong with the file, which is then not used at all."""
+def read_settings(
+    environment: Mapping[str, str], *, root: Path | None = None, flags: Mapping[str, object] | None = None
+) -> Settings:
+    """The settings that count, in the project `root` if there is one; `flags` are those that are not None.
+
+    UsageError says what is wrong with a file or a variable; then nothing of it is used.
+    """
+    project, notes = (None, ()) if root is None else project_layer(root, environment)
+    given = {name: value for name, value in (flags or {}).items() if value is not None}
+    layers = [
+        user_layer(environment),
+        project,
+        variable_layer(environment),
+        Layer(values=given, origins=dict.fromkeys(given, Origin(kind="flag"))),
+    ]
+    return _merged([layer for layer in layers if layer is not None], notes)
+
+
+def user_layer(environment: Mapping[str, str]) -> Layer | None:
+    """What the user's own file says."""
     path = settings_path(environment)
+    data = user_bytes(path)
+    return None if data is None else Layer.of_file(parse_file(data, path), Origin(kind="user", place=str(path)))
+
+
+def user_bytes(path: Path) -> bytes | None:
+    """What is in the user's file; None without one."""
     if not path.parent.exists():
-        return Settings()
+        return None
     with closing(Root(private_folder(path.parent))) as root:
         try:
-            mode = root.stat(_NAME).mode
+            mode = root.stat(SETTINGS_NAME).mode
         except FileMissing:
-            return Settings()
+            return None
         if mode & _OTHERS_CAN_WRITE:
-            raise _refusal(path, "other users can write to it. Look through it, then make it yours (chmod 600)")
-        return _parsed(root.read_bytes(_NAME, limit_bytes=MAX_SETTINGS_BYTES), path)
+            raise refusal(path, "other users can write to it. Look through it, then make it yours (chmod 600)")
+        return root.read_bytes(SETTINGS_NAME, limit_bytes=MAX_SETTINGS_BYTES)
 
 
-def _parsed(data: bytes, path: Path) -> Settings:
-    import tomllib  # noqa: PLC0415 - only where there is a file
-
-    try:
-        return Settings.model_validate(tomllib.loads(data.decode()))
-    except ValidationError as error:
-        detail = error.errors(include_url=False, include_context=False)[0]
-        place = ".".join(str(step) for step in detail["loc"])
-        raise _refusal(path, f"{shown(place)}: {detail['msg']}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise _refusal(path, str(error)) from None
-
-
-def _refusal(path: Path, why: str) -> UsageError:
-    return UsageError(f"The settings in '{shown(str(path))}' cannot be used: {why.rstrip('.')}. Repair the file.")
+def _merged(layers: list[Layer], notes: tuple[str, ...]) -> Settings:
+    """From the weakest layer to the strongest."""
+    values: dict[str, Any] = {}
+    origins: dict[str, Origin] = {}
+    for layer in layers:
+        for name, value in layer.values.items():
+            if name == ADDS_UP:
+                before = values.get(name, ())
+                added = [rule for rule in dict.fromkeys(value) if rule not in before]
+                places = {f"{name}[{at}]": layer.origins[name] for at in range(len(before), len(before) + len(added))}
+                values[name] = (*before, *added)
+                origins |= places
+            else:
+                values[name] = value
+            origins[name] = layer.origins[name]
+    return Settings.model_validate({**nested(values), "origins": origins, "notes": notes})

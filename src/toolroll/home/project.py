@@ -1,0 +1,131 @@
+"""A project's own settings: `.toolroll/settings.toml`, used only as somebody has trusted it, byte for byte (XA9).
+
+Whoever wrote the project must not decide where keys are sent, who is asked, or where data is kept. So a project may set
+only what is named here, its rules only deny more, and all of it counts only after `toolroll trust add`, which shows it.
+"""
+
+import shlex
+import tomllib
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from pydantic import ValidationError
+
+from toolroll.errors import FileMissing, ToolrollError, UsageError
+from toolroll.home.layers import MAX_SETTINGS_BYTES, Layer, first_fault
+from toolroll.home.rules import workspace_of
+from toolroll.home.shape import Origin, SettingsFile, set_values
+from toolroll.home.trust import TrustBook
+from toolroll.safe.names import parse_path, shown
+from toolroll.safe.root import Root
+
+PROJECT_SETTINGS: Final = ".toolroll/settings.toml"
+"""Where a project keeps them; no tool reads or writes there."""
+
+_MAY_SET: Final = ("model", "code.deny", "code.check", "code.check_seconds", "code.max_steps", "code.limits.")
+_MODELS: Final = ("anthropic:", "openai:", "ollama:")
+"""Whose models a project may name. The others say where to connect to, or which file to load: an address by the back
+door."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectFile:
+    """The project's settings as they are on the disk."""
+
+    state: Literal["absent", "unreadable", "untrusted", "trusted"]
+    content: bytes = b""
+    problem: str = ""
+
+
+def project_file(root: Path, environment: Mapping[str, str]) -> ProjectFile:
+    """What there is, and whether somebody has trusted exactly that."""
+    try:
+        content = project_bytes(root)
+        if content is None:
+            return ProjectFile(state="absent")
+        is_trusted = TrustBook.of_user(environment).trusts(workspace_of(root), PROJECT_SETTINGS, content)
+    except ToolrollError as error:
+        return ProjectFile(state="unreadable", problem=error.message)
+    return ProjectFile(state="trusted" if is_trusted else "untrusted", content=content)
+
+
+def project_bytes(root: Path) -> bytes | None:
+    """The bytes of the file; None where there is none. A FileProblem says why it cannot be read."""
+    # Not through a workspace: its guard lets nobody in there.
+    with closing(Root(root)) as files:
+        try:
+            return files.read_bytes(parse_path(PROJECT_SETTINGS), limit_bytes=MAX_SETTINGS_BYTES)
+        except FileMissing:
+            return None
+
+
+def project_layer(root: Path, environment: Mapping[str, str]) -> tuple[Layer | None, tuple[str, ...]]:
+    """What the project says, where it is trusted; and what a person should know.
+
+    A trusted file that makes no sense is an error, as it may hold rules that deny.
+    """
+    found = project_file(root, environment)
+    match found.state:
+        case "absent":
+            return None, ()
+        case "unreadable":
+            return None, (f"The project's settings are not used. {found.problem}",)
+        case "untrusted":
+            return None, (untrusted(root, PROJECT_SETTINGS, "settings"),)
+        case _:
+            path = str(root.resolve() / PROJECT_SETTINGS)
+            return Layer.of_file(parse_project(found.content), Origin(kind="project", place=path)), ()
+
+
+def untrusted(root: Path, path: str, what: str) -> str:
+    """The note about a file of a project's own that nobody has trusted."""
+    told = f"'{shown(path)}' has {what} of the project's own. Nobody has trusted it: they are not used."
+    # Quoted as a shell reads it: whoever named the file must not write the command that is copied from here.
+    words = ["toolroll", "trust", "add", shown(path)]
+    words += [] if root.resolve() == Path.cwd() else ["--root", shown(str(root))]
+    return f"{told} Look at it, then: {shlex.join(words)}"
+
+
+def parse_project(content: bytes) -> SettingsFile:
+    """The settings in a project's file; UsageError names what a project may not set."""
+    try:
+        whole = tomllib.loads(content.decode())
+        for name in _names_in(whole):
+            _check_name(name)
+        file = SettingsFile.model_validate(whole)
+    except ValidationError as error:
+        raise _refusal(first_fault(error)) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise _refusal(str(error)) from None
+    if file.model is not None and ":" in file.model and not file.model.startswith(_MODELS):
+        raise _refusal(f"model is '{shown(file.model)}'; a project may name models of {', '.join(_MODELS)} only")
+    return file
+
+
+def commands_in(file: SettingsFile) -> str:
+    """What trusting the file comes to, in words."""
+    names = ", ".join(set_values(file)) or "nothing"
+    check = f" Its check is a command that would run as you: {shlex.join(file.code.check)}" if file.code.check else ""
+    return f"It sets {names}.{shown(check)}"
+
+
+def _check_name(name: str) -> None:
+    if not any(name == one or (one.endswith(".") and name.startswith(one)) for one in _MAY_SET):
+        may = ", ".join(one.rstrip(".") for one in _MAY_SET)
+        raise _refusal(f"'{shown(name)}' is not for a project to set. It may set: {may}")
+
+
+def _names_in(table: Mapping[str, Any], before: str = "") -> list[str]:
+    found: list[str] = []
+    for key, value in table.items():
+        inner = isinstance(value, dict) and f"{before}{key}" in {"code", "code.limits"}
+        found += _names_in(value, f"{before}{key}.") if inner else [before + key]
+    return found
+
+
+def _refusal(why: str) -> UsageError:
+    told = f"The project's settings in '{PROJECT_SETTINGS}' cannot be used: {why.rstrip('.?')}."
+    return UsageError(f"{told} Repair the file, or trust it no longer (toolroll trust remove {PROJECT_SETTINGS}).")
