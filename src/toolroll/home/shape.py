@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveInt, fie
 
 from toolroll.errors import UsageError
 from toolroll.kernel.policy import Rule
+from toolroll.safe.limits import APPROVAL_TIMEOUT_S
 
 CHECK_SECONDS: Final = 300.0
 """For a check command: test suites take minutes."""
@@ -68,6 +69,9 @@ class SettingsFile(_Table):
     """What can stand in a file of settings."""
 
     model: Annotated[str, Field(min_length=1)] | None = Field(default=None, description="The model that agents ask.")
+    approval_seconds: Seconds = Field(
+        default=APPROVAL_TIMEOUT_S, description="How long a question about a change waits; no answer is a no."
+    )
     code: CodeSettings = CodeSettings()
 
 
