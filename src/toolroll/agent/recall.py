@@ -19,6 +19,7 @@ from toolroll.journal.records import (
     Intended,
     Kept,
     Record,
+    RunBegan,
     Said,
     Spent,
     Stopped,
@@ -71,8 +72,13 @@ class Recalled:
         self.facts: dict[str, CallFacts] = {}
         self.kept: dict[str, object] = {}
         self._unspent: list[Spent] = []
-        for record in records:
+        inherited = 0
+        for number, record in enumerate(records):
+            if isinstance(record, RunBegan):
+                inherited = record.inherited
             self._take(record)
+            if number and number == inherited:
+                self._forked()
         for spent in self._unspent:
             self._spend(spent)
         if not self.is_paused:
@@ -143,6 +149,12 @@ class Recalled:
                 self._call(record)
             case _:
                 return
+
+    def _forked(self) -> None:
+        """What was taken over from another run ends here; how that one went on is none of this one's business."""
+        self.close_turn()
+        self.count_anew()
+        self.stopped = self.finished = None
 
     def _spent(self, record: Spent) -> None:
         if not record.call_id:  # for a compaction, which belongs to the turn that comes next

@@ -83,6 +83,8 @@ class _Part:
     said: list[Said] = field(default_factory=list)
     turns: int = 0
     finished: Finished | None = None
+    is_inherited: bool = False
+    """Of a fork: the other run may have come to an end there, this one went on."""
 
 
 class _Replay:
@@ -94,6 +96,7 @@ class _Replay:
         self._tape = MemoryJournal()
         self._known = choice.of(setup, recording.run_id, self._records)
         self._stop_at: int | None = None
+        self._not_an_end = 0
         self._state = self._new_state()
 
     async def report(self) -> ReplayReport:
@@ -106,7 +109,8 @@ class _Replay:
             result = await through(state, self._play)
         except ModelError as error:  # the recorded answers are used up
             failure = error
-        now = [record for _, record in await self._tape.read(state.run.run_id)]
+        taped = await self._tape.read(state.run.run_id)
+        now = [record for number, record in taped if number != self._not_an_end]
         return ReplayReport(
             run_id=state.run.run_id,
             differences=tuple(self._differences(now, from_record, failure)),
@@ -156,6 +160,8 @@ class _Replay:
             state.budget.counted_from = len(state.steps)
             state.nudges.clear()
             result = await drive(state)
+            if part.is_inherited:
+                self._not_an_end = len(await self._tape.read(state.run.run_id))
         assert result is not None
         return result
 
@@ -230,7 +236,11 @@ def _unfinished(call: ToolCall) -> Ended:
 def _parts(records: Sequence[Record]) -> list[_Part]:
     """The run from one end to the next. Where it was only paused, and went on with the same, there was no end."""
     parts = [_Part()]
-    for record in records:
+    inherited = records[0].inherited if records and isinstance(records[0], RunBegan) else 0
+    for number, record in enumerate(records):
+        if inherited and number == inherited + 1:
+            parts[-1].is_inherited = True
+            parts.append(_Part())
         part = parts[-1]
         match record:
             case Said(about=about) if about in (None, GOING_ON):

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from time import time
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from toolroll.errors import JournalRefused
 from toolroll.journal.records import Record, RunBegan
@@ -67,6 +67,15 @@ class Journal(Protocol):
         ...
 
 
+@runtime_checkable
+class Watched(Protocol):
+    """A journal that tells who is at work, without a hand on the run."""
+
+    async def is_held(self, run_id: str, /) -> bool:
+        """Whether somebody drives the run now: another process, or another task of this one."""
+        ...
+
+
 class MemoryJournal:
     """Runs that last as long as the process."""
 
@@ -103,6 +112,10 @@ class MemoryJournal:
     async def release(self, run_id: str, /) -> None:
         """Let somebody else go on with the run."""
         self._held.discard(run_id)
+
+    async def is_held(self, run_id: str, /) -> bool:
+        """Whether somebody drives the run now."""
+        return run_id in self._held
 
 
 def _row(run_id: str, records: Sequence[tuple[float, Record]]) -> RunRow:

@@ -15,6 +15,8 @@ class RunBegan:
     """A run was started: with which model, system prompt and tools (name to fingerprint).
 
     `parent` is the run that this one is a part of; `settings` is what a surface needs to make the same agent again.
+    A fork names the run that it was `forked_from`, and after how many steps of it (`at`); the `inherited` records that
+    follow are copies of that run's own: they happened, and were paid for, there.
     """
 
     model: str
@@ -22,6 +24,9 @@ class RunBegan:
     tools: Mapping[str, str]
     parent: str | None = None
     settings: Mapping[str, object] = field(default_factory=dict)
+    forked_from: str | None = None
+    at: int | None = None
+    inherited: int = 0
     kind: Literal["run_began"] = "run_began"
 
 

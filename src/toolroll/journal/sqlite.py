@@ -87,6 +87,12 @@ class SqliteJournal:
             with self._transaction() as db:
                 db.execute("update runs set holder = null where run_id = ?", (run_id,))
 
+    async def is_held(self, run_id: str, /) -> bool:
+        """Whether somebody drives the run now: another process, or another task of this one."""
+        with self._reading() as db:
+            row = db.execute("select holder from runs where run_id = ?", (run_id,)).fetchone()
+            return row is not None and row[0] is not None and self._own_holder().is_alive(row[0])
+
     def close(self) -> None:
         """Close the file; whatever is still held is free."""
         with self._lock:
@@ -99,18 +105,22 @@ class SqliteJournal:
                 self._holder = None
 
     def _taken(self, db: sqlite3.Connection, run_id: str) -> Tail | None:
-        if self._holder is None:
-            self._holder = Holder(self._path.with_name(f"{self._path.name}.holders"))
+        holder = self._own_holder()
         row = db.execute("select holder from runs where run_id = ?", (run_id,)).fetchone()
         if row is None:
-            begun = (run_id, FORMAT_VERSION, self._clock(), self._holder.name)
+            begun = (run_id, FORMAT_VERSION, self._clock(), holder.name)
             db.execute("insert into runs (run_id, format, began, holder) values (?, ?, ?, ?)", begun)
             return (0, "")
-        if row[0] is not None and self._holder.is_alive(row[0]):
+        if row[0] is not None and holder.is_alive(row[0]):
             return None
         check_format(db, run_id)
-        db.execute("update runs set holder = ? where run_id = ?", (self._holder.name, run_id))
+        db.execute("update runs set holder = ? where run_id = ?", (holder.name, run_id))
         return mended_tail(db, run_id)
+
+    def _own_holder(self) -> Holder:
+        if self._holder is None:
+            self._holder = Holder(self._path.with_name(f"{self._path.name}.holders"))
+        return self._holder
 
     def _write(self, db: sqlite3.Connection, run_id: str, encoded: Sequence[tuple[Record, Encoded]]) -> int:
         number, chain = self._tails[run_id]
