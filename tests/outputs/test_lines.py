@@ -61,6 +61,16 @@ def test_a_line_longer_than_a_block_is_noticed() -> None:
     assert long.has_long_lines
 
 
+@given(
+    st.lists(
+        st.sampled_from([b"short\n", b"a line of forty bytes or somewhat more, say\n", b"", b"\n" * 90]), max_size=9
+    )
+)
+def test_lines_are_counted_alike_whether_long_or_short(pieces: list[bytes]) -> None:
+    """There are two ways to count, chosen by how long the lines were so far."""
+    check(pieces)
+
+
 def test_the_index_is_the_same_on_every_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     counter = LineCounter()
     counter.feed(b"\n" * (BLOCK + 1))

@@ -14,6 +14,9 @@ BLOCK_BYTES: Final = 65_536
 """One block takes 20 microseconds to search, and its number 8 bytes: a ten-thousandth of the file."""
 
 _NUMBER_BYTES: Final = 8
+_LONG_LINE_BYTES: Final = 40
+"""From here on finding line ends one by one (`memchr`, 4 GB/s at 60 bytes a line) is faster than looking at each byte
+as `bytes.count` does before Python 3.13 (2 GB/s). Below, it is slower: at worst thirty times."""
 
 
 class LineCounter:
@@ -26,6 +29,7 @@ class LineCounter:
         """Whether some line is longer than a block."""
         self._before = array("Q", [0])
         self._ends_whole = True
+        self._has_long = False
 
     @property
     def line_count(self) -> int:
@@ -46,7 +50,7 @@ class LineCounter:
         start = 0
         while start < len(data):
             end = min(start + BLOCK_BYTES - self.byte_size % BLOCK_BYTES, len(data))
-            self.ends += data.count(b"\n", start, end)
+            self.ends += self._count(data[start:end])
             self.byte_size += end - start
             start = end
             if self.byte_size % BLOCK_BYTES == 0:
@@ -54,6 +58,12 @@ class LineCounter:
                 self._before.append(self.ends)
         if data:
             self._ends_whole = data.endswith(b"\n")
+
+    def _count(self, block: bytes) -> int:
+        """Line ends, in the way that was right for the block before: lines tend to stay as long as they are."""
+        ends = len(block) - len(block.replace(b"\n", b"")) if self._has_long else block.count(b"\n")
+        self._has_long = len(block) >= _LONG_LINE_BYTES * ends
+        return ends
 
 
 def find_line(data_fd: int, index_fd: int | None, line: int) -> int:

@@ -33,8 +33,8 @@ PART: Final = "part-"
 LOGGER_NAME: Final = "toolroll.outputs"
 
 _NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_BUFFER_BYTES: Final = 1 << 16  # for many small pieces; large ones would only be copied once more
-_TEXT_SLICE_CHARACTERS: Final = 1 << 18  # of a text that is encoded: memory is bounded however long it is
+_BUFFER_BYTES: Final = 1 << 15  # for many small pieces; what a pipe holds (64 KiB) goes by it, not through it
+_TEXT_SLICE_CHARACTERS: Final = 1 << 16  # of a text that is encoded: memory is bounded, and blocks are counted in place
 _NAME_ATTEMPTS: Final = 8  # ids that a test counts may be taken; random ones never are
 
 
