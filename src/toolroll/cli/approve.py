@@ -16,6 +16,7 @@ from toolroll.cli.terminal import Terminal, interruptible
 from toolroll.errors import ToolrollError
 from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, Preview, Reject
 from toolroll.kernel.hunks import original
+from toolroll.safe.limits import APPROVAL_TIMEOUT_S
 
 _WORDS: Final = {"yes": "y", "no": "n", "edit": "e", "all": "a", "hunks": "h", "always": "!", "help": "?"}
 _PAGE_KEYS: Final = "Enter more · v all the rest · b back · n no"
@@ -42,22 +43,41 @@ Answer: TypeAlias = Decision | Literal["all"] | None
 class TerminalApprover:
     """Asks the person at a terminal about each request."""
 
-    def __init__(self, terminal: Terminal, *, environment: Mapping[str, str], memory: Memory | None = None) -> None:
+    def __init__(
+        self,
+        terminal: Terminal,
+        *,
+        environment: Mapping[str, str],
+        memory: Memory | None = None,
+        timeout_s: float = APPROVAL_TIMEOUT_S,
+    ) -> None:
         self._terminal = terminal
+        self._timeout_s = timeout_s
         self._environment = environment
         self._memory = memory
 
     def decide(self, requests: Sequence[ApprovalRequest], /) -> list[Decision]:
-        """One decision for each; blocks until the person has answered. Ctrl-C is raised as KeyboardInterrupt."""
+        """One decision for each; blocks until the person has answered. Ctrl-C is raised as KeyboardInterrupt.
+
+        Where no key is pressed for too long nobody is there: that is a no to this request and to all after it (C30).
+        """
         decisions: list[Decision] = []
-        with interruptible():
-            while len(decisions) < len(requests):
-                answer = self._question(requests, len(decisions)).ask()
-                if answer != "all":
-                    decisions.append(answer)
-                elif self._all_confirmed(requests, len(decisions) + 1):
-                    decisions += [Approve()] * (len(requests) - len(decisions))
+        try:
+            with interruptible(), self._terminal.waiting(self._timeout_s):
+                self._ask_all(requests, decisions)
+        except TimeoutError:
+            told = f"no answer within {self._timeout_s:g} seconds"
+            self._terminal.say(f"There was {told}: that is a no. Set approval_seconds to wait longer.", "warning")
+            decisions += [Reject(told)] * (len(requests) - len(decisions))
         return decisions
+
+    def _ask_all(self, requests: Sequence[ApprovalRequest], decisions: list[Decision]) -> None:
+        while len(decisions) < len(requests):
+            answer = self._question(requests, len(decisions)).ask()
+            if answer != "all":
+                decisions.append(answer)
+            elif self._all_confirmed(requests, len(decisions) + 1):
+                decisions += [Approve()] * (len(requests) - len(decisions))
 
     def _question(self, requests: Sequence[ApprovalRequest], index: int) -> "_Question":
         return _Question(

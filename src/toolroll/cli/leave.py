@@ -67,6 +67,7 @@ def _remembered_or_asked(
     from toolroll.cli.approve import TerminalApprover  # noqa: PLC0415 - as above
     from toolroll.cli.terminal import open_terminal  # noqa: PLC0415 - as above
     from toolroll.home.rules import Identity, RuleBook, workspace_of  # noqa: PLC0415 - as above
+    from toolroll.home.settings import read_settings  # noqa: PLC0415 - as above
 
     workspace = workspace_of(folder)
     memory, policy = None, Policy()
@@ -84,7 +85,9 @@ def _remembered_or_asked(
     terminal = open_terminal(environment, stdin_is_taken=stdin_is_taken)
     if terminal is None:
         return Leave(policy=policy)
-    return Leave(policy=policy, approver=TerminalApprover(terminal, environment=environment, memory=memory))
+    seconds = read_settings(environment).approval_seconds
+    approver = TerminalApprover(terminal, environment=environment, memory=memory, timeout_s=seconds)
+    return Leave(policy=policy, approver=approver)
 
 
 def _tell_unbound(book: "RuleBook") -> None:

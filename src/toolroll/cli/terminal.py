@@ -4,6 +4,7 @@ stdout is not touched: it belongs to the answer of the command.
 """
 
 import os
+import select
 import signal
 import sys
 import termios
@@ -71,6 +72,16 @@ class Terminal:
         colours: Literal["auto"] | None = None if wants_plain() else "auto"
         self.console = Console(file=sys.stderr, color_system=colours, highlight=False, markup=False, emoji=False)
         self._typed = b""
+        self._timeout_s: float | None = None
+
+    @contextmanager
+    def waiting(self, timeout_s: float) -> Iterator[None]:
+        """Inside, a question that nobody answers within that time raises TimeoutError; each has all of it."""
+        before, self._timeout_s = self._timeout_s, timeout_s
+        try:
+            yield
+        finally:
+            self._timeout_s = before
 
     @property
     def size(self) -> tuple[int, int]:
@@ -107,6 +118,7 @@ class Terminal:
 
     def _read_line(self) -> bytes | None:
         while b"\n" not in self._typed:
+            self._wait()
             more = os.read(self.input_fd, _READ_BYTES)
             if not more:
                 sys.stderr.write("\n")  # Ctrl-D leaves the cursor behind the prompt
@@ -115,3 +127,8 @@ class Terminal:
             self._typed += more
         line, _, self._typed = self._typed.partition(b"\n")
         return line
+
+    def _wait(self) -> None:
+        if self._timeout_s is not None and not select.select([self.input_fd], [], [], self._timeout_s)[0]:
+            sys.stderr.write("\n")
+            raise TimeoutError
