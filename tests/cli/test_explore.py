@@ -1,16 +1,19 @@
 """`toolroll explore`: what it takes, what it tells, and what it leaves, in this process and without a terminal."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.project import Calling, Project
+from tests.cli.project import Calling, Project, environment
 from tests.packs.research.hub import REPOSITORY, TOKEN, Hub
 
 from toolroll.agent.events import Retrying, StepStarted, TextArrived, Warned
+from toolroll.cli.exploration import Asked
 from toolroll.cli.explore import context_of
 from toolroll.cli.exploring import PlainListener, summary
-from toolroll.errors import FileTooLarge
+from toolroll.errors import FileTooLarge, UsageError
 from toolroll.kernel.context import utc_now
 from toolroll.kernel.events import StateChanged
 from toolroll.packs.research.exploration import Explored
@@ -222,3 +225,46 @@ def test_R12_the_end_names_cost_sources_and_who_did_not_search() -> None:
         "· 1 sources",
         "  1. Sun <https://example.com/>",
     ]
+
+
+def test_D2_R22_an_exploration_that_failed_on_its_way_is_gone_on_with(project: Project) -> None:
+    reading, gone = {"text": "I read.", "calls": [READ]}, {"error": {"code": "quota", "message": "Gone."}}
+    failed = project.call("explore", IDEA, "--ideas", "kept", "--model", project.script(reading, gone))
+    assert failed.returncode == 1
+    told = "Go on with: toolroll runs resume "
+    [run_id] = [line.removeprefix(told) for line in failed.stderr.splitlines() if line.startswith(told)]
+    assert not (project.root / "kept").exists()
+    asked = project.call("runs", "resume", run_id, "--prompt", "Faster.")
+    assert (asked.returncode, "as it was begun" in asked.stderr) == (2, True)
+    done = project.call("runs", "resume", run_id, "--model", project.script("Not said again.", "# Roofs"))
+    kept = project.root / "kept" / f"{today()}-solar-roofs" / "research.md"
+    assert (done.returncode, done.stdout, kept.read_text()) == (0, f"{kept}\n", "# Roofs\n")
+    [entry] = json.loads(kept.with_name("exploration-log.json").read_text())
+    assert (entry["runs"], entry["steps"]) == ([run_id], 2)
+
+
+def test_D2_an_exploration_of_another_folder_is_not_gone_on_with(
+    project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="begun in another folder"):
+        Asked.again(
+            {"idea": IDEA, "mode": "business", "model": "x", "folder": str(project.root / "no"), "kind": "explore"}
+        )
+
+
+INTERRUPTED = """
+import signal, sys, toolroll.cli.exploration as exploration
+from toolroll.cli.main import main
+exploration._tell = lambda *_: signal.raise_signal(signal.SIGINT)
+main()
+"""
+
+
+def test_S2_ctrl_c_keeps_what_was_explored(project: Project) -> None:
+    command = [sys.executable, "-c", INTERRUPTED, "explore", IDEA, "--model", project.script("# Roofs")]
+    known = environment(project.home)
+    done = subprocess.run(command, env=known, cwd=project.root, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert "Go on with: toolroll runs resume " in done.stderr
+    assert document(project).read_text() == "# Roofs\n"

@@ -15,11 +15,13 @@ from tests.packs.search.services import Services
 
 from toolroll import ScriptedModel
 from toolroll.errors import ContentRefused, FileMissing, RequestRefused, UsageError
+from toolroll.journal.records import RunBegan
+from toolroll.journal.sqlite import SqliteJournal
 from toolroll.kernel.conversation import AssistantMessage, TextBlock, UserMessage
 from toolroll.kernel.usage import Usage
 from toolroll.models.model import ModelRequest, ModelResponse
 from toolroll.models.scripted import Call, Line
-from toolroll.packs.research.exploration import Explored, Wish, explore, plan
+from toolroll.packs.research.exploration import Explored, Job, Wish, explore, plan
 from toolroll.packs.research.frameworks import Framework, framework_of
 from toolroll.packs.research.local import LocalSource
 from toolroll.packs.research.source import ResearchSource
@@ -290,3 +292,44 @@ async def test_R6_R22_a_thousand_ideas_and_an_exploration_cost_little(source: Lo
 async def services() -> Any:
     async with Services() as running:
         yield running
+
+
+async def test_D2_R24_a_job_that_was_cut_off_goes_on_and_pays_nothing_twice(
+    source: LocalSource, tmp_path: Path
+) -> None:
+    journal = SqliteJournal(tmp_path / "runs.db")
+    job = Job.new(clock=ticking())
+    given: dict[str, Any] = {"wish": {"is_two_phase": True}, "journal": journal, "job": job, "clock": ticking()}
+    with pytest.raises(RequestRefused):
+        await explored(source, ["- a note", RequestRefused("gone")], **given)
+    kept = [record.settings for _, record in await journal.read(job.runs[0]) if isinstance(record, RunBegan)]
+    assert Job.again(kept[0]) == job
+    done = await explored(source, ["# Roofs\n\nFrom the notes."], **given)  # the notes are not asked for again
+    assert done.content == "# Roofs\n\nFrom the notes.\n"
+    [entry] = await log_of(source)
+    assert (entry["notes"], entry["runs"]) == ("- a note", list(job.runs))
+    again = await explored(source, [], **given)  # cut off after the last word was written: nothing is left to do
+    assert (again.content, len(await log_of(source))) == (done.content, 1)
+    journal.close()
+
+
+async def test_D2_R12_sources_of_a_run_that_was_over_are_known_again(
+    source: LocalSource, services: Services, tmp_path: Path
+) -> None:
+    journal = SqliteJournal(tmp_path / "runs.db")
+    put(source, OLD, "# Roofs\n\nOld.[^1]\n\n[^1]: [Old](<https://example.com/old>), found 2025-01-01\n")
+    given: dict[str, Any] = {"wish": {"is_update": True}, "journal": journal, "job": Job.new(clock=ticking())}
+    script: list[Line] = [Call("web_search", {"query": "sun"}), "Rates rose. ![x](https://evil.example/?q=1)"]
+    first = await explored(source, script, environment=services.settings, **given)
+    again = await explored(source, [], environment=services.settings, **given)
+    assert again.content == first.content
+    assert again.content.count("## Update") == 1
+    assert again.entry is not None
+    assert [one["url"] for one in again.entry.sources] == [url for _, url, _ in services.found]
+    journal.close()
+
+
+@pytest.mark.parametrize("kept", [{}, {"job": 1}, {"job": {"id": "a", "started": "2025-01-01", "runs": ["b"]}}])
+def test_D2_a_run_that_names_no_exploration_cannot_be_gone_on_with(kept: dict[str, object]) -> None:
+    with pytest.raises(UsageError, match="which exploration"):
+        Job.again(kept)
