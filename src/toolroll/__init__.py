@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from toolroll.models.recording import RecordingModel as RecordingModel
     from toolroll.models.replay import ReplayModel as ReplayModel
     from toolroll.models.scripted import ScriptedModel as ScriptedModel
+    from toolroll.packs.research.exploring import generate_research as generate_research
 
 _HOMES = {
     "Agent": "agent.agent",
@@ -83,6 +84,7 @@ _HOMES = {
     "cost_over": "agent.stop",
     "deadline": "agent.stop",
     "define_tool": "kernel.define",
+    "generate_research": "packs.research.exploring",
     "generate_text": "agent.agent",
     "replay": "agent.replay",
     "step_count_is": "agent.stop",

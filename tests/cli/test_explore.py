@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.project import Calling, Project, environment
+from tests.cli.project import Calling, Project
+from tests.cli.pseudo import environment
 from tests.packs.research.hub import REPOSITORY, TOKEN, Hub
 
 from toolroll.agent.events import Retrying, StepStarted, TextArrived, Warned
