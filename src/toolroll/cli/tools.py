@@ -1,5 +1,6 @@
 """`toolroll tools`: what tools there are, and what a model is told about each."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -57,6 +58,15 @@ def _listed(packs: tuple[str, ...], sources: tuple[str, ...]) -> list[Group]:
         (pack.name, pack.summary, [_line(one.name, one.effect, one.summary) for one in pack.tools]) for pack in chosen
     ]
     return [*groups, *map(_from_source, sources)]
+
+
+def entries_text(entries: "Sequence[Entry]") -> str:
+    """Tools with their effect and the first sentence about them, by where they are from."""
+    groups: dict[str, list[Line]] = {}
+    for entry in entries:
+        tool = entry.tool
+        groups.setdefault(entry.origin, []).append(_line(tool.name, tool.effect, _first_sentence(tool.description)))
+    return "\n\n".join(_group_text(origin, "", lines) for origin, lines in groups.items())
 
 
 def _from_source(source: str) -> Group:

@@ -1,0 +1,174 @@
+"""A chat at the terminal: messages in, answers told as they come, until the person leaves (S1)."""
+
+import os
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from toolroll.cli.chat.commands import Commands
+from toolroll.cli.chat.input import LineInput, line_input
+from toolroll.cli.chat.mentions import Outgoing, names, with_files
+from toolroll.cli.chat.past import Past
+from toolroll.cli.chat.stopping import Stopping
+from toolroll.cli.chat.suggesting import Names, Suggesting
+from toolroll.cli.chat.words import Command, Unknown, parse_command, without_escapes
+from toolroll.cli.making import open_journal
+from toolroll.cli.session import DONE, Session
+from toolroll.cli.telling import Teller, teller_for
+from toolroll.errors import ModelError, ToolrollError
+from toolroll.models.catalog import ALIASES
+from toolroll.safe.text import one_line, terminal_safe
+
+if TYPE_CHECKING:
+    from toolroll.agent.result import RunResult
+    from toolroll.cli.chat.talk import About, Note, Talk
+    from toolroll.journal.sqlite import SqliteJournal
+
+PROMPT: Final = "> "
+AGAIN: Final = "Arrow-up brings your message back."
+MAX_NAME_CHARACTERS: Final = 60
+
+Opens = Callable[["SqliteJournal"], AbstractAsyncContextManager["Talk"]]
+
+
+def run_chat(session: Session, opens: Opens) -> int:
+    """Chat until the person leaves; the exit code. `opens` gives the application that answers."""
+    import asyncio  # noqa: PLC0415 - five interpreter starts: not for --help
+
+    return asyncio.run(_chatted(session, opens))
+
+
+async def _chatted(session: Session, opens: Opens) -> int:
+    journal = open_journal(os.environ)
+    try:
+        async with opens(journal) as talk:
+            return await Chat(session, talk, journal).run()
+    finally:
+        journal.close()
+
+
+class Chat:
+    """One chat."""
+
+    def __init__(self, session: Session, talk: "Talk", journal: "SqliteJournal") -> None:
+        self._session, self._talk = session, talk
+        self._commands = Commands(session, talk, journal, self._send)
+        self._lines = self._opened()
+        self._stopping = Stopping()
+
+    def _opened(self) -> LineInput:
+        about = self._talk.about
+        lines = line_input(
+            self._session,
+            past=Past.of_user(about.name, os.environ),
+            suggesting=Suggesting(
+                commands=self._commands.known,
+                arguments={"model": tuple(ALIASES)},
+                names=None if about.workspace is None else Names(workspace=about.workspace),
+            ),
+        )
+        assert lines is not None  # `check_terminal` has looked
+        return lines
+
+    async def run(self) -> int:
+        """Message after message; the exit code."""
+        _say(_greeting(self._talk.about))
+        with self._stopping.listening():
+            while (text := await self._lines.read(PROMPT)) is not None:
+                if not await self._take(text):
+                    break
+        return DONE
+
+    async def _take(self, text: str) -> bool:
+        """Whether the chat goes on after this."""
+        match parse_command(text, self._commands.known):
+            case None:
+                if text.strip():
+                    await self._told(self._send(text))
+            case Unknown(name=name, nearest=nearest):
+                meant = f"Did you mean /{nearest}?" if nearest else "See /help."
+                self._session.fail("usage", f"There is no command /{name}. {meant}")
+            case Command(name="exit"):
+                return False
+            case Command(name=name, rest=rest):
+                await self._told(self._commands.do(name, rest))
+        return True
+
+    async def _told(self, work: Awaitable[None]) -> None:
+        """Do it; what goes wrong is told, and the chat goes on."""
+        try:
+            await work
+        except ToolrollError as error:
+            self._session.fail(error.code, error.message)
+        except click.ClickException as error:
+            self._session.fail("usage", error.format_message())
+
+    async def _send(self, text: str) -> None:
+        about = self._talk.about
+        message = Outgoing(text=without_escapes(text))
+        if about.workspace is not None:
+            message = await with_files(text, about.workspace)
+        for name in names(message.files):
+            _say(f"· attached {name}")
+        result = await self._answered(partial(self._talk.say, message))
+        while result is not None and self._wants_more(result):
+            result = await self._answered(self._talk.go_on)
+
+    async def _answered(
+        self, work: "Callable[[Teller, Note], Awaitable[RunResult[object] | None]]"
+    ) -> "RunResult[object] | None":
+        """The end of one run, told; None where it broke off, or where nothing ran."""
+        import asyncio  # noqa: PLC0415 - who waits for this has loaded it
+
+        teller = teller_for(self._session, model=self._talk.about.model)
+        try:
+            with self._stopping.answering():
+                result = await work(teller, self._stopping.note)
+        except ModelError as error:
+            teller.close()
+            self._tell_failure(teller, error)
+            return None
+        except (asyncio.CancelledError, KeyboardInterrupt):
+            await self._stopping.settled()
+            teller.close()
+            self._tell_end(teller)
+            return None
+        if result is not None:
+            teller.end(result)
+        return result
+
+    def _tell_failure(self, teller: Teller, error: ModelError) -> None:
+        """In one line where the model has said nothing; else with what there is."""
+        told = type(error)(f"{error.message} {AGAIN}")
+        result = self._stopping.result
+        if result is None or not result.steps:
+            self._session.fail(told.code, told.message)
+        else:
+            teller.end(result, told)
+
+    def _tell_end(self, teller: Teller) -> None:
+        result = self._stopping.result
+        if result is None:
+            _say("Interrupted.")
+        else:
+            teller.end(result)
+
+    def _wants_more(self, result: "RunResult[object]") -> bool:
+        from toolroll.cli.code import wants_more  # noqa: PLC0415 - which imports this for a chat
+
+        try:
+            return wants_more(self._session, result)
+        except KeyboardInterrupt:
+            return False
+
+
+def _greeting(about: "About") -> str:
+    where = "" if about.workspace is None else f" in {about.workspace.root}"
+    return f"toolroll {about.name}{where}, with {one_line(about.model, MAX_NAME_CHARACTERS)}\n{about.first}"
+
+
+def _say(text: str) -> None:
+    click.echo(click.style(terminal_safe(text), dim=True), err=True)

@@ -1,0 +1,146 @@
+"""What the commands of a chat do: each calls what its twin in the shell calls."""
+
+import shlex
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import click
+
+from toolroll.cli.terminal import interruptible
+from toolroll.errors import UsageError
+
+if TYPE_CHECKING:
+    from toolroll.cli.chat.talk import Talk
+    from toolroll.cli.session import Session
+    from toolroll.journal.sqlite import SqliteJournal
+
+COMMANDS: Final[Mapping[str, str]] = {
+    "help": "what can be written here",
+    "undo": "take back the latest change, or CHANGE; it is shown first",
+    "redo": "make a change again that was undone",
+    "model": "which model answers; with NAME, another one from now on",
+    "context": "how full the model's window is, and of what",
+    "tools": "the tools it has, and what they may do",
+    "policy": "what runs unasked here",
+    "export": "write this chat to FILE",
+    "new": "begin anew, with TEXT if there is one",
+    "exit": "leave (or Ctrl-D)",
+}
+"""All commands, with what each does."""
+
+IN_A_PROJECT: Final = ("undo", "redo", "policy")
+"""Those that need a folder that files are changed in."""
+
+_KEYS: Final = """\
+Enter sends, Alt-Enter or a \\ at the end of a line begins a new one; what is pasted stays one message.
+Tab completes commands and @paths. Arrow-up brings back what you wrote before.
+Ctrl-C stops an answer, or clears the line; twice on an empty line it leaves, as Ctrl-D does.
+@path attaches a file, @"a path" one with blanks; \\@ is an @ that attaches nothing."""
+
+Send: TypeAlias = Callable[[str], Awaitable[None]]
+
+
+class Commands:
+    """The commands of one chat."""
+
+    def __init__(self, session: "Session", talk: "Talk", journal: "SqliteJournal", send: Send) -> None:
+        self._session, self._talk, self._journal, self._send = session, talk, journal, send
+        self._does: dict[str, Callable[[str], Awaitable[None]]] = {
+            "help": self._help,
+            "undo": self._undo,
+            "redo": self._redo,
+            "model": self._model,
+            "context": self._context,
+            "tools": self._tools,
+            "policy": self._policy,
+            "export": self._export,
+            "new": self._new,
+        }
+
+    @property
+    def known(self) -> dict[str, str]:
+        """The commands that there are here."""
+        is_project = self._talk.about.workspace is not None
+        return {name: about for name, about in COMMANDS.items() if is_project or name not in IN_A_PROJECT}
+
+    async def do(self, name: str, rest: str) -> None:
+        """Do what is meant by one of them; what goes wrong is raised."""
+        await self._does[name](rest)
+
+    async def _help(self, _rest: str) -> None:
+        known = self.known
+        width = max(map(len, known)) + 3
+        lines = [f"/{name}".ljust(width) + about for name, about in known.items()]
+        self._session.write("\n".join([*lines, "", _KEYS]))
+
+    async def _undo(self, rest: str) -> None:
+        from toolroll.cli.history import undo  # noqa: PLC0415 - each command brings its own when it is used
+
+        self._shell(undo, rest)
+
+    async def _redo(self, rest: str) -> None:
+        from toolroll.cli.history import redo  # noqa: PLC0415 - as above
+
+        self._shell(redo, rest)
+
+    async def _policy(self, rest: str) -> None:
+        from toolroll.cli.policy import list_rules  # noqa: PLC0415 - as above
+
+        self._shell(list_rules, rest)
+
+    def _shell(self, command: click.Command, rest: str) -> None:
+        """Run a command of the shell in this project; it answers as it does there, and Ctrl-C ends it alone."""
+        workspace = self._talk.about.workspace
+        assert workspace is not None
+        arguments = [*_split(rest), "--root", str(workspace.root)]
+        try:
+            with self._context_of(command, arguments) as context, interruptible():
+                command.invoke(context)
+        except KeyboardInterrupt:
+            click.echo("\nNothing was done.", err=True)
+        except click.exceptions.Exit:  # of --help, which has been shown
+            return
+
+    def _context_of(self, command: click.Command, arguments: list[str]) -> AbstractContextManager[click.Context]:
+        # With a session of its own: a --json is for this command alone.
+        parent, own = click.get_current_context(), replace(self._session)
+        context: click.Context = command.make_context(command.name, arguments, parent=parent, obj=own)
+        return context
+
+    async def _model(self, rest: str) -> None:
+        if rest:
+            await self._talk.use_model(rest)
+        self._session.write(f"model: {self._talk.about.model}")
+
+    async def _context(self, _rest: str) -> None:
+        from toolroll.cli.context import show_context  # noqa: PLC0415 - as above
+
+        runs = self._talk.about.conversation.run_ids
+        if not runs:
+            raise UsageError("Nothing was said yet, so the model's window is empty.")
+        show_context(self._session, await self._journal.read(runs[-1]))
+
+    async def _tools(self, _rest: str) -> None:
+        from toolroll.cli.tools import entries_text  # noqa: PLC0415 - as above
+
+        self._session.write(entries_text(self._talk.about.tools))
+
+    async def _export(self, rest: str) -> None:
+        from toolroll.cli.chat.exporting import export  # noqa: PLC0415 - as above
+
+        self._session.write(f"Written to {export(self._talk.about, rest)}.")
+
+    async def _new(self, rest: str) -> None:
+        self._talk.forget()
+        click.echo("· A new chat begins.", err=True)
+        if rest:
+            await self._send(rest)
+
+
+def _split(rest: str) -> list[str]:
+    try:
+        return shlex.split(rest)
+    except ValueError:
+        raise UsageError(f"A quotation mark is not closed: {rest}") from None

@@ -1,0 +1,122 @@
+"""Messages from the keyboard: with a line editor at a terminal, line by line where everything shall be plain."""
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, Protocol
+
+import click
+
+from toolroll.cli.chat.words import MAX_MESSAGE_CHARACTERS, TOO_LONG, made_safe
+from toolroll.cli.terminal import Terminal, interruptible, open_terminal
+from toolroll.errors import UsageError
+from toolroll.safe.text import terminal_safe
+
+if TYPE_CHECKING:
+    from prompt_toolkit.shortcuts import PromptSession
+
+    from toolroll.cli.chat.past import Past
+    from toolroll.cli.chat.suggesting import Suggesting
+    from toolroll.cli.session import Session
+
+MORE: Final = "\\"
+"""At the end of a line: the message goes on in the next one."""
+PRESSES_TO_LEAVE: Final = 2
+
+
+NO_TERMINAL: Final = (
+    "There is no {what}, and no terminal to chat at. Write it behind the command{more}, or start this at a terminal."
+)
+
+
+def check_terminal(session: "Session", *, what: str, more: str = "") -> None:
+    """UsageError where nobody can chat: no terminal, or an answer for a program is wanted."""
+    if session.json:
+        raise UsageError(f"--json is for one {what}: write it behind the command. A chat is for people.")
+    if open_terminal(os.environ) is None:
+        raise UsageError(NO_TERMINAL.format(what=what, more=more))
+
+
+class _Reads(Protocol):
+    async def read(self, prompt: str) -> str | None: ...
+
+
+class LineInput:
+    """Reads messages. Enter sends; Alt-Enter, or a backslash at the end of a line, begins a new line.
+
+    What is pasted stays one message. Ctrl-C clears the line, and pressed twice on an empty one it leaves, as Ctrl-D
+    does.
+    """
+
+    def __init__(self, reads: _Reads) -> None:
+        self._reads = reads
+
+    async def read(self, prompt: str) -> str | None:
+        """The next message, with all spelled out in it that cannot be seen; None when the person leaves."""
+        while (text := await self._reads.read(prompt)) is not None:
+            safe = made_safe(text)
+            if len(safe) <= MAX_MESSAGE_CHARACTERS:
+                return safe
+            _warn(TOO_LONG.format(count=len(safe)))
+        return None
+
+
+def line_input(
+    session: "Session",
+    *,
+    past: "Past | None" = None,
+    suggesting: "Suggesting | None" = None,
+    environment: Mapping[str, str] = os.environ,
+) -> LineInput | None:
+    """What reads from the person at the terminal; None where nobody sits there."""
+    terminal = open_terminal(environment)
+    if terminal is None:
+        return None
+    return LineInput(_Plain(terminal) if session.plain else _Edited(past, suggesting))
+
+
+class _Edited:
+    """The line editor; it is made when the first message is read."""
+
+    def __init__(self, past: "Past | None", suggesting: "Suggesting | None") -> None:
+        self._past, self._suggesting = past, suggesting
+        self._session: PromptSession[str] | None = None
+
+    async def read(self, prompt: str) -> str | None:
+        if self._session is None:
+            from toolroll.cli.chat.toolkit import editor  # noqa: PLC0415 - 0.4 s: only for who chats
+
+            self._session = editor(past=self._past, suggesting=self._suggesting, warn=_warn)
+        try:
+            return await self._session.prompt_async(prompt)
+        except EOFError:
+            return None
+
+
+class _Plain:
+    """The terminal's own lines: nothing is drawn but what is typed."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
+
+    async def read(self, prompt: str) -> str | None:
+        presses = 0
+        while presses < PRESSES_TO_LEAVE:
+            try:
+                with interruptible():
+                    return self._message(prompt)
+            except KeyboardInterrupt:
+                presses += 1
+                click.echo("", err=True)
+        return None
+
+    def _message(self, prompt: str) -> str | None:
+        lines: list[str] = []
+        while (line := self._terminal.ask(prompt)) is not None:
+            lines.append(line.removesuffix(MORE))
+            if not line.endswith(MORE):
+                return "\n".join(lines)
+        return None
+
+
+def _warn(text: str) -> None:
+    click.echo(f"Note: {terminal_safe(text)}", err=True)

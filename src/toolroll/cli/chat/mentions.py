@@ -1,0 +1,158 @@
+"""Files that a message mentions with `@path`: read through the workspace and attached, or told of before it is sent."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from toolroll.cli.chat.words import Mention, find_mentions, without_escapes
+from toolroll.errors import FileMissing, PathRefused, ToolrollError, UsageError
+from toolroll.packs.code.wording import listing_text, page_of
+from toolroll.safe.names import RelativePath, shown
+from toolroll.workspace.listing import list_folder
+from toolroll.workspace.reading import read_lines
+
+if TYPE_CHECKING:
+    from toolroll.packs.code.seen import Span
+    from toolroll.workspace.workspace import Workspace
+
+MAX_ATTACHED: Final = 20
+MAX_ATTACHED_BYTES: Final = 200_000
+"""Of all that one message brings along: about 50,000 tokens, a quarter of a usual window."""
+
+_FILE_ENDING: Final = re.compile(
+    r".\.(?:bat|c|cc|cfg|cpp|cs|css|csv|go|h|hpp|html?|ini|ipynb|java|jpe?g|js|json|jsx|kt|lock|lua|md|mjs|pdf|php|png|"
+    r"ps1|pyi?|rb|rs|rst|scss|sh|sql|svg|swift|tex|toml|tsx?|txt|vue|xml|ya?ml)",
+    re.IGNORECASE,
+)
+"""What is no attribute (`@app.route`) but the end of a file's name: a missing one of these is a mistake to be told."""
+
+_MARK: Final = "[attached by the user: {name}]"
+_END: Final = "[end of {name}]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attached:
+    """One file as the model is shown it; `hash`, `lines` and `seen` say what it then knows of it."""
+
+    path: str
+    text: str
+    hash: str = ""
+    lines: int = 0
+    seen: "tuple[Span, ...]" = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outgoing:
+    """A message as it goes to the model."""
+
+    text: str
+    files: tuple[Attached, ...] = ()
+
+
+async def with_files(text: str, workspace: "Workspace") -> Outgoing:
+    """The message with the files that it mentions behind it.
+
+    A file that is missing, denied, binary or too large is an error, and so nothing is sent. What names no file and does
+    not look like one (`@decorator`) is left alone.
+    """
+    files: dict[str, Attached] = {}
+    for mention in find_mentions(text):
+        found = await _attached(mention, workspace)
+        if found is not None:
+            files.setdefault(found.path, found)
+    _check(list(files.values()))
+    plain = without_escapes(text)
+    return Outgoing(text="\n\n".join([plain, *map(_marked, files.values())]), files=tuple(files.values()))
+
+
+def _check(files: list[Attached]) -> None:
+    size = sum(len(one.text.encode("utf-8", "surrogatepass")) for one in files)
+    if len(files) > MAX_ATTACHED or size > MAX_ATTACHED_BYTES:
+        raise UsageError(
+            f"{len(files)} files with {size:,} bytes are mentioned, and a message takes {MAX_ATTACHED} files with "
+            f"{MAX_ATTACHED_BYTES:,} bytes. Mention fewer; the model can read the others itself."
+        )
+
+
+def _marked(one: Attached) -> str:
+    # No line of a file can pass for the end: each begins with its number.
+    name = shown(one.path)
+    return f"{_MARK.format(name=name)}\n{one.text}\n{_END.format(name=name)}"
+
+
+async def _attached(mention: Mention, workspace: "Workspace") -> Attached | None:
+    path = _path(mention, workspace)
+    if path is None:
+        return None
+    try:
+        return await _read(path, workspace)
+    except ToolrollError as error:
+        raise _told(error) from None
+
+
+def _told(error: ToolrollError) -> UsageError:
+    return UsageError(f"{error.message} Nothing was sent. Write \\@ for an @ that means no file.")
+
+
+def _path(mention: Mention, workspace: "Workspace") -> RelativePath | None:
+    """The path that is meant; None where it is none. An error where it is one, and there is nothing to be read."""
+    problem: ToolrollError | None = None
+    for spelling in mention.spellings:
+        try:
+            path = workspace.path(spelling.removeprefix("./").removesuffix("/"))
+            _check_allowed(path, workspace)
+            workspace.status(path)
+        except (FileMissing, PathRefused) as error:
+            problem = error
+        except ToolrollError as error:  # it is there and may not be read, or it is a link that leads out
+            raise _told(error) from None
+        else:
+            return path
+    if problem is not None and (mention.is_quoted or _looks_like_a_file(mention.name, workspace)):
+        raise _told(problem)
+    return None
+
+
+def _check_allowed(path: RelativePath, workspace: "Workspace") -> None:
+    """What is denied is told to the person in other words than to a model."""
+    if why := workspace.why_denied(path):
+        raise UsageError(f"Path '{shown(str(path))}' {why}.")
+
+
+def _looks_like_a_file(name: str, workspace: "Workspace") -> bool:
+    """Whether a name that nothing has is meant for a file: by its ending, its folder, or the way it leads out."""
+    folder, slash, last = name.rpartition("/")
+    if _FILE_ENDING.fullmatch(last, max(last.rfind(".") - 1, 0)):
+        return True
+    if not slash:
+        return False
+    first = folder.partition("/")[0]
+    return first in {"", "~", "."} or ".." in folder.split("/") or _is_folder(first, workspace)
+
+
+def _is_folder(name: str, workspace: "Workspace") -> bool:
+    try:
+        return workspace.status(workspace.path(name)).kind == "folder"
+    except ToolrollError:
+        return False
+
+
+async def _read(path: RelativePath, workspace: "Workspace") -> Attached:
+    import asyncio  # noqa: PLC0415 - who waits for this has loaded it
+
+    status = workspace.status(path)
+    if status.kind == "folder":
+        listing = await list_folder(workspace, path)
+        return Attached(path=str(path), text=listing_text(listing, f"{path}/"))
+    reading = await asyncio.to_thread(read_lines, workspace, path)
+    page = page_of(reading)
+    return Attached(
+        path=str(status.resolved), text=page.text, hash=reading.hash, lines=reading.total_lines, seen=page.seen
+    )
+
+
+def names(files: tuple[Attached, ...]) -> Iterator[str]:
+    """The files in words for the person, one by one."""
+    for one in files:
+        yield f"{shown(one.path)} ({one.lines:,} lines)" if one.hash else f"{shown(one.path)}/"

@@ -1,0 +1,75 @@
+"""Ctrl-C in a chat: it stops the answer that is being given, and nothing else."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from toolroll.agent.result import RunResult
+    from toolroll.agent.state import RunState
+
+
+class Stopping:
+    """Watches for Ctrl-C. The first one lets calls that run finish; where none does, and the second, end it at once."""
+
+    def __init__(self) -> None:
+        self._task: asyncio.Task[object] | None = None
+        self._state: RunState | None = None
+        self._presses = 0
+
+    @property
+    def result(self) -> "RunResult[object] | None":
+        """What the run has come to that was noted last."""
+        return None if self._state is None else self._state.result
+
+    def note(self, state: "RunState") -> None:
+        """This is the run that is stopped next."""
+        self._state = state
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Inside, Ctrl-C ends no process."""
+        import asyncio  # noqa: PLC0415 - five interpreter starts: who gets here runs a loop
+
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, self._interrupt)
+        try:
+            yield
+        finally:
+            loop.remove_signal_handler(signal.SIGINT)
+
+    @contextmanager
+    def answering(self) -> Iterator[None]:
+        """Inside, Ctrl-C is about this answer: CancelledError is raised here."""
+        import asyncio  # noqa: PLC0415 - as above
+
+        self._task, self._state, self._presses = asyncio.current_task(), None, 0
+        try:
+            yield
+        finally:
+            self._task = None
+
+    async def settled(self) -> None:
+        """Take a cancellation as done: the task that was cancelled is the chat's own, and goes on."""
+        import asyncio  # noqa: PLC0415 - as above
+
+        task = asyncio.current_task()
+        assert task is not None
+        while task.cancelling():
+            task.uncancel()
+
+    def _interrupt(self) -> None:
+        self._presses += 1
+        state = self._state
+        if self._task is None:
+            return
+        if state is not None and self._presses == 1 and state.started:
+            state.stop_requested = True
+            click.echo("Stopping when the running calls are done. Ctrl-C again stops at once.", err=True)
+        else:
+            self._task.cancel()

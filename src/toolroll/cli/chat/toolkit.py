@@ -1,0 +1,181 @@
+"""The line editor of a chat, made of prompt_toolkit. Imported by a session alone: it takes ten interpreter starts."""
+
+import os
+import sys
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from contextlib import contextmanager
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING, Final
+
+from prompt_toolkit.application import get_app, run_in_terminal
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.data_structures import Size
+from prompt_toolkit.document import Document
+from prompt_toolkit.filters import Condition, completion_is_selected
+from prompt_toolkit.history import History
+from prompt_toolkit.input.defaults import create_input
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.keys import Keys
+from prompt_toolkit.output.color_depth import ColorDepth
+from prompt_toolkit.output.vt100 import Vt100_Output
+from prompt_toolkit.shortcuts import CompleteStyle, PromptSession
+
+from toolroll.cli.chat.words import MAX_MESSAGE_CHARACTERS, TOO_LONG, made_safe
+from toolroll.errors import ToolrollError
+
+if TYPE_CHECKING:
+    from toolroll.cli.chat.past import Past
+    from toolroll.cli.chat.suggesting import Suggesting, Suggestion
+
+CONTINUED: Final = "· "
+LEAVE_HINT: Final = "Press Ctrl-C again to leave."
+MENU_ROWS: Final = 6
+
+
+def editor(
+    *, past: "Past | None", suggesting: "Suggesting | None", warn: Callable[[str], None]
+) -> "PromptSession[str]":
+    """What reads one message after the other from the terminal, and shows it on stderr."""
+    return PromptSession(
+        input=create_input(sys.stdin),
+        output=_output(),
+        multiline=True,
+        prompt_continuation=CONTINUED,
+        key_bindings=_Keys(warn).bindings,
+        history=None if past is None else _History(past, warn),
+        completer=None if suggesting is None else _Completer(suggesting),
+        complete_style=CompleteStyle.COLUMN,
+        complete_while_typing=suggesting is not None,
+        reserve_space_for_menu=MENU_ROWS if suggesting is not None else 0,
+        enable_history_search=False,
+        enable_system_prompt=False,
+        enable_suspend=False,
+        enable_open_in_editor=False,
+        mouse_support=False,
+    )
+
+
+def _output() -> Vt100_Output:
+    # Without asking where the cursor is: the answer may come when somebody else reads the keyboard, as typed letters.
+    return Vt100_Output(
+        sys.stderr, _size, term=os.environ.get("TERM"), default_color_depth=ColorDepth.from_env(), enable_cpr=False
+    )
+
+
+def _size() -> Size:
+    columns, rows = get_terminal_size()
+    return Size(rows=rows, columns=columns)
+
+
+class _History(History):
+    """What was written before; what cannot be kept is told once, and the chat goes on."""
+
+    def __init__(self, past: "Past", warn: Callable[[str], None]) -> None:
+        super().__init__()
+        self._past: Past | None = past
+        self._warn = warn
+
+    def load_history_strings(self) -> Iterable[str]:
+        """The newest first."""
+        found: list[str] = []
+        with self._told():
+            found = [] if self._past is None else self._past.texts()
+        return reversed(found)
+
+    def store_string(self, string: str) -> None:
+        """Keep one more."""
+        with self._told():
+            if self._past is not None:
+                self._past.add(string)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except ToolrollError as error:
+            self._past = None
+            self._warn(f"What you write is not kept for the arrow keys: {error.message}")
+
+
+class _Completer(Completer):
+    """Suggestions, looked up beside the event loop: a key never waits for them."""
+
+    def __init__(self, suggesting: "Suggesting") -> None:
+        self._suggesting = suggesting
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:  # noqa: ARG002 - its shape
+        """What may be meant."""
+        return map(_completion, self._suggesting.suggest(document.text_before_cursor))
+
+    async def get_completions_async(
+        self,
+        document: Document,
+        complete_event: CompleteEvent,  # noqa: ARG002 - its shape
+    ) -> AsyncGenerator[Completion, None]:
+        """The same from a thread."""
+        import asyncio  # noqa: PLC0415 - who waits for this has loaded it
+
+        try:
+            found = await asyncio.to_thread(self._suggesting.suggest, document.text_before_cursor)
+        except ToolrollError:  # a folder that cannot be listed has nothing to suggest
+            return
+        for one in found:
+            yield _completion(one)
+
+
+def _completion(one: "Suggestion") -> Completion:
+    return Completion(one.text, start_position=-one.replaces, display_meta=one.about or None)
+
+
+class _Keys:
+    """What the keys of a message do; the rest is as in every line editor."""
+
+    def __init__(self, warn: Callable[[str], None]) -> None:
+        self._warn = warn
+        self._was_empty = False
+        self.bindings = KeyBindings()
+        add = self.bindings.add
+        add("enter", filter=~completion_is_selected)(self._send)
+        add("enter", filter=completion_is_selected)(self._take)
+        add("escape", "enter")(self._new_line)
+        add("c-c")(self._clear)
+        add("c-d", filter=Condition(_is_empty))(self._leave)
+        add(Keys.BracketedPaste)(self._paste)
+
+    def _send(self, event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        if buffer.document.is_cursor_at_the_end and buffer.text.endswith("\\"):
+            buffer.delete_before_cursor()
+            buffer.newline(copy_margin=False)
+        else:
+            buffer.validate_and_handle()
+
+    def _take(self, event: KeyPressEvent) -> None:
+        event.current_buffer.complete_state = None
+
+    def _new_line(self, event: KeyPressEvent) -> None:
+        event.current_buffer.newline(copy_margin=False)
+
+    def _clear(self, event: KeyPressEvent) -> None:
+        """The first press clears the line; pressed again, with nothing typed between, it leaves."""
+        is_again = event.is_repeat and self._was_empty
+        self._was_empty = _is_empty()
+        event.current_buffer.reset()
+        if self._was_empty and is_again:
+            event.app.exit(exception=EOFError)
+        elif self._was_empty:
+            run_in_terminal(lambda: self._warn(LEAVE_HINT))
+
+    def _leave(self, event: KeyPressEvent) -> None:
+        event.app.exit(exception=EOFError)
+
+    def _paste(self, event: KeyPressEvent) -> None:
+        text = made_safe(event.data)
+        if len(text) + len(event.current_buffer.text) > MAX_MESSAGE_CHARACTERS:
+            run_in_terminal(lambda: self._warn(TOO_LONG.format(count=len(text))))
+        else:
+            event.current_buffer.insert_text(text)
+
+
+def _is_empty() -> bool:
+    return not get_app().current_buffer.text
