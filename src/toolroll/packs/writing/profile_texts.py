@@ -26,6 +26,8 @@ ProfileKey: TypeAlias = Literal[
     "profile_kept",
     "sample_written",
     "profile_exists",
+    "bad_profile_name",
+    "posts_kept",
     "no_profiles",
     "not_a_profile",
     "default_stays",
@@ -143,6 +145,16 @@ PROFILE_TEXTS: Final[Mapping[ProfileKey, Text]] = {
         "it; the old one is kept as a backup then.",
         uk="Профіль «{name}» уже є, нічого не змінено. Виберіть інше ім'я або додайте --yes, щоб замінити його; "
         "старий тоді залишиться як резервна копія.",
+    ),
+    "bad_profile_name": Text(
+        en="'{name}' cannot be the name of a profile. Use up to {most} small Latin letters, digits, and single dashes "
+        "between, as in 'competitor-alex'.",
+        uk="«{name}» не може бути ім'ям профілю. Лише малі латинські літери, цифри й поодинокі дефіси між ними, до "
+        "{most} символів, наприклад «competitor-alex».",
+    ),
+    "posts_kept": Text(
+        en="The posts that you pasted are kept in {file}; give them with --from next time.",
+        uk="Вставлені пости збережено у {file}; наступного разу вкажіть його з --from.",
     ),
     # --- Profiles ---------------------------------------------------------------------------------------
     "no_profiles": Text(

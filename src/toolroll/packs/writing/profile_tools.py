@@ -6,7 +6,7 @@ Each answers `{success: true, ...}` or `{success: false, error, message, ...}`.
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import Annotated, Any, Final, TypeGuard
+from typing import Annotated, Any, Final, Literal, TypeGuard
 
 from pydantic import Field, JsonValue, StringConstraints
 
@@ -132,11 +132,11 @@ async def _preview_update(arguments: Mapping[str, Any], ctx: ToolContext, _edite
     with told():  # reads one file, and waits for nobody
         proposed = store.propose(arguments["profile_name"], arguments["changes"])
     title = f"Style profile '{arguments['profile_name']}', version {proposed.version - 1} -> {proposed.version}"
-    changes = [f"{one.path}\n{_marked('-', one.old)}\n{_marked('+', one.new)}" for one in proposed.differences]
+    changes = [f"{one.path}\n{marked('-', one.old)}\n{marked('+', one.new)}" for one in proposed.differences]
     return Preview.of_text("\n\n".join([title, *changes]), base=proposed.base)
 
 
-def _marked(sign: str, value: object) -> str:
+def marked(sign: Literal["-", "+"], value: object) -> str:
     """A value with the sign before each of its lines, so that none of them can pass for another field."""
     if isinstance(value, list) and value:
         lines = [one if _is_line(one) else dump_json(one) for one in value]  # a line for each entry, never two

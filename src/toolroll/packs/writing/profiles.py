@@ -4,12 +4,13 @@ Readers need no lock: a file holds all of the old profile or all of the new one.
 and left alone, never replaced by a default (XJ3).
 """
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 from toolroll.errors import (
     ChangeRefused,
@@ -40,7 +41,9 @@ INIT: Final = "Run `ghostpen init` to make your own."
 MAX_NAMES_SHOWN: Final = 20
 """In a message; the list beside it has all of them."""
 
-_BACKUPS: Final = RelativePath(parts=("backups",))
+BACKUPS: Final = "backups"
+"""The folder of what was replaced or deleted, below that of profiles."""
+_BACKUPS: Final = RelativePath(parts=(BACKUPS,))
 _HASH_SHOWN: Final = 16  # of a backup's name: 64 bits, so that no two contents meet
 
 
@@ -95,11 +98,7 @@ class ProfileStore:
 
     def read(self, name: str) -> StoredProfile:
         """The profile of that name; an error says which others there are, or what is wrong with its file."""
-        place = file_of(name)
-        if self._folder.is_dir():
-            with closing(Root(self._folder)) as root, suppress(FileMissing):
-                return read_stored(_bytes(root, place), name)
-        raise _missing(name, self.listing().names)
+        return read_stored(self.raw(name), name)
 
     def listing(self) -> Listing:
         """All profiles; files that have not changed since the last time are not read again."""
@@ -134,7 +133,7 @@ class ProfileStore:
         """Make all changes, or none: the next version, with an entry in the history.
 
         With `base`, `StaleFile` where the file is no longer the one that has this hash. A reference profile is changed
-        only by a person themselves, never on feedback.
+        only by a person themselves (`by_person`), never on feedback; what a person replaces is kept as a backup.
         """
         place = file_of(name)
         if not self._folder.is_dir():
@@ -147,7 +146,7 @@ class ProfileStore:
                 told = f"Profile '{name}' was changed meanwhile, and nothing was written. Read it, and propose it anew."
                 raise StaleFile(told, path=str(place))
             fields, entry = next_version(stored.fields, changes, reason=reason, now=now)
-            if stored.schema < SCHEMA:
+            if by_person or stored.schema < SCHEMA:
                 _back_up(root, name, data)
             root.write_file(place, _fitting(name, fields), mode=0o600)
         return Updated(fields=fields, entry=entry, paths=tuple(changes))
@@ -159,17 +158,28 @@ class ProfileStore:
         `FileExists`; with `replace` it gives way, and is kept as a backup.
         """
         fields = first_version(draft, now=now)
-        name = str(fields["profile_name"])
-        place, data = file_of(name), _fitting(name, fields)
-        private = self._folder if self._folder.is_dir() else private_folder(self._folder)
-        with self._writing(private) as root:
-            if replace:
-                with suppress(FileMissing):
-                    _back_up(root, name, _bytes(root, place))
-                root.write_file(place, data, mode=0o600)
-            else:
-                _create(root, place, data)
-        return read_stored(data, name)
+        return self._put(str(fields["profile_name"]), fields, replace=replace)
+
+    def put(self, stored: StoredProfile, *, replace: bool = False) -> StoredProfile:
+        """Write a whole profile with its own version and history: one that was brought along, or repaired by hand.
+
+        What is there already is treated as `create` does.
+        """
+        if stored.is_newer:
+            _refuse_newer(stored.profile.profile_name)
+        return self._put(stored.profile.profile_name, stored.fields, replace=replace)
+
+    def has(self, name: str) -> bool:
+        """Whether there is a file under that name, sound or not."""
+        return os.path.lexists(self._folder / str(file_of(name)))
+
+    def raw(self, name: str) -> bytes:
+        """What the file of a profile holds, sound or not."""
+        place = file_of(name)
+        if self._folder.is_dir():
+            with closing(Root(self._folder)) as root, suppress(FileMissing):
+                return _bytes(root, place)
+        raise _missing(name, self.listing().names)
 
     def delete(self, name: str) -> None:
         """Remove a profile, which is kept as a backup; the default one stays."""
@@ -181,6 +191,18 @@ class ProfileStore:
         with self._writing() as root:
             _back_up(root, name, self._old(root, name, place))
             root.remove_file(place)
+
+    def _put(self, name: str, fields: Mapping[str, object], *, replace: bool) -> StoredProfile:
+        place, data = file_of(name), _fitting(name, fields)
+        private = self._folder if self._folder.is_dir() else private_folder(self._folder)
+        with self._writing(private) as root:
+            if replace:
+                with suppress(FileMissing):
+                    _back_up(root, name, _bytes(root, place))
+                root.write_file(place, data, mode=0o600)
+            else:
+                _create(root, place, data)
+        return read_stored(data, name)
 
     def _old(self, root: Root, name: str, place: RelativePath) -> bytes:
         try:
@@ -267,11 +289,15 @@ def _fitting(name: str, fields: Mapping[str, object]) -> bytes:
 def _check_can_change(stored: StoredProfile, *, by_person: bool = False) -> None:
     name = stored.profile.profile_name
     if stored.is_newer:
-        told = f"Profile '{name}' was written by a newer version of this program. It is read, and not changed."
-        raise ProfileNewer(f"{told} Update the program.", profile=name)
+        _refuse_newer(name)
     if stored.profile.profile_type == "reference" and not by_person:
         told = f"Profile '{name}' is a reference profile: it is not updated by feedback. Nothing was changed."
         raise ProfileFixed(f"{told} Its owner can edit the file, or make the profile anew.", profile=name)
+
+
+def _refuse_newer(name: str) -> NoReturn:
+    told = f"Profile '{name}' was written by a newer version of this program. It is read, and not changed."
+    raise ProfileNewer(f"{told} Update the program.", profile=name)
 
 
 def _missing(name: str, available: tuple[str, ...]) -> ProfileMissing:

@@ -15,6 +15,7 @@ from toolroll.errors import JsonRefused, ProfileInvalid
 from toolroll.kernel.approval import content_hash
 from toolroll.kernel.parse import parse_json
 from toolroll.kernel.serialize import well_formed
+from toolroll.packs.writing.names import check_profile_name
 from toolroll.packs.writing.profile import Fault, StyleProfile, check_fields
 from toolroll.safe.names import shown
 
@@ -53,6 +54,16 @@ def read_stored(data: bytes, name: str) -> StoredProfile:
         problem = f"says '{found.profile_name}', and the file is called '{name}.json': make both the same"
         _refuse(name, (Fault(path="profile_name", problem=problem),), schema)
     return StoredProfile(profile=found, fields=fields, hash=content_hash(data), schema=schema)
+
+
+def read_whole(data: bytes, *, name: str | None = None) -> StoredProfile:
+    """The profile in bytes from anywhere, by the name that stands in it or under another one; refused as above."""
+    fields = _parsed(data, name or "?")
+    given = fields.get("profile_name") if name is None else name
+    if not isinstance(given, str):
+        _refuse("?", (Fault(path="profile_name", problem="must be text"),))
+    check_profile_name(given)
+    return read_stored(data if name is None else encoded(fields | {"profile_name": given}), given)
 
 
 def encoded(fields: Mapping[str, object]) -> bytes:

@@ -1,0 +1,62 @@
+"""`stats` and `feedback`: how drafts fared, and what was said about them (W35, W19)."""
+
+from typing import cast, get_args
+
+from toolroll.cli.profile.desk import Desk
+from toolroll.cli.session import DONE
+from toolroll.packs.writing.feedback import Category, FeedbackStore
+from toolroll.packs.writing.messages import Key
+from toolroll.packs.writing.stats import DraftLog, stats_of
+
+CATEGORIES = cast("tuple[Category, ...]", get_args(Category))
+
+
+def tell_stats(desk: Desk) -> int:
+    """Drafts accepted the first time, mean rounds, the most frequent feedback."""
+    feedback = {name: entry.count for name, entry in FeedbackStore(desk.data).entries().items()}
+    stats = stats_of(DraftLog(desk.data).read(), feedback)
+    told = {
+        "drafts": stats.drafts,
+        "accepted": stats.accepted,
+        "accepted_first_time": stats.accepted_first_time,
+        "first_time_share": round(stats.first_time_share, 3),
+        "mean_rounds": round(stats.mean_rounds, 2),
+        "top_feedback": [{"category": name, "count": count} for name, count in stats.top_feedback],
+    }
+    share, rounds = f"{stats.first_time_share * 100:.0f}", f"{stats.mean_rounds:.1f}"
+    numbers = {"drafts": stats.drafts, "accepted": stats.accepted, "first": stats.accepted_first_time}
+    lines = [desk.words("stats", share=share, rounds=rounds, **numbers) if stats.drafts else desk.words("no_stats")]
+    if stats.top_feedback:
+        top = ", ".join(f"{name} ({count})" for name, count in stats.top_feedback)
+        lines.append(desk.words("top_feedback", list=top))
+    desk.write("\n".join(lines), **told)
+    return DONE
+
+
+def list_feedback(desk: Desk) -> int:
+    """What was said, by category, the most frequent first."""
+    entries = sorted(FeedbackStore(desk.data).entries().items(), key=lambda one: (-one[1].count, one[0]))
+    if not entries and not desk.session.json:
+        desk.say("no_feedback")
+        return DONE
+    lines = []
+    for name, entry in entries:
+        lines.append(desk.words("feedback_line", category=name, count=entry.count, date=entry.last_seen[:10]))
+        lines += [f"  {said.date}  {' '.join(said.raw.split())}" for said in entry.history]
+    desk.write("\n".join(lines), feedback={name: entry.model_dump() for name, entry in entries})
+    return DONE
+
+
+def reset_feedback(desk: Desk, category: str | None) -> int:
+    """Forget one category or all of them, after a yes."""
+    store = FeedbackStore(desk.data)
+    known = [name for name in store.entries() if category in (None, name)]
+    if not known:
+        desk.write(desk.words("no_feedback"), reset=[])
+        return DONE
+    question: Key = "ask_reset_all" if category is None else "ask_reset"
+    if (code := desk.not_agreed(question, category=category)) is not None:
+        return code
+    store.reset(cast("Category | None", category))
+    desk.write(desk.words("feedback_reset", list=", ".join(known)), reset=known)
+    return DONE

@@ -1,0 +1,124 @@
+"""`profile edit`: a profile in the person's own editor, checked before it is written, and back there if it is wrong."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from toolroll.cli.editor import edit_text
+from toolroll.cli.profile.desk import Desk, told_of
+from toolroll.cli.session import DONE
+from toolroll.errors import ChangeRefused, JsonRefused, ProfileInvalid, ToolrollError, UsageError
+from toolroll.kernel.parse import parse_json
+from toolroll.packs.writing.changes import IMMUTABLE
+from toolroll.packs.writing.stored import MAX_PROFILE_BYTES, StoredProfile, encoded, read_stored
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edited:
+    """What an edit came to: the version that is there now, and the fields that are different."""
+
+    version: int
+    paths: tuple[str, ...]
+
+
+def edit_profile(desk: Desk, name: str) -> int:
+    """Let the person change a profile; nothing is written that breaks a rule, and what was there is kept."""
+    try:
+        stored = desk.profiles.read(name)
+    except ProfileInvalid as error:
+        desk.tell(told_of(error, desk.lang) or error.message)
+        return _repaired(desk, name)
+    text = encoded({key: value for key, value in stored.fields.items() if key not in IMMUTABLE}).decode()
+    while True:
+        text = _in_editor(desk, text)
+        try:
+            edited = _changed(desk, stored, text)
+        except (ChangeRefused, JsonRefused) as error:
+            if not _again(desk, error):
+                return desk.left()
+            continue
+        return _told(desk, name, edited)
+
+
+def changes_between(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, object]:
+    """The changes that make the old fields the new ones, by the finest paths that can say it."""
+    # What cannot be changed is not shown; where somebody puts it in all the same, they are told.
+    names = [*dict.fromkeys([*(key for key in old if key not in IMMUTABLE), *new])]
+    changes: dict[str, object] = {key: new.get(key) for key in names if key not in ("voice", "platforms")}
+    changes |= _inside("voice", old.get("voice"), new.get("voice"))
+    platforms, others = old.get("platforms"), new.get("platforms")
+    if _same_keys(platforms, others):
+        for name in platforms:  # type: ignore[union-attr]  # both are groups of the same names
+            changes |= _inside(f"platforms.{name}", platforms[name], others[name])  # type: ignore[index]  # as above
+    else:
+        changes["platforms"] = others
+    return {path: value for path, value in changes.items() if value != _at(old, path)}
+
+
+def _inside(path: str, old: object, new: object) -> dict[str, object]:
+    if not _same_keys(old, new):
+        return {path: new}
+    return {f"{path}.{key}": value for key, value in new.items()}  # type: ignore[attr-defined]  # a group of names
+
+
+def _same_keys(old: object, new: object) -> bool:
+    return isinstance(old, dict) and isinstance(new, dict) and old.keys() == new.keys()
+
+
+def _at(fields: Mapping[str, Any], path: str) -> object:
+    found: Any = fields
+    for step in path.split("."):
+        found = found.get(step) if isinstance(found, Mapping) else None
+    return found
+
+
+def _changed(desk: Desk, stored: StoredProfile, text: str) -> Edited | None:
+    """None where nothing is different."""
+    fields = parse_json(text, limit_bytes=MAX_PROFILE_BYTES)
+    if not isinstance(fields, dict):
+        raise JsonRefused("the profile: must be a group of named fields")
+    name = stored.profile.profile_name
+    changes = changes_between(stored.fields, fields)
+    if not changes:
+        return None
+    reason = desk.words("edit_made_by")
+    done = desk.profiles.update(name, changes, reason=reason, now=datetime.now(UTC), base=stored.hash, by_person=True)
+    return Edited(version=int(done.entry["version"]), paths=done.paths)
+
+
+def _repaired(desk: Desk, name: str) -> int:
+    """A damaged file as it is, until it is a profile again."""
+    text = desk.profiles.raw(name).decode("utf-8", "replace")
+    while True:
+        text = _in_editor(desk, text)
+        try:
+            stored = read_stored(text.encode(), name)
+        except ProfileInvalid as error:
+            if not _again(desk, error):
+                return desk.left()
+            continue
+        desk.profiles.put(stored, replace=True)
+        return _told(desk, name, Edited(version=stored.profile.version, paths=()))
+
+
+def _in_editor(desk: Desk, text: str) -> str:
+    if desk.terminal is None:
+        raise UsageError(desk.words("edit_needs_terminal"))
+    return edit_text(text, name="profile.json", environment=os.environ, input_fd=desk.terminal.input_fd)
+
+
+def _again(desk: Desk, error: ToolrollError) -> bool:
+    told = told_of(error, desk.lang) or desk.words("edit_refused", problems=f"- {error.message}")
+    desk.tell(told)
+    return desk.choose("yes_no", desk.words("ask_edit_again")) == "yes"
+
+
+def _told(desk: Desk, name: str, edited: Edited | None) -> int:
+    if edited is None:
+        desk.write(desk.words("edit_same"), profile_name=name, version=None, changed=[])
+    else:
+        text = desk.words("profile_updated", name=name, version=edited.version)
+        desk.write(text, profile_name=name, version=edited.version, changed=list(edited.paths))
+    return DONE

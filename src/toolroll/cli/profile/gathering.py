@@ -1,0 +1,141 @@
+"""Posts to learn from: out of files, pages of Notion, or what is pasted at the terminal."""
+
+import os
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from toolroll.cli.profile.desk import Desk
+from toolroll.errors import FileTooLarge, ServiceFailed, ToolFailure, UsageError
+from toolroll.packs.writing.analysis import ENOUGH_POSTS, MAX_CHARACTERS, MAX_POSTS
+from toolroll.packs.writing.front_matter import split_front_matter
+from toolroll.packs.writing.post_file import MAX_POST_BYTES
+from toolroll.safe.names import shown
+from toolroll.safe.refusals import refusals
+from toolroll.workspace.text import decode
+
+STDIN: Final = "-"
+END: Final = "."
+"""Alone on a line, as in mail since 1982."""
+MAX_LINE_BYTES: Final = 4_095
+"""Of one line that a terminal of Linux hands over; it throws the rest away."""
+MAX_SOURCE_CHARACTERS: Final = 200
+"""Of the note in a profile that says where its posts are from."""
+
+_BETWEEN: Final = re.compile(r"^---[ \t]*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Posts:
+    """Texts to learn from, where they are from, and whether only the terminal had them."""
+
+    texts: tuple[str, ...]
+    source: str
+    is_pasted: bool = False
+
+
+def gathered(desk: Desk, files: Sequence[str], pages: Sequence[str] = ()) -> Posts:
+    """All posts of files and pages, or else what is pasted; few of them get a warning, none or too many are refused."""
+    if files or pages:
+        texts = [text for file in files for text in posts_in(desk, file)]
+        texts += _from_notion(desk, pages) if pages else []
+        posts = Posts(texts=tuple(texts), source=_source([*files, *pages]))
+    else:
+        posts = Posts(texts=tuple(pasted(desk)), source="pasted posts", is_pasted=True)
+    _check(desk, posts.texts)
+    return posts
+
+
+def posts_in(desk: Desk, file: str) -> Iterator[str]:
+    """The posts of one file: a saved post with its header, or texts with lines of `---` between them."""
+    fields, body = split_front_matter(_text_of(file))
+    found = [part.strip() for part in ([body] if fields else _BETWEEN.split(body)) if part.strip()]
+    if not found:
+        raise UsageError(desk.words("no_posts_in", file=shown(file)))
+    yield from found
+
+
+def pasted(desk: Desk) -> Iterator[str]:
+    """Posts as they are pasted or typed, until one is ended before it began."""
+    if desk.terminal is None:
+        return
+    desk.say("paste_posts")
+    number = 1
+    while True:
+        desk.say("paste_post", number=number)
+        lines = list(_lines(desk))
+        text = "\n".join(lines).strip()
+        if not text:
+            return
+        if any(len(line.encode()) >= MAX_LINE_BYTES for line in lines):
+            desk.say("paste_cut")
+            continue
+        desk.say("paste_taken", characters=len(text))
+        yield text
+        number += 1
+
+
+def _lines(desk: Desk) -> Iterator[str]:
+    assert desk.terminal is not None  # `pasted` has looked
+    while (line := desk.terminal.ask("")) is not None and line != END:
+        yield line
+
+
+def _text_of(file: str) -> str:
+    with refusals(shown(file)):
+        if file == STDIN:
+            data = sys.stdin.buffer.read(MAX_POST_BYTES + 1)
+        else:
+            with Path(file).open("rb") as opened:
+                data = opened.read(MAX_POST_BYTES + 1)
+    if len(data) > MAX_POST_BYTES:
+        told = f"'{shown(file)}' has more than {MAX_POST_BYTES:,} bytes."
+        raise FileTooLarge(told, path=shown(file), limit_bytes=MAX_POST_BYTES)
+    return decode(data, path=shown(file)).text
+
+
+def _from_notion(desk: Desk, pages: Sequence[str]) -> list[str]:
+    import asyncio  # noqa: PLC0415 - only who reads pages needs it
+
+    from toolroll.packs.writing.notion.ids import find_id  # noqa: PLC0415 - as above
+    from toolroll.packs.writing.notion_tools import TOKEN  # noqa: PLC0415 - as above
+
+    token = os.environ.get(TOKEN, "").strip()
+    if not token:
+        raise ToolFailure(desk.words("notion_not_configured", missing=TOKEN), code="notion_not_configured")
+    ids = [find_id(page) for page in pages]
+    if None in ids:
+        raise UsageError(f"{desk.words('notion_invalid_page')} '{shown(pages[ids.index(None)])}'")
+    return asyncio.run(_read_pages(desk, token, [one for one in ids if one]))
+
+
+async def _read_pages(desk: Desk, token: str, ids: Sequence[str]) -> list[str]:
+    from toolroll.packs.writing.notion import client as notion  # noqa: PLC0415 - as above
+    from toolroll.packs.writing.notion.failures import code_of, words_of  # noqa: PLC0415 - as above
+    from toolroll.packs.writing.notion.pages import read_page  # noqa: PLC0415 - as above
+
+    try:
+        async with notion.NotionClient(token, base_url=notion.API_URL) as client:
+            return [(await read_page(client, one)).content for one in ids]
+    except ServiceFailed as error:
+        code = code_of(error)
+        raise ToolFailure(words_of(code, desk.lang, detail=error), code=code) from error
+
+
+def _check(desk: Desk, texts: Sequence[str]) -> None:
+    if not texts:
+        raise UsageError(desk.words("no_posts"))
+    characters = sum(map(len, texts))
+    if len(texts) > MAX_POSTS or characters > MAX_CHARACTERS:
+        most = {"most_posts": MAX_POSTS, "most_characters": MAX_CHARACTERS}
+        raise UsageError(desk.words("too_many_posts", count=len(texts), characters=characters, **most))
+    if len(texts) < ENOUGH_POSTS:
+        desk.say("few_posts", count=len(texts))
+
+
+def _source(names: Sequence[str]) -> str:
+    told = ", ".join("stdin" if name == STDIN else name for name in names)
+    return told if len(told) <= MAX_SOURCE_CHARACTERS else told[: MAX_SOURCE_CHARACTERS - 1] + "…"

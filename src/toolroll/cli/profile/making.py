@@ -1,0 +1,166 @@
+"""`init` and `profile create`: posts become a profile that the author has seen, corrected and agreed to (W32)."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from toolroll.cli.code import MODEL_VARIABLE, NO_MODEL
+from toolroll.cli.making import named_model, open_journal
+from toolroll.cli.profile.desk import Desk
+from toolroll.cli.profile.gathering import Posts, gathered
+from toolroll.cli.session import DONE
+from toolroll.errors import ToolFailure, ToolrollError, UsageError
+from toolroll.home.settings import read_settings
+from toolroll.packs.writing.analysis import Analyst, Look, Naming, profile_draft
+from toolroll.packs.writing.names import check_profile_name
+from toolroll.packs.writing.portrait import portrait
+from toolroll.packs.writing.post_tools import shown_path
+from toolroll.packs.writing.profile import ProfileType
+from toolroll.packs.writing.profiles import BACKUPS, FOLDER
+from toolroll.packs.writing.stored import StoredProfile
+from toolroll.safe.files import PRIVATE_FILE_MODE, private_folder
+from toolroll.safe.refusals import refusals
+
+PASTED: Final = "pasted-posts.md"
+_AGREED: Final = frozenset({"ok", "okay", "yes", "y", "save", "ок", "так", "т", "добре", "готово", "зберігай"})
+_LEFT: Final = frozenset({"exit", "quit", "q", "вихід", "вийти"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """A profile that somebody wants: its name and kind, and what it is to be made of."""
+
+    name: str
+    type: ProfileType = "personal"
+    files: tuple[str, ...] = ()
+    pages: tuple[str, ...] = ()
+    model: str | None = None
+    is_sample: bool = False
+
+
+def make_profile(desk: Desk, wish: Wish) -> int:
+    """Write the profile once its author agrees; before a model is asked, it is known that it could be written."""
+    check_profile_name(wish.name)
+    if wish.is_sample and (wish.files or wish.pages):
+        raise UsageError("--sample takes no posts: leave out --from and --notion.")
+    replace = desk.profiles.has(wish.name)
+    if replace and (code := desk.not_agreed("ask_replace", name=wish.name)) is not None:
+        return code
+    if wish.is_sample:
+        return _written(desk, _sample(desk, wish), replace=replace, posts=0)
+    if desk.terminal is None and not desk.yes:
+        return desk.nobody()
+    named = model_name(wish.model)
+    posts = gathered(desk, wish.files, wish.pages)
+    draft = _agreed(desk, wish, posts, named)
+    return desk.left() if draft is None else _written(desk, draft, replace=replace, posts=len(posts.texts))
+
+
+def model_name(given: str | None) -> str:
+    """The model that was named, here or in the environment or the settings."""
+    named = given or os.environ.get(MODEL_VARIABLE) or read_settings(os.environ).model
+    if not named:
+        raise UsageError(NO_MODEL)
+    return named
+
+
+@contextmanager
+def analyst(desk: Desk, model: str) -> Iterator[Analyst]:
+    """Who looks at posts, with the user's run log; an answer that is none is told in the person's language."""
+    journal = open_journal(os.environ)
+    try:
+        yield Analyst(named_model(model), journal=journal)
+    except ToolFailure as error:
+        told = desk.words("no_profile_made", why=error.message)
+        raise ToolFailure(told, code=error.failure_code) from error
+    finally:
+        journal.close()
+
+
+def _agreed(desk: Desk, wish: Wish, posts: Posts, model: str) -> dict[str, Any] | None:
+    """What the author agreed to; None where they left."""
+    naming = Naming(name=wish.name, type=wish.type, source=posts.source)
+    with _kept(desk, posts), analyst(desk, model) as looking:
+        desk.say("analysing", count=len(posts.texts), model=model)
+        look = looking.look(posts.texts)
+        while True:
+            draft = profile_draft(look.answer, posts.texts, naming, now=datetime.now(UTC))
+            show(desk, draft)
+            words = "ok" if desk.yes else _correction(desk)
+            if words is None or words.casefold() in _AGREED:
+                return None if words is None else draft
+            look = _corrected(desk, looking, look, words)
+
+
+def show(desk: Desk, fields: dict[str, Any]) -> None:
+    """A profile in words, beside the answer."""
+    for line in portrait(fields, desk.lang):
+        desk.tell(str(line))
+
+
+def _correction(desk: Desk) -> str | None:
+    assert desk.terminal is not None  # `make_profile` has looked
+    while True:
+        typed = desk.terminal.ask(desk.words("ask_correction"), fresh=True)
+        if typed is None or typed.casefold() in _LEFT:
+            return None
+        if typed:
+            return typed
+
+
+def _corrected(desk: Desk, looking: Analyst, look: Look, words: str) -> Look:
+    """The next look; where that fails the last one stays, and the person decides."""
+    desk.say("correcting")
+    try:
+        return looking.correct(look, words)
+    except ToolrollError as error:
+        desk.tell(f"! {error.message}")
+        return look
+
+
+@contextmanager
+def _kept(desk: Desk, posts: Posts) -> Iterator[None]:
+    """Inside, posts that only the terminal had are not lost when a model cannot be asked."""
+    try:
+        yield
+    except (ToolrollError, KeyboardInterrupt):
+        if posts.is_pasted:
+            path = private_folder(desk.data) / PASTED
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+            with refusals(str(path)), os.fdopen(os.open(path, flags, PRIVATE_FILE_MODE), "wb") as file:
+                file.write("\n---\n".join(posts.texts).encode("utf-8", "replace") + b"\n")
+            desk.say("posts_kept", file=shown_path(path))
+        raise
+
+
+def _sample(desk: Desk, wish: Wish) -> dict[str, Any]:
+    from toolroll.packs.writing.sample import sample_profile  # noqa: PLC0415 - only who wants one
+
+    return {**sample_profile(desk.lang), "profile_name": wish.name, "profile_type": wish.type}
+
+
+def _written(desk: Desk, draft: dict[str, Any], *, replace: bool, posts: int) -> int:
+    stored = desk.profiles.create(draft, now=datetime.now(UTC), replace=replace)
+    if not posts:
+        desk.say("sample_written")
+    return told_written(desk, stored, replaced=replace, posts=posts)
+
+
+def told_written(desk: Desk, stored: StoredProfile, *, replaced: bool, **more: object) -> int:
+    """Say where a new profile is, and where the one it replaced."""
+    name = stored.profile.profile_name
+    path = profile_path(desk.data, name)
+    if replaced:
+        desk.say("profile_kept", folder=shown_path(desk.data / FOLDER / BACKUPS))
+    text = desk.words("profile_written", name=name, file=shown_path(path))
+    desk.write(text, profile=stored.fields, file=str(path), replaced=replaced, **more)
+    return DONE
+
+
+def profile_path(data: Path, name: str) -> Path:
+    """The file of a profile."""
+    return data / FOLDER / f"{check_profile_name(name)}.json"

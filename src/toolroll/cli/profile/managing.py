@@ -1,0 +1,88 @@
+"""Profiles listed, shown, removed, handed out and taken in."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+from toolroll.cli.profile.desk import Desk
+from toolroll.cli.profile.making import told_written
+from toolroll.cli.session import DONE
+from toolroll.errors import FileExists, FileTooLarge, UsageError
+from toolroll.packs.writing.names import DEFAULT, check_profile_name
+from toolroll.packs.writing.portrait import portrait
+from toolroll.packs.writing.post_tools import shown_path
+from toolroll.packs.writing.profiles import BACKUPS, FOLDER
+from toolroll.packs.writing.stored import MAX_PROFILE_BYTES, encoded, read_whole
+from toolroll.safe.names import shown
+from toolroll.safe.refusals import refusals
+
+
+def list_profiles(desk: Desk) -> int:
+    """All profiles, the personal ones first; what cannot be read is told."""
+    found = desk.profiles.listing()
+    for one in found.unreadable:
+        desk.say("not_a_profile", file=one.file, problem=one.problem)
+    if desk.session.json:
+        profiles, unreadable = ([asdict(one) for one in part] for part in (found.profiles, found.unreadable))
+        desk.session.write_json({"profiles": profiles, "total": len(profiles), "unreadable": unreadable})
+    elif found.profiles:
+        rows = [f"{one.name}  {one.type}, {one.language}, v{one.version}  {one.tone_summary}" for one in found.profiles]
+        desk.session.write("\n".join(rows))
+    else:
+        desk.say("no_profiles")
+    return DONE
+
+
+def show_profile(desk: Desk, name: str) -> int:
+    """One profile in words, or whole as JSON."""
+    stored = desk.profiles.read(name)
+    profile = stored.profile
+    head = f"{profile.profile_name}  {profile.profile_type}, v{profile.version}, {profile.updated_at}"
+    lines = [head, *map(str, portrait(stored.fields, desk.lang))]
+    desk.write("\n".join(lines), profile=stored.fields)
+    return DONE
+
+
+def delete_profile(desk: Desk, name: str) -> int:
+    """Remove a profile after a yes; a backup stays, and so does the default one."""
+    if check_profile_name(name) == DEFAULT:
+        raise UsageError(desk.words("default_stays"))
+    desk.profiles.raw(name)  # a name that is not there is told before anybody is asked
+    if (code := desk.not_agreed("ask_delete", name=name)) is not None:
+        return code
+    desk.profiles.delete(name)
+    folder = desk.data / FOLDER / BACKUPS
+    desk.say("profile_kept", folder=shown_path(folder))
+    desk.write(desk.words("profile_deleted", name=name), deleted=name, backups=str(folder))
+    return DONE
+
+
+def export_profile(desk: Desk, name: str, output: Path | None) -> int:
+    """A profile as JSON, on stdout or in a file that was not there before."""
+    fields = desk.profiles.read(name).fields
+    if output is None:
+        desk.write(encoded(fields).decode(), profile=fields)
+        return DONE
+    try:
+        with refusals(shown(str(output))), output.open("xb") as file:
+            file.write(encoded(fields))
+    except FileExists as error:
+        raise FileExists(desk.words("file_taken", file=error.path), path=error.path) from None
+    desk.write(desk.words("profile_exported", name=name, file=str(output)), exported=name, file=str(output))
+    return DONE
+
+
+def import_profile(desk: Desk, file: Path, name: str | None) -> int:
+    """Take in a profile from a file, with its version and history; one that is there is replaced only after a yes."""
+    with refusals(shown(str(file))), file.open("rb") as opened:
+        data = opened.read(MAX_PROFILE_BYTES + 1)
+    if len(data) > MAX_PROFILE_BYTES:
+        told = f"'{shown(str(file))}' has more than {MAX_PROFILE_BYTES:,} bytes, and no profile has."
+        raise FileTooLarge(told, path=shown(str(file)), limit_bytes=MAX_PROFILE_BYTES)
+    stored = read_whole(data, name=name)
+    name, version = stored.profile.profile_name, stored.profile.version
+    replace = desk.profiles.has(name)
+    if replace and (code := desk.not_agreed("ask_replace", name=name)) is not None:
+        return code
+    desk.profiles.put(stored, replace=replace)
+    desk.say("profile_imported", name=name, version=version)
+    return told_written(desk, stored, replaced=replace)
