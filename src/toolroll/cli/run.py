@@ -84,7 +84,7 @@ def run(
             note(state)
             return await play(state)
 
-    return driven(session, work)
+    return driven(session, work, model=model)
 
 
 def names_in(given: str | None) -> tuple[str, ...]:
@@ -109,21 +109,21 @@ def _prompt_on_stdin() -> str:
         raise UsageError("The prompt on stdin is not UTF-8. Send text in that encoding.") from None
 
 
-def driven(session: Session, work: Callable[..., "Awaitable[RunResult[Any]]"]) -> int:
+def driven(session: Session, work: Callable[..., "Awaitable[RunResult[Any]]"], *, model: str = "") -> int:
     """Drive a run from the terminal to its end: told while it goes, stopped by Ctrl-C; the exit code."""
     import asyncio  # noqa: PLC0415 - as above
 
-    return asyncio.run(_Drive(session).run(work))
+    return asyncio.run(_Drive(session, model).run(work))
 
 
 class _Drive:
     """One run that a person watches."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, model: str) -> None:
         from toolroll.cli.telling import teller_for  # noqa: PLC0415 - as above
 
         self._session = session
-        self._teller = teller_for(session)
+        self._teller = teller_for(session, model=model)
         self._state: RunState | None = None
         self._interrupts = 0
 
@@ -142,6 +142,7 @@ class _Drive:
         try:
             return await self._told(work, journal)
         finally:
+            self._teller.close()
             journal.close()
             loop.remove_signal_handler(signal.SIGINT)
 

@@ -1,53 +1,30 @@
-"""A run told while it goes: as text with a line for each call, or as lines of JSON."""
+"""A run told while it goes: live on a terminal, as text with a line for each call, or as lines of JSON."""
 
+import os
 import sys
 from collections.abc import Mapping
-from textwrap import indent
-from typing import Final, Protocol
+from typing import Protocol
 
-import click
 from pydantic_core import to_jsonable_python
 
-from toolroll.agent.events import (
-    CallFinished,
-    CallStarted,
-    ContextCompacted,
-    ContextTrimmed,
-    Event,
-    Retrying,
-    RunFinished,
-    StepFinished,
-    StepStarted,
-    TextArrived,
-    Warned,
-)
-from toolroll.agent.finish import NO_ANSWER
+from toolroll.agent.events import CallFinished, CallStarted, Event, RunFinished, StepFinished
 from toolroll.agent.result import RunResult
-from toolroll.cli.call import show_event
-from toolroll.cli.session import DONE, FAILED, INTERRUPTED, NEEDS_APPROVAL, STOPPED_BY_LIMIT, Session
+from toolroll.cli.plain import PlainTeller, call_line, exit_code
+from toolroll.cli.session import Session
 from toolroll.errors import ToolrollError
 from toolroll.kernel.approval import ApprovalRequest, Approve, Decision
-from toolroll.kernel.events import ApprovalDecided, ApprovalRequested, Progress, StateChanged
-from toolroll.safe.text import one_line, terminal_safe
+from toolroll.kernel.events import ApprovalDecided, ApprovalRequested, StateChanged
 
-MAX_ARGUMENTS_CHARACTERS: Final = 60
-MAX_LINE_CHARACTERS: Final = 200
-
-_INTERRUPTIONS: Final = ("KeyboardInterrupt", "CancelledError")
-"""Names that say to a programmer what "interrupted" says to everybody."""
-
-EXITS: Final[Mapping[str, int]] = {
-    "answer": DONE,
-    "done": DONE,
-    "approval_pending": NEEDS_APPROVAL,
-    "condition": STOPPED_BY_LIMIT,
-    "cut_off": STOPPED_BY_LIMIT,
-    "invalid_calls": STOPPED_BY_LIMIT,
-    "repeated_calls": STOPPED_BY_LIMIT,
-    "repeated_failure": STOPPED_BY_LIMIT,
-    "interrupted": INTERRUPTED,
-}
-"""Exit codes by how a run ended; everything else is a failure."""
+__all__ = [
+    "JsonTeller",
+    "PlainTeller",
+    "Teller",
+    "call_line",
+    "event_fields",
+    "exit_code",
+    "result_fields",
+    "teller_for",
+]
 
 
 class Teller(Protocol):
@@ -61,72 +38,30 @@ class Teller(Protocol):
         """Tell how it ended; the exit code of the command."""
         ...
 
+    def close(self) -> None:
+        """Show all that came, and leave nothing on the screen that is not to stay; also after an end, and twice."""
+        ...
+
 
 def teller_for(session: Session, *, model: str = "") -> Teller:
-    """The one that the person asked for; `model` is the name to show until the run says its own."""
-    del model
-    return JsonTeller(session) if session.json else PlainTeller(session)
+    """The one that the person asked for; `model` is the name to show until the run says its own.
+
+    The live one is for a terminal that is both stdout and stderr: on two there would be no order to show things in.
+    """
+    if session.json:
+        return JsonTeller(session)
+    if session.plain or not _is_one_terminal(session):
+        return PlainTeller(session)
+    from toolroll.cli.live.teller import LiveTeller  # noqa: PLC0415 - rich and Markdown: only where they are used
+
+    return LiveTeller(session, model=model, environment=os.environ)
 
 
-class PlainTeller:
-    """The model's words on stdout as they come; everything else on stderr, a line each."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self._written: list[str] = []
-        self._last = "\n"
-
-    def hear(self, event: Event, /) -> None:
-        """Tell of one event."""
-        match event:
-            case TextArrived(text=text):
-                self._write(text)
-            case StepStarted():
-                self._written.clear()
-            case StepFinished() | CallStarted() | ApprovalRequested():
-                self._end_line()
-            case CallFinished():
-                self._say(call_line(event), is_error=event.result.is_error)
-            case Warned(text=text):
-                self._say(f"! {one_line(text, MAX_LINE_CHARACTERS)}", is_error=True)
-            case ContextTrimmed() | ContextCompacted():
-                self._say(_change(event))
-            case Retrying(attempt=attempt, wait_s=wait_s, reason=reason):
-                self._say(f"! {one_line(reason, MAX_LINE_CHARACTERS)} Try {attempt + 1} in {wait_s:.1f} s.")
-            case Progress() | StateChanged() if sys.stderr is not None and sys.stderr.isatty():
-                self._end_line()
-                show_event(event)
-            case _:
-                return
-
-    def end(self, result: RunResult[object], error: ToolrollError | None = None, /) -> int:
-        """The answer, if it was not shown yet, and what the run came to."""
-        if error is None and not _is_unsaid(result) and "".join(self._written).strip() != result.text.strip():
-            self._end_line()
-            self._write(result.text)
-        self._end_line()
-        self._say(_summary(result))
-        if error is not None:
-            self._session.fail(error.code, error.message)
-        for line in _advice(result):
-            self._say(line)
-        return exit_code(result, error)
-
-    def _write(self, text: str) -> None:
-        out = self._session.out
-        out.write(terminal_safe(text) if out.isatty() else text)
-        out.flush()
-        self._written.append(text)
-        self._last = text[-1:] or self._last
-
-    def _end_line(self) -> None:
-        if self._last != "\n":
-            self._session.write("\n")
-            self._last = "\n"
-
-    def _say(self, text: str, *, is_error: bool = False) -> None:
-        self._end_line()
-        click.echo(click.style(text, dim=not is_error, fg="red" if is_error else None), err=True)
+def _is_one_terminal(session: Session) -> bool:
+    out, err = session.out, sys.stderr
+    if err is None or not (out.isatty() and err.isatty()):
+        return False
+    return os.fstat(out.fileno()).st_rdev == os.fstat(err.fileno()).st_rdev
 
 
 class JsonTeller:
@@ -149,14 +84,12 @@ class JsonTeller:
         self._write("run_finished", told)
         return exit_code(result, error)
 
+    def close(self) -> None:
+        """Every line was written at once."""
+
     def _write(self, event: str, told: Mapping[str, object]) -> None:
         self._index += 1
         self._session.write_json({"index": self._index, "event": event, **told})
-
-
-def exit_code(result: RunResult[object], error: ToolrollError | None = None) -> int:
-    """What the command ends with."""
-    return FAILED if error is not None else EXITS.get(result.stop_reason, FAILED)
 
 
 def result_fields(result: RunResult[object]) -> dict[str, object]:
@@ -228,49 +161,3 @@ def _answer(decision: Decision) -> dict[str, object]:
     if isinstance(decision, Approve):
         return {"decision": "approve", "edited": decision.edited is not None}
     return {"decision": "reject", "reason": decision.reason}
-
-
-def call_line(event: CallFinished) -> str:
-    """A call and what it came to, on one line."""
-    call, result = event.call, event.result
-    arguments = one_line(call.arguments, MAX_ARGUMENTS_CHARACTERS)
-    size = len(result.text.encode("utf-8", "surrogatepass"))
-    outcome = one_line(f"{result.code}: {result.text}", MAX_LINE_CHARACTERS) if result.is_error else f"{size:,} bytes"
-    name = one_line(call.name, MAX_ARGUMENTS_CHARACTERS)
-    return f"{'✗' if result.is_error else '·'} {name} {arguments}  {event.duration_ms:,.0f} ms, {outcome}"
-
-
-def _change(event: ContextTrimmed | ContextCompacted) -> str:
-    if isinstance(event, ContextTrimmed):
-        done = f"{event.outputs} old outputs replaced by references"
-    else:
-        done = f"{event.messages} messages replaced by a summary"
-    return f"· context: {done}, {event.tokens_before:,} -> {event.tokens_after:,} tokens"
-
-
-def _is_unsaid(result: RunResult[object]) -> bool:
-    """Whether there is no answer because somebody has stopped the run: the model could not give one."""
-    return result.stop_reason == "interrupted" and result.text == NO_ANSWER
-
-
-def _summary(result: RunResult[object]) -> str:
-    count = len(result.steps)
-    cost = "cost unknown" if result.cost is None else f"${result.cost:.4f}"
-    steps = f"{count} step" if count == 1 else f"{count} steps"
-    is_said = result.stop_detail and result.stop_detail not in _INTERRUPTIONS
-    why = f" ({one_line(result.stop_detail, MAX_LINE_CHARACTERS)})" if is_said else ""
-    return f"· run {result.run_id}: {result.stop_reason}{why}, {steps}, {result.usage.total:,} tokens, {cost}"
-
-
-def _advice(result: RunResult[object]) -> list[str]:
-    """What a person can do now; what they would say yes to is shown whole."""
-    if not result.pending:
-        return [f"· Go on with: toolroll runs resume {result.run_id}"] if result.can_continue else []
-    asked = [
-        f"? {one.tool} ({one.call_id}): {one_line(one.why, MAX_LINE_CHARACTERS)}\n"
-        + indent(terminal_safe(one.preview).rstrip("\n"), "  ")
-        for one in result.pending
-    ]
-    resume = f"toolroll runs resume {result.run_id}"
-    yes, no = (" ".join(f"--{word} {one.call_id}" for one in result.pending) for word in ("approve", "reject"))
-    return [*asked, f"· Say yes with: {resume} {yes}", f"· Say no with:  {resume} {no}"]

@@ -1,0 +1,163 @@
+"""A run told as text while it goes: the model's words on stdout, everything else a line on stderr."""
+
+import sys
+from collections.abc import Mapping
+from textwrap import indent
+from typing import Final
+
+import click
+
+from toolroll.agent.events import (
+    CallFinished,
+    CallStarted,
+    ContextCompacted,
+    ContextTrimmed,
+    Event,
+    Retrying,
+    StepFinished,
+    StepStarted,
+    TextArrived,
+    Warned,
+)
+from toolroll.agent.finish import NO_ANSWER
+from toolroll.agent.result import RunResult
+from toolroll.cli.call import show_event
+from toolroll.cli.session import DONE, FAILED, INTERRUPTED, NEEDS_APPROVAL, STOPPED_BY_LIMIT, Session
+from toolroll.errors import ToolrollError
+from toolroll.kernel.events import ApprovalRequested, Progress, StateChanged
+from toolroll.safe.text import one_line, terminal_safe
+
+MAX_ARGUMENTS_CHARACTERS: Final = 60
+MAX_LINE_CHARACTERS: Final = 200
+
+_INTERRUPTIONS: Final = ("KeyboardInterrupt", "CancelledError")
+"""Names that say to a programmer what "interrupted" says to everybody."""
+
+EXITS: Final[Mapping[str, int]] = {
+    "answer": DONE,
+    "done": DONE,
+    "approval_pending": NEEDS_APPROVAL,
+    "condition": STOPPED_BY_LIMIT,
+    "cut_off": STOPPED_BY_LIMIT,
+    "invalid_calls": STOPPED_BY_LIMIT,
+    "repeated_calls": STOPPED_BY_LIMIT,
+    "repeated_failure": STOPPED_BY_LIMIT,
+    "interrupted": INTERRUPTED,
+}
+"""Exit codes by how a run ended; everything else is a failure."""
+
+
+class PlainTeller:
+    """The model's words on stdout as they come; everything else on stderr, a line each."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._written: list[str] = []
+        self._last = "\n"
+
+    def hear(self, event: Event, /) -> None:
+        """Tell of one event."""
+        match event:
+            case TextArrived(text=text):
+                self._write(text)
+            case StepStarted():
+                self._written.clear()
+            case StepFinished() | CallStarted() | ApprovalRequested():
+                self._end_line()
+            case CallFinished():
+                self._say(call_line(event), is_error=event.result.is_error)
+            case Warned(text=text):
+                self._say(f"! {one_line(text, MAX_LINE_CHARACTERS)}", is_error=True)
+            case ContextTrimmed() | ContextCompacted():
+                self._say(_change(event))
+            case Retrying(attempt=attempt, wait_s=wait_s, reason=reason):
+                self._say(f"! {one_line(reason, MAX_LINE_CHARACTERS)} Try {attempt + 1} in {wait_s:.1f} s.")
+            case Progress() | StateChanged() if sys.stderr is not None and sys.stderr.isatty():
+                self._end_line()
+                show_event(event)
+            case _:
+                return
+
+    def end(self, result: RunResult[object], error: ToolrollError | None = None, /) -> int:
+        """The answer, if it was not shown yet, and what the run came to."""
+        if error is None and not is_unsaid(result) and "".join(self._written).strip() != result.text.strip():
+            self._end_line()
+            self._write(result.text)
+        self._end_line()
+        self._say(summary(result))
+        if error is not None:
+            self._session.fail(error.code, error.message)
+        for line in advice(result):
+            self._say(line)
+        return exit_code(result, error)
+
+    def close(self) -> None:
+        """Every piece was written at once."""
+
+    def _write(self, text: str) -> None:
+        out = self._session.out
+        out.write(terminal_safe(text) if out.isatty() else text)
+        out.flush()
+        self._written.append(text)
+        self._last = text[-1:] or self._last
+
+    def _end_line(self) -> None:
+        if self._last != "\n":
+            self._session.write("\n")
+            self._last = "\n"
+
+    def _say(self, text: str, *, is_error: bool = False) -> None:
+        self._end_line()
+        click.echo(click.style(text, dim=not is_error, fg="red" if is_error else None), err=True)
+
+
+def exit_code(result: RunResult[object], error: ToolrollError | None = None) -> int:
+    """What the command ends with."""
+    return FAILED if error is not None else EXITS.get(result.stop_reason, FAILED)
+
+
+def call_line(event: CallFinished) -> str:
+    """A call and what it came to, on one line."""
+    call, result = event.call, event.result
+    arguments = one_line(call.arguments, MAX_ARGUMENTS_CHARACTERS)
+    size = len(result.text.encode("utf-8", "surrogatepass"))
+    outcome = one_line(f"{result.code}: {result.text}", MAX_LINE_CHARACTERS) if result.is_error else f"{size:,} bytes"
+    name = one_line(call.name, MAX_ARGUMENTS_CHARACTERS)
+    return f"{'✗' if result.is_error else '·'} {name} {arguments}  {event.duration_ms:,.0f} ms, {outcome}"
+
+
+def _change(event: ContextTrimmed | ContextCompacted) -> str:
+    if isinstance(event, ContextTrimmed):
+        done = f"{event.outputs} old outputs replaced by references"
+    else:
+        done = f"{event.messages} messages replaced by a summary"
+    return f"· context: {done}, {event.tokens_before:,} -> {event.tokens_after:,} tokens"
+
+
+def is_unsaid(result: RunResult[object]) -> bool:
+    """Whether there is no answer because somebody has stopped the run: the model could not give one."""
+    return result.stop_reason == "interrupted" and result.text == NO_ANSWER
+
+
+def summary(result: RunResult[object]) -> str:
+    """What a run came to, on one line."""
+    count = len(result.steps)
+    cost = "cost unknown" if result.cost is None else f"${result.cost:.4f}"
+    steps = f"{count} step" if count == 1 else f"{count} steps"
+    is_said = result.stop_detail and result.stop_detail not in _INTERRUPTIONS
+    why = f" ({one_line(result.stop_detail, MAX_LINE_CHARACTERS)})" if is_said else ""
+    return f"· run {result.run_id}: {result.stop_reason}{why}, {steps}, {result.usage.total:,} tokens, {cost}"
+
+
+def advice(result: RunResult[object]) -> list[str]:
+    """What a person can do now; what they would say yes to is shown whole."""
+    if not result.pending:
+        return [f"· Go on with: toolroll runs resume {result.run_id}"] if result.can_continue else []
+    asked = [
+        f"? {one.tool} ({one.call_id}): {one_line(one.why, MAX_LINE_CHARACTERS)}\n"
+        + indent(terminal_safe(one.preview).rstrip("\n"), "  ")
+        for one in result.pending
+    ]
+    resume = f"toolroll runs resume {result.run_id}"
+    yes, no = (" ".join(f"--{word} {one.call_id}" for one in result.pending) for word in ("approve", "reject"))
+    return [*asked, f"· Say yes with: {resume} {yes}", f"· Say no with:  {resume} {no}"]
