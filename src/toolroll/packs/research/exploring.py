@@ -124,7 +124,7 @@ async def generated(
     system_prompt: str, user_prompt: str, tools: tuple[Tool | WebSearch, ...], options: ResearchOptions
 ) -> Research:
     """The same with exactly these tools."""
-    setup = Agent(**_agent_options(system_prompt, tools, options)).setup
+    setup = Agent(**agent_options(system_prompt, tools, options)).setup
     tell, run_id = options.get("on_event"), options.get("run_id")
     opened: list[RunState] = []
     try:
@@ -148,7 +148,8 @@ async def _kept(state: RunState) -> Mapping[str, object]:
     return state.run.state if journal is None else state_in(await journal.read(state.run.run_id))
 
 
-def _agent_options(system_prompt: str, tools: tuple[Tool | WebSearch, ...], options: ResearchOptions) -> AgentOptions:
+def agent_options(system_prompt: str, tools: tuple[Tool | WebSearch, ...], options: ResearchOptions) -> AgentOptions:
+    """What an agent for research is made of, with these tools."""
     source = options.get("source")
     stops: list[Condition] = [step_count_is(options.get("max_steps", MAX_STEPS)), searches_over()]
     limit = options.get("token_limit")
