@@ -80,6 +80,11 @@ class Conversation:
         self._seen: Mapping[str, object] = {}
         self._labels: Labels = NO_LABELS
 
+    def begin(self, messages: Sequence[Message], run_ids: Sequence[str], labels: Labels) -> None:
+        """Begin with what runs outside of the chat came to."""
+        self.messages, self.run_ids, self._labels = tuple(messages), list(run_ids), labels
+        self.chat_id = next(iter(run_ids), "")
+
     async def say(
         self, setup: Setup, message: Outgoing, emit: Callable[[Event], None], note: Note
     ) -> RunResult[object]:
