@@ -78,7 +78,7 @@ def test_C43_files_are_listed_trusted_and_forgotten(mine: Own, call: Calling) ->
 
 
 def test_C43_without_any_that_is_said(project: Project, call: Calling) -> None:
-    assert call("trust", "list") == (0, "", "There are no tool files in .toolroll/tools/.\n")
+    assert call("trust", "list") == (0, "", "There are no tool files in .toolroll/tools/, and no settings.\n")
     missing = call("trust", "add", DEPLOY, "--yes")
     assert (missing.code, "Python files in .toolroll/tools/" in missing.err) == (2, True)
     other = call("trust", "list", "--root", "nowhere")

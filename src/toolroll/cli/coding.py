@@ -20,7 +20,7 @@ def code_entries(root: Path, *, read_only: bool, environment: Mapping[str, str])
     standard = [Entry(tool=tool, origin="standard", place="pack standard") for tool in STANDARD]
     if read_only:
         return [*code, *standard]
-    built_in = [*code, *standard, *_check(environment)]
+    built_in = [*code, *standard, *_check(root, environment)]
     return [*built_in, *trusted_entries(root, built_in, environment)]
 
 
@@ -32,8 +32,8 @@ def code_system(root: Path, entries: Sequence[Entry], more: str) -> str:
     return f"{prompt}\n\n{more}" if more else prompt
 
 
-def _check(environment: Mapping[str, str]) -> list[Entry]:
-    code = read_settings(environment).code
+def _check(root: Path, environment: Mapping[str, str]) -> list[Entry]:
+    code = read_settings(environment, root=root).code
     if not code.check:
         return []
     return [Entry(tool=check_tool(code.check, seconds=code.check_seconds), origin="settings", place="settings")]

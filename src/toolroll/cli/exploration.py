@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from toolroll.cli.code import MODEL_VARIABLE, NO_MODEL
+from toolroll.cli.code import NO_MODEL
 from toolroll.cli.session import DONE, INTERRUPTED, STOPPED_BY_LIMIT, Session
 from toolroll.errors import ModelError, UsageError
 
@@ -92,7 +92,7 @@ class Asked:
 def explored(session: Session, asked: Asked, *, job: "Job | None" = None) -> int:
     """Explore, and tell of it; the exit code. `job` is one to go on with."""
     wish, place = asked.wish, asked.place
-    asked = _kept(asked)
+    asked = with_model(asked)
     session.claim_stdout()
     from toolroll.cli.call import set_up_log  # noqa: PLC0415 - as above
 
@@ -103,7 +103,7 @@ def explored(session: Session, asked: Asked, *, job: "Job | None" = None) -> int
         return await journey.made(wish, source, job)
 
     try:
-        return _tell(session, with_source(work, place))
+        return tell_explored(session, with_source(work, place))
     except ModelError:
         journey.tell_how_to_go_on()
         raise
@@ -125,14 +125,15 @@ def with_source(work: "Callable[[ResearchSource], Awaitable[T]]", place: Place) 
     import asyncio  # noqa: PLC0415 - five interpreter starts: not for --help
 
     async def opened() -> T:
-        async with _open(place) as source:
+        async with open_source(place) as source:
             return await work(source)
 
     return asyncio.run(opened())
 
 
 @asynccontextmanager
-async def _open(place: Place) -> "AsyncIterator[ResearchSource]":
+async def open_source(place: Place) -> "AsyncIterator[ResearchSource]":
+    """The place that research is kept in, held open."""
     if place.repo is None:
         from toolroll.packs.research.local import LocalSource  # noqa: PLC0415 - as above
 
@@ -144,12 +145,12 @@ async def _open(place: Place) -> "AsyncIterator[ResearchSource]":
         yield source
 
 
-def _kept(asked: Asked) -> Asked:
+def with_model(asked: Asked) -> Asked:
     """What was asked for, with a model, and with names of files that hold in another process."""
     from toolroll.cli.making import absolute_script  # noqa: PLC0415 - as above
     from toolroll.home.settings import read_settings  # noqa: PLC0415 - as above
 
-    named = asked.model or os.environ.get(MODEL_VARIABLE) or read_settings(os.environ).model
+    named = read_settings(os.environ, root=Path.cwd(), flags={"model": asked.model or None}).model
     if not named:
         raise UsageError(NO_MODEL)
     return replace(asked, model=absolute_script(named), folder=str(Path.cwd()))
@@ -177,7 +178,7 @@ class _Journey:
                 "settings": self._asked.settings,
                 "on_event": self._listener(),
             }
-            _add_leave(options)
+            add_leave(options)
             return await explore(wish, source, job=job, **options)
         finally:
             journal.close()
@@ -201,7 +202,7 @@ class _Journey:
         return hear
 
 
-def _add_leave(options: "ResearchOptions") -> None:
+def add_leave(options: "ResearchOptions") -> None:
     """Searching is what the person wants; where that could carry something out, they are asked, if they can be."""
     from toolroll.cli.leave import leave_for  # noqa: PLC0415 - as above
     from toolroll.kernel.policy import Policy  # noqa: PLC0415 - as above
@@ -217,7 +218,8 @@ def _add_leave(options: "ResearchOptions") -> None:
     options["approver"] = leave.approver
 
 
-def _tell(session: Session, done: "Explored") -> int:
+def tell_explored(session: Session, done: "Explored") -> int:
+    """Tell what an exploration came to; the exit code."""
     from toolroll.cli.exploring import finished, summary  # noqa: PLC0415 - as above
 
     if session.json:

@@ -34,6 +34,7 @@ _COMMANDS: Final = {
     "redo": LazyCommand(place="toolroll.cli.history:redo", summary="Make a change again that was undone."),
     "policy": LazyCommand(place="toolroll.cli.policy:policy", summary="See what runs unasked here, and take it back."),
     "trust": LazyCommand(place="toolroll.cli.trust:trust", summary="Say which of a project's own tools may be used."),
+    "config": LazyCommand(place="toolroll.cli.config:config", summary="See and change settings; keep keys."),
     "demo": LazyCommand(
         place="toolroll.cli.demo:demo", summary="Watch an agent change a sample project, no key needed."
     ),

@@ -1,9 +1,8 @@
-"""A project's own tools (`.toolroll/tools/*.py`): what is there, and those that somebody has trusted (C43).
+"""A project's own files (`.toolroll/tools/*.py`, its settings): what is there, and what somebody has trusted (C43).
 
-They are Python that would run as the person. Nothing here runs any of it but bytes that are trusted at that moment.
+Tools are Python that would run as the person. Nothing here runs any of it but bytes that are trusted at that moment.
 """
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -11,7 +10,9 @@ from typing import Final
 import click
 
 from toolroll.errors import DefinitionError, FileProblem, NotAFile, PathRefused, ToolrollError
+from toolroll.home.project import PROJECT_SETTINGS, project_bytes, untrusted
 from toolroll.home.rules import workspace_of
+from toolroll.home.settings import Settings
 from toolroll.home.trust import TrustBook
 from toolroll.packs.catalog import Entry
 from toolroll.packs.load import load_content
@@ -42,6 +43,23 @@ def own_tool_files(root: Path) -> list[tuple[str, bytes]]:
         if len(named) > MAX_FILES:
             _warn(f"'{OWN_TOOLS}' holds {len(named):,} files; only the first {MAX_FILES} are looked at.")
         return [found for entry in named[:MAX_FILES] if (found := _read(files, entry))]
+
+
+def own_files(root: Path) -> list[tuple[str, bytes]]:
+    """All that a project brings and that needs trust: its settings, if it has some, and its tool files."""
+    try:
+        content = project_bytes(root)
+    except (FileProblem, PathRefused) as error:
+        _warn(error.message)
+        content = None
+    settings = [] if content is None else [(PROJECT_SETTINGS, content)]
+    return [*settings, *own_tool_files(root)]
+
+
+def tell_notes(settings: Settings) -> None:
+    """Say what a person should know about the settings, once a command."""
+    for note in settings.notes:
+        click.echo(f"Note: {terminal_safe(note)}", err=True)
 
 
 def trusted_entries(root: Path, taken: Sequence[Entry], environment: Mapping[str, str]) -> list[Entry]:
@@ -96,11 +114,7 @@ def _loaded(root: Path, path: str, content: bytes) -> list[Entry]:
 
 
 def _tell_untrusted(root: Path, path: str) -> None:
-    told = f"Note: '{shown(path)}' has tools of the project's own. Nobody has trusted it: they are not used."
-    # Quoted as a shell reads it: whoever named the file must not write the command that is copied from here.
-    words = ["toolroll", "trust", "add", shown(path)]
-    words += [] if root.resolve() == Path.cwd() else ["--root", shown(str(root))]
-    click.echo(f"{told} Look at it, then: {shlex.join(words)}", err=True)
+    click.echo(f"Note: {untrusted(root, path, 'tools')}", err=True)
 
 
 def _warn(text: str) -> None:

@@ -1,4 +1,4 @@
-"""Where tools work that are called from here, and what the user's settings say about that."""
+"""Where tools work that are called from here, and what the settings say about that."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,7 +9,8 @@ from toolroll.workspace.limits import DEFAULT_LIMITS
 
 
 def workspace_deps(root: Path | None, environment: Mapping[str, str]) -> dict[str, object]:
-    """What tools that work in a folder are told: which one, and what the user's settings say about it."""
-    code = read_settings(environment).code
+    """What tools that work in a folder are told: which one, and what the settings say about it."""
+    folder = root or Path.cwd()
+    code = read_settings(environment, root=folder).code
     limits = replace(DEFAULT_LIMITS, **code.limits.model_dump(exclude_none=True))
-    return {"root": root or Path.cwd(), "deny": code.deny, "limits": limits}
+    return {"root": folder, "deny": code.deny, "limits": limits}

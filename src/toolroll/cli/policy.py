@@ -13,6 +13,7 @@ from toolroll.errors import UsageError
 
 if TYPE_CHECKING:
     from toolroll.home.rules import RememberedRule, RuleBook
+    from toolroll.home.settings import Settings
     from toolroll.packs.catalog import Entry
 
 _WORDS = {"allow": "runs without asking", "ask": "is asked about", "deny": "never runs"}
@@ -32,16 +33,19 @@ def list_rules(session: Session, *, root: Path | None) -> int:
 
     The numbers are for 'toolroll policy forget'.
     """
-    from toolroll.home.rules import workspace_of  # noqa: PLC0415 - pydantic: not for --help
+    from toolroll.cli.own import tell_notes  # noqa: PLC0415 - pydantic: not for --help
+    from toolroll.home.rules import workspace_of  # noqa: PLC0415 - as above
     from toolroll.home.settings import read_settings  # noqa: PLC0415 - as above
 
-    denied = read_settings(os.environ).code.deny
+    settings = read_settings(os.environ, root=root or Path.cwd())
+    tell_notes(settings)
+    denied = settings.code.deny
     here = _rules_here(_book(), workspace_of(root or Path.cwd()))
     if session.json:
         allowed = [{"number": number, **_fields(rule)} for number, rule in enumerate(here, 1)]
         session.write_json({"deny": denied, "allow": allowed})
         return DONE
-    lines = [f"deny    {pattern}  (settings)" for pattern in denied]
+    lines = [f"deny    {pattern}  ({_whose(settings, number)})" for number, pattern in enumerate(denied)]
     lines += [f"{number:<6}  allow {rule.tool} on {rule.path}  ({_when(rule)})" for number, rule in enumerate(here, 1)]
     if lines:
         session.write("\n".join(lines))
@@ -136,6 +140,10 @@ def _explained(entry: "Entry", path: str | None, root: Path) -> _Explained:
     paths = () if path is None else (path,)
     verdict = Policy(rules).judge(tool.name, effect=tool.effect, paths=paths, asks=tool.asks, core=tool.core.name)
     return _Explained(action=verdict.action, because=verdict.because)
+
+
+def _whose(settings: "Settings", number: int) -> str:
+    return "the project" if settings.origin(f"code.deny[{number}]").kind == "project" else "settings"
 
 
 def _book() -> "RuleBook":

@@ -1,4 +1,4 @@
-"""`toolroll trust`: which of a project's own tools may run here. Bound to the content: what changes is not trusted."""
+"""`toolroll trust`: which of a project's own files count here. Bound to the content: what changes is not trusted."""
 
 import os
 from pathlib import Path
@@ -16,33 +16,33 @@ if TYPE_CHECKING:
 
 @click.group()
 def trust() -> None:
-    """Say which of a project's own tools (.toolroll/tools/*.py) may be used.
+    """Say which of a project's own tools (.toolroll/tools/*.py) and settings (.toolroll/settings.toml) may be used.
 
-    Their code runs as you. Only exactly the content that you have looked at is trusted.
+    The code of tools runs as you. Only exactly the content that you have looked at is trusted.
     """
 
 
-@trust.command("list", short_help="List the project's own tool files, and which are trusted.")
+@trust.command("list", short_help="List the project's own files, and which are trusted.")
 @root_option
 @output_options
 @click.pass_obj
 def list_files(session: Session, *, root: Path | None) -> int:
-    """List the tool files of a project, and whether somebody has trusted them as they are.
+    """List the tool files and settings of a project, and whether somebody has trusted them as they are.
 
     \b
     Example:
       toolroll trust list --root ~/project
     """
-    from toolroll.cli.own import OWN_TOOLS, own_tool_files  # noqa: PLC0415 - pydantic: not for --help
+    from toolroll.cli.own import OWN_TOOLS, own_files  # noqa: PLC0415 - pydantic: not for --help
 
     book, place = _book(root)
-    found = [(path, book.trusts(place, path, content)) for path, content in own_tool_files(root or Path.cwd())]
+    found = [(path, book.trusts(place, path, content)) for path, content in own_files(root or Path.cwd())]
     if session.json:
         session.write_json({"files": [{"path": path, "trusted": trusted} for path, trusted in found]})
     elif found:
         session.write("\n".join(f"{'trusted' if trusted else 'not trusted':<12} {path}" for path, trusted in found))
     else:
-        click.echo(f"There are no tool files in {OWN_TOOLS}/.", err=True)
+        click.echo(f"There are no tool files in {OWN_TOOLS}/, and no settings.", err=True)
     return DONE
 
 
@@ -53,19 +53,25 @@ def list_files(session: Session, *, root: Path | None) -> int:
 @output_options
 @click.pass_obj
 def add(session: Session, path: str, *, root: Path | None, yes: bool) -> int:
-    """Trust the content that the tool file PATH has now; it is shown, and you are asked.
+    """Trust the content that the file PATH has now; it is shown, and you are asked.
+
+    Settings may name a model, a check, limits, and paths to deny; what sets anything else is refused.
 
     \b
-    Example:
+    Examples:
       toolroll trust add .toolroll/tools/deploy.py
+      toolroll trust add .toolroll/settings.toml
     """
-    from toolroll.cli.own import OWN_TOOLS, own_tool_files  # noqa: PLC0415 - as above
+    from toolroll.cli.own import OWN_TOOLS, own_files  # noqa: PLC0415 - as above
+    from toolroll.home.project import PROJECT_SETTINGS  # noqa: PLC0415 - as above
 
     book, place = _book(root)
-    content = dict(own_tool_files(root or Path.cwd())).get(path)
+    content = dict(own_files(root or Path.cwd())).get(path)
     if content is None:
-        raise UsageError(f"There is no '{path}' here. A project's own tools are Python files in {OWN_TOOLS}/.")
-    if not yes and (refusal := _not_agreed(session, path, content)) is not None:
+        told = f"A project's own tools are Python files in {OWN_TOOLS}/, its settings {PROJECT_SETTINGS}."
+        raise UsageError(f"There is no '{path}' here. {told}")
+    question = _question(path, content)
+    if not yes and (refusal := _not_agreed(session, path, content, question)) is not None:
         return refusal
     book.add(place, path, content)
     _tell(session, path, trusted=True)
@@ -78,7 +84,7 @@ def add(session: Session, path: str, *, root: Path | None, yes: bool) -> int:
 @output_options
 @click.pass_obj
 def remove(session: Session, path: str, *, root: Path | None) -> int:
-    """Trust the tool file PATH no longer, whatever it holds.
+    """Trust the file PATH no longer, whatever it holds.
 
     \b
     Example:
@@ -106,7 +112,16 @@ def _book(root: Path | None) -> "tuple[TrustBook, str]":
     return TrustBook.of_user(os.environ), workspace_of(root or Path.cwd())
 
 
-def _not_agreed(session: Session, path: str, content: bytes) -> int | None:
+def _question(path: str, content: bytes) -> str:
+    """What is asked; settings that a project may not have are refused before that."""
+    from toolroll.home.project import PROJECT_SETTINGS, commands_in, parse_project  # noqa: PLC0415 - as above
+
+    if path != PROJECT_SETTINGS:
+        return "Its code would run as you. Trust it?"
+    return f"{commands_in(parse_project(content))} Trust it?"
+
+
+def _not_agreed(session: Session, path: str, content: bytes, question: str) -> int | None:
     """None once somebody has seen it all and said yes; else the exit code."""
     from toolroll.cli.approve import confirmed, seen_in_full  # noqa: PLC0415 - rich: only when somebody is asked
     from toolroll.cli.rows import Row, preview_rows  # noqa: PLC0415 - as above
@@ -119,7 +134,7 @@ def _not_agreed(session: Session, path: str, content: bytes) -> int | None:
         return NEEDS_APPROVAL
     text = content.decode("utf-8", "backslashreplace")
     rows = [Row(text=path, look="title"), *preview_rows(Preview.of_text(text))]
-    if seen_in_full(terminal, rows) and confirmed(terminal, "Its code would run as you. Trust it?"):
+    if seen_in_full(terminal, rows) and confirmed(terminal, question):
         return None
     session.fail("rejected", "It is not trusted.")
     return FAILED

@@ -1,0 +1,79 @@
+"""Changing the user's settings: checked before anything is written, whole or not at all, for its owner alone."""
+
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+from toolroll.errors import UsageError
+from toolroll.home.declared import Declared, find
+from toolroll.home.keys import KEYS
+from toolroll.home.layers import parse_file, refusal
+from toolroll.home.settings import SETTINGS_NAME, settings_path, user_bytes
+from toolroll.home.toml_lines import with_value, without_value
+from toolroll.home.variables import checked
+from toolroll.safe.files import private_folder
+from toolroll.safe.locks import FileLock
+from toolroll.safe.names import shown
+from toolroll.safe.root import Root
+from toolroll.safe.secrets import redact
+from toolroll.safe.shapes import variable_names_a_secret
+
+_LOCK: Final = "settings.lock"
+
+
+def set_setting(environment: Mapping[str, str], name: str, words: tuple[str, ...]) -> object:
+    """Write a setting into the user's file; its value. UsageError where it is none, or looks like a key."""
+    if name.upper() in KEYS or variable_names_a_secret(name.upper()):
+        raise UsageError(_secret(name.upper() if name.upper() in KEYS else "NAME"))
+    one = find(name)
+    value = _value(one, words)
+    _change(settings_path(environment), lambda text: with_value(text, name, value), is_checked=True)
+    return value
+
+
+def unset_setting(environment: Mapping[str, str], name: str) -> bool:
+    """Take a setting out of the user's file, also one that nobody knows; whether it was there."""
+    # Not checked: what is taken out may be what makes the file wrong.
+    return _change(settings_path(environment), lambda text: without_value(text, name), is_checked=False)
+
+
+def _value(one: Declared, words: tuple[str, ...]) -> object:
+    if any(redact(word) != word for word in words):
+        raise UsageError(_secret("NAME"))
+    value = checked(one, one.read(words), called=one.name)
+    try:
+        "\0".join(words).encode()
+    except UnicodeEncodeError:
+        raise UsageError(f"{one.name} cannot be written: '{shown(' '.join(words))}' is no text.") from None
+    return value
+
+
+def _secret(name: str) -> str:
+    return (
+        "That is a secret, and settings are no place for one: keys belong in the environment or the keyring. "
+        f"Use 'toolroll config key set {name}'."
+    )
+
+
+def _change(path: Path, change: Callable[[str], str], *, is_checked: bool) -> bool:
+    folder = private_folder(path.parent)
+    with FileLock(folder / _LOCK), closing(Root(folder)) as root:
+        before = _text(path)
+        after = change(before)
+        if is_checked:
+            parse_file(after.encode(), path)
+        if after != before:
+            root.write_file(SETTINGS_NAME, after.encode(), mode=0o600)
+        return after != before
+
+
+def _text(path: Path) -> str:
+    import tomllib  # noqa: PLC0415 - only where something is changed
+
+    try:
+        text = (user_bytes(path) or b"").decode()
+        tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise refusal(path, str(error)) from None
+    return text

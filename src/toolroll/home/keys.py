@@ -1,0 +1,178 @@
+"""Where keys come from: the environment first, then the system's keyring where the user has put one there (S41).
+
+`with_keys(environment)` is what models, search, GitHub and Notion are handed: the environment, in which a key that only
+the keyring has is found too. The names of keys in the keyring are kept in a file, the keys never: a keyring
+cannot be listed, and asking it for what is not there makes some systems ask a person for a password.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+from toolroll.errors import FileMissing, ToolrollError, UsageError
+from toolroll.home.folders import find_folders
+from toolroll.safe.files import private_folder
+from toolroll.safe.locks import FileLock
+from toolroll.safe.names import RelativePath, shown
+from toolroll.safe.root import Root
+
+KEYS: Final[Mapping[str, str]] = {
+    "ANTHROPIC_API_KEY": "models and search of Anthropic",
+    "OPENAI_API_KEY": "models of OpenAI",
+    "OPENAI_COMPATIBLE_API_KEY": "models at an address of your own",
+    "GITHUB_TOKEN": "research in a repository",
+    "NOTION_TOKEN": "pages in Notion",
+    "TAVILY_API_KEY": "search with Tavily",
+    "BRAVE_API_KEY": "search with Brave",
+}
+"""The keys there are, by their variables, with what each is for."""
+
+MAX_KEY_CHARACTERS: Final = 4_096
+
+_SERVICE: Final = "toolroll"
+_NAME: Final = RelativePath(parts=("keyring-names.txt",))
+_LOCK: Final = "keyring-names.lock"
+_MAX_NAMES_BYTES: Final = 65_536
+_UNUSABLE: Final = ("keyring.backends.fail", "keyring.backends.null")
+"""What the keyring library has where there is no keyring: one that fails, and one that forgets."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backend:
+    """The keyring of this system; `name` is empty and `why` says the reason where there is none."""
+
+    name: str = ""
+    why: str = ""
+
+
+def backend() -> Backend:
+    """Which keyring there is."""
+    if find_spec("keyring") is None:
+        return Backend(why="the keyring library is not installed (pip install 'toolroll[keyring]')")
+    found = import_module("keyring").get_keyring()
+    if type(found).__module__ in _UNUSABLE:
+        return Backend(why="this system has no keyring that works")
+    return Backend(name=str(getattr(found, "name", type(found).__name__)))
+
+
+class KeyBook:
+    """The keys that the user has put into the keyring."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @classmethod
+    def of_user(cls, environment: Mapping[str, str]) -> "KeyBook":
+        """The book in the user's configuration."""
+        return cls(find_folders(environment).config)
+
+    def names(self) -> tuple[str, ...]:
+        """Which keys are there."""
+        if not (self._folder / _NAME.name).exists():
+            return ()
+        with closing(Root(private_folder(self._folder))) as root:
+            return self._read(root)
+
+    def get(self, name: str) -> str | None:
+        """The key; None where there is none. A ToolrollError says that the keyring cannot be read."""
+        if name not in self.names():
+            return None
+        with _keyring("read") as keyring:
+            found: str | None = keyring.get_password(_SERVICE, name)
+        return found
+
+    def put(self, name: str, key: str) -> None:
+        """Put a key into the keyring, in the place of an older one."""
+        check_name(name)
+        if not key or len(key) > MAX_KEY_CHARACTERS or not (key.isascii() and key.isprintable()):
+            raise UsageError("That is no key: it is empty, too long, or has characters that no key has. Copy it again.")
+        with _keyring("written") as keyring:
+            keyring.set_password(_SERVICE, name, key)
+        self._note(name, is_there=True)
+
+    def delete(self, name: str) -> bool:
+        """Take a key out of the keyring; whether there was one."""
+        if name not in self.names():
+            return False
+        with _keyring("changed") as keyring:
+            if keyring.get_password(_SERVICE, name) is not None:  # somebody may have taken it out by other means
+                keyring.delete_password(_SERVICE, name)
+        self._note(name, is_there=False)
+        return True
+
+    def _note(self, name: str, *, is_there: bool) -> None:
+        folder = private_folder(self._folder)
+        with FileLock(folder / _LOCK), closing(Root(folder)) as root:
+            names = {*self._read(root)} - {name} | ({name} if is_there else set())
+            root.write_file(_NAME, "".join(f"{one}\n" for one in sorted(names)).encode(), mode=0o600)
+
+    def _read(self, root: Root) -> tuple[str, ...]:
+        try:
+            text = root.read_bytes(_NAME, limit_bytes=_MAX_NAMES_BYTES).decode("ascii", "replace")
+        except FileMissing:
+            return ()
+        return tuple(line for line in text.splitlines() if line in KEYS)
+
+
+class _Keyed(Mapping[str, str]):
+    """An environment in which keys of the keyring are found too; each is asked for when it is needed."""
+
+    def __init__(self, environment: Mapping[str, str], book: KeyBook) -> None:
+        self._environment = environment
+        self._book = book
+
+    def __getitem__(self, name: str) -> str:
+        value = self._environment.get(name)
+        if name not in KEYS or (value is not None and value.strip()):
+            return self._environment[name]
+        found = self._book.get(name)
+        if found is None:
+            return self._environment[name]
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        kept = self._book.names()
+        return iter([*self._environment, *(name for name in kept if name not in self._environment)])
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
+def with_keys(environment: Mapping[str, str]) -> Mapping[str, str]:
+    """The environment, in which keys of the keyring are found too. A key in a variable comes first."""
+    return _Keyed(environment, KeyBook.of_user(environment))
+
+
+def known_secrets(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """What must never be stored or told: secrets in the environment, and the keys in the keyring as far as it opens."""
+    from toolroll.safe.secrets import secret_values  # noqa: PLC0415 - only who keeps something needs it
+
+    known = set(secret_values(environment))
+    book = KeyBook.of_user(environment)
+    with suppress(ToolrollError):  # a keyring that does not open has given nobody anything either
+        known.update(key for name in book.names() if (key := book.get(name)))
+    return tuple(sorted(known))
+
+
+def check_name(name: str) -> None:
+    """Refuse what is no name of a key."""
+    if name not in KEYS:
+        raise UsageError(f"'{shown(name)}' is no key that toolroll uses. They are: {', '.join(KEYS)}.")
+
+
+@contextmanager
+def _keyring(verb: str) -> Iterator[Any]:
+    """The keyring library; what it raises becomes an error of ours without a word of it: it may quote the key."""
+    found = backend()
+    if found.why:
+        raise UsageError(f"There is no keyring to use: {found.why}. Set the key as a variable instead.")
+    errors = import_module("keyring.errors")
+    try:
+        yield import_module("keyring")
+    except (errors.KeyringError, OSError, RuntimeError, ValueError) as error:
+        text = f"The keyring could not be {verb} ({type(error).__name__}). Unlock it, or set the key as a variable."
+        raise UsageError(text) from None
