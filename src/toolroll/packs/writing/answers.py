@@ -1,0 +1,92 @@
+"""What a person's words mean, as far as the program itself must know: to save, to leave, yes or no, which platform."""
+
+import re
+import unicodedata
+from typing import Final, Literal, TypeAlias
+
+from toolroll.packs.writing.post_file import Platform
+
+Wish: TypeAlias = Literal["save", "notion", "leave"]
+"""Keep the draft in a file, keep it in Notion, or go."""
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_CONFIRM: Final = _set("ok okay ок окей save done готово зберігай збережи зберегти зберігаємо зберігайте збережіть")
+_NOTION: Final = _set("notion ноушн ноушен нотіон")
+_LEAVE: Final = _set("exit quit leave вихід вийти вийди виходь виходжу")
+_NOT: Final = _set("not don dont don't without saving не без зберігаючи збереження")
+# Said around these words without another meaning: whoever says more than that wants something changed.
+_AROUND: Final = _set(
+    "it this the a post draft please now and then to in into as file close thanks thank you great good perfect fine "
+    "looks all yes let's lets it's its that's is "
+    "це його пост чернетку будь ласка і й та в у до як файл закрий закривай закрити дякую супер чудово добре гарно "
+    "відмінно так все усе давай тепер вже"
+)
+_SAVING: Final = re.compile(r"\b(?:sav(?:e|ing)|keep|збер\w*|notion|готово|ok|okay|ок)\b")
+_PROFILE: Final = re.compile(r"\b(?:profile\w*|профіл\w*)\b")
+_WORD: Final = re.compile(r"[^\W_]+(?:['’ʼ][^\W_]+)*")
+
+_YES: Final = _set("y yes yep yeah ok okay save т так ага ок окей зберігай збережи оновлюй онови давай")
+_NO: Final = _set("n no nope н ні нє")
+
+_PLATFORMS: Final[tuple[tuple[Platform, re.Pattern[str]], ...]] = (
+    ("linkedin", re.compile(r"\b(?:linked\s?in|лінкед\s?ін\w*|лінкдін\w*)\b")),
+    ("instagram", re.compile(r"\b(?:instagram|insta|інстаграм\w*|інст[аиуі])\b")),
+    # A lone X is the platform only behind a word that says so: "about X" is about something.
+    ("x", re.compile(r"\b(?:twitter|tweet|твіт\w*|x\.com)\b|\b(?:for|on|для|на|в|у)\s+[xх]\b(?!\s*\w)")),
+)
+
+
+def wish_of(text: str) -> Wish | None:
+    """What the person wants done with the draft; None where they want it changed.
+
+    Case, punctuation and polite words do not matter: "OK!", "Зберігай, будь ласка", "save and close".
+    """
+    words = frozenset(_words(text))
+    asked, leaves, negated = words & _CONFIRM, words & _LEAVE, words & _NOT
+    if words - _CONFIRM - _NOTION - _LEAVE - _NOT - _AROUND or not (asked or leaves):
+        return None
+    if negated:
+        return "leave" if leaves else None
+    if asked:
+        return "notion" if words & _NOTION else "save"
+    return "leave" if not words & _NOTION else None
+
+
+def is_yes(text: str | None) -> bool | None:
+    """A clear yes, a clear no (a closed input is one), or None where it is neither."""
+    if text is None:
+        return False
+    words = frozenset(_words(text))
+    if not words or words - _YES - _NO - _AROUND:
+        return None
+    if words & _NO or not words & _YES:
+        return False if words & _NO else None
+    return True
+
+
+def speaks_of_saving(text: str) -> bool:
+    """Whether a word of what was said is about keeping the draft."""
+    return _SAVING.search(_folded(text)) is not None
+
+
+def speaks_of_profile(text: str) -> bool:
+    """Whether the person themselves speaks of a profile."""
+    return _PROFILE.search(_folded(text)) is not None
+
+
+def platform_in(text: str) -> Platform | None:
+    """The platform that a request names; the first of the known ones where it names several."""
+    folded = _folded(text)
+    return next((platform for platform, pattern in _PLATFORMS if pattern.search(folded)), None)
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(_folded(text))
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()

@@ -1,0 +1,344 @@
+"""From a request to a saved post (W30): draft, checks, the person's word, the next draft, and what is kept at the end.
+
+The program decides everything that must not depend on a model: when the profile is read, what is checked, what counts
+as a yes, and what is saved. The model writes, and sorts feedback.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final, Literal, Protocol, TypeAlias, cast
+
+from toolroll.agent.agent import Agent
+from toolroll.agent.events import CallFinished, Event
+from toolroll.agent.result import RunResult
+from toolroll.agent.run import new_run, play
+from toolroll.agent.state import RunState
+from toolroll.errors import ToolrollError
+from toolroll.kernel.approval import ApprovalRequest, Approve, Decision
+from toolroll.kernel.context import utc_now
+from toolroll.kernel.conversation import Message
+from toolroll.models.model import Model
+from toolroll.packs.writing.agent import Place, writing_agent
+from toolroll.packs.writing.answers import Wish, is_yes, wish_of
+from toolroll.packs.writing.checks import Report, check_draft
+from toolroll.packs.writing.drafting import Answer, read_answer, rules_of, topic_of
+from toolroll.packs.writing.feedback import MEANINGS, Category
+from toolroll.packs.writing.gate import Gate
+from toolroll.packs.writing.keeping import Keeper, Kept
+from toolroll.packs.writing.messages import Key, say
+from toolroll.packs.writing.mixing import Style, style_of
+from toolroll.packs.writing.post_file import Draft, Platform
+from toolroll.packs.writing.profile import timestamp
+from toolroll.packs.writing.profiles import ProfileStore
+from toolroll.packs.writing.prompt import passage_prompt, repair_prompt, request_prompt, update_prompt
+from toolroll.packs.writing.rule import drafting_turn
+from toolroll.packs.writing.source import Source, read_source
+from toolroll.packs.writing.stats import DraftLog, DraftRecord
+from toolroll.packs.writing.told import told_of_call
+
+End: TypeAlias = Literal["saved", "left", "drafted", "nothing"]
+"""How it ended: the draft was kept, left, only shown, or there is none."""
+
+_ENDED_WELL: Final = ("answer", "done", "condition")
+
+_LOG: Final = logging.getLogger("toolroll.writing")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A draft as a person sees it: its number, how long it is of what is allowed, and what is wrong with it."""
+
+    text: str
+    platform: Platform
+    number: int
+    length: int
+    limit: int
+    notes: tuple[str, ...]
+
+
+class Person(Protocol):
+    """Who a post is written for. Nobody may be there to ask: then they say nothing."""
+
+    async def ask(self, prompt: str) -> str | None:
+        """What they say to that; None where they say nothing any more."""
+        ...
+
+    def say(self, text: str) -> None:
+        """Tell them something."""
+        ...
+
+    def show_draft(self, draft: Shown) -> None:
+        """Show them a draft."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """What is to be written: for which platform, in which style, and from which page of Notion, if from one."""
+
+    request: str
+    platform: Platform
+    style: Style
+    notion: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What became of it. `results` are all runs that it took, in their order."""
+
+    end: End
+    draft: str
+    topic: str
+    notes: tuple[str, ...]
+    rounds: int
+    wanted_to_save: bool
+    results: tuple[RunResult[object], ...]
+    file: str | None = None
+    notion_url: str | None = None
+
+
+class _Yes:
+    """The person has said so beforehand."""
+
+    def decide(self, requests: Sequence[ApprovalRequest], /) -> list[Decision]:
+        return [Approve() for _ in requests]
+
+
+class Flow:
+    """One post, from its request to its end."""
+
+    def __init__(
+        self,
+        assignment: Assignment,
+        model: Model,
+        place: Place,
+        person: Person,
+        *,
+        emit: Callable[[Event], None] = lambda _event: None,
+        note: Callable[[RunState], None] = lambda _state: None,
+        clock: Callable[[], datetime] = utc_now,
+    ) -> None:
+        self._asked = assignment
+        self._style = assignment.style
+        self._place = place
+        self._person = person
+        self._emit = emit
+        self._note = note
+        self._clock = clock
+        self._store = ProfileStore(place.data)
+        self._gate = Gate(base=self._style.base)
+        self._model = model
+        self._messages: tuple[Message, ...] = ()
+        self._results: list[RunResult[object]] = []
+        self._draft: str | None = None
+        self._topic = ""
+        self._notes: tuple[str, ...] = ()
+        self._rounds = 0
+        self._declined: set[str] = set()
+        self._words = ""
+
+    async def run(self, *, is_talk: bool = True, keep: bool = False) -> Outcome:
+        """Write it: with a person who says what should be different, or one draft only; `keep` saves that one.
+
+        Raises what the store raises for a profile that cannot be read, and the `ModelError` of the first draft.
+        """
+        async with writing_agent(self._model, self._style, self._gate, self._place) as agent:
+            await self._first(agent)
+            if self._draft is not None and keep:
+                self._show()
+                # The yes is to this one call: the model's own have nobody who would say it.
+                allowed = replace(self._place, approver=_Yes())
+                return await self._kept("save", allowed) or self._outcome("drafted")
+            if not is_talk:
+                self._show()
+                return self._outcome("nothing" if self._draft is None else "drafted")
+            return await self._talk(agent)
+
+    async def _first(self, agent: Agent[None]) -> None:
+        self._gate.hear(self._asked.request)
+        source, page = Source(), self._asked.notion
+        if page is not None:
+            source = await read_source(page, self._place, self._person, self._hear)
+        prompt = request_prompt(self._asked.request, self._asked.platform, source.pasted)
+        await self._take(agent, await self._played(agent, (*self._turn(prompt), *source.messages)))
+
+    async def _talk(self, agent: Agent[None]) -> Outcome:
+        self._show()
+        while True:
+            said = await self._person.ask(self._say("ask_feedback"))
+            wish = "leave" if said is None else wish_of(said)
+            if wish == "leave":
+                if said is None or await self._may_leave():
+                    return self._ended(self._outcome("nothing" if self._draft is None else "left"))
+            elif wish is not None and self._draft is not None:
+                kept = await self._kept(wish)
+                if kept is not None:
+                    return kept
+                self._person.say(self._say("not_saved"))
+            elif said and said.strip():
+                await self._round(agent, said)
+                self._show()
+
+    async def _may_leave(self) -> bool:
+        if self._draft is None:
+            return True
+        answer = is_yes(await self._person.ask(say("yes_no", self._place.lang, question=self._say("leave_unsaved"))))
+        return answer is True
+
+    async def _round(self, agent: Agent[None], said: str) -> None:
+        """What the person said goes to the model: feedback is counted, the draft written anew, an update proposed."""
+        self._gate.hear(said, is_feedback=self._draft is not None)
+        try:
+            await self._take(agent, await self._played(agent, self._turn(said)))
+            await self._propose(agent)
+            self._style = style_of(self._store, *self._style.profiles)  # what was updated counts from now on
+        except ToolrollError as error:  # the draft is still there, to be saved or tried again
+            self._person.say(error.message)
+
+    # --- Drafts -------------------------------------------------------------------------------------------
+
+    async def _take(self, agent: Agent[None], result: RunResult[object]) -> None:
+        """The draft of a run, checked, and put right by one more call where it has to be."""
+        answer = read_answer(result.text, before=self._draft)
+        if answer.missed:
+            again = await self._played(agent, self._turn(passage_prompt(answer.missed)))
+            answer = read_answer(again.text, before=self._draft)
+        self._words = answer.words
+        if answer.missed:
+            self._words = self._say("edit_missed")
+        if result.stop_reason not in _ENDED_WELL or answer.draft is None:
+            if answer.draft is not None and result.stop_reason == "cut_off":
+                self._keep_draft(answer, self._report(answer.draft), more=(self._say("draft_cut_off"),))
+            return
+        await self._checked(agent, answer, answer.draft)
+
+    async def _checked(self, agent: Agent[None], answer: Answer, draft: str) -> None:
+        report = self._report(draft)
+        if not report.is_clean:
+            self._person.say(self._say("repairing", count=len(report.findings)))
+            self._gate.hear("")
+            again = await self._played(agent, self._turn(repair_prompt(report.repair)))
+            repaired = read_answer(again.text, before=draft)
+            if repaired.draft is not None and again.stop_reason in _ENDED_WELL:
+                second = self._report(repaired.draft)
+                if len(second.findings) < len(report.findings):  # no better is no reason to show another one
+                    answer, draft, report = replace(answer, draft=repaired.draft), repaired.draft, second
+        self._keep_draft(answer, report)
+
+    def _keep_draft(self, answer: Answer, report: Report, *, more: tuple[str, ...] = ()) -> None:
+        self._draft = answer.draft
+        self._topic = answer.topic or self._topic or topic_of(self._asked.request)
+        self._notes = (*more, *(one.message for one in report.findings))
+        self._rounds += 1
+
+    def _report(self, draft: str) -> Report:
+        return check_draft(draft, rules_of(self._style.fields, self._asked.platform), lang=self._place.lang)
+
+    def _show(self) -> None:
+        if self._words:
+            self._person.say(self._words)
+            self._words = ""
+        if self._draft is None:
+            self._person.say(self._say("no_draft"))
+            return
+        report = self._report(self._draft)
+        limit = rules_of(self._style.fields, self._asked.platform).max_length
+        self._person.show_draft(
+            Shown(
+                text=self._draft,
+                platform=self._asked.platform,
+                number=self._rounds,
+                length=report.length,
+                limit=limit,
+                notes=self._notes,
+            )
+        )
+
+    # --- Feedback and the profile ---------------------------------------------------------------------------
+
+    async def _propose(self, agent: Agent[None]) -> None:
+        """Where feedback has come up often enough and the model has proposed nothing, it is asked to (W30)."""
+        reached = [one for one in self._gate.reached if one[0] not in self._declined]
+        self._gate.reached.clear()
+        if not reached:
+            return
+        category, count = reached[-1]
+        self._declined.update(name for name, _ in reached)  # asked about once, whatever the answer
+        if not self._style.is_personal:
+            self._person.say(self._say("reference_profile", name=self._style.base))
+            return
+        if not self._gate.has_proposed:
+            field = MEANINGS[cast("Category", category)].field
+            self._person.say(self._say("ask_update", count=count, field=field))
+            self._gate.hear("", is_update_due=True)
+            prompt = update_prompt(cast("Category", category), count, self._style.base)
+            await self._played(agent, self._turn(prompt))
+
+    # --- Keeping ---------------------------------------------------------------------------------------------
+
+    async def _kept(self, wish: Wish, place: Place | None = None) -> Outcome | None:
+        """The end of it where the draft was kept; None where the person, or the disk, said no."""
+        assert self._draft is not None
+        keeper = Keeper(place or self._place, hear=self._hear)
+        draft = Draft(
+            content=self._draft,
+            platform=self._asked.platform,
+            topic=self._topic,
+            profile_used=self._style.profile_used,
+        )
+        kept: Kept | None = await (keeper.keep_in_notion(draft) if wish == "notion" else keeper.keep(draft))
+        if kept is None:
+            return None
+        outcome = replace(self._outcome("saved"), draft=kept.text, file=kept.file, notion_url=kept.notion_url)
+        return self._ended(outcome)
+
+    def _ended(self, outcome: Outcome) -> Outcome:
+        if outcome.rounds:
+            record = DraftRecord(
+                at=timestamp(self._clock()),
+                platform=self._asked.platform,
+                profile=self._style.profile_used,
+                rounds=outcome.rounds,
+                is_accepted=outcome.end == "saved",
+            )
+            try:
+                DraftLog(self._place.data).add(record)
+            except ToolrollError as error:  # numbers about drafts are no reason to lose one
+                _LOG.warning("the draft was not counted: %s", error.message)
+        return outcome
+
+    def _outcome(self, end: End) -> Outcome:
+        return Outcome(
+            end=end,
+            draft=self._draft or "",
+            topic=self._topic,
+            notes=self._notes,
+            rounds=self._rounds,
+            wanted_to_save=self._gate.wanted_to_save,
+            results=tuple(self._results),
+        )
+
+    # --- Runs --------------------------------------------------------------------------------------------------
+
+    def _turn(self, prompt: str) -> tuple[Message, ...]:
+        return drafting_turn(self._store, prompt, profiles=self._style.profiles, messages=self._messages)
+
+    async def _played(self, agent: Agent[None], said: Sequence[Message]) -> RunResult[object]:
+        state = new_run(agent.setup, tuple(said), self._hear, stream=True)
+        self._note(state)
+        result = await play(state)
+        self._messages = result.messages
+        self._results.append(result)
+        return result
+
+    def _hear(self, event: Event) -> None:
+        self._emit(event)
+        if isinstance(event, CallFinished):
+            told = told_of_call(event.call, event.result, self._place.lang)
+            if told is not None:
+                self._person.say(told)
+
+    def _say(self, key: Key, **values: object) -> str:
+        return say(key, self._place.lang, **values)

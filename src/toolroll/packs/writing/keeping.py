@@ -1,0 +1,118 @@
+"""Calls that the program itself makes for the person: keeping a finished post, reading the page it comes from.
+
+They go through the same checks, questions and answers as those of a model.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Final
+
+from toolroll.agent.events import CallFinished, CallStarted, Event
+from toolroll.errors import JsonRefused
+from toolroll.kernel.context import Run, random_id
+from toolroll.kernel.messages import ToolCall
+from toolroll.kernel.parse import parse_json
+from toolroll.kernel.policy import Policy
+from toolroll.kernel.result import ToolResult
+from toolroll.kernel.serialize import dump_json
+from toolroll.kernel.step import execute_step
+from toolroll.kernel.toolset import Toolset
+from toolroll.packs.writing.agent import Place
+from toolroll.packs.writing.notion_tools import DATABASE, SAVE, TOKEN
+from toolroll.packs.writing.post_file import Draft
+
+MAX_TITLE_CHARACTERS: Final = 100
+"""Of a page in Notion that nobody gave a title: its first line, cut."""
+
+Fields = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """A post that is kept: its text, which the person may have changed, and where it is."""
+
+    text: str
+    file: str | None = None
+    notion_url: str | None = None
+
+
+async def call_tool(
+    place: Place, name: str, arguments: Fields, *, hear: Callable[[Event], None], make_id: Callable[[], str] = random_id
+) -> tuple[ToolCall, ToolResult]:
+    """Make one call in the person's name; both are told as those of a model are."""
+    call = ToolCall(id=f"own_{make_id()}", name=name, arguments=dump_json(arguments))
+    hear(CallStarted(call=call))
+    started = perf_counter()
+    async with Run(policy=Policy(), approver=place.approver, deps=place.deps, overrides=place.overrides) as run:
+        [result] = await execute_step(Toolset(place.tools), [call], run)
+    hear(CallFinished(call=call, result=result, duration_ms=(perf_counter() - started) * 1_000))
+    return call, result
+
+
+class Keeper:
+    """Keeps a post where the person wants it, after their yes."""
+
+    def __init__(self, place: Place, *, hear: Callable[[Event], None]) -> None:
+        self._place = place
+        self._hear = hear
+
+    async def keep(self, draft: Draft) -> Kept | None:
+        """In a file, and, where Notion is configured, as a page beside; None where it is not kept."""
+        _, result = await call_tool(self._place, "save_to_file", _arguments(draft), hear=self._hear)
+        answer = object_of(result.text)
+        if result.is_error:
+            return None
+        kept = Kept(text=str(answer.get("content", draft.content)), file=str(answer["file_path"]))
+        if not self._has_notion:
+            return kept
+        page = await self.keep_in_notion(replace(draft, content=kept.text), file=kept.file)
+        return kept if page is None else replace(kept, notion_url=page.notion_url)
+
+    async def keep_in_notion(self, draft: Draft, *, file: str | None = None) -> Kept | None:
+        """As a page in Notion; where that fails, in a file, unless it is in one already."""
+        place = self._place
+        if file is not None:
+            place = replace(place, overrides={**place.overrides, SAVE.id: lambda: _already(file)})
+        arguments = {**_arguments(draft), "title": _title(draft)}
+        _, result = await call_tool(place, "write_to_notion", arguments, hear=self._hear)
+        answer = object_of(result.text)
+        if not result.is_error:
+            return Kept(text=draft.content, notion_url=str(answer["notion_url"]))
+        instead = answer.get("save_to_file")
+        saved = instead.get("file_path") if isinstance(instead, Mapping) else None
+        return Kept(text=draft.content, file=str(saved)) if saved else None
+
+    @property
+    def _has_notion(self) -> bool:
+        environment = self._place.environment
+        return isinstance(environment, Mapping) and bool(environment.get(TOKEN) and environment.get(DATABASE))
+
+
+def object_of(text: str) -> Fields:
+    """The object that a result is; nothing where it is none."""
+    try:
+        found = parse_json(text)
+    except JsonRefused:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _already(file: str) -> Callable[..., object]:
+    async def save(**_given: object) -> Fields:
+        return {"success": True, "file_path": file}
+
+    return save
+
+
+def _arguments(draft: Draft) -> dict[str, object]:
+    return {
+        "content": draft.content,
+        "platform": draft.platform,
+        "topic": draft.topic,
+        "profile_used": draft.profile_used,
+    }
+
+
+def _title(draft: Draft) -> str:
+    return draft.topic[:MAX_TITLE_CHARACTERS] or draft.content.partition("\n")[0][:MAX_TITLE_CHARACTERS]

@@ -1,0 +1,101 @@
+"""What a person is told of the tool calls of a model, in their language: the matrix of errors, row by row (W34)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from toolroll.errors import JsonRefused
+from toolroll.kernel.messages import ToolCall
+from toolroll.kernel.parse import parse_json
+from toolroll.kernel.result import ToolResult
+from toolroll.packs.writing.fault_texts import fault_in
+from toolroll.packs.writing.gate import TRACK, UPDATE
+from toolroll.packs.writing.messages import Lang, say
+from toolroll.packs.writing.tools import SEARCH
+
+Fields = Mapping[str, object]
+
+_UNTOLD: Final = frozenset(
+    {
+        *("invalid_json", "invalid_arguments", "unknown_tool", "repeated_call", "rejected"),
+        *("not_confirmed", "asked_already", "not_due", "other_profile", "no_feedback", "counted_already"),
+    }
+)
+"""Between the program and the model: a person did nothing that these could be about, or has just done it."""
+
+
+def told_of_call(call: ToolCall, result: ToolResult, lang: Lang) -> str | None:
+    """What a person reads about a call; None where it is not for them."""
+    answer = _object(result.text)
+    if not result.is_error:
+        return _success(call, answer, lang)
+    if call.name == TRACK or result.code in _UNTOLD:
+        return None
+    if call.name == SEARCH:
+        return say("search_failed", lang)
+    return _failure(call, result, answer, lang)
+
+
+def _success(call: ToolCall, answer: Fields, lang: Lang) -> str | None:
+    match call.name:
+        case "update_style_profile":
+            return say("profile_updated", lang, name=_named(call), version=answer.get("version"))
+        case "save_to_file":
+            return say("saved", lang, file=answer.get("file_path"))
+        case "write_to_notion":
+            return say("saved_to_notion", lang, url=answer.get("notion_url"))
+        case "read_notion_page":
+            return say("reading_page", lang, title=answer.get("title"))
+        case "read_past_posts":
+            return say("reading_posts", lang, count=answer.get("total_found"))
+        case _:
+            return None
+
+
+def _failure(call: ToolCall, result: ToolResult, answer: Fields, lang: Lang) -> str:
+    name = _named(call)
+    match result.code:
+        case "reference_profile":
+            return say("reference_profile", lang, name=name)
+        case "profile_invalid":
+            return say("profile_invalid", lang, name=name, problems=_problems(answer, lang))
+        case "profile_not_found" if answer.get("available_profiles"):
+            return say("profile_not_found", lang, name=name, available=_listed(answer.get("available_profiles")))
+        case "profile_not_found":
+            return say("profile_not_found_init", lang, name=name)
+        case "validation_failed" if call.name == UPDATE:
+            fields = _listed(answer.get("fields"))
+            return say("validation_failed", lang, field=fields, problems=_problems(answer, lang))
+        case _:
+            return _with_place(str(answer.get("message") or result.text), answer, lang)
+
+
+def _with_place(message: str, answer: Fields, lang: Lang) -> str:
+    """What a tool says in the person's language; with the file that a page became, or the text that became none."""
+    instead = answer.get("save_to_file")
+    if isinstance(instead, Mapping):
+        file = instead.get("file_path")
+        more = say("saved", lang, file=file) if file else _with_place(str(instead.get("message")), instead, lang)
+        return f"{message}\n{more}"
+    content = answer.get("content")
+    return f"{message}\n\n{content}" if content else message
+
+
+def _named(call: ToolCall) -> str:
+    return str(_object(call.arguments).get("profile_name") or "default")
+
+
+def _problems(answer: Fields, lang: Lang) -> str:
+    problems = answer.get("problems")
+    return "\n".join(f"- {fault_in(str(one), lang)}" for one in (problems if isinstance(problems, Sequence) else ()))
+
+
+def _listed(names: object) -> str:
+    return ", ".join(map(str, names)) if isinstance(names, Sequence) else ""
+
+
+def _object(text: str) -> Fields:
+    try:
+        found = parse_json(text)
+    except JsonRefused:
+        return {}
+    return found if isinstance(found, dict) else {}
