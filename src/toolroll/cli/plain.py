@@ -87,7 +87,7 @@ class PlainTeller:
         self._say(summary(result))
         if error is not None:
             self._session.fail(error.code, error.message)
-        for line in advice(result):
+        for line in () if self._session.chats else advice(result):
             self._say(line)
         return exit_code(result, error)
 

@@ -41,12 +41,14 @@ def terminal_is_dumb() -> bool:
 class Session:
     """How this command answers: as JSON or as text, with tracebacks or without.
 
-    `plain` is for screen readers and dumb terminals: no colours, nothing that moves, one line a thing.
+    `plain` is for screen readers and dumb terminals: no colours, nothing that moves, one line a thing. In a chat
+    (`chats`) nobody is told how to go on with a run from the shell: they write on.
     """
 
     json: bool = False
     debug: bool = False
     plain: bool = field(default_factory=terminal_is_dumb)
+    chats: bool = False
     _out: TextIO | None = field(default=None, repr=False)
 
     @property

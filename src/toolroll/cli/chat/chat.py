@@ -38,6 +38,7 @@ def run_chat(session: Session, opens: Opens) -> int:
     """Chat until the person leaves; the exit code. `opens` gives the application that answers."""
     import asyncio  # noqa: PLC0415 - five interpreter starts: not for --help
 
+    session.chats = True
     return asyncio.run(_chatted(session, opens))
 
 
