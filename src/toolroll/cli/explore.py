@@ -26,7 +26,7 @@ class DefaultGroup(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put the name of that command before words that do not begin with one."""
-        if args and args[0] not in self.commands and args[0] not in _HELP:
+        if not args or (args[0] not in self.commands and args[0] not in _HELP):
             args = [DEFAULT, *args]
         return super().parse_args(ctx, args)
 
@@ -53,7 +53,7 @@ def explore() -> None:
 
 
 @explore.command(short_help="Explore an idea; 'run' can be left out.")
-@click.argument("idea")
+@click.argument("idea", required=False)
 @click.option("--mode", default="exploration", metavar="MODE", help="business, exploration, or your own file MODE.md.")
 @click.option("--model", metavar="NAME", help="sonnet, openai:NAME, ollama:NAME, ...; TOOLROLL_MODEL if not given.")
 @click.option("--context", default="", metavar="TEXT|FILE", help="What else is to be known; a file's name or the text.")
@@ -66,7 +66,7 @@ def explore() -> None:
 @click.pass_obj
 def run(
     session: Session,
-    idea: str,
+    idea: str | None,
     *,
     mode: str,
     model: str | None,
@@ -81,6 +81,8 @@ def run(
 ) -> int:
     """Explore IDEA with web search and earlier research, and write a document.
 
+    Without an IDEA, at a terminal, a chat begins: the first message is the idea, the others are questions about it.
+
     It becomes ideas/<date>-<idea>/research.md, with exploration-log.json beside it. An idea that was explored before is
     not explored again without --update. What goes on is told on stderr; stdout says where the document is. With --json
     every event is a line {"event", ...}, the last one exploration_finished.
@@ -94,12 +96,16 @@ def run(
       toolroll explore 'Rent out tools by the hour' --update --repo me/research
       toolroll explore 'Tool rental at schools' --continue-from rent-out-tools
     """
+    if idea is None:
+        from toolroll.cli.chat.input import check_terminal  # noqa: PLC0415 - rich: only for who chats
+
+        check_terminal(session, what="IDEA")
     from toolroll.cli.exploration import Asked, explored  # noqa: PLC0415 - pydantic: not for --help
 
     if update and continue_from is not None:
         raise UsageError("--update and --continue-from exclude each other. Choose one of them.")
     asked = Asked(
-        idea=idea,
+        idea=idea or "",
         mode=mode,
         model=model or "",
         context=context_of(context),
@@ -111,6 +117,10 @@ def run(
         repo=repo,
         branch=branch,
     )
+    if idea is None:
+        from toolroll.cli.chat.exploring import chat_about_ideas  # noqa: PLC0415 - only for who chats
+
+        return chat_about_ideas(session, asked)
     return explored(session, asked)
 
 
