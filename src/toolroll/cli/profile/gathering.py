@@ -42,7 +42,7 @@ def gathered(desk: Desk, files: Sequence[str], pages: Sequence[str] = ()) -> Pos
     if files or pages:
         texts = [text for file in files for text in posts_in(desk, file)]
         texts += _from_notion(desk, pages) if pages else []
-        posts = Posts(texts=tuple(texts), source=_source([*files, *pages]))
+        posts = Posts(texts=tuple(texts), source=_source(files, pages))
     else:
         posts = Posts(texts=tuple(pasted(desk)), source="pasted posts", is_pasted=True)
     _check(desk, posts.texts)
@@ -136,6 +136,7 @@ def _check(desk: Desk, texts: Sequence[str]) -> None:
         desk.say("few_posts", count=len(texts))
 
 
-def _source(names: Sequence[str]) -> str:
-    told = ", ".join("stdin" if name == STDIN else name for name in names)
+def _source(files: Sequence[str], pages: Sequence[str]) -> str:
+    """Names without their folders: a profile is handed on, and where its author keeps files is their own affair."""
+    told = ", ".join([*("stdin" if file == STDIN else Path(file).name for file in files), *pages])
     return told if len(told) <= MAX_SOURCE_CHARACTERS else told[: MAX_SOURCE_CHARACTERS - 1] + "…"

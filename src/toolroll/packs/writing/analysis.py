@@ -38,8 +38,8 @@ _LOOK: Final = (
     "Answer with a style profile as JSON: what makes these posts theirs, concrete enough that somebody else could "
     "write the next one. Describe what you see, not what is usual. Write every description in the language of the "
     "posts. hooks, closings and signature_phrases: patterns and phrases that really occur. avoid: words, phrases and "
-    "manners that this author would not use, at least one. platforms: those the posts are for; max_length in characters, "
-    "near the longest post. examples: the numbers of the posts that show the style best, and why."
+    "manners that this author would not use, at least one. platforms: those the posts are for; max_length in "
+    "characters, near the longest post. examples: the numbers of the posts that show the style best, and why."
 )
 _COMPARE: Final = (
     "You compare an author's new posts with their style profile. You get both as JSON data, with some measurements; "

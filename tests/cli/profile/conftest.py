@@ -1,0 +1,29 @@
+"""A desk for each test."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.cli.profile.pen import Pen, root
+from tests.packs.writing.notion.workspace import Workspace
+
+import toolroll.cli.main as program
+
+
+@pytest.fixture
+def pen(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Pen:
+    """Commands about profiles in this process; nobody can be asked."""
+    for name in ("LANG", "LC_ALL", "LC_MESSAGES", "TOOLROLL_MODEL", "NOTION_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TOOLROLL_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("CI", "1")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(program, "root", root())
+    return Pen(tmp_path, capsys)
+
+
+@pytest.fixture
+def workspace() -> Iterator[Workspace]:
+    """Notion on loopback."""
+    with Workspace() as workspace:
+        yield workspace

@@ -1,0 +1,193 @@
+"""Profiles listed, shown, deleted, exported and imported, without a terminal (W32, W2, W3, W34)."""
+
+import json
+import os
+
+import pytest
+from tests.cli.profile.pen import Pen
+from tests.packs.writing.profile_samples import fields, put, state_of
+
+from toolroll.cli.profile.desk import told_of
+from toolroll.errors import ProfileFixed, ProfileNewer, UsageError
+from toolroll.packs.writing.profiles import ProfileStore
+
+
+def test_W32_without_profiles_the_list_says_how_to_begin(pen: Pen) -> None:
+    told = pen.run("profile", "list", "--lang", "uk")
+    assert (told.code, told.out, told.err) == (0, "", "Профілів ще немає. Почніть із `ghostpen init`.\n")
+    assert pen.json("profile", "list") == {"profiles": [], "total": 0, "unreadable": []}
+
+
+def test_W32_the_list_has_personal_ones_first_and_what_cannot_be_read(pen: Pen) -> None:
+    put(pen.data, fields(profile_name="a-ref", profile_type="reference", language="en"))
+    put(pen.data, fields())
+    put(pen.data, "{", "broken")
+    told = pen.run("profile", "list", "--lang", "en")
+    assert told.out.splitlines() == [
+        "default  personal, uk, v1  дружній, трохи іронічний",
+        "a-ref  reference, en, v1  дружній, трохи іронічний",
+    ]
+    assert "broken.json is no profile: " in told.err
+    listed = pen.json("profile", "list")
+    assert ([one["name"] for one in listed["profiles"]], listed["total"]) == (["default", "a-ref"], 2)
+    assert [one["file"] for one in listed["unreadable"]] == ["broken.json"]
+
+
+def test_W32_W34_a_profile_is_shown_in_words_of_either_language(pen: Pen) -> None:
+    put(pen.data, fields())
+    told = pen.run("profile", "show", "--lang", "en").out
+    assert "default  personal, v1, 2026-02-09T10:00:00Z\nLanguage: uk\nMade of: 12 постів з LinkedIn\n" in told
+    assert "Begins with: питання · цифра\n" in told
+    assert "linkedin · At most: 1500\n" in told
+    assert "Tone there" not in told
+    assert "Уникає: синергія\n" in pen.run("profile", "show", "default", "--lang", "uk").out
+    assert pen.json("profile", "show") == {"profile": fields()}
+
+
+def test_W34_without_an_option_or_a_locale_the_profile_says_which_language(pen: Pen) -> None:
+    put(pen.data, fields(language="uk"))
+    assert "Тон: " in pen.run("profile", "show").out
+    put(pen.data, fields(language="en"))
+    assert "Tone: " in pen.run("profile", "show").out
+
+
+@pytest.mark.parametrize(
+    ("lang", "words"),
+    [
+        ("en", "Profile 'nobody' not found. Available profiles: default."),
+        ("uk", "Профіль не знайдений: «nobody». Доступні профілі: default."),
+    ],
+)
+def test_W34_a_profile_that_is_not_there_is_told_with_those_that_are(pen: Pen, lang: str, words: str) -> None:
+    put(pen.data, fields())
+    for command in (("show", "nobody"), ("delete", "nobody"), ("export", "nobody"), ("edit", "nobody")):
+        told = pen.run("profile", *command, "--lang", lang)
+        assert (told.code, told.err) == (1, f"Error: {words}\n")
+    assert json.loads(pen.run("profile", "show", "nobody", "--json").out)["error"]["code"] == "profile_not_found"
+
+
+def test_W34_of_very_many_profiles_the_first_are_named(pen: Pen) -> None:
+    for number in range(21):
+        put(pen.data, fields(profile_name=f"p-{number}"))
+    assert pen.run("profile", "show", "nobody", "--lang", "en").err.endswith(" ….\n")
+
+
+def test_W34_where_there_is_none_init_is_named(pen: Pen) -> None:
+    told = pen.run("profile", "show", "--lang", "uk").err
+    assert told == "Error: Профіль не знайдений: «default». Запустіть `ghostpen init`, щоб створити свій.\n"
+
+
+def test_W2_W34_every_broken_rule_is_told_in_ukrainian_too(pen: Pen) -> None:
+    broken = fields(language="de", version=0, voice=None)
+    put(pen.data, broken)
+    told = pen.run("profile", "show", "--lang", "uk")
+    assert told.code == 1
+    assert "Профіль пошкоджений: «default»." in told.err
+    assert "- language: має бути 'uk', 'en' або 'uk+en'\n" in told.err
+    assert "- version: має бути числом, більшим за 0\n" in told.err
+    assert "- voice: має бути групою полів із назвами\n" in told.err
+    assert "must be a number over 0" in pen.run("profile", "show", "--lang", "en").err
+
+
+@pytest.mark.parametrize("name", ["../x", "CON", "a" * 300, "-dash", "й", ".hidden", "a/b", ""])
+@pytest.mark.parametrize("command", ["show", "export", "delete", "edit"])
+def test_W3_a_hostile_name_is_refused_before_a_path_is_made_of_it(pen: Pen, command: str, name: str) -> None:
+    put(pen.data, fields())
+    before = state_of(pen.folder)
+    told = pen.run(*_with(command, name))
+    assert told.code in (1, 2)
+    assert told.out == ""
+    assert "Traceback" not in told.err
+    assert state_of(pen.folder) == before
+
+
+def _with(command: str, name: str) -> list[str]:
+    # A name may begin with a dash: it comes after everything that is an option.
+    return ["profile", command, f"./{name}" if name.startswith("-") else name]
+
+
+def test_W32_a_profile_is_deleted_after_a_yes_and_a_backup_stays(pen: Pen) -> None:
+    path = put(pen.data, fields(profile_name="old"))
+    kept = path.read_bytes()
+    assert pen.run("profile", "delete", "old").code == 3
+    assert path.exists()
+    told = pen.run("profile", "delete", "old", "--yes", "--lang", "en")
+    assert (told.code, told.out) == (0, "Profile 'old' is deleted.\n")
+    [backup] = (pen.data / "profiles" / "backups").iterdir()
+    assert backup.read_bytes() == kept
+    assert not path.exists()
+
+
+def test_W32_the_default_profile_cannot_be_deleted(pen: Pen) -> None:
+    path = put(pen.data, fields())
+    for lang, words in (("en", "The default profile cannot be deleted."), ("uk", "не можна видалити")):
+        told = pen.run("profile", "delete", "default", "--yes", "--lang", lang)
+        assert (told.code, words in told.err) == (2, True)
+    assert path.exists()
+
+
+def test_W32_an_exported_profile_can_be_imported_elsewhere(pen: Pen) -> None:
+    put(pen.data, fields(version=7))
+    file = pen.folder / "out.json"
+    told = pen.run("profile", "export", "default", "--output", str(file), "--lang", "en")
+    assert (told.code, told.out) == (0, f"Profile 'default' is in {file}.\n")
+    assert json.loads(pen.run("profile", "export", "default").out) == fields(version=7)
+    assert pen.json("profile", "export", "default") == {"profile": fields(version=7)}
+    told = pen.run("profile", "import", str(file), "--name", "copy", "--lang", "en")
+    assert (told.code, told.out) == (0, "Profile 'copy' is written: data/profiles/copy.json\n")
+    copied = ProfileStore(pen.data).read("copy").fields
+    assert copied == fields(profile_name="copy", version=7)
+
+
+def test_W32_an_export_never_overwrites(pen: Pen) -> None:
+    put(pen.data, fields())
+    file = pen.file("mine", "out.json")
+    told = pen.run("profile", "export", "default", "--output", file, "--lang", "uk")
+    assert (told.code, "уже існує, його не змінено" in told.err) == (1, True)
+    os.symlink("nowhere", pen.folder / "link.json")
+    assert pen.run("profile", "export", "default", "--output", str(pen.folder / "link.json")).code == 1
+    assert (pen.folder / "out.json").read_text() == "mine"
+    assert not (pen.folder / "nowhere").exists()
+
+
+def test_W32_W20_an_import_replaces_only_after_a_yes(pen: Pen) -> None:
+    path = put(pen.data, fields())
+    before = path.read_bytes()
+    file = pen.file(json.dumps(fields(version=9)), "in.json")
+    assert pen.run("profile", "import", file).code == 3
+    assert path.read_bytes() == before
+    assert pen.json("profile", "import", file, "--yes")["replaced"] is True
+    assert ProfileStore(pen.data).read("default").profile.version == 9
+    [backup] = (pen.data / "profiles" / "backups").iterdir()
+    assert backup.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("{", "is damaged"),
+        ("[]", "must be a group of named fields"),
+        ("{}", "profile_name: must be text"),
+        (json.dumps(fields(profile_name="../x")), "'../x' cannot be the name of a profile"),
+        (json.dumps(fields(version=0)), "version: must be a number over 0"),
+        (json.dumps({**fields(), "schema_version": 99}), "newer version of this program"),
+        ("x" * 4_194_305, "has more than 4,194,304 bytes"),
+    ],
+)
+def test_W2_W3_what_is_no_profile_is_not_imported(pen: Pen, content: str, why: str) -> None:
+    told = pen.run("profile", "import", pen.file(content, "in.json"), "--yes", "--lang", "en")
+    assert (told.code, told.out) == (1, "")
+    assert why in told.err
+    assert state_of(pen.data) == {}
+
+
+def test_W32_a_file_that_is_not_there_is_told(pen: Pen) -> None:
+    assert pen.run("profile", "import", "none.json").code == 1
+    assert pen.run("profile", "import", str(pen.folder)).code == 1
+
+
+def test_W34_a_reference_profile_and_a_newer_one_are_told_in_both_languages() -> None:
+    fixed, newer = ProfileFixed("x", profile="a"), ProfileNewer("x", profile="a")
+    assert (told_of(fixed, "uk") or "").startswith("Reference профілі не оновлюються автоматично")
+    assert (told_of(newer, "en") or "").startswith("Profile 'a' was written by a newer version")
+    assert told_of(UsageError("as it is"), "uk") is None
