@@ -280,3 +280,17 @@ def test_S3_W15_the_writing_tools_work_in_the_folder_that_is_named(tmp_path: Pat
     assert file.name.endswith("-chai-x.md")
     found = call(tmp_path, "read_past_posts", '{"keywords": ["tea"]}', *data, "--json", own=False)
     assert json.loads(found.stdout)["content"]["total_found"] == 1
+
+
+def test_S3_R5_research_is_read_from_the_place_that_is_named(tmp_path: Path) -> None:
+    (tmp_path / "kept" / "2025-01-01-tea").mkdir(parents=True)
+    (tmp_path / "kept" / "2025-01-01-tea" / "research.md").write_text("# Tea\n")
+    asked = ("read_research", '{"path": "2025-01-01-tea/research.md"}', "--json", "--ideas")
+    assert as_json(call(tmp_path, *asked, "kept", own=False))["content"] == {
+        "ok": True,
+        "content": "# Tea\n",
+        "bytes": 6,
+    }
+    assert "file_not_found" in call(tmp_path, *asked, "other", own=False).stdout
+    refused = call(tmp_path, *asked, "kept", "--repo", "me/research", own=False)
+    assert (refused.returncode, "exclude each other" in refused.stdout) == (2, True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from toolroll.cli.explore import place_options
 from toolroll.cli.history import root_option
 from toolroll.cli.session import DONE, FAILED, NEEDS_APPROVAL, Session, output_options, source_options
 from toolroll.cli.tools import complete_names
@@ -35,6 +36,7 @@ MAX_EVENT_CHARACTERS: Final = 200
 @click.option(
     "--data", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="The folder of the writing tools."
 )
+@place_options
 @source_options
 @output_options
 @click.pass_obj
@@ -46,6 +48,9 @@ def call(
     yes: bool,
     root: Path | None,
     data: Path | None,
+    ideas: Path | None,
+    repo: str | None,
+    branch: str | None,
     packs: tuple[str, ...],
     sources: tuple[str, ...],
 ) -> int:
@@ -66,6 +71,7 @@ def call(
     session.claim_stdout()
     set_up_log(session)
     raw = _arguments(arguments)
+    places = {"data": data, **_research_places(ideas, repo, branch), **_places(root)}
     from toolroll.cli.leave import leave_for  # noqa: PLC0415 - these bring pydantic: four interpreter starts
     from toolroll.packs.catalog import read_catalog  # noqa: PLC0415 - as above
 
@@ -74,7 +80,7 @@ def call(
     entry = catalog.get(name)
     entries = () if entry is None else (entry,)
     leave = leave_for(entries, yes=yes, stdin_is_taken=arguments == "-", environment=os.environ, folder=root)
-    return _answer(session, name, _result(tools, name, raw, leave, {"data": data, **_places(root)}))
+    return _answer(session, name, _result(tools, name, raw, leave, places))
 
 
 def _arguments(given: str) -> str:
@@ -108,6 +114,13 @@ def _places(root: Path | None) -> dict[str, object]:
     from toolroll.cli.places import workspace_deps  # noqa: PLC0415 - as above
 
     return workspace_deps(root, os.environ)
+
+
+def _research_places(ideas: Path | None, repo: str | None, branch: str | None) -> dict[str, object]:
+    from toolroll.cli.exploration import Place  # noqa: PLC0415 - as above
+
+    place = Place(ideas=None if ideas is None else str(ideas), repo=repo, branch=branch)
+    return {"ideas": place.ideas, "repository": place.repo, "branch": place.branch}
 
 
 def _result(tools: "Toolset", name: str, raw: str, leave: "Leave", places: dict[str, object]) -> "ToolResult":
