@@ -1,33 +1,30 @@
 """`toolroll runs`: what was recorded, and going on with it, from any terminal."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from toolroll.cli.run import agent_options, driven, names_in
+from toolroll.cli.forking import fork
+from toolroll.cli.recorded import find_run, making_of, reading, settings_of
+from toolroll.cli.run import agent_options, driven
 from toolroll.cli.session import DONE, FAILED, Session, output_options
-from toolroll.errors import JournalRefused, UsageError
+from toolroll.errors import UsageError
 
 if TYPE_CHECKING:
     from toolroll.agent.result import RunResult
     from toolroll.agent.state import RunState
-    from toolroll.cli.making import Making
     from toolroll.cli.telling import Teller
     from toolroll.journal.journal import Recording
     from toolroll.journal.sqlite import SqliteJournal
     from toolroll.kernel.approval import Decision
 
-T = TypeVar("T")
-
 DEFAULT_LISTED: Final = 20
-MIN_ID_CHARACTERS: Final = 4
-"""Of the beginning of a run's id, where that is enough to tell it from the others."""
 
 
 @click.group()
 def runs() -> None:
-    """See the runs that were recorded, go on with one, play one again."""
+    """See the runs that were recorded, go on with one or another way, play one again, keep or delete it."""
 
 
 @runs.command("list", short_help="List the latest runs.")
@@ -42,7 +39,7 @@ def list_runs(session: Session, *, limit: int) -> int:
         rows = list(await journal.runs())[:limit]
         return [summary_of(row, await journal.read(row.run_id)) for row in rows]
 
-    found = _reading(work)
+    found = reading(work)
     if session.json:
         session.write_json({"runs": found})
     elif found:
@@ -64,7 +61,7 @@ def show(session: Session, run_id: str, *, context: bool) -> int:
     async def work(journal: "SqliteJournal") -> "Recording":
         return await journal.read(await find_run(journal, run_id))
 
-    recording = _reading(work)
+    recording = reading(work)
     if context:
         from toolroll.cli.context import show_context  # noqa: PLC0415 - as above
 
@@ -109,25 +106,25 @@ def resume(
       toolroll runs resume 3f9c
       toolroll runs resume 3f9c --approve call_7 --reject 'call_8=not this file'
     """
-    session.claim_stdout()
     from toolroll.cli.call import set_up_log  # noqa: PLC0415 - as above
     from toolroll.cli.making import kind_of, make_agent  # noqa: PLC0415 - as above
 
-    set_up_log(session)
     decisions = _decisions(approve, reject)
-    kept = _reading(lambda journal: _settings_of(journal, run_id))
+    kept = reading(lambda journal: settings_of(journal, run_id))
     if kind_of(kept) == "explore":
         from toolroll.cli.exploration import resumed  # noqa: PLC0415 - as above
 
         if decisions or prompt is not None:
             raise UsageError("An exploration is gone on with as it was begun: without --prompt, --approve, --reject.")
         return resumed(session, kept, model=changed.get("model"))
+    session.claim_stdout()
+    set_up_log(session)
 
     async def work(journal: "SqliteJournal", teller: "Teller", note: "Callable[[RunState], None]") -> "RunResult[Any]":
         from toolroll.agent.resume import go_on  # noqa: PLC0415 - as above
 
         found = await find_run(journal, run_id)
-        async with make_agent(_making(await journal.read(found), changed), journal, yes=yes) as agent:
+        async with make_agent(making_of(await journal.read(found), changed), journal, yes=yes) as agent:
             return await go_on(
                 agent.setup, found, decisions=decisions, prompt=prompt, emit=teller.hear, stream=True, on_open=note
             )
@@ -156,63 +153,15 @@ def replay(session: Session, /, run_id: str, **changed: Any) -> int:
 
     async def work(journal: "SqliteJournal") -> playing.ReplayReport:
         found = await find_run(journal, run_id)
-        agent = make_agent(_making(await journal.read(found), changed), journal, connect=False)
+        agent = make_agent(making_of(await journal.read(found), changed), journal, connect=False)
         return await playing.replay(agent, found)
 
-    report = _reading(work)
+    report = reading(work)
     if session.json:
         session.write_json(report_fields(report))
     else:
         session.write("\n".join(report_lines(report)))
     return DONE if report.is_same else FAILED
-
-
-async def find_run(journal: "SqliteJournal", given: str) -> str:
-    """The run whose id this is, or the only one that begins so."""
-    ids = [row.run_id for row in await journal.runs()]
-    if given in ids:
-        return given
-    fitting = [run_id for run_id in ids if run_id.startswith(given)] if len(given) >= MIN_ID_CHARACTERS else []
-    if len(fitting) == 1:
-        return fitting[0]
-    if fitting:
-        raise UsageError(f"{len(fitting)} runs begin with {given!r}. Write more of the id.")
-    raise JournalRefused(f"There is no run {given[:64]!r}. See 'toolroll runs list'.")
-
-
-def _reading(work: "Callable[[SqliteJournal], Awaitable[T]]") -> T:
-    """What is read from the run log."""
-    import asyncio  # noqa: PLC0415 - as above
-    import os  # noqa: PLC0415 - as above
-
-    from toolroll.cli.making import open_journal  # noqa: PLC0415 - as above
-
-    journal = open_journal(os.environ)
-
-    async def read() -> T:
-        return await work(journal)
-
-    try:
-        return asyncio.run(read())
-    finally:
-        journal.close()
-
-
-async def _settings_of(journal: "SqliteJournal", given: str) -> Mapping[str, object]:
-    """What a run has kept for whoever goes on with it."""
-    return _kept_in(await journal.read(await find_run(journal, given)))
-
-
-def _kept_in(recording: "Recording") -> Mapping[str, object]:
-    from toolroll.journal.records import RunBegan  # noqa: PLC0415 - as above
-
-    return next((record.settings for _, record in recording if isinstance(record, RunBegan)), {})
-
-
-def _making(recording: "Recording", changed: Mapping[str, Any]) -> "Making":
-    from toolroll.cli.making import Making  # noqa: PLC0415 - as above
-
-    return Making.again(_kept_in(recording), **{**changed, "tools": names_in(changed.get("tools"))})
 
 
 def _decisions(approve: Sequence[str], reject: Sequence[str]) -> "dict[str, Decision]":
@@ -223,3 +172,6 @@ def _decisions(approve: Sequence[str], reject: Sequence[str]) -> "dict[str, Deci
     if both:
         raise UsageError(f"{min(both)!r} cannot be approved and rejected at once.")
     return {call: Approve() for call in approve} | {call: Reject(why or None) for call, why in refused.items()}
+
+
+runs.add_command(fork)
