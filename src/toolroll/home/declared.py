@@ -46,7 +46,9 @@ class Declared:
         try:
             return self.read(shlex.split(text) if self.kind == "list" else [text])
         except ValueError as error:
-            raise UsageError(f"{self.variable} cannot be read: {error}. Quote its words as in a shell.") from None
+            raise UsageError(f"{self.variable} cannot be used: {error}. Quote its words as in a shell.") from None
+        except UsageError as error:
+            raise UsageError(f"{self.variable} cannot be used: {error.message}") from None
 
     def _number(self, text: str) -> int | float:
         try:

@@ -121,18 +121,19 @@ class KeyBook:
 class _Keyed(Mapping[str, str]):
     """An environment in which keys of the keyring are found too; each is asked for when it is needed."""
 
-    def __init__(self, environment: Mapping[str, str], book: KeyBook) -> None:
+    def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = environment
-        self._book = book
+
+    @property
+    def _book(self) -> KeyBook:
+        return KeyBook.of_user(self._environment)  # when it is needed: finding the folder costs an interpreter start
 
     def __getitem__(self, name: str) -> str:
         value = self._environment.get(name)
         if name not in KEYS or (value is not None and value.strip()):
             return self._environment[name]
         found = self._book.get(name)
-        if found is None:
-            return self._environment[name]
-        return found
+        return self._environment[name] if found is None else found
 
     def __iter__(self) -> Iterator[str]:
         kept = self._book.names()
@@ -144,7 +145,7 @@ class _Keyed(Mapping[str, str]):
 
 def with_keys(environment: Mapping[str, str]) -> Mapping[str, str]:
     """The environment, in which keys of the keyring are found too. A key in a variable comes first."""
-    return _Keyed(environment, KeyBook.of_user(environment))
+    return _Keyed(environment)
 
 
 def known_secrets(environment: Mapping[str, str]) -> tuple[str, ...]:
