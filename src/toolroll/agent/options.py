@@ -14,6 +14,7 @@ from toolroll.agent.cost import Price
 from toolroll.agent.setup import Setup, TurnHook
 from toolroll.agent.stop import Condition, conditions, tool_called
 from toolroll.errors import UsageError
+from toolroll.home.keys import with_keys
 from toolroll.journal.journal import Journal
 from toolroll.kernel.approval import Approver
 from toolroll.kernel.depends import Identity, Maker
@@ -80,7 +81,7 @@ def _model(given: Model | str) -> Model:
         return given
     from toolroll.models.connect import connect  # noqa: PLC0415 - all wires there are, for who names one of them
 
-    return connect(given, environment=environ)
+    return connect(given, environment=with_keys(environ))
 
 
 def _outputs(rest: dict[str, Any]) -> dict[str, Any]:

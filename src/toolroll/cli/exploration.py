@@ -139,9 +139,10 @@ async def open_source(place: Place) -> "AsyncIterator[ResearchSource]":
 
         yield LocalSource(place.ideas or Path.cwd() / "ideas")
         return
+    from toolroll.home.keys import with_keys  # noqa: PLC0415 - as above
     from toolroll.packs.research.github import GitHubSource  # noqa: PLC0415 - as above
 
-    async with GitHubSource.of_user(place.repo, environment=os.environ, branch=place.branch) as source:
+    async with GitHubSource.of_user(place.repo, environment=with_keys(os.environ), branch=place.branch) as source:
         yield source
 
 

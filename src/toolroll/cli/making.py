@@ -15,6 +15,7 @@ from toolroll.cli.leave import leave_for
 from toolroll.cli.places import workspace_deps
 from toolroll.errors import UsageError
 from toolroll.home.folders import find_folders
+from toolroll.home.keys import known_secrets
 from toolroll.journal.sqlite import SqliteJournal
 from toolroll.models.catalog import parse_model
 from toolroll.models.model import Model
@@ -22,7 +23,6 @@ from toolroll.models.scripted import ScriptedModel
 from toolroll.models.scripted_file import PREFIX, scripted_file
 from toolroll.packs.catalog import Entry, read_catalog
 from toolroll.packs.load import place_of
-from toolroll.safe.secrets import secret_values
 
 Kind: TypeAlias = Literal["run", "code", "explore", "write"]
 """Which command made the agent, and makes it again."""
@@ -93,9 +93,9 @@ def kind_of(settings: Mapping[str, object]) -> Kind:
 
 
 def open_journal(environment: Mapping[str, str]) -> SqliteJournal:
-    """The user's own run log; the keys in their environment are never written to it."""
+    """The user's own run log; their keys are never written to it."""
     path = find_folders(environment).data / JOURNAL
-    return SqliteJournal(path, secrets=secret_values(environment))
+    return SqliteJournal(path, secrets=known_secrets(environment))
 
 
 def make_agent(

@@ -56,9 +56,10 @@ def _load_research() -> "tuple[Tool, ...]":
 def _load_writing() -> "tuple[Tool, ...]":
     import os  # noqa: PLC0415 - see above
 
+    from toolroll.home.keys import with_keys  # noqa: PLC0415 - see above
     from toolroll.packs.writing.tools import writing_tools  # noqa: PLC0415 - see above
 
-    return writing_tools(os.environ)
+    return writing_tools(with_keys(os.environ))
 
 
 PACKS: Final = (

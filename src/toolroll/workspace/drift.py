@@ -7,9 +7,10 @@ not sure that lines are lines (UTF-16), nothing is put together.
 import os
 from typing import Final
 
+from toolroll.home.keys import known_secrets
 from toolroll.kernel.diff import unified_diff
 from toolroll.safe.names import RelativePath, shown
-from toolroll.safe.secrets import redact, secret_values
+from toolroll.safe.secrets import redact
 from toolroll.safe.text import one_line, visible
 from toolroll.workspace.edits.carrier import Carrier, carry
 from toolroll.workspace.merge import merge
@@ -29,7 +30,7 @@ def what_changed(path: RelativePath, before: bytes, now: bytes) -> str:
     lines = [line.rstrip("\n") for line in unified_diff(old, new, path=shown(name))]
     rest = len(lines) - MAX_SHOWN_LINES
     # A key may be longer than what is shown of its line: what is cut first would no longer look like one.
-    safe = redact("\n".join(lines[:MAX_SHOWN_LINES]), known=secret_values(os.environ)).split("\n")
+    safe = redact("\n".join(lines[:MAX_SHOWN_LINES]), known=known_secrets(os.environ)).split("\n")
     told = [_shortened(visible(line)) for line in safe] if lines else ["No line: only how it is encoded."]
     return "\n".join([*told, *([f"[{rest:,} more lines of the difference]"] if rest > 0 else [])])
 

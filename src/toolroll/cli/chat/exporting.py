@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from toolroll.errors import UsageError
+from toolroll.home.keys import known_secrets
 from toolroll.kernel.conversation import AssistantMessage, Message, UserMessage
 from toolroll.kernel.messages import TextPart
 from toolroll.safe.files import create_file
 from toolroll.safe.refusals import refusals
-from toolroll.safe.secrets import redact, secret_values
+from toolroll.safe.secrets import redact
 from toolroll.safe.text import one_line, terminal_safe
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def export(about: "About", given: str) -> Path:
     if not chat.messages:
         raise UsageError("Nothing was said yet, so there is nothing to write.")
     path = Path(given).expanduser() if given else Path(f"chat-{chat.chat_id[:ID_CHARACTERS]}.md")
-    text = redact(markdown(chat.messages, title=f"toolroll {about.name}"), known=secret_values(os.environ))
+    text = redact(markdown(chat.messages, title=f"toolroll {about.name}"), known=known_secrets(os.environ))
     with refusals(str(path)):
         folder = os.open(path.absolute().parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

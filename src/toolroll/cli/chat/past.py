@@ -7,11 +7,12 @@ from typing import Final
 
 from toolroll.errors import FileMissing
 from toolroll.home.folders import find_folders
+from toolroll.home.keys import known_secrets
 from toolroll.safe.files import private_folder
 from toolroll.safe.locks import FileLock
 from toolroll.safe.names import RelativePath
 from toolroll.safe.root import Root
-from toolroll.safe.secrets import redact, secret_values
+from toolroll.safe.secrets import redact
 
 MAX_KEPT: Final = 500
 MAX_KEPT_CHARACTERS: Final = 4_000
@@ -32,7 +33,7 @@ class Past:
     @classmethod
     def of_user(cls, name: str, environment: Mapping[str, str]) -> "Past":
         """The texts of that name among the user's own data; the keys in their environment are never written."""
-        return cls(find_folders(environment).data / f"{name}-history.jsonl", secrets=secret_values(environment))
+        return cls(find_folders(environment).data / f"{name}-history.jsonl", secrets=known_secrets(environment))
 
     def texts(self) -> list[str]:
         """All that is kept. Lines that cannot be read are passed over: this is a convenience, and no record."""

@@ -16,6 +16,7 @@ from toolroll.agent.run import close_models, is_on_record, new_run, opening, pla
 from toolroll.agent.state import RunState
 from toolroll.agent.stop import Condition, step_count_is, tokens_over
 from toolroll.errors import ContentRefused
+from toolroll.home.keys import with_keys
 from toolroll.journal.journal import Journal
 from toolroll.kernel.approval import Approver
 from toolroll.kernel.conversation import AssistantMessage
@@ -111,12 +112,12 @@ def connected(model: Model | str) -> Model:
         return model
     from toolroll.models.connect import connect  # noqa: PLC0415 - all wires there are, for who names one of them
 
-    return connect(model, environment=os.environ)
+    return connect(model, environment=with_keys(os.environ))
 
 
 def tools_for(model: Model, options: ResearchOptions) -> tuple[Tool | WebSearch, ...]:
     """`web_search` always, `read_research` where there is something to read."""
-    search = search_for(model, options.get("environment", os.environ))
+    search = search_for(model, options.get("environment", with_keys(os.environ)))
     return (search, READ) if options.get("source") is not None else (search,)
 
 

@@ -15,6 +15,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from toolroll.errors import FileMissing, FileTooLarge, NotAFile, PathRefused, ToolFailure, ToolrollError
+from toolroll.home.keys import with_keys
 from toolroll.kernel.context import ToolContext
 from toolroll.kernel.define import tool
 from toolroll.kernel.depends import DependencyKey, Depends
@@ -71,7 +72,7 @@ async def open_source(ctx: ToolContext) -> AsyncIterator[ResearchSource]:
     from toolroll.packs.research.github import GitHubSource  # noqa: PLC0415 - most research is in a folder
 
     branch = cast("str | None", ctx.deps.get("branch"))
-    async with GitHubSource.of_user(repository, environment=os.environ, branch=branch) as source:
+    async with GitHubSource.of_user(repository, environment=with_keys(os.environ), branch=branch) as source:
         yield source
 
 

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final, Protocol
 from pydantic import Field
 
 from toolroll.errors import ServiceFailed, ToolFailure, ToolrollError
+from toolroll.home.keys import with_keys
 from toolroll.kernel.approval import Preview
 from toolroll.kernel.context import ToolContext
 from toolroll.kernel.define import tool
@@ -50,7 +51,7 @@ class Notion:
 
 async def open_notion(_ctx: ToolContext) -> AsyncIterator[Notion]:
     """Notion by the environment; closed when the run is."""
-    token, database = os.environ.get(TOKEN, "").strip(), os.environ.get(DATABASE, "").strip()
+    token, database = with_keys(os.environ).get(TOKEN, "").strip(), os.environ.get(DATABASE, "").strip()
     if not token:
         yield Notion(client=None, database=database)
         return
