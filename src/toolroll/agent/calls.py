@@ -77,6 +77,8 @@ class _Batch:
         if call.id in state.waiting:
             return
         duration_ms = self._duration_ms(call)
+        if state.spans is not None:
+            state.spans.end(call, result)
         message = result.to_message(call_id=call.id, name=call.name)
         if state.outputs is not None:
             message = await kept(state.outputs, message, state.window.limits.output_bytes, result.whole)

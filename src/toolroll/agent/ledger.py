@@ -37,6 +37,8 @@ class CallLedger:
                 if state.intended.pop(call.id, None) != intended:
                     await state.record(intended)
         state.started[call.id] = perf_counter()
+        if state.spans is not None:
+            state.spans.begin(call)
         state.emit(CallStarted(call=call))
 
     async def _change(self, tool: Tool, call: ToolCall, effect: Effect) -> Change:

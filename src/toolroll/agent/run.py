@@ -16,6 +16,7 @@ from toolroll.agent.result import RunResult
 from toolroll.agent.setup import Setup
 from toolroll.agent.state import RunState
 from toolroll.agent.stop import measured
+from toolroll.agent.telemetry.spans import observed
 from toolroll.errors import JournalRefused, UsageError
 from toolroll.journal.journal import Journal
 from toolroll.journal.records import RunBegan, Said
@@ -155,14 +156,15 @@ async def is_on_record(journal: Journal, run_id: str) -> bool:
 async def through(state: RunState, work: Callable[[], Awaitable[RunResult[object]]]) -> RunResult[object]:
     """Do the work of a run; its end is told and on record, however it comes."""
     async with state.run:
-        try:
-            return await work()
-        except BaseException as error:
-            await break_down(state, error)
-            raise
-        finally:
-            if state.outputs is not None and state.parent_id is None:  # parts of a run keep theirs in its place
-                state.outputs.close()
+        with observed(state):
+            try:
+                return await work()
+            except BaseException as error:
+                await break_down(state, error)
+                raise
+            finally:
+                if state.outputs is not None and state.parent_id is None:  # parts of a run keep theirs in its place
+                    state.outputs.close()
 
 
 async def _from_start(state: RunState) -> RunResult[object]:

@@ -12,6 +12,7 @@ from toolroll.agent.labels import labels_in
 from toolroll.agent.repair import History
 from toolroll.agent.result import RunResult, Step, SubRun, ToolCallLog
 from toolroll.agent.setup import Setup
+from toolroll.agent.telemetry.spans import Spans
 from toolroll.journal.records import Asked, Compacted, Ended, Intended, Kept, Record, Said, Spent, Trimmed
 from toolroll.kernel.approval import Decision
 from toolroll.kernel.context import Run
@@ -81,6 +82,8 @@ class RunState:
     models: list[Model] = field(default_factory=list)
     """All that were asked, those of sub-agents included."""
     memo: dict[str, object] = field(default_factory=dict)
+    spans: Spans | None = None
+    """What is told to who traces; None where nobody does."""
     _unrecorded: list[Record] = field(default_factory=list)
 
     @property

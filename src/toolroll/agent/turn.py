@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias, assert_never
 
 from toolroll.agent.events import ArgumentsArrived, Event, ReasoningArrived, Retrying, TextArrived
+from toolroll.agent.telemetry.chat import traced
 from toolroll.errors import ProviderFailed
 from toolroll.kernel.usage import Usage
 from toolroll.models.model import CallDelta, Delta, Model, ModelRequest, ModelResponse, ReasoningDelta, TextDelta
@@ -79,7 +80,7 @@ def _joined(first: ModelResponse, more: ModelResponse | BrokenOff) -> ModelRespo
 
 async def _ask(asking: Asking, request: ModelRequest) -> ModelResponse | BrokenOff:
     characters, response = 0, None
-    pieces = respond_with_retries(asking.model, request, stream=asking.stream, rule=asking.rule)
+    pieces = respond_with_retries(traced(asking.model), request, stream=asking.stream, rule=asking.rule)
     try:
         async for piece in pieces:
             if isinstance(piece, ModelResponse):
