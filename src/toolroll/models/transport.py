@@ -8,12 +8,11 @@ from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaita
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final, Protocol, cast
-from urllib.parse import urlsplit
 
 from toolroll.errors import ModelError, ModelTimeout, NetworkFailed, ProviderFailed
 from toolroll.safe.secrets import redact
+from toolroll.safe.services import is_loopback
 from toolroll.safe.text import one_line
 
 if TYPE_CHECKING:
@@ -166,12 +165,3 @@ def _told(error: "httpx2.RequestError") -> ModelError:
         return ModelTimeout(f"The provider did not answer in time ({type(error).__name__}).")
     said = one_line(redact(str(error)), _SHOWN_CHARACTERS) or type(error).__name__
     return NetworkFailed(f"The connection to the provider failed: {said}.")
-
-
-def is_loopback(url: str) -> bool:
-    """Whether an address is on this machine."""
-    host = urlsplit(url).hostname or ""
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False

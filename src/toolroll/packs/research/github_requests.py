@@ -14,12 +14,11 @@ from urllib.parse import urljoin, urlsplit
 
 from pydantic import BaseModel, ValidationError
 
-from toolroll.errors import ServiceFailed, UrlRefused, UsageError
+from toolroll.errors import ServiceFailed, UsageError
 from toolroll.kernel.context import utc_now
-from toolroll.models.transport import is_loopback
 from toolroll.safe.secrets import redact
+from toolroll.safe.services import is_loopback, service_address
 from toolroll.safe.text import one_line
-from toolroll.safe.urls import check_url
 
 if TYPE_CHECKING:
     import httpx2
@@ -79,7 +78,9 @@ class GitHubApi:
         clock: Callable[[], datetime] = utc_now,
         sleep: Callable[[float], Awaitable[None]] | None = None,
     ) -> None:
-        self.base_url: Final = _checked_base(base_url)
+        self.base_url: Final = service_address(
+            base_url, service="a GitHub API", example="https://github.example.com/api/v3"
+        )
         self._token = _checked_token(token)
         self._timeout_s = timeout_s
         self._clock = clock
@@ -249,22 +250,6 @@ def limit_wait_s(answer: Answer, *, now: datetime) -> float | None:
 def _seconds(text: str, *, otherwise: float = _UNKNOWN_WAIT_S) -> float:
     # Twelve digits are the next 30,000 years; more are no date.
     return float(text) if text.isascii() and text.isdigit() and len(text) <= 12 else otherwise  # noqa: PLR2004
-
-
-def _checked_base(url: str) -> str:
-    """The user's own address may be private, as that of GitHub Enterprise is; but it must be one, and be encrypted."""
-    try:
-        host = urlsplit(url).hostname or ""
-        schemes = ("http", "https") if is_loopback(url) else ("https",)
-        checked = check_url(url, schemes=schemes, allow_hosts=frozenset({host}))
-        if "?" not in checked.target:
-            return checked.url.rstrip("/")
-    except (UrlRefused, ValueError):
-        pass
-    raise UsageError(
-        f"{one_line(url.partition('://')[0], 20)}://… is no address of a GitHub API. Write it like "
-        "https://github.example.com/api/v3: with https, without user name and query."
-    )
 
 
 def _checked_token(token: str | None) -> str | None:

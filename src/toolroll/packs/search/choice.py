@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from toolroll.errors import UsageError
-from toolroll.models.transport import is_loopback
 from toolroll.packs.search.anthropic import ANTHROPIC_URL, AnthropicSearch, Spend
 from toolroll.packs.search.backend import SearchBackend
 from toolroll.packs.search.brave import BRAVE_URL, Brave
@@ -18,6 +17,7 @@ from toolroll.packs.search.chain import TIMEOUT_S
 from toolroll.packs.search.keyless import KEYLESS_URL, Keyless
 from toolroll.packs.search.searxng import SearXNG
 from toolroll.packs.search.tavily import TAVILY_URL, Tavily
+from toolroll.safe.services import is_loopback
 
 if TYPE_CHECKING:
     import httpx2

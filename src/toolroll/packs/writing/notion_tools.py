@@ -1,7 +1,7 @@
 """`read_notion_page` and `write_to_notion` (W17, W18).
 
 Each answers `{success: true, ...}` or `{success: false, error, message, ...}`. The token and the database are the
-user's, from the environment (NOTION_TOKEN, NOTION_DATABASE_ID).
+user's, from the environment (NOTION_TOKEN, NOTION_DATABASE_ID), and so is another address of the API (NOTION_BASE_URL).
 """
 
 import os
@@ -26,9 +26,11 @@ from toolroll.packs.writing.notion.ids import find_id
 from toolroll.packs.writing.notion.pages import STATUS, NewPage, make_page, read_page
 from toolroll.packs.writing.post_file import Draft, Platform
 from toolroll.packs.writing.post_tools import WithPosts, WithProfiles, shown_path, version_of
+from toolroll.safe.services import service_address
 
 TOKEN: Final = "NOTION_TOKEN"  # noqa: S105 - the name of the variable
 DATABASE: Final = "NOTION_DATABASE_ID"
+ADDRESS: Final = "NOTION_BASE_URL"
 
 
 class Save(Protocol):
@@ -55,7 +57,9 @@ async def open_notion(_ctx: ToolContext) -> AsyncIterator[Notion]:
     if not token:
         yield Notion(client=None, database=database)
         return
-    async with NotionClient(token, base_url=API_URL) as client:
+    address = os.environ.get(ADDRESS, "").strip() or API_URL
+    base_url = service_address(address, service="a Notion API", example=API_URL)
+    async with NotionClient(token, base_url=base_url) as client:
         yield Notion(client=client, database=database)
 
 
@@ -122,7 +126,7 @@ async def _preview_write(arguments: Mapping[str, Any], ctx: ToolContext, _edited
     if missing:
         first = say("notion_not_configured_saved", language_of(ctx.deps), missing=missing)
     else:
-        first = f"New page in the Notion database {notion.database}; if Notion fails, a file"
+        first = say("notion_preview", language_of(ctx.deps), database=notion.database)
     columns = {
         "Title": arguments["title"],
         "Platform": arguments["platform"],

@@ -17,7 +17,6 @@ from toolroll.errors import ToolFailure
 from toolroll.kernel.approval import Reject
 from toolroll.kernel.result import ToolResult
 from toolroll.kernel.serialize import dump_json
-from toolroll.packs.writing import notion_tools as module
 from toolroll.packs.writing.notion_tools import (
     NOTION,
     NOTION_TOOLS,
@@ -61,7 +60,7 @@ class Desk:
 
 @pytest.fixture(autouse=True)
 def _environment(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "API_URL", workspace.url)
+    monkeypatch.setenv("NOTION_BASE_URL", workspace.url)
     monkeypatch.setenv("NOTION_TOKEN", TOKEN)
     monkeypatch.setenv("NOTION_DATABASE_ID", DATABASE)
 
