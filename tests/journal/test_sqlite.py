@@ -308,3 +308,13 @@ async def test_D6_known_secrets_are_in_no_file(path: Path) -> None:
     assert any(b"[redacted:known]" in data for data in files)
     assert not any(canary.encode() in data for data in files)
     journal.close()
+
+
+async def test_XD3_who_looks_whether_a_run_is_held_does_not_hold_it(path: Path) -> None:
+    one, other = SqliteJournal(path), SqliteJournal(path)
+    await one.append("run", kept(1))
+    assert (await one.is_held("run"), await other.is_held("run"), await other.is_held("none")) == (True, True, False)
+    one.close()
+    assert await other.is_held("run") is False
+    assert set(await other.times("run")) == {1}
+    other.close()

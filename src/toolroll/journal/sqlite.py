@@ -10,15 +10,19 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from toolroll.errors import JournalRefused
 from toolroll.journal.codec import FORMAT_VERSION, Encoded, encode
+from toolroll.journal.deletion import Deletion, delete, weigh
 from toolroll.journal.holder import Holder
 from toolroll.journal.journal import Recording, RunRow
 from toolroll.journal.opening import connect, told
 from toolroll.journal.records import Record, RunBegan
 from toolroll.journal.rows import LIST_RUNS, Tail, chained, check_format, mended_tail, read_rows
+
+if TYPE_CHECKING:
+    from toolroll.journal.statistics import Statistics
 
 _Row: TypeAlias = tuple[str, int, str, float, bytes, str]
 _INSERT: Final = "insert into records values (?, ?, ?, ?, ?, ?)"
@@ -92,6 +96,36 @@ class SqliteJournal:
         with self._reading() as db:
             row = db.execute("select holder from runs where run_id = ?", (run_id,)).fetchone()
             return row is not None and row[0] is not None and self._own_holder().is_alive(row[0])
+
+    async def weigh(self, run_ids: Sequence[str], /) -> Deletion:
+        """What would go if these runs were deleted, their parts included."""
+        with self._reading() as db:
+            return weigh(db, run_ids)
+
+    async def delete(self, run_ids: Sequence[str], /) -> Deletion:
+        """Delete runs with their parts and the texts that no other run uses, all or none; those that are not there
+        are left out. Refused while somebody drives one of them. What is deleted is overwritten in the file.
+        """
+        with self._reading() as db:
+            db.execute("pragma secure_delete = on")
+            with self._transaction():
+                gone = delete(db, run_ids, self._own_holder().is_alive)
+            db.execute("pragma wal_checkpoint(truncate)")  # else the log beside the file still has it
+        return gone
+
+    async def statistics(self, *, since: float = 0.0, model: str | None = None) -> "Statistics":
+        """Figures over all that was recorded since then, of one model if one is named."""
+        from toolroll.journal.statistics import Statistics, gather  # noqa: PLC0415 - only who asks for them needs it
+
+        if not self._path.exists():
+            return Statistics()
+        with self._reading() as db:
+            return gather(db, since=since, model=model)
+
+    async def times(self, run_id: str, /) -> dict[int, float]:
+        """When each record of a run was written, by its index: seconds since 1970."""
+        with self._reading() as db:
+            return dict(db.execute("select number, at from records where run_id = ?", (run_id,)))
 
     def close(self) -> None:
         """Close the file; whatever is still held is free."""

@@ -1,0 +1,102 @@
+"""Taking runs out of the run log for good, with the texts that no other run uses.
+
+Nothing counts who uses a text: what is said twice is stored once, and looking is cheap, because only records with a
+long text in them hold the mark. It happens in the same transaction, so that nobody can begin to use a text meanwhile.
+"""
+
+import re
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from toolroll.errors import JournalRefused
+
+_USED: Final = re.compile(rb"\\u0000([0-9a-f]{64})")
+"""A text by its hash, as `codec` writes it. A text of NULs may look so, too: then one text too many is kept."""
+_MARK: Final = b"\\u0000"
+_SLICE: Final = 500
+"""Names in one statement: SQLite takes 999 in the oldest builds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deletion:
+    """What goes, or went: runs with their parts, their records, and texts that only they used."""
+
+    runs: tuple[str, ...]
+    records: int
+    texts: int
+    byte_size: int
+
+
+def family(db: sqlite3.Connection, run_ids: Sequence[str]) -> list[str]:
+    """These runs, as far as they are there, each followed by its parts. Links in a circle end where it closes."""
+    found: dict[str, None] = {}
+    waiting = list(reversed(run_ids))
+    while waiting:
+        run_id = waiting.pop()
+        if run_id in found or db.execute("select 1 from runs where run_id = ?", (run_id,)).fetchone() is None:
+            continue
+        found[run_id] = None
+        parts = db.execute("select run_id from runs where parent = ? order by rowid desc", (run_id,))
+        waiting += [part for [part] in parts]
+    return list(found)
+
+
+def weigh(db: sqlite3.Connection, run_ids: Sequence[str]) -> Deletion:
+    """What would go with these runs."""
+    runs = family(db, run_ids)
+    counted = [db.execute(_SIZES, (run_id,)).fetchone() for run_id in runs]
+    texts = _unshared(db, runs)
+    bodies = sum(_each(db, "select length(body) from contents where hash in", texts))
+    return Deletion(
+        runs=tuple(runs),
+        records=sum(records for records, _ in counted),
+        texts=len(texts),
+        byte_size=sum(size for _, size in counted) + bodies,
+    )
+
+
+def delete(db: sqlite3.Connection, run_ids: Sequence[str], is_alive: Callable[[str], bool]) -> Deletion:
+    """Delete them, inside of a transaction; refused, and nothing is gone, while one of them is going on."""
+    gone = weigh(db, run_ids)
+    for run_id in gone.runs:
+        [holder] = db.execute("select holder from runs where run_id = ?", (run_id,)).fetchone()
+        if holder is not None and is_alive(holder):
+            raise JournalRefused(f"Run {run_id} is going on. Wait until it ends, or stop it, and delete it then.")
+    texts = _unshared(db, gone.runs)
+    for run_id in gone.runs:
+        db.execute("delete from records where run_id = ?", (run_id,))
+        db.execute("delete from runs where run_id = ?", (run_id,))
+    db.executemany("delete from contents where hash = ?", ((name,) for name in texts))
+    return gone
+
+
+_SIZES: Final = "select count(*), coalesce(sum(length(body)), 0) from records where run_id = ?"
+_BODIES: Final = "select run_id, body from records where instr(body, ?)"
+
+
+def _unshared(db: sqlite3.Connection, runs: Sequence[str]) -> list[str]:
+    """The texts that these runs use, and no other."""
+    own = set(runs)
+    used: set[str] = set()
+    for run_id in own:
+        for [body] in db.execute("select body from records where run_id = ? and instr(body, ?)", (run_id, _MARK)):
+            used.update(_names(body))
+    if not used:
+        return []
+    for run_id, body in db.execute(_BODIES, (_MARK,)):
+        if run_id not in own:
+            used.difference_update(_names(body))
+    return sorted(used)
+
+
+def _names(body: bytes) -> Iterator[str]:
+    return (name.decode("ascii") for name in _USED.findall(body))
+
+
+def _each(db: sqlite3.Connection, question: str, names: Sequence[str]) -> Iterator[int]:
+    for start in range(0, len(names), _SLICE):
+        some = names[start : start + _SLICE]
+        marks = ", ".join("?" * len(some))
+        yield from (number for [number] in db.execute(f"{question} ({marks})", some))
