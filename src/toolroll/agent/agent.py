@@ -1,6 +1,6 @@
 """The agent: a model, tools, and rules for when to stop. One loop serves `run`, `run_sync` and `stream`."""
 
-from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Coroutine, Iterable, Mapping
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar, cast
 
@@ -16,8 +16,7 @@ from toolroll.agent.state import RunState
 from toolroll.agent.subagent import agent_tool
 from toolroll.errors import UsageError
 from toolroll.kernel.approval import Decision
-from toolroll.kernel.conversation import Message
-from toolroll.kernel.messages import Part
+from toolroll.kernel.conversation import Message, Prompt
 from toolroll.kernel.tool import Tool
 
 T = TypeVar("T")
@@ -38,9 +37,7 @@ class Agent(Generic[Out]):
         """What it is made of."""
         return self._setup
 
-    async def run(
-        self, prompt: "str | Sequence[Part] | None" = None, *, messages: Iterable[Message] = ()
-    ) -> RunResult[Out]:
+    async def run(self, prompt: "Prompt | None" = None, *, messages: Iterable[Message] = ()) -> RunResult[Out]:
         """Answer the prompt; `messages` is an earlier conversation to go on from, with a new prompt or without one.
 
         No limit raises. A `ModelError` does, with all there is until then in its `result`.
@@ -48,14 +45,12 @@ class Agent(Generic[Out]):
         result = await play(new_run(self._setup, opening(prompt, messages), _nobody))
         return cast("RunResult[Out]", result)
 
-    def run_sync(
-        self, prompt: "str | Sequence[Part] | None" = None, *, messages: Iterable[Message] = ()
-    ) -> RunResult[Out]:
+    def run_sync(self, prompt: "Prompt | None" = None, *, messages: Iterable[Message] = ()) -> RunResult[Out]:
         """The same for code that has no event loop; the connections it made are closed."""
         result = blocking(_play_and_close(new_run(self._setup, opening(prompt, messages), _nobody)))
         return cast("RunResult[Out]", result)
 
-    def stream(self, prompt: "str | Sequence[Part] | None" = None, *, messages: Iterable[Message] = ()) -> LiveRun[Out]:
+    def stream(self, prompt: "Prompt | None" = None, *, messages: Iterable[Message] = ()) -> LiveRun[Out]:
         """The same as it happens: `async for event in agent.stream(...)`."""
         return LiveRun(self._setup, opening(prompt, messages))
 
@@ -64,7 +59,7 @@ class Agent(Generic[Out]):
         run_id: str,
         *,
         decisions: Mapping[str, Decision] | None = None,
-        prompt: "str | Sequence[Part] | None" = None,
+        prompt: "Prompt | None" = None,
     ) -> RunResult[Out]:
         """Go on with a run from its record, in any process: see `toolroll.agent.resume`."""
         from toolroll.agent.resume import resume  # noqa: PLC0415 - only who resumes needs it
@@ -112,7 +107,7 @@ def blocking(work: Coroutine[Any, Any, T]) -> T:
 
 
 async def generate_text(
-    prompt: "str | Sequence[Part]", *, output: "type[Out] | None" = None, **options: Unpack[AgentOptions]
+    prompt: Prompt, *, output: "type[Out] | None" = None, **options: Unpack[AgentOptions]
 ) -> RunResult[Out]:
     """One call for what an agent does: `await generate_text("...", model=..., tools=[...])`."""
     return await Agent(output=output, **options).run(prompt)

@@ -107,3 +107,7 @@ def _check_names(setup: Setup) -> None:
         if isinstance(condition, tool_called) and setup.tools.get(condition.name) is None:
             known = ", ".join(tool.name for tool in setup.tools) or "none"
             raise UsageError(f"tool_called waits for {condition.name!r}, and the agent's tools are: {known}.")
+    for name in setup.context.pinned_tools:
+        if setup.tools.get(name) is None:
+            known = ", ".join(tool.name for tool in setup.tools) or "none"
+            raise UsageError(f"pinned_tools names {name!r}, and the agent's tools are: {known}.")

@@ -15,7 +15,7 @@ from toolroll.agent.finish import finish, summed_up
 from toolroll.agent.loop import drive, settle
 from toolroll.agent.recall import CallFacts, OpenTurn, Recalled
 from toolroll.agent.result import Ending, Out, RunResult, StopReason
-from toolroll.agent.run import GO_ON, AgentRun, new_run, through
+from toolroll.agent.run import GO_ON, AgentRun, new_run, spoken, through
 from toolroll.agent.setup import Setup
 from toolroll.agent.state import Answer, RunState
 from toolroll.agent.unknown import UNKNOWN, end_unrun, settle_unknown
@@ -24,8 +24,8 @@ from toolroll.journal.journal import Journal
 from toolroll.journal.records import Decided, Said, Stopped
 from toolroll.journal.redaction import lost_a_secret
 from toolroll.kernel.approval import Approve, Decision, Reject
-from toolroll.kernel.conversation import AssistantMessage, UserMessage
-from toolroll.kernel.messages import Part, ToolCall
+from toolroll.kernel.conversation import AssistantMessage, Prompt
+from toolroll.kernel.messages import ToolCall
 
 if TYPE_CHECKING:
     from toolroll.agent.agent import Agent
@@ -38,8 +38,6 @@ NOT_RUN: Final = "[not run: the run was interrupted before this call began, and 
 LOST: Final = (
     "[not run: the arguments held a secret, and secrets are not stored. Make the call again if it is still needed]"
 )
-
-Prompt = str | Sequence[Part]
 
 
 async def resume(
@@ -194,7 +192,7 @@ class _Resumption:
             state.known.clear()
             recalled.close_turn()
         recalled.count_anew()
-        message = UserMessage.of(prompt if isinstance(prompt, str) else tuple(prompt))
+        message = spoken(prompt)
         state.hear_message(message)
         await state.record(Said(message=message))
         return await drive(state)

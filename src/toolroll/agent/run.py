@@ -22,8 +22,7 @@ from toolroll.journal.journal import Journal
 from toolroll.journal.records import RunBegan, Said
 from toolroll.kernel.approval import Approver
 from toolroll.kernel.context import Run, random_id, utc_now
-from toolroll.kernel.conversation import AssistantMessage, Message, UserMessage
-from toolroll.kernel.messages import Part
+from toolroll.kernel.conversation import AssistantMessage, Message, Prompt, UserMessage
 from toolroll.models.model import Model
 from toolroll.outputs.store import OutputStore
 
@@ -99,11 +98,16 @@ def _approver(gate: OneAtATime, state: RunState, *, is_part: bool) -> Approver |
     return None if later and is_part else RecordedApprover(gate, state, later=later)
 
 
-def opening(prompt: "str | Sequence[Part] | None", messages: Iterable[Message]) -> tuple[Message, ...]:
+def spoken(prompt: Prompt) -> UserMessage:
+    """The prompt as a message."""
+    return prompt if isinstance(prompt, UserMessage) else UserMessage.of(prompt)
+
+
+def opening(prompt: "Prompt | None", messages: Iterable[Message]) -> tuple[Message, ...]:
     """What a run begins with: an earlier conversation, and the prompt, or a word to go on."""
     earlier = tuple(without_references(message) for message in messages)
     if prompt is not None:
-        return (*earlier, UserMessage.of(prompt if isinstance(prompt, str) else tuple(prompt)))
+        return (*earlier, spoken(prompt))
     if not earlier:
         raise UsageError("A run needs a prompt, or the messages of an earlier one to go on from.")
     if isinstance(earlier[-1], AssistantMessage) and not earlier[-1].calls:

@@ -5,7 +5,7 @@ it goes back unchanged: signatures, encrypted content and block types we have ne
 only the neutral form goes, and what has none is left out and named.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -91,15 +91,17 @@ AssistantBlock: TypeAlias = TextBlock | ReasoningBlock | CallBlock | ServerBlock
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserMessage:
-    """What a person (or the program in their name) says."""
+    """What a person (or the program in their name) says. What is `pinned` stays when the conversation is compacted."""
 
     content: tuple[Part, ...]
+    pinned: bool = False
     role: Literal["user"] = "user"
 
     @classmethod
-    def of(cls, content: "str | tuple[Part, ...]") -> "UserMessage":
+    def of(cls, content: "str | Sequence[Part]", *, pinned: bool = False) -> "UserMessage":
         """A message from plain text or from parts."""
-        return cls(content=(TextPart(text=content),) if isinstance(content, str) else content)
+        parts = (TextPart(text=content),) if isinstance(content, str) else tuple(content)
+        return cls(content=parts, pinned=pinned)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,5 +130,8 @@ class ToolResults:
     results: tuple[ToolMessage, ...]
     role: Literal["tool"] = "tool"
 
+
+Prompt: TypeAlias = str | Sequence[Part] | UserMessage
+"""What a run can be asked: a text, parts, or a message, which can be pinned."""
 
 Message: TypeAlias = UserMessage | AssistantMessage | ToolResults

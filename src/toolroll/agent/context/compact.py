@@ -6,6 +6,7 @@ from typing import Final
 
 from toolroll.agent.budget import CHARACTERS_PER_TOKEN, tokens_of
 from toolroll.agent.context.facts import Facts, bundled, facts_in, referred, within
+from toolroll.agent.context.pins import Pins, Stays
 from toolroll.agent.context.summary import INSTRUCTION, read_summary, summary_text
 from toolroll.agent.events import ContextCompacted, Warned
 from toolroll.agent.result import SubRun
@@ -21,8 +22,6 @@ COMPACTION: Final = "compaction"
 MAX_SUMMARY_TOKENS: Final = 8_192
 FACTS_SHARE: Final = 16
 """References, and paths: this part of the window for each."""
-PINNED_SHARE: Final = 8
-"""The user's own messages, the newest first; what does not fit is in the summary."""
 LEAST_GAIN: Final = 0.1
 """Of the window: a call that large is not worth less."""
 TRIES_AGAIN_AFTER: Final = 0.05
@@ -35,7 +34,7 @@ class _Plan:
     """Where the last turn begins among the messages that are sent."""
     through: int
     """And in the conversation."""
-    pinned: tuple[int, ...]
+    stays: Stays
 
 
 async def compact(state: RunState) -> None:
@@ -47,6 +46,7 @@ async def compact(state: RunState) -> None:
         if failure:
             state.emit(Warned(text=f"The conversation could not be compacted, and stays as it is: {failure}."))
         else:
+            _tell_left_out(state, plan.stays.left_out)
             state.emit(ContextCompacted(messages=plan.through, tokens_before=before, tokens_after=window.tokens))
     if window.is_full:  # still: not again before every call from now on
         window.tries_again_at = window.tokens + int(window.limits.window_tokens * TRIES_AGAIN_AFTER)
@@ -55,28 +55,28 @@ async def compact(state: RunState) -> None:
 def _plan(state: RunState) -> _Plan | None:
     window = state.window
     here, through = window.last_turn()
-    pinned = _pinned(state, through)
     conversation = state.history.legal()
-    stays = sum(tokens_of(conversation[place]) for place in pinned)
-    gain = sum(map(tokens_of, window.messages[:here])) - stays
+    stays = _pins(state).among(conversation[:through])
+    gain = sum(map(tokens_of, window.messages[:here])) - sum(tokens_of(conversation[place]) for place in stays.places)
     if gain * window.ratio < window.limits.window_tokens * LEAST_GAIN:
         return None
-    return _Plan(here=here, through=through, pinned=pinned)
+    return _Plan(here=here, through=through, stays=stays)
 
 
-def _pinned(state: RunState, through: int) -> tuple[int, ...]:
-    """The user's own messages in what is replaced."""
-    conversation, own = state.history.legal(), {id(message) for message in state.window.own_words}
-    left = state.window.limits.window_tokens / PINNED_SHARE
-    found: list[int] = []
-    for place in range(through - 1, -1, -1):
-        message = conversation[place]
-        if isinstance(message, UserMessage) and id(message) not in own:
-            left -= state.window.ratio * tokens_of(message)
-            if left < 0:
-                break
-            found.append(place)
-    return tuple(reversed(found))
+def _pins(state: RunState) -> Pins:
+    window = state.window
+    return Pins(
+        pinned_tools=window.limits.pinned_tools,
+        own_words={id(message) for message in window.own_words},
+        window_tokens=window.limits.window_tokens,
+        size_of=lambda message: window.ratio * tokens_of(message),
+    )
+
+
+def _tell_left_out(state: RunState, count: int) -> None:
+    if count:
+        text = f"What is pinned takes more than half of the window: {count} of it, the oldest, are left to the summary."
+        state.emit(Warned(text=text))
 
 
 async def _compacted(state: RunState, plan: _Plan) -> str:
@@ -133,7 +133,7 @@ def _record(state: RunState, plan: _Plan, text: str) -> Compacted:
     return Compacted(
         through=plan.through,
         summary=summary_text(written, _facts(state, plan, references)),
-        pinned=plan.pinned,
+        pinned=plan.stays.places,
         decisions=written.decisions,
         references=references,
     )

@@ -1,5 +1,6 @@
 """How much of a conversation a model is sent: what an agent can be told about it, and the numbers that follow."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
@@ -23,12 +24,14 @@ class ContextRules:
 
     `window_tokens` is what the model reads at most; where it is None, what the model says of itself, or what is known
     of its name. `outputs_tokens` is the budget of tool outputs, 0 to leave them all. `compact_at` is the share of the
-    window at which the conversation is compacted, None for never.
+    window at which the conversation is compacted, None for never. `pinned_tools` are tools whose results stay in the
+    context as they are, with the calls that led to them, like a message that is pinned.
     """
 
     window_tokens: int | None = None
     outputs_tokens: int | None = None
     compact_at: float | None = COMPACT_AT
+    pinned_tools: Collection[str] = ()
 
     def __post_init__(self) -> None:
         if self.window_tokens is not None and self.window_tokens < 1:
@@ -37,6 +40,8 @@ class ContextRules:
             raise UsageError(f"outputs_tokens is {self.outputs_tokens}. Use 0 to leave all outputs where they are.")
         if self.compact_at is not None and not 0 < self.compact_at <= 1:
             raise UsageError(f"compact_at is {self.compact_at}. It is a share of the window: above 0, at most 1.")
+        if isinstance(self.pinned_tools, str):
+            raise UsageError(f"pinned_tools is the text {self.pinned_tools!r}. Give the names in a list.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +53,7 @@ class ContextLimits:
     compact_tokens: int
     output_bytes: int
     """Of one output, as it enters the context."""
+    pinned_tools: frozenset[str] = frozenset()
 
 
 def context_limits(rules: ContextRules, model: Model) -> ContextLimits:
@@ -59,6 +65,7 @@ def context_limits(rules: ContextRules, model: Model) -> ContextLimits:
         compact_tokens=0 if rules.compact_at is None else int(window * rules.compact_at),
         # Half of a small window: an output that fills it alone can never be looked at.
         output_bytes=min(CONTEXT_BYTES, window * _BYTES_PER_TOKEN // 2),
+        pinned_tools=frozenset(rules.pinned_tools),
     )
 
 

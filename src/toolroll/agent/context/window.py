@@ -89,9 +89,7 @@ class Window:
 
     def is_summary(self, message: Message) -> bool:
         """Whether the message stands for what was compacted."""
-        if self.compacted is None:
-            return False
-        return message is self.messages[len(self.compacted.pinned)]
+        return self.compacted is not None and message == UserMessage.of(self.compacted.summary)
 
     @property
     def outputs_tokens(self) -> int:
@@ -142,7 +140,7 @@ class Window:
     def compacted_by(self, record: Compacted, conversation: Sequence[Message]) -> list[Message]:
         """What the messages would be."""
         since = self.messages[len(self.messages) - (self._taken - record.through) :]
-        return [*_beginning(record, conversation), *since]
+        return [*_beginning(record, conversation, self.trimmed), *since]
 
     def last_turn(self) -> tuple[int, int]:
         """Where the last turn of the model begins: here, and in the conversation."""
@@ -155,7 +153,7 @@ class Window:
         """The conversation as another run could go on from it: compacted, and with all outputs that are left."""
         if self.compacted is None:
             return tuple(conversation)
-        return (*_beginning(self.compacted, conversation), *conversation[self.compacted.through :])
+        return (*_beginning(self.compacted, conversation, {}), *conversation[self.compacted.through :])
 
     def _take(self, message: Message) -> None:
         tokens = tokens_of(message)
@@ -168,7 +166,8 @@ class Window:
 
     def _may_go(self, result: ToolMessage) -> bool:
         return (
-            result.call_id not in self.trimmed
+            result.name not in self.limits.pinned_tools
+            and result.call_id not in self.trimmed
             and result.call_id not in self.stays
             and tokens_of(result) > MIN_TRIMMED_TOKENS
         )
@@ -177,8 +176,18 @@ class Window:
         return sum(tokens_of(one) for one in message.results if self._may_go(one))
 
 
-def _beginning(record: Compacted, conversation: Sequence[Message]) -> list[Message]:
-    return [*(conversation[place] for place in record.pinned), UserMessage.of(record.summary)]
+def _beginning(record: Compacted, conversation: Sequence[Message], gone: Mapping[str, str]) -> list[Message]:
+    """What stays, and the summary of the rest."""
+    stays = [_shown(conversation[place], gone) for place in record.pinned]
+    summary = UserMessage.of(record.summary)
+    # A request must not begin with the model's own words.
+    return [summary, *stays] if stays and isinstance(stays[0], AssistantMessage) else [*stays, summary]
+
+
+def _shown(message: Message, gone: Mapping[str, str]) -> Message:
+    if isinstance(message, ToolResults) and any(one.call_id in gone for one in message.results):
+        return _with_references(message, gone)
+    return message
 
 
 def _with_references(message: ToolResults, gone: Mapping[str, str]) -> ToolResults:
