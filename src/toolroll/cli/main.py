@@ -24,6 +24,7 @@ _COMMANDS: Final = {
     "explore": LazyCommand(
         place="toolroll.cli.explore:explore", summary="Research an idea; write a document about it."
     ),
+    "write": LazyCommand(place="toolroll.cli.ghostpen:ghostpen", summary="Write a post in your own voice."),
     "tools": LazyCommand(place="toolroll.cli.tools:tools", summary="List the tools; show what a model is told of one."),
     "call": LazyCommand(place="toolroll.cli.call:call", summary="Call one tool without a model."),
     "run": LazyCommand(place="toolroll.cli.run:run", summary="Answer a prompt with a model and tools."),
@@ -54,21 +55,23 @@ def root() -> None:
     """Typed tools for agents: what a model can call, you can call here."""
 
 
-def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command and end the process with its exit code."""
+def main(
+    arguments: Sequence[str] | None = None, *, root: click.Command | None = None, name: str = "toolroll"
+) -> NoReturn:
+    """Run the command, or another program's `root`, and end the process with its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):  # a letter that the locale does not have is no reason to fail
         sys.stdout.reconfigure(errors="backslashreplace")
     session = Session(json=asks_for_json(given))
-    sys.exit(_finished(run(given, session), session))
+    sys.exit(_finished(run(given, session, root, name), session))
 
 
-def run(arguments: list[str], session: Session) -> int:
+def run(arguments: list[str], session: Session, program: click.Command | None = None, name: str = "toolroll") -> int:
     """The exit code of one command; whatever goes wrong is told the same way."""
     try:
-        outcome = root.main(
+        outcome = (program or root).main(
             arguments,
-            "toolroll",
+            name,
             standalone_mode=False,
             obj=session,
             color=_colour(),

@@ -45,7 +45,9 @@ class Making:
     root: str = ""
     read_only: bool = False
     kind: Kind = "run"
-    """The coding agent, at work in `root`, has its own tools and prompt."""
+    """The coding agent, at work in `root`, has its own tools and prompt; the writing agent, too, `root` its data."""
+    profiles: tuple[str, ...] = ()
+    lang: str = ""
 
     @classmethod
     def here(cls, **given: Any) -> "Making":
@@ -105,6 +107,10 @@ def make_agent(
 
     Without `connect` its model cannot be asked, and needs no key.
     """
+    if making.kind == "write":
+        from toolroll.cli.writing.making import make_writer  # noqa: PLC0415 - only who goes on writing needs it
+
+        return make_writer(making, journal, connect=connect)
     entries = making.entries()
     settings = making.settings
     folder = Path(making.root) if making.root else Path.cwd()

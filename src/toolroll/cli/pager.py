@@ -39,9 +39,15 @@ class Pager:
         return len(self._lines) - self._seen
 
     @property
+    def lines(self) -> tuple[int, int, int]:
+        """The first and the last line that were shown last, counted from 1, and how many there are."""
+        return self._top + 1, self._bottom, len(self._lines)
+
+    @property
     def place(self) -> str:
-        """Which lines were shown last."""
-        return f"lines {self._top + 1}-{self._bottom} of {len(self._lines)}"
+        """The same in words."""
+        first, last, total = self.lines
+        return f"lines {first}-{last} of {total}"
 
     def forward(self) -> None:
         """Show the next page."""

@@ -5,10 +5,10 @@ as a yes, and what is saved. The model writes, and sorts feedback.
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, Literal, Protocol, TypeAlias, cast
+from typing import Final, Literal, Protocol, TypeAlias
 
 from toolroll.agent.agent import Agent
 from toolroll.agent.events import CallFinished, Event
@@ -24,9 +24,9 @@ from toolroll.packs.writing.agent import Place, writing_agent
 from toolroll.packs.writing.answers import Wish, is_yes, wish_of
 from toolroll.packs.writing.checks import Report, check_draft
 from toolroll.packs.writing.drafting import Answer, read_answer, rules_of, topic_of
-from toolroll.packs.writing.feedback import MEANINGS, Category
-from toolroll.packs.writing.gate import Gate
-from toolroll.packs.writing.keeping import Keeper, Kept
+from toolroll.packs.writing.feedback import MEANINGS
+from toolroll.packs.writing.gate import TRACK, Gate
+from toolroll.packs.writing.keeping import Keeper, Kept, object_of
 from toolroll.packs.writing.messages import Key, say
 from toolroll.packs.writing.mixing import Style, style_of
 from toolroll.packs.writing.post_file import Draft, Platform
@@ -136,7 +136,6 @@ class Flow:
         self._topic = ""
         self._notes: tuple[str, ...] = ()
         self._rounds = 0
-        self._declined: set[str] = set()
         self._words = ""
 
     async def run(self, *, is_talk: bool = True, keep: bool = False) -> Outcome:
@@ -218,7 +217,6 @@ class Flow:
         report = self._report(draft)
         if not report.is_clean:
             self._person.say(self._say("repairing", count=len(report.findings)))
-            self._gate.hear("")
             again = await self._played(agent, self._turn(repair_prompt(report.repair)))
             repaired = read_answer(again.text, before=draft)
             if repaired.draft is not None and again.stop_reason in _ENDED_WELL:
@@ -260,21 +258,21 @@ class Flow:
 
     async def _propose(self, agent: Agent[None]) -> None:
         """Where feedback has come up often enough and the model has proposed nothing, it is asked to (W30)."""
-        reached = [one for one in self._gate.reached if one[0] not in self._declined]
-        self._gate.reached.clear()
-        if not reached:
+        if not self._gate.reached or self._gate.has_proposed or not self._style.is_personal:
             return
-        category, count = reached[-1]
-        self._declined.update(name for name, _ in reached)  # asked about once, whatever the answer
-        if not self._style.is_personal:
+        category, count = self._gate.reached[-1]
+        self._gate.hear("", is_update_due=True)
+        await self._played(agent, self._turn(update_prompt(category, count, self._style.base)))
+
+    def _tell_reached(self, answer: Mapping[str, object]) -> None:
+        """Why the person is asked about their profile now, or why they are not."""
+        category, count = self._gate.reached[-1] if self._gate.reached else (None, 0)
+        if category is None or category != answer.get("category"):
+            return
+        if self._style.is_personal:
+            self._person.say(self._say("ask_update", count=count, field=MEANINGS[category].field))
+        else:
             self._person.say(self._say("reference_profile", name=self._style.base))
-            return
-        if not self._gate.has_proposed:
-            field = MEANINGS[cast("Category", category)].field
-            self._person.say(self._say("ask_update", count=count, field=field))
-            self._gate.hear("", is_update_due=True)
-            prompt = update_prompt(cast("Category", category), count, self._style.base)
-            await self._played(agent, self._turn(prompt))
 
     # --- Keeping ---------------------------------------------------------------------------------------------
 
@@ -335,7 +333,11 @@ class Flow:
 
     def _hear(self, event: Event) -> None:
         self._emit(event)
-        if isinstance(event, CallFinished):
+        if not isinstance(event, CallFinished):
+            return
+        if event.call.name == TRACK:
+            self._tell_reached(object_of(event.result.text))
+        else:
             told = told_of_call(event.call, event.result, self._place.lang)
             if told is not None:
                 self._person.say(told)

@@ -14,6 +14,8 @@ FlowKey: TypeAlias = Literal[
     "reading_posts",
     "draft_title",
     "ask_save",
+    "update_preview",
+    "notion_preview",
     "ask_notion",
     "ask_allow",
     "ask_profile_change",
@@ -51,6 +53,13 @@ FLOW_TEXTS: Final[Mapping[FlowKey, Text]] = {
     "draft_title": Text(
         en="Draft {number} · {platform} · {length} of {limit} characters",
         uk="Чернетка {number} · {platform} · {length} із {limit} символів",
+    ),
+    "update_preview": Text(
+        en="Style profile '{name}', version {old} -> {new}", uk="Профіль «{name}», версія {old} -> {new}"
+    ),
+    "notion_preview": Text(
+        en="New page in the Notion database {database}; if Notion fails, a file",
+        uk="Нова сторінка в базі Notion {database}; якщо Notion не відповість, файл",
     ),
     "ask_save": Text(en="Save it?", uk="Зберегти?"),
     "ask_notion": Text(en="Make this page in Notion?", uk="Створити цю сторінку в Notion?"),

@@ -11,10 +11,12 @@ from typing import Final
 from toolroll.errors import ToolFailure
 from toolroll.kernel.approval import Preview
 from toolroll.kernel.context import ToolContext
+from toolroll.kernel.function import CoreTool
 from toolroll.kernel.permit import Permit
 from toolroll.kernel.tool import Tool
 from toolroll.kernel.wrappers import WrapperTool
 from toolroll.packs.writing.answers import speaks_of_profile, speaks_of_saving
+from toolroll.packs.writing.feedback import Category
 
 SAVING: Final = ("save_to_file", "write_to_notion")
 UPDATE: Final = "update_style_profile"
@@ -43,8 +45,9 @@ class Gate:
         self._is_feedback = False
         self._calls: dict[str, str] = {}
         self._tracked: dict[str, str] = {}
-        self.reached: list[tuple[str, int]] = []
-        """Categories that have come up often enough, and how often, since they were last answered."""
+        self._proposed: set[str] = set()
+        self.reached: list[tuple[Category, int]] = []
+        """Categories that have come up often enough in this turn, and how often; each of them once for a post."""
         self.is_update_due = False
         self.wanted_to_save = False
         """Whether the model has tried to keep something that nobody had confirmed."""
@@ -53,10 +56,11 @@ class Gate:
         """A new turn: what the person said, and whether it is about a draft they have seen."""
         self._said, self._is_feedback = said, is_feedback
         self.is_update_due = is_update_due
+        self.reached.clear()
         self._calls.clear()
         self._tracked.clear()
 
-    def check(self, tool: str, arguments: object, call_id: str) -> None:
+    def check(self, tool: str, arguments: Mapping[str, object], call_id: str) -> None:
         """Raise what the model is told where a call is not open to it now."""
         if tool in SAVING:
             self._check_saving()
@@ -70,8 +74,12 @@ class Gate:
 
     def heard(self, tool: str, answer: object) -> None:
         """What came of a call that was open."""
-        if tool == TRACK and isinstance(answer, Mapping) and answer.get("threshold_reached"):
-            self.reached.append((str(answer["category"]), int(answer["count"])))
+        if tool != TRACK or not isinstance(answer, Mapping) or not answer["threshold_reached"]:
+            return
+        category = answer["category"]
+        if category not in self._proposed:  # whoever has said no once is not asked again for the same post
+            self._proposed.add(category)
+            self.reached.append((category, answer["count"]))
             self.is_update_due = True
 
     @property
@@ -84,18 +92,17 @@ class Gate:
             self.wanted_to_save = True
             raise _closed("not_confirmed", _NOT_CONFIRMED)
 
-    def _check_update(self, arguments: object) -> None:
-        named = arguments.get("profile_name") if isinstance(arguments, Mapping) else None
-        if named != self._base:
+    def _check_update(self, arguments: Mapping[str, object]) -> None:
+        if arguments.get("profile_name") != self._base:
             told = f"Not done: what is said of this draft is about the profile '{self._base}', and about no other."
             raise _closed("other_profile", told)
         if not self.is_update_due and not speaks_of_profile(self._said):
             raise _closed("not_due", _NOT_DUE)
 
-    def _check_feedback(self, arguments: object, call_id: str) -> None:
+    def _check_feedback(self, arguments: Mapping[str, object], call_id: str) -> None:
         if not self._is_feedback:
             raise _closed("no_feedback", _NO_FEEDBACK)
-        category = str(arguments.get("category")) if isinstance(arguments, Mapping) else ""
+        category = str(arguments.get("category"))
         if self._tracked.get(category, call_id) != call_id or (
             category not in self._tracked and len(self._tracked) >= MAX_CATEGORIES_A_MESSAGE
         ):
@@ -112,15 +119,20 @@ class GatedTool(WrapperTool):
 
     async def preview(self, arguments: object, ctx: ToolContext, edited: str | None = None) -> Preview:
         """What the tool inside would do, where it may be asked about."""
-        self._gate.check(self.name, arguments, ctx.call_id)
+        self._check(arguments, ctx)
         return await self._inner.preview(arguments, ctx, edited)
 
     async def invoke(self, permit: Permit, ctx: ToolContext) -> object:
         """What the tool inside answers, where it may run."""
-        self._gate.check(self.name, permit.arguments, ctx.call_id)
+        self._check(permit.arguments, ctx)
         answer = await self._inner.invoke(permit, ctx)
         self._gate.heard(self.name, answer)
         return answer
+
+    def _check(self, arguments: object, ctx: ToolContext) -> None:
+        core = self.core
+        assert isinstance(core, CoreTool)  # as all tools of this pack are
+        self._gate.check(self.name, core.fields(arguments), ctx.call_id)
 
 
 def gated(tools: tuple[Tool, ...], gate: Gate) -> tuple[Tool, ...]:

@@ -19,6 +19,7 @@ from toolroll.kernel.serialize import dump_json
 from toolroll.kernel.tool import Tool
 from toolroll.packs.writing.feedback import Category, FeedbackStore
 from toolroll.packs.writing.keys import FEEDBACK, PROFILES
+from toolroll.packs.writing.messages import language_of, say
 from toolroll.packs.writing.names import DEFAULT
 from toolroll.packs.writing.profiles import INIT, Listing, ProfileStore
 from toolroll.packs.writing.stored import Fields
@@ -131,7 +132,8 @@ async def _preview_update(arguments: Mapping[str, Any], ctx: ToolContext, _edite
     store = await ctx.resolve(PROFILES)
     with told():  # reads one file, and waits for nobody
         proposed = store.propose(arguments["profile_name"], arguments["changes"])
-    title = f"Style profile '{arguments['profile_name']}', version {proposed.version - 1} -> {proposed.version}"
+    versions = {"old": proposed.version - 1, "new": proposed.version}
+    title = say("update_preview", language_of(ctx.deps), name=arguments["profile_name"], **versions)
     changes = [f"{one.path}\n{marked('-', one.old)}\n{marked('+', one.new)}" for one in proposed.differences]
     return Preview.of_text("\n\n".join([title, *changes]), base=proposed.base)
 

@@ -1,9 +1,11 @@
 """A sample author, a bicycle workshop: a style profile and posts in English and Ukrainian, to try everything out on."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from toolroll.models.scripted import Call, Line
 from toolroll.packs.writing.messages import Lang
 from toolroll.packs.writing.post_file import Draft
 from toolroll.packs.writing.stored import Fields
@@ -30,3 +32,23 @@ def _posts(lang: Lang) -> list[dict[str, Any]]:
 def _sample(lang: Lang) -> Fields:
     found: Fields = json.loads((_FOLDER / f"{lang}.json").read_text(encoding="utf-8"))
     return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """A post as it once came about: what was asked for, what the person answered, and what the model said."""
+
+    request: str
+    answers: tuple[str, ...]
+    turns: tuple[Line, ...]
+
+
+def recording(lang: Lang) -> Recording:
+    """The recorded sides of the demo in a language."""
+    found = json.loads((_FOLDER / f"demo.{lang}.json").read_text(encoding="utf-8"))
+    return Recording(request=found["request"], answers=tuple(found["answers"]), turns=tuple(map(_line, found["turns"])))
+
+
+def _line(turn: dict[str, Any]) -> Line:
+    calls = [Call(one["name"], one["arguments"]) for one in turn.get("calls", ())]
+    return calls or str(turn["text"])

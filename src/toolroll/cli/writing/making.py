@@ -1,0 +1,41 @@
+"""The writing agent again, from what a run has kept: for `runs resume` and `runs replay`."""
+
+import os
+from pathlib import Path
+
+from toolroll.agent.agent import Agent
+from toolroll.cli.making import Making, named_model
+from toolroll.journal.sqlite import SqliteJournal
+from toolroll.models.model import Model
+from toolroll.models.scripted import ScriptedModel
+from toolroll.packs.writing.agent import Place, writing_agent
+from toolroll.packs.writing.gate import Gate
+from toolroll.packs.writing.mixing import style_of
+from toolroll.packs.writing.profiles import ProfileStore
+
+
+def make_writer(making: Making, journal: SqliteJournal, *, connect: bool) -> Agent[None]:
+    """The agent of a turn that was cut short: it can finish its draft, and has nobody to ask about keeping one.
+
+    Drafts are kept by the flow, after the person's word; `toolroll call save_to_file` does it beside that.
+    """
+    data = Path(making.root)
+    style = style_of(ProfileStore(data), *making.profiles)
+    place = Place(
+        data=data,
+        lang="uk" if making.lang == "uk" else "en",
+        environment=os.environ,
+        journal=journal,
+        settings=making.settings,
+    )
+    model = connected(named_model(making.model)) if connect else ScriptedModel([])
+    return writing_agent(model, style, Gate(base=style.base), place)
+
+
+def connected(model: Model | str) -> Model:
+    """The model of that name, with the keys of the process."""
+    if not isinstance(model, str):
+        return model
+    from toolroll.models.connect import connect  # noqa: PLC0415 - all wires there are, for who names one of them
+
+    return connect(model, environment=os.environ)

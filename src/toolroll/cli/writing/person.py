@@ -1,0 +1,144 @@
+"""The person for whom a post is written: at a terminal, where they can be asked, or somewhere else, where nobody is."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import click
+
+from toolroll.cli.pager import Pager
+from toolroll.cli.rows import Row, preview_rows, request_rows
+from toolroll.cli.session import Session
+from toolroll.cli.terminal import Terminal, interruptible
+from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, Preview, Reject
+from toolroll.packs.writing.answers import is_yes
+from toolroll.packs.writing.flow import Shown
+from toolroll.packs.writing.messages import Key, Lang, say
+from toolroll.safe.text import terminal_safe
+
+_QUESTIONS: Final[Mapping[str, Key]] = {
+    "save_to_file": "ask_save",
+    "write_to_notion": "ask_notion",
+    "update_style_profile": "ask_profile_change",
+}
+
+
+class TerminalPerson:
+    """Sits at a terminal: sees drafts there, and answers."""
+
+    def __init__(self, terminal: Terminal, lang: Lang) -> None:
+        self._terminal = terminal
+        self._lang = lang
+        self.seen = ""
+        """The text of the draft that was shown last."""
+
+    async def ask(self, prompt: str) -> str | None:
+        """A line that they type; None when they close the input."""
+        with interruptible():
+            return self._terminal.ask(f"{prompt}\n> " if prompt and not prompt.endswith(" ") else prompt)
+
+    def say(self, text: str) -> None:
+        """Words of the program, and of the model."""
+        self._terminal.say(text)
+
+    def show_draft(self, draft: Shown) -> None:
+        """The draft with its figures above, and below what is wrong with it."""
+        self._terminal.show(
+            [
+                Row(),
+                Row(text=title_of(draft, self._lang), look="title"),
+                Row(),
+                *preview_rows(Preview.of_text(draft.text)),
+                Row(),
+                *(Row(text=terminal_safe(f"! {note}"), look="warning") for note in draft.notes),
+            ]
+        )
+        self.seen = draft.text
+
+
+class NobodyThere:
+    """Nobody can be asked: drafts go to stdout, everything else to stderr."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    async def ask(self, prompt: str) -> str | None:
+        """Nobody answers."""
+        del prompt
+        return None
+
+    def say(self, text: str) -> None:
+        """A line on stderr."""
+        click.echo(terminal_safe(text), err=True)
+
+    def show_draft(self, draft: Shown) -> None:
+        """The text alone on stdout, unless that is for JSON; what is wrong with it on stderr."""
+        if not self._session.json:
+            self._session.write(draft.text)
+        for note in draft.notes:
+            self.say(f"! {note}")
+
+
+class WritingApprover:
+    """Asks in the person's language about each thing that would be kept, changed or sent, after it was seen in full."""
+
+    def __init__(self, terminal: Terminal, person: TerminalPerson, lang: Lang) -> None:
+        self._terminal = terminal
+        self._person = person
+        self._lang = lang
+
+    def decide(self, requests: Sequence[ApprovalRequest], /) -> list[Decision]:
+        """One decision for each; blocks until the person has answered. Ctrl-C is raised as KeyboardInterrupt."""
+        with interruptible():
+            return [self._decision(one) for one in requests]
+
+    def _decision(self, request: ApprovalRequest) -> Decision:
+        if self._shown(self._rows(request)) and self._agreed(_QUESTIONS.get(request.tool, "ask_allow")):
+            return Approve()
+        if request.tool == "update_style_profile":
+            self._person.say(say("not_updated", self._lang))
+        return Reject()
+
+    def _rows(self, request: ApprovalRequest) -> list[Row]:
+        if request.tool not in _QUESTIONS or request.preview.notes:
+            return [Row(), *request_rows(request)]
+        preview = request.preview
+        if request.tool == "save_to_file" and preview.editable == self._person.seen:
+            # It stands above to the letter: only where it will be is new.
+            preview = Preview.of_text(preview.text.removesuffix(preview.editable or "").rstrip().removesuffix(":"))
+        return [Row(), *preview_rows(preview)]
+
+    def _shown(self, rows: Sequence[Row]) -> bool:
+        """Whether it was seen to its end; a person who turns back before has said no."""
+        pager = Pager(self._terminal, rows)
+        pager.forward()
+        while not pager.is_seen:
+            first, last, total = pager.lines
+            match self._terminal.ask(say("page_keys", self._lang, first=first, last=last, all=total)):
+                case "":
+                    pager.forward()
+                case "v":
+                    pager.rest()
+                case "n" | "н" | None:
+                    return False
+                case _:
+                    continue
+        return True
+
+    def _agreed(self, question: Key) -> bool:
+        asked = say("yes_no", self._lang, question=say(question, self._lang))
+        while True:
+            answer = is_yes(self._terminal.ask(asked, fresh=True))
+            if answer is not None:
+                return answer
+
+
+def title_of(draft: Shown, lang: Lang) -> str:
+    """The figures of a draft on one line."""
+    return say(
+        "draft_title",
+        lang,
+        number=draft.number,
+        platform=draft.platform,
+        length=draft.length,
+        limit=draft.limit,
+    )

@@ -1,0 +1,152 @@
+"""One post from the command line: what was asked for, who is asked, and what the command ends with."""
+
+import asyncio
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final, cast
+
+from toolroll.agent.events import Event
+from toolroll.cli.code import MODEL_VARIABLE, NO_MODEL
+from toolroll.cli.making import Making, named_model, open_journal
+from toolroll.cli.profile.desk import Desk, told_in
+from toolroll.cli.session import DONE, FAILED, NEEDS_APPROVAL
+from toolroll.cli.writing.making import connected
+from toolroll.cli.writing.person import NobodyThere, TerminalPerson, WritingApprover
+from toolroll.cli.writing.telling import JsonLines, PlainListener, outcome_fields
+from toolroll.errors import UsageError
+from toolroll.home.settings import read_settings
+from toolroll.journal.sqlite import SqliteJournal
+from toolroll.packs.writing.agent import Place
+from toolroll.packs.writing.answers import platform_in
+from toolroll.packs.writing.flow import Assignment, Flow, Outcome, Person, Shown
+from toolroll.packs.writing.mixing import Style, style_of
+from toolroll.packs.writing.names import DEFAULT
+from toolroll.packs.writing.post_file import Platform
+
+_EMPTY: Final = "The request is empty. Say what the post is about: ghostpen 'post about X for LinkedIn'."
+_NO_MODEL: Final = f"{NO_MODEL} 'ghostpen --demo' shows how a post is written, without any."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What was asked for on the command line."""
+
+    request: str | None
+    profile: str | None = None
+    mix: tuple[str, str] | None = None
+    platform: Platform | None = None
+    notion: str | None = None
+    model: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.profile is not None and self.mix is not None:
+            raise UsageError("--profile and --mix exclude each other: a mix names its base.")
+
+    @property
+    def profiles(self) -> tuple[str, ...]:
+        """The profiles to write by, the base first."""
+        return self.mix or (self.profile or DEFAULT,)
+
+
+def write_post(desk: Desk, wanted: Wanted) -> int:
+    """Write one post; the exit code."""
+    with told_in(desk.lang):
+        style = style_of(desk.profiles, *wanted.profiles)
+        model = _model_name(wanted.model)
+        request = wanted.request if wanted.request is not None else _asked_for(desk)
+        if not request.strip():
+            raise UsageError(_EMPTY)
+        assignment = Assignment(
+            request=request,
+            platform=wanted.platform or platform_in(request) or _first_platform(style),
+            style=style,
+            notion=wanted.notion,
+        )
+        return asyncio.run(_written(desk, assignment, model))
+
+
+async def _written(desk: Desk, assignment: Assignment, model: str) -> int:
+    journal = open_journal(os.environ)
+    try:
+        lines = JsonLines(desk.session) if desk.session.json else None
+        person, place = _seat(desk, _place(desk, assignment.style, model, journal))
+        hear: Callable[[Event], None] = PlainListener(assignment.style.profile_used, desk.lang).hear
+        if lines is not None:
+            person, hear = _Heard(person, lines), lines.hear
+        flow = Flow(assignment, connected(named_model(model)), place, person, emit=hear)
+        outcome = await flow.run(is_talk=desk.terminal is not None and not desk.yes, keep=desk.yes)
+    finally:
+        journal.close()
+    return _told(desk, outcome, lines)
+
+
+def _place(desk: Desk, style: Style, model: str, journal: SqliteJournal) -> Place:
+    data = desk.data.absolute()
+    making = Making.here(model=model, kind="write", root=str(data), profiles=style.profiles, lang=desk.lang)
+    return Place(data=data, lang=desk.lang, environment=os.environ, journal=journal, settings=making.settings)
+
+
+def _seat(desk: Desk, place: Place) -> tuple[Person, Place]:
+    """Who the post is for, and the place with whom to ask; with --yes the person has spoken already."""
+    if desk.terminal is None or desk.yes:
+        return NobodyThere(desk.session), place
+    person = TerminalPerson(desk.terminal, desk.lang)
+    return person, replace(place, approver=WritingApprover(desk.terminal, person, desk.lang))
+
+
+class _Heard:
+    """A person whose drafts are told as JSON, too."""
+
+    def __init__(self, person: Person, lines: JsonLines) -> None:
+        self._person = person
+        self._lines = lines
+
+    async def ask(self, prompt: str) -> str | None:
+        return await self._person.ask(prompt)
+
+    def say(self, text: str) -> None:
+        self._person.say(text)
+
+    def show_draft(self, draft: Shown) -> None:
+        self._person.show_draft(draft)
+        self._lines.draft(draft)
+
+
+def _told(desk: Desk, outcome: Outcome, lines: JsonLines | None) -> int:
+    """Say how it ended; the exit code."""
+    code = _exit_code(outcome, kept=desk.yes)
+    if lines is not None:
+        lines.write("run_finished", outcome_fields(outcome))
+    elif outcome.end == "saved" and not desk.yes and not desk.session.out.isatty():
+        desk.session.write(str(outcome.file or outcome.notion_url))
+    if outcome.end == "drafted" and not desk.yes:
+        desk.say("wanted_to_save" if code == NEEDS_APPROVAL else "one_draft")
+    elif outcome.end == "left":
+        desk.say("not_saved")
+    return code
+
+
+def _exit_code(outcome: Outcome, *, kept: bool) -> int:
+    if outcome.end == "drafted" and outcome.wanted_to_save and not kept:
+        return NEEDS_APPROVAL
+    is_failed = outcome.end == "nothing" or (kept and outcome.end != "saved")
+    return FAILED if is_failed else DONE
+
+
+def _asked_for(desk: Desk) -> str:
+    """What the person wants, where they did not say it on the command line."""
+    if desk.terminal is None:
+        raise UsageError(_EMPTY)
+    return desk.terminal.ask(f"{desk.words('ask_request')}\n> ") or ""
+
+
+def _first_platform(style: Style) -> Platform:
+    return cast("Platform", next(iter(style.fields["platforms"])))
+
+
+def _model_name(given: str | None) -> str:
+    named = given or os.environ.get(MODEL_VARIABLE) or read_settings(os.environ).model
+    if not named:
+        raise UsageError(_NO_MODEL)
+    return named
