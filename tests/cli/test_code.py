@@ -131,7 +131,7 @@ def test_C40_read_only_stays_so_when_the_run_goes_on(project: Project) -> None:
         (("Go.", "--model", "sonnet", "--root", "package.json"), "'package.json' is a file"),
         (("Go.", "--model", "sonnet", "--yes", "--read-only"), "--yes and --read-only exclude each other"),
         (("Go.", "--model", "sonnet", "--max-steps", "0"), "0 is not in the range"),
-        ((), "Missing argument 'PROMPT'"),
+        ((), "There is no PROMPT, and no terminal to chat at. Write it behind the command ('-' reads it from stdin)"),
         (("", "--model", "sonnet"), "The prompt is empty. Say what is to be done."),
         ((" \n", "--model", "sonnet"), "The prompt is empty."),
         (("-", "--model", "sonnet"), "The prompt is empty."),

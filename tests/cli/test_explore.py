@@ -169,7 +169,8 @@ def test_R22_research_is_kept_on_github(project: Project, call: Calling, monkeyp
 def test_S6_a_word_that_is_no_command_is_an_idea(call: Calling) -> None:
     assert "No model is named" in call("explore", "lists").err
     assert "No model is named" in call("explore", "--mode", "business", "list").err
-    assert "Usage: toolroll explore [OPTIONS] COMMAND" in call("explore").err
+    assert "There is no IDEA, and no terminal to chat at." in call("explore").err
+    assert "Usage: toolroll explore [OPTIONS] COMMAND" in call("explore", "--help").out
     assert "Commands:" in call("explore", "-h").out
 
 
@@ -257,7 +258,7 @@ def test_D2_an_exploration_of_another_folder_is_not_gone_on_with(
 INTERRUPTED = """
 import signal, sys, toolroll.cli.exploration as exploration
 from toolroll.cli.main import main
-exploration._tell = lambda *_: signal.raise_signal(signal.SIGINT)
+exploration.tell_explored = lambda *_: signal.raise_signal(signal.SIGINT)
 main()
 """
 

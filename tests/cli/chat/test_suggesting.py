@@ -1,0 +1,84 @@
+"""What is suggested while somebody types."""
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from toolroll.cli.chat.suggesting import FRESH_SECONDS, MAX_SECONDS, MAX_SUGGESTED, Names, Suggesting, Suggestion
+from toolroll.workspace.workspace import Workspace
+
+COMMANDS = {"help": "what there is", "model": "which one"}
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    root = tmp_path / "root"
+    (root / "src").mkdir(parents=True)
+    subprocess.run(["git", "init", "-q", root], check=True)
+    for name in ("src/main.py", "src/domain.py", "main.txt", "my main.md", "built.log", "src/Other.py", ".env"):
+        (root / name).write_text("x\n")
+    (root / ".gitignore").write_text("*.log\n")
+    return Workspace(root, state=tmp_path / "state", deny=["src/domain.py"])
+
+
+def suggested(suggesting: Suggesting, before: str) -> list[str]:
+    """The texts."""
+    return [one.text for one in suggesting.suggest(before)]
+
+
+def test_S1_commands_and_what_follows_them_are_suggested() -> None:
+    suggesting = Suggesting(commands=COMMANDS, arguments={"model": ("sonnet", "opus")})
+    assert suggested(suggesting, "/") == ["/help", "/model"]
+    assert suggesting.suggest("/H") == [Suggestion(text="/help", replaces=2, about="what there is")]
+    assert suggesting.suggest("/model so") == [Suggestion(text="sonnet", replaces=2)]
+    assert suggested(suggesting, "/help so") == []
+    assert suggested(suggesting, "see /he") == []
+    assert suggested(suggesting, "@src") == []
+
+
+def test_S1_files_are_suggested_but_no_ignored_and_no_denied_ones(workspace: Workspace) -> None:
+    suggesting = Suggesting(commands=COMMANDS, names=Names(workspace=workspace))
+    assert suggested(suggesting, "see @main") == ["@main.txt", "@src/main.py", '@"my main.md"']
+    assert suggesting.suggest("@src/o") == [Suggestion(text="@src/Other.py", replaces=6)]
+    assert suggested(suggesting, '@"my') == ['@"my main.md"']
+    assert suggested(suggesting, "a@main") == []
+    assert suggested(suggesting, "@built") == suggested(suggesting, "@.env") == suggested(suggesting, "@domain") == []
+
+
+def test_S1_names_are_looked_up_again_after_a_while(workspace: Workspace) -> None:
+    now = 0.0
+    suggesting = Suggesting(commands={}, names=Names(workspace=workspace, clock=lambda: now))
+    assert suggested(suggesting, "@new") == []
+    (workspace.root / "new.py").write_text("x\n")
+    assert suggested(suggesting, "@new") == []
+    now = FRESH_SECONDS + 1
+    assert suggested(suggesting, "@new") == ["@new.py"]
+
+
+def test_S1_looking_for_names_ends_in_time(workspace: Workspace) -> None:
+    ticks = iter(range(0, 1_000, int(MAX_SECONDS) + 1))
+    names = Names(workspace=workspace, clock=lambda: float(next(ticks)))
+    assert len(names.all()) == 1
+
+
+def test_XP10_a_name_that_cannot_be_shown_is_not_suggested(workspace: Workspace) -> None:
+    (workspace.root / "odd\x1b[2J.py").write_text("x\n")
+    (Path(os.fsdecode(os.fsencode(workspace.root) + b"/odd\xff.py"))).write_text("x\n")
+    assert suggested(Suggesting(commands={}, names=Names(workspace=workspace)), "@odd") == []
+
+
+@pytest.mark.slow
+def test_S1_a_key_does_not_wait_in_a_tree_of_many_files(tmp_path: Path) -> None:
+    count = 1_000 * int(os.environ.get("TOOLROLL_ROUNDS", "1"))
+    for number in range(count):
+        if number % 1_000 == 0:
+            (tmp_path / "root" / f"d{number}").mkdir(parents=True)
+        (tmp_path / "root" / f"d{number - number % 1_000}" / f"file{number}.py").touch()
+    suggesting = Suggesting(commands={}, names=Names(workspace=Workspace(tmp_path / "root", state=tmp_path / "state")))
+    assert len(suggesting.suggest("@file")) == MAX_SUGGESTED
+    started = time.perf_counter()
+    assert len(suggesting.suggest("@file1")) == MAX_SUGGESTED
+    assert time.perf_counter() - started < 1.0
