@@ -4,6 +4,7 @@ import json
 import os
 import stat
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -24,8 +25,9 @@ from toolroll.errors import (
     ToolrollError,
     UsageError,
 )
+from toolroll.packs.writing.profile_cache import FEW, read_cache, write_cache
 from toolroll.packs.writing.profiles import MAX_NAMES_SHOWN, ProfileStore
-from toolroll.packs.writing.stored import MAX_PROFILE_BYTES, SCHEMA, encoded
+from toolroll.packs.writing.stored import MAX_PROFILE_BYTES, SCHEMA, encoded, read_whole
 
 Use: TypeAlias = Callable[[str], object]
 """Something that is done to the profile of that name."""
@@ -267,14 +269,123 @@ def test_W13_personal_profiles_come_first_and_the_newest_of_each(store: ProfileS
 
 def test_W13_a_change_is_seen_and_what_has_not_changed_is_not_read_again(store: ProfileStore, data: Path) -> None:
     store.create(draft(), now=NOW)
-    put(data, fields(profile_name="alex"))
+    path = settled(put(data, fields(profile_name="alex")))
     assert store.listing().names == ("alex", "default")
     update(store)
-    path = data / "profiles" / "alex.json"
-    status = path.stat()
-    path.write_bytes(b"x" * status.st_size)
-    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    path.write_bytes(b"x" * path.stat().st_size)
+    settled(path)
     assert [one.version for one in store.listing().profiles] == [1, 2]
+
+
+def settled(path: Path) -> Path:
+    """A file as if nobody had touched it for long."""
+    os.utime(path, (NOW.timestamp(), NOW.timestamp()))
+    return path
+
+
+def test_W13_W40_what_many_files_say_is_kept_for_the_next_process(store: ProfileStore, data: Path) -> None:
+    paths = [settled(put(data, fields(profile_name=f"p-{number}"))) for number in range(FEW)]
+    first = store.listing()
+    cache = data / ".index" / "profiles.json"
+    assert stat.S_IMODE(cache.stat().st_mode) == 0o600
+    for path in paths[1:]:
+        path.write_bytes(b"x" * path.stat().st_size)
+        settled(path)
+    put(data, fields(profile_name="p-0", version=2))
+    again = ProfileStore(data).listing()
+    assert again.unreadable == ()
+    assert {one.name: one for one in again.profiles} == {
+        one.name: replace(one, version=2) if one.name == "p-0" else one for one in first.profiles
+    }
+
+
+def test_W13_a_file_that_was_just_written_is_read_again_whatever_its_stamp_says(
+    store: ProfileStore, data: Path
+) -> None:
+    path = put(data, fields(version=1))
+    status = path.stat()
+    assert store.listing().profiles[0].version == 1
+    put(data, fields(version=2))
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert store.listing().profiles[0].version == 2
+
+
+CACHED = b'{"p-0.json": [[1, 2], {"name": "p-0", "language": "uk", "version": 1, "tone_summary": "", %s}]}'
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b'{"p-0.json": 1}',
+        b'{"p-0.json": [[1, 2], {"name": "p-0", "type": "other"}]}',
+        CACHED % b'"type": "other", "updated_at": "2026-02-09T10:00:00Z"',
+        CACHED % b'"type": "personal", "updated_at": "yesterday"',
+    ],
+)
+def test_W13_a_cache_that_is_damaged_is_made_anew(store: ProfileStore, data: Path, content: bytes) -> None:
+    for number in range(FEW):
+        settled(put(data, fields(profile_name=f"p-{number}")))
+    cache = data / ".index" / "profiles.json"
+    cache.parent.mkdir()
+    cache.write_bytes(content)
+    assert len(store.listing().names) == FEW
+    assert set(read_cache(data)) == {f"p-{number}.json" for number in range(FEW)}
+
+
+def test_W13_an_entry_of_another_profile_is_not_believed(store: ProfileStore, data: Path) -> None:
+    path = settled(put(data, fields()))
+    summary = store.listing().profiles[0]
+    mark = path.stat().st_mtime_ns, path.stat().st_size
+    write_cache(data, {"default.json": (mark, replace(summary, name="mallory"))})
+    assert ProfileStore(data).listing().names == ("default",)
+
+
+def test_W13_where_no_cache_can_be_kept_profiles_are_listed_all_the_same(store: ProfileStore, data: Path) -> None:
+    for number in range(FEW):
+        settled(put(data, fields(profile_name=f"p-{number}")))
+    (data / ".index").write_text("in the way")
+    assert len(store.listing().names) == FEW
+
+
+def test_W20_a_whole_profile_is_put_with_its_history(store: ProfileStore, data: Path) -> None:
+    whole = read_whole(encoded(fields(version=5)))
+    assert not store.has("default")
+    assert store.put(whole).profile.version == 5
+    assert store.has("default")
+    assert store.raw("default") == encoded(fields(version=5))
+    with pytest.raises(FileExists):
+        store.put(read_whole(encoded(fields(version=6))))
+    store.put(read_whole(encoded(fields(version=6))), replace=True)
+    [backup] = (data / "profiles" / "backups").iterdir()
+    assert backup.read_bytes() == encoded(fields(version=5))
+
+
+def test_W20_XJ10_a_newer_profile_is_not_put(store: ProfileStore, data: Path) -> None:
+    with pytest.raises(ProfileNewer):
+        store.put(read_whole(encoded({**fields(), "schema_version": SCHEMA + 1})))
+    assert state_of(data) == {}
+
+
+def test_W3_XJ7_a_whole_profile_has_a_name_that_can_be_one() -> None:
+    assert read_whole(encoded(fields()), name="other").profile.profile_name == "other"
+    for name in ("../x", "CON", "a" * 65):
+        with pytest.raises(PathRefused):
+            read_whole(encoded(fields(profile_name=name)))
+        with pytest.raises(PathRefused):
+            read_whole(encoded(fields()), name=name)
+    with pytest.raises(ProfileInvalid, match="profile_name: must be text"):
+        read_whole(b"{}")
+
+
+def test_W12_what_a_person_changes_themselves_is_kept_as_a_backup(store: ProfileStore, data: Path) -> None:
+    store.create(draft(profile_type="reference"), now=NOW)
+    before = store.raw("default")
+    store.update("default", CHANGE, reason="r", now=NOW, by_person=True)
+    [backup] = (data / "profiles" / "backups").iterdir()
+    assert backup.read_bytes() == before
 
 
 def test_W13_XJ7_what_is_no_profile_is_reported_and_not_offered(store: ProfileStore, data: Path) -> None:

@@ -27,7 +27,7 @@ from toolroll.errors import (
 from toolroll.kernel.approval import content_hash
 from toolroll.packs.writing.changes import Difference, differences
 from toolroll.packs.writing.names import DEFAULT, SUFFIX, file_of, name_of
-from toolroll.packs.writing.profile import Language, ProfileType
+from toolroll.packs.writing.profile_cache import FEW, Known, Summary, is_settled, read_cache, write_cache
 from toolroll.packs.writing.stored import MAX_PROFILE_BYTES, SCHEMA, Fields, StoredProfile, encoded, read_stored
 from toolroll.packs.writing.turns import in_turn
 from toolroll.packs.writing.versions import first_version, next_version
@@ -45,18 +45,6 @@ BACKUPS: Final = "backups"
 """The folder of what was replaced or deleted, below that of profiles."""
 _BACKUPS: Final = RelativePath(parts=(BACKUPS,))
 _HASH_SHOWN: Final = 16  # of a backup's name: 64 bits, so that no two contents meet
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
-    """One profile in a list."""
-
-    name: str
-    type: ProfileType
-    language: Language
-    version: int
-    updated_at: str
-    tone_summary: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,18 +82,24 @@ class ProfileStore:
 
     def __init__(self, data: Path) -> None:
         self._folder = data / FOLDER
-        self._known: dict[str, tuple[tuple[int, int], Summary | Unreadable]] = {}
+        self._data = data
+        self._known: Known | None = None
 
     def read(self, name: str) -> StoredProfile:
         """The profile of that name; an error says which others there are, or what is wrong with its file."""
         return read_stored(self.raw(name), name)
 
     def listing(self) -> Listing:
-        """All profiles; files that have not changed since the last time are not read again."""
+        """All profiles; files that have not changed since the last time, by whomever, are not read again."""
         if not self._folder.is_dir():
             return Listing(profiles=(), unreadable=())
+        before = read_cache(self._data) if self._known is None else self._known
+        now: Known = {}
         with closing(Root(self._folder)) as root:
-            found = [self._look(root, entry) for entry in root.list_folder() if entry.name.endswith(SUFFIX)]
+            found = [_look(root, one, before, now) for one in root.list_folder() if one.name.endswith(SUFFIX)]
+        self._known = now
+        if sum(before.get(name) != kept for name, kept in now.items()) >= FEW:
+            write_cache(self._data, now)
         profiles = [one for one in found if isinstance(one, Summary)]
         profiles.sort(key=lambda one: datetime.fromisoformat(one.updated_at), reverse=True)
         profiles.sort(key=lambda one: one.type)  # "personal" comes before "reference"
@@ -218,12 +212,6 @@ class ProfileStore:
             root.sweep_temporary()
             yield root
 
-    def _look(self, root: Root, entry: Entry) -> Summary | Unreadable:
-        mark, known = (entry.mtime_ns, entry.size), self._known.get(entry.name)
-        if known is None or known[0] != mark:
-            known = self._known[entry.name] = mark, _summary(root, entry)
-        return known[1]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposed:
@@ -232,6 +220,17 @@ class Proposed:
     version: int
     base: str
     differences: tuple[Difference, ...]
+
+
+def _look(root: Root, entry: Entry, before: Known, now: Known) -> Summary | Unreadable:
+    """What is known of a file, or what it says; kept in `now` where its time stamp can be relied on."""
+    mark = entry.mtime_ns, entry.size
+    kept = before.get(entry.name)
+    is_known = kept is not None and kept[0] == mark and kept[1].name + SUFFIX == entry.name and entry.kind == "file"
+    found = kept[1] if kept is not None and is_known else _summary(root, entry)
+    if isinstance(found, Summary) and is_settled(entry.mtime_ns):
+        now[entry.name] = mark, found
+    return found
 
 
 def _summary(root: Root, entry: Entry) -> Summary | Unreadable:
