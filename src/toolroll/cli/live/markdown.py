@@ -5,6 +5,7 @@ links, definitions of references as lines. What an entity such as `&#x202E;` sta
 character itself: the text is made safe before it is parsed and again after.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Final
@@ -24,8 +25,12 @@ if TYPE_CHECKING:
 MIN_COLUMNS: Final = 8
 """What is left for text beside deep nesting on a narrow screen."""
 
+_MAX_NESTING: Final = 40
+"""A list in a list counts two. Each level takes some frames of the stack, of which Python has a thousand."""
+
 _MIN_CELL_COLUMNS: Final = 6
 _TAB_COLUMNS: Final = 4
+_BAR: Final = re.compile(r"(?<!\\)\|")
 _CODE_INDENT: Final = "  "
 _CODE: Final = Style(color="cyan")
 _DIM: Final = Style(dim=True)
@@ -84,8 +89,12 @@ def flowed(text: str, width: int, console: "Console") -> list[Text]:
 
 def markdown_lines(text: str, width: int, console: "Console") -> list[Text]:
     """The lines of Markdown at that width."""
-    tree = SyntaxTreeNode(_parser().parse(terminal_safe(text.replace("\r\n", "\n"))))
-    return _Writer(console).blocks(tree.children, width)
+    safe = terminal_safe(text.replace("\r\n", "\n"))
+    tokens = _parser().parse(safe)
+    writer = _Writer(console, safe.split("\n"))
+    if any(token.level >= _MAX_NESTING - 1 for token in tokens):  # the parser drops what is deeper
+        return writer.wrapped(Text(safe.rstrip("\n")), width)
+    return writer.blocks(SyntaxTreeNode(tokens).children, width)
 
 
 def code_lines(text: str, width: int) -> list[Text]:
@@ -101,12 +110,14 @@ def code_lines(text: str, width: int) -> list[Text]:
 
 @cache
 def _parser() -> MarkdownIt:
-    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable(["image", "reference"])
+    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": _MAX_NESTING})
+    return parser.enable(["table", "strikethrough"]).disable(["image", "reference"])
 
 
 class _Writer:
-    def __init__(self, console: "Console") -> None:
+    def __init__(self, console: "Console", source: Sequence[str]) -> None:
         self._console = console
+        self._source = source
 
     def blocks(self, nodes: Sequence[SyntaxTreeNode], width: int, *, is_tight: bool = False) -> list[Text]:
         lines: list[Text] = []
@@ -117,12 +128,10 @@ class _Writer:
 
     def _block(self, node: SyntaxTreeNode, width: int) -> list[Text]:
         match node.type:
-            case "paragraph":
-                return self._wrapped(_inline(node), width)
             case "heading":
                 text = _inline(node)
                 text.stylize_before(_HEADINGS.get(node.tag, _OTHER_HEADING))
-                return self._wrapped(text, width)
+                return self.wrapped(text, width)
             case "bullet_list" | "ordered_list":
                 return self._list(node, width)
             case "blockquote":
@@ -134,7 +143,7 @@ class _Writer:
             case "table":
                 return self._table(node, width)
             case _:
-                return self._wrapped(Text(terminal_safe(node.content)), width)
+                return self.wrapped(_inline(node), width)
 
     def _list(self, node: SyntaxTreeNode, width: int) -> list[Text]:
         items = node.children
@@ -153,6 +162,9 @@ class _Writer:
     def _table(self, node: SyntaxTreeNode, width: int) -> list[Text]:
         rows = [[_inline(cell) for cell in row.children] for part in node.children for row in part.children]
         head, body = rows[0], rows[1:]
+        source = self._source[slice(*node.map)] if node.map else ()
+        if any(len(_BAR.findall(line.strip().strip("|"))) >= len(head) for line in source):
+            return self.wrapped(Text("\n".join(source)), width)  # the parser drops cells that have no heading
         if len(head) * (_MIN_CELL_COLUMNS + 3) > width:
             return self._records(head, body, width)
         return self._grid(head, body, width)
@@ -164,7 +176,7 @@ class _Writer:
             lines += [Text()] if number else []
             for place, name in enumerate(head):
                 value = row[place] if place < len(row) else Text()
-                lines += self._wrapped(Text.assemble((name.plain, "bold"), ": ", value), width)
+                lines += self.wrapped(Text.assemble((name.plain, "bold"), ": ", value), width)
         return lines
 
     def _grid(self, head: list[Text], body: list[list[Text]], width: int) -> list[Text]:
@@ -180,7 +192,7 @@ class _Writer:
         lines = self._console.render_lines(table, options, pad=False)
         return [_stripped(Text.assemble(*((part.text, part.style or "") for part in line))) for line in lines]
 
-    def _wrapped(self, text: Text, width: int) -> list[Text]:
+    def wrapped(self, text: Text, width: int) -> list[Text]:
         return [_stripped(line) for line in text.wrap(self._console, width, tab_size=_TAB_COLUMNS)]
 
 

@@ -3,7 +3,7 @@
 import time
 from asyncio import TimerHandle, get_running_loop
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Final, Literal
 
 from rich.text import Text
@@ -36,6 +36,9 @@ from toolroll.safe.text import one_line, terminal_safe
 DRAW_EVERY_S: Final = 0.05
 """Twenty times a second: more is not seen, and each drawing costs a millisecond and more."""
 
+REST: Final = 4
+"""After a drawing comes a rest so many times as long: a long list or table that grows takes a fifth of the time."""
+
 TICK_S: Final = 0.1
 """How late a change of the size, or the last piece before a pause, is drawn."""
 
@@ -67,7 +70,7 @@ class LiveTeller(PlainTeller):
         self._asked: set[str] = set()
         self._todos: list[Text] = []
         self._preview: tuple[tuple[str, int], list[Text]] = (("", 0), [])
-        self._drawn_s = float("-inf")
+        self._next_s = float("-inf")
         self._timer: TimerHandle | None = None
         self._is_running = False
         self._above: Literal["nothing", "text", "lines"] = "nothing"
@@ -102,8 +105,7 @@ class LiveTeller(PlainTeller):
         match event:
             case RunStarted(model=model):
                 self._status.model = model or self._status.model
-                self._is_running = True
-                self._tick()
+                self._begin_run()
             case RunFinished():
                 self._end_line()
                 self._stop()
@@ -140,6 +142,11 @@ class LiveTeller(PlainTeller):
                 super().hear(event)
                 if isinstance(event, Retrying):  # the answer begins again
                     self._written.clear()
+
+    def _begin_run(self) -> None:
+        self._stop()
+        self._is_running = True
+        self._tick()
 
     def _begin_step(self, number: int) -> None:
         self._status.number = number
@@ -229,16 +236,17 @@ class LiveTeller(PlainTeller):
             return
         with self._region.lock:
             self._refresh()
-        self._timer = get_running_loop().call_later(TICK_S, self._tick)
+        with suppress(RuntimeError):  # no event loop in this thread: what has changed is drawn with the next event
+            self._timer = get_running_loop().call_later(TICK_S, self._tick)
 
     def _refresh(self) -> None:
         now = self._clock()
-        if self._is_running and now - self._drawn_s < DRAW_EVERY_S:
+        if self._is_running and now < self._next_s:
             return
-        self._drawn_s = now
         if self._is_running:
             self._region.show(self._lines(now))
         self._region.draw()
+        self._next_s = self._clock() + max(DRAW_EVERY_S, (self._clock() - now) * REST)
 
     def _lines(self, now_s: float) -> list[Text]:
         columns, rows = self._region.size
