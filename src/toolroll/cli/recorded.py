@@ -23,9 +23,10 @@ async def find_run(journal: "SqliteJournal", given: str) -> str:
     if given in ids:
         return given
     fitting = [run_id for run_id in ids if run_id.startswith(given)] if len(given) >= MIN_ID_CHARACTERS else []
-    if len(fitting) == 1:
-        return fitting[0]
     if fitting:
+        whole = min(fitting, key=len)
+        if all(one == whole or one.startswith(f"{whole}.") for one in fitting):  # its parts, named after it
+            return whole
         raise UsageError(f"{len(fitting)} runs begin with {given!r}. Write more of the id.")
     raise JournalRefused(f"There is no run {given[:64]!r}. See 'toolroll runs list'.")
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from toolroll.cli.deleting import delete
 from toolroll.cli.forking import fork
 from toolroll.cli.recorded import find_run, making_of, reading, settings_of
 from toolroll.cli.run import agent_options, driven
@@ -174,4 +175,5 @@ def _decisions(approve: Sequence[str], reject: Sequence[str]) -> "dict[str, Deci
     return {call: Approve() for call in approve} | {call: Reject(why or None) for call, why in refused.items()}
 
 
-runs.add_command(fork)
+for command in (fork, delete):
+    runs.add_command(command)
