@@ -39,7 +39,7 @@ def test_S4_a_run_is_deleted_with_its_parts_and_outputs(log: RunLog) -> None:
     code, out, err = log.call("runs", "delete", one[:8], "--yes")
     assert code == 0
     assert out.startswith("Deleted: 1 run with 1 part, ")
-    assert ", 1 outputs (" in out
+    assert ", 2 outputs (" in out
     assert f"{one[:12]}  " in err
     assert HISTORY_STAYS in err
     assert log.ids() == [other]
