@@ -1,0 +1,79 @@
+"""`toolroll doctor`: what is configured, what is missing, what is broken, and how to fix it."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from toolroll.cli.history import root_option
+from toolroll.cli.session import DONE, FAILED, Session, output_options
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from toolroll.cli.health.finding import Finding
+
+_MARKS: Final = {"ok": "ok", "missing": "-", "warning": "!", "broken": "BROKEN"}
+
+
+@click.command()
+@root_option
+@click.option("--online", is_flag=True, help="Look for a local Ollama too. Nothing else leaves this machine.")
+@output_options
+@click.pass_obj
+def doctor(session: Session, *, root: Path | None, online: bool) -> int:
+    """Say what works here, what is not set up ('-'), and what is broken, each with what to do about it.
+
+    Keys are named, never shown. Exit code 1 when something is broken; what is merely not set up is fine.
+
+    \b
+    Examples:
+      toolroll doctor
+      toolroll doctor --online --json
+    """
+    findings = list(_findings(root or Path.cwd(), online=online))
+    broken = [one for one in findings if one.status == "broken"]
+    if session.json:
+        session.write_json({"ok": not broken, "findings": [_fields(one) for one in findings]})
+    else:
+        session.write("\n".join(_lines(findings)))
+    return FAILED if broken else DONE
+
+
+def _findings(root: Path, *, online: bool) -> "Iterator[Finding]":
+    from toolroll.cli.health.machine import machine  # noqa: PLC0415 - pydantic: not for --help
+    from toolroll.cli.health.services import services  # noqa: PLC0415 - as above
+    from toolroll.cli.health.settings import project, settings  # noqa: PLC0415 - as above
+
+    yield from machine(os.environ)
+    yield from settings(os.environ)
+    yield from services(os.environ, model=_model(root), online=online)
+    yield from project(root, os.environ)
+
+
+def _model(root: Path) -> str | None:
+    from toolroll.errors import ToolrollError  # noqa: PLC0415 - as above
+    from toolroll.home.settings import read_settings  # noqa: PLC0415 - as above
+
+    try:
+        return read_settings(os.environ, root=root).model
+    except ToolrollError:  # which is a finding of its own
+        return None
+
+
+def _fields(one: "Finding") -> dict[str, str]:
+    return {"area": one.area, "name": one.name, "status": one.status, "text": one.text, "fix": one.fix}
+
+
+def _lines(findings: "list[Finding]") -> "Iterator[str]":
+    area = ""
+    for one in findings:
+        if one.area != area:
+            yield f"{'' if not area else chr(10)}{one.area.capitalize()}"
+            area = one.area
+        yield f"  {_MARKS[one.status]:<7}{one.name}: {one.text}"
+        if one.fix:
+            yield f"         fix: {one.fix}"
+    broken = sum(one.status == "broken" for one in findings)
+    yield f"\n{broken} broken." if broken else "\nNothing is broken."

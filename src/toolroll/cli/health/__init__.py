@@ -1,0 +1,1 @@
+"""What `toolroll doctor` looks at: one module a part of the surroundings."""
