@@ -13,6 +13,7 @@ import click
 from toolroll._version import __version__
 from toolroll.cli.lazy import LazyCommand, LazyGroup
 from toolroll.cli.session import DONE, EXIT_CODES, FAILED, INTERRUPTED, WRONG_USAGE, Session, debug_option
+from toolroll.cli.starting import prepare
 from toolroll.errors import ToolFailure, ToolrollError, UsageError
 
 _MAX_COLUMNS: Final = 80
@@ -36,6 +37,10 @@ _COMMANDS: Final = {
     "policy": LazyCommand(place="toolroll.cli.policy:policy", summary="See what runs unasked here, and take it back."),
     "trust": LazyCommand(place="toolroll.cli.trust:trust", summary="Say which of a project's own tools may be used."),
     "config": LazyCommand(place="toolroll.cli.config:config", summary="See and change settings; keep keys."),
+    "doctor": LazyCommand(place="toolroll.cli.doctor:doctor", summary="Say what works, what is missing, how to fix it."),
+    "completion": LazyCommand(
+        place="toolroll.cli.completion:completion", summary="Print completion for bash, zsh or fish."
+    ),
     "demo": LazyCommand(
         place="toolroll.cli.demo:demo", summary="Watch an agent change a sample project, no key needed."
     ),
@@ -63,6 +68,7 @@ def main(
     if isinstance(sys.stdout, io.TextIOWrapper):  # a letter that the locale does not have is no reason to fail
         sys.stdout.reconfigure(errors="backslashreplace")
     session = Session(json=asks_for_json(given))
+    prepare(given, os.environ)
     sys.exit(_finished(run(given, session, root, name), session))
 
 
