@@ -198,7 +198,7 @@ def _kept(folder: Path, run_ids: Sequence[str]) -> _Kept:
     from toolroll.outputs.place import folder_name  # noqa: PLC0415 - as above
 
     folders = [path for path in (folder / FOLDER / folder_name(run_id) for run_id in run_ids) if path.is_dir()]
-    outputs = sum(1 for path in folders for _ in path.iterdir())
+    outputs = sum(one.is_dir() for path in folders for one in path.iterdir())
     return _Kept(folders=folders, outputs=outputs, byte_size=sum(map(_size, folders)))
 
 
