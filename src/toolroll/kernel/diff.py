@@ -1,9 +1,12 @@
 """A unified diff that is always ready in time.
 
-`difflib` takes minutes where a few lines repeat in thousands of others. So what both texts begin and end with is set
-aside first, and where the rest is still too much alike in too many ways, it is shown as taken out and put in whole.
+`difflib` takes minutes where a few lines repeat in thousands of others, and where every other of thousands of lines
+changes. So what both texts begin and end with is set aside first, long texts are cut at lines that both have exactly
+once (patience diff), and where the rest is still too much alike in too many ways, it is shown as taken out and put in
+whole.
 """
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
@@ -11,6 +14,9 @@ from typing import Final, TypeAlias
 
 MAX_DIFF_PAIRS: Final = 50_000
 """Pairs of equal lines that `difflib` may have to choose from: about a second at worst."""
+
+MAX_DIFF_CELLS: Final = 500_000
+"""Lines of the one text times lines of the other that `difflib` is given at once: a tenth of a second at worst."""
 
 CONTEXT_LINES: Final = 3
 """Unchanged lines shown around a change, as in every diff."""
@@ -43,12 +49,71 @@ def opcodes(old: Sequence[str], new: Sequence[str]) -> list[Opcode]:
     head = _common(old, new)
     tail = _common(old[head:][::-1], new[head:][::-1])
     middle_old, middle_new = old[head : len(old) - tail], new[head : len(new) - tail]
-    middle: Sequence[Opcode] = [("replace", 0, len(middle_old), 0, len(middle_new))]
-    if _pairs(middle_old, middle_new) <= MAX_DIFF_PAIRS:
-        middle = SequenceMatcher(None, middle_old, middle_new).get_opcodes()
-    moved = [(tag, i1 + head, i2 + head, j1 + head, j2 + head) for tag, i1, i2, j1, j2 in middle]
+    is_small = len(middle_old) * len(middle_new) <= MAX_DIFF_CELLS
+    middle = _by_difflib(middle_old, middle_new) if is_small else _by_anchors(middle_old, middle_new)
     ends = [("equal", len(old) - tail, len(old), len(new) - tail, len(new))] if tail else []
-    return [*([("equal", 0, head, 0, head)] if head else []), *moved, *ends]
+    return [*([("equal", 0, head, 0, head)] if head else []), *_moved(middle, head, head), *ends]
+
+
+def _moved(found: Sequence[Opcode], by_old: int, by_new: int) -> Iterator[Opcode]:
+    return ((tag, i1 + by_old, i2 + by_old, j1 + by_new, j2 + by_new) for tag, i1, i2, j1, j2 in found)
+
+
+def _by_difflib(old: Sequence[str], new: Sequence[str]) -> Sequence[Opcode]:
+    if len(old) <= 1 and len(new) <= 1 and (old or new):  # thousands of times in one edit; what is equal was set aside
+        return [("replace" if old and new else "delete" if old else "insert", 0, len(old), 0, len(new))]
+    if _pairs(old, new) > MAX_DIFF_PAIRS:
+        return [("replace", 0, len(old), 0, len(new))]
+    return SequenceMatcher(None, old, new).get_opcodes()
+
+
+def _by_anchors(old: Sequence[str], new: Sequence[str]) -> list[Opcode]:
+    """What is between lines that both texts have once, in the same order."""
+    anchors = _in_order(_once_in_both(old, new))
+    if not anchors:
+        return [("replace", 0, len(old), 0, len(new))]
+    found: list[Opcode] = []
+    at_old = at_new = 0
+    for i, j in [*anchors, (len(old), len(new))]:
+        gap_old, gap_new = old[at_old:i], new[at_new:j]
+        is_small = len(gap_old) * len(gap_new) <= MAX_DIFF_CELLS
+        gap = opcodes(gap_old, gap_new) if is_small else [("replace", 0, len(gap_old), 0, len(gap_new))]
+        anchor = [("equal", i, i + 1, j, j + 1)] if i < len(old) else []
+        for one in (*_moved(gap, at_old, at_new), *anchor):
+            _append(found, one)
+        at_old, at_new = i + 1, j + 1
+    return found
+
+
+def _append(found: list[Opcode], one: Opcode) -> None:
+    if found and found[-1][0] == one[0] == "equal":
+        one = ("equal", found[-1][1], one[2], found[-1][3], one[4])
+        found.pop()
+    found.append(one)
+
+
+def _once_in_both(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+    counts_old, counts_new = Counter(old), Counter(new)
+    places = {line: number for number, line in enumerate(new) if counts_new[line] == 1}
+    return [(i, places[line]) for i, line in enumerate(old) if line in places and counts_old[line] == 1]
+
+
+def _in_order(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """As many of the pairs as possible that have one order in both texts: the longest increasing subsequence."""
+    ends: list[int] = []  # the smallest place in the new text at which a sequence of each length ends
+    last: list[int] = []  # which pair that is
+    before: list[int] = []  # and, for each pair, the one before it
+    for number, (_, j) in enumerate(pairs):
+        length = bisect_left(ends, j)
+        ends[length : length + 1] = [j]
+        last[length : length + 1] = [number]
+        before.append(last[length - 1] if length else -1)
+    found: list[tuple[int, int]] = []
+    at = last[-1] if last else -1
+    while at >= 0:
+        found.append(pairs[at])
+        at = before[at]
+    return found[::-1]
 
 
 def _common(old: Sequence[str], new: Sequence[str]) -> int:

@@ -5,6 +5,7 @@ diff, the notes, the hashes. The diff's lines are exact, so that single hunks ca
 out what cannot be seen (`safe.text.visible`, as for every preview), and the notes name it in words besides (C33).
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -164,21 +165,18 @@ class Proposal:
     def preview(self) -> Preview:
         """What a person is shown, with the proposal itself as payload."""
         diffs = [change.diff for change in self.changes]
+        signs = Counter(line[0] for lines in diffs for line in lines[2:])
         return Preview(
             kind="diff",
             text="".join(chain.from_iterable(diffs)),
-            added=_count(diffs, "+"),
-            removed=_count(diffs, "-"),
+            added=signs["+"],
+            removed=signs["-"],
             base=self.base,
             target=self.target,
             editable=self.editable,
             notes=self.notes,
             payload=self,
         )
-
-
-def _count(diffs: Sequence[Sequence[str]], sign: str) -> int:
-    return sum(line.startswith(sign) for lines in diffs for line in lines[2:])
 
 
 def _hash_of(paths: Sequence[str], hashes: Sequence[str | None]) -> str:

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from toolroll.errors import EditRefused, StaleFile
 from toolroll.kernel.approval import content_hash
+from toolroll.safe.names import RelativePath
 from toolroll.workspace.edits.edit import Edited, edit_text
+from toolroll.workspace.proposal import Change, Proposal
 
 LINE = st.text(alphabet=st.sampled_from("ab \t\"'é$\\&1\u200b"), max_size=6)
 
@@ -325,3 +327,14 @@ def test_C18_hostile_repetition_takes_bounded_time(text: str, old: str) -> None:
     with pytest.raises(EditRefused):
         edit(text.encode(), old, "new")
     assert time.process_time() - began < 5
+
+
+def test_C18_thousands_of_places_take_no_longer_each() -> None:
+    data = b"".join(b"%s%d = tea\n" % (b"cup" if number % 2 else b"mug", number) for number in range(20_000))
+    started = time.process_time()
+    edited = edit_text(data, "cup", "glass", path="f", replace_all=True)
+    proposal = Proposal(changes=(Change(path=RelativePath(parts=("f",)), before=data, after=edited.data),))
+    preview = proposal.preview()
+    assert time.process_time() - started < 3
+    assert edited.data == data.replace(b"cup", b"glass")
+    assert (preview.added, preview.removed) == (10_000, 10_000)

@@ -1,5 +1,6 @@
 """Carrying out what was approved, and telling the model what was written and how it differs from what it proposed."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from toolroll.errors import ToolrollError
@@ -49,9 +50,8 @@ def _summary(proposal: Proposal, applied: Applied) -> str:
 
 
 def _counts(change: Change) -> str:
-    lines = change.diff[2:]
-    added, removed = (sum(line.startswith(sign) for line in lines) for sign in "+-")
-    return f"{'new, ' if change.before is None else ''}+{added} -{removed}"
+    signs = Counter(line[0] for line in change.diff[2:])
+    return f"{'new, ' if change.before is None else ''}+{signs['+']} -{signs['-']}"
 
 
 def _kept(proposal: Proposal) -> Iterator[str]:

@@ -24,7 +24,7 @@ from toolroll.safe.names import shown
 from toolroll.workspace.proposal import Proposal
 from toolroll.workspace.subset import taking
 
-MAX_CHANGES: Final = 200
+MAX_CHANGES: Final = 500
 """In one proposal: more than a person can look through."""
 
 Draft: TypeAlias = Callable[[Drafting, Mapping[str, Any]], None]

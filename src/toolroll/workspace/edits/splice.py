@@ -1,5 +1,6 @@
 """New text put in the place of old text; every byte that is not in such a place stays as it is (C3)."""
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from toolroll.workspace.edits.lines import Lines, has_bare_ends, kept_lines, spl
 from toolroll.workspace.edits.match import Found, Match, Rule
 
 _BLANKS: Final = " \t"
+_LINE_END: Final = re.compile(r"[\r\n]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +30,7 @@ def spliced(text: str, found: Found, new: str, *, literally: bool, path: str) ->
     Lines of `new` that were there before stay as they are in the file, with their line ends and trailing blanks; the
     others take the ends of their neighbours. `literally` is for a request that spells out line ends itself.
     """
-    if literally:
+    if literally or _stays_in_lines(text, found, new):
         return _with_new(text, found.matches, [new] * len(found.matches), 0, len(text))
     bare_ends = has_bare_ends(text)
     lines = split_lines(text, bare_ends=bare_ends)
@@ -45,6 +47,12 @@ def spliced(text: str, found: Found, new: str, *, literally: bool, path: str) ->
         pieces += [text[at:start], kept.text]
         at = end
     return "".join([*pieces, text[at:]])
+
+
+def _stays_in_lines(text: str, found: Found, new: str) -> bool:
+    """Whether no line end is replaced or put in: then there is none to keep, in however many places."""
+    first = found.matches[0]
+    return found.tier == "exact" and not _LINE_END.search(new) and not _LINE_END.search(text, first.start, first.end)
 
 
 def _with_new(text: str, matches: Sequence[Match], news: Sequence[str], start: int, end: int) -> str:
