@@ -151,3 +151,8 @@ def test_K41_every_other_line_of_thousands_is_shown_in_time() -> None:
 def test_K41_long_texts_with_nothing_in_common_are_replaced_whole() -> None:
     old, new = [f"a{number}" for number in range(1_000)], [f"b{number}" for number in range(1_000)]
     assert diffing.opcodes(old, new) == [("replace", 0, 1_000, 0, 1_000)]
+
+
+def test_K41_short_texts_that_are_too_much_alike_are_replaced_whole() -> None:
+    old, new = ["x", *["a"] * 3_000, "y"], ["z", *["a"] * 150, "w"]
+    assert diffing.opcodes(old, new) == [("replace", 0, 3_002, 0, 152)]

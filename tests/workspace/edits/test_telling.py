@@ -1,7 +1,10 @@
 """What a diff does not show is told in words."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from toolroll.safe.text import suspicious
 from toolroll.workspace.edits.carrier import carry
 from toolroll.workspace.edits.telling import content_notes
 
@@ -46,3 +49,22 @@ def test_C33_what_cannot_be_seen_is_told(before: bytes | None, after: bytes, not
 )
 def test_C33_nothing_is_told_where_nothing_is_hidden(before: bytes | None, after: bytes | None) -> None:
     assert notes(before, after) == []
+
+
+LINE = st.text(
+    alphabet=st.sampled_from(["a", " ", "\t", "\u0301", "\u200b", "\u202e", "\x1b", "\r", "\u3164", "👩", "\u200d"])
+)
+BLANKS = st.builds(lambda line, count: line + " " * count, LINE, st.sampled_from([0, 300]))
+
+
+@given(st.lists(BLANKS, max_size=5))
+def test_C33_lines_together_are_as_suspicious_as_each_alone(lines: list[str]) -> None:
+    lines = [line.removesuffix("\r") for line in lines]
+    assert bool(suspicious("\n".join(lines), limit=1)) == any(map(suspicious, lines))
+
+
+@given(st.lists(BLANKS, max_size=5))
+def test_C33_a_note_is_there_when_something_cannot_be_seen(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    told = [note for note in content_notes(None, carry(text.encode())) if "would not be seen" in note]
+    assert bool(told) == any(suspicious(line.removesuffix("\r")) for line in lines)

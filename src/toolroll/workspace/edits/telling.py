@@ -65,8 +65,6 @@ def _character_notes(before: str, after: str) -> Iterator[str]:
     for number, line in added:
         for finding in suspicious(line):
             named.setdefault(_named(finding), []).append(number)
-    if not named:
-        return
     told = [f"{name} in line {lines[0]}{_more(lines)}" for name, lines in list(named.items())[:MAX_CHARACTERS_NAMED]]
     rest = len(named) - len(told)
     others = f", and {rest} other kinds" if rest > 0 else ""
