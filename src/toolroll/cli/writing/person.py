@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 import click
+from rich.text import Text
 
 from toolroll.cli.pager import Pager
 from toolroll.cli.rows import Row, preview_rows, request_rows
@@ -37,8 +38,11 @@ class TerminalPerson:
             return self._terminal.ask(f"{prompt}\n> " if prompt and not prompt.endswith(" ") else prompt)
 
     def say(self, text: str) -> None:
-        """Words of the program, and of the model."""
-        self._terminal.say(text)
+        """Words of the program, and of the model; a text that is there to be copied is not broken into lines."""
+        if "\n\n" in text:
+            self._terminal.console.print(Text(terminal_safe(text)), soft_wrap=True)
+        else:
+            self._terminal.say(text)
 
     def show_draft(self, draft: Shown) -> None:
         """The draft with its figures above, and below what is wrong with it."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final, cast
 
 from toolroll.agent.events import Event
-from toolroll.cli.code import MODEL_VARIABLE, NO_MODEL
+from toolroll.cli.first_run import MODEL_VARIABLE, NO_MODEL
 from toolroll.cli.making import Making, named_model, open_journal
 from toolroll.cli.profile.desk import Desk, told_in
 from toolroll.cli.session import DONE, FAILED, NEEDS_APPROVAL

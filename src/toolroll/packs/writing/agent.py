@@ -15,7 +15,6 @@ from toolroll.kernel.policy import Policy, Rule
 from toolroll.kernel.tool import Tool
 from toolroll.kernel.wrappers import labelled
 from toolroll.models.model import Model
-from toolroll.packs.search.choice import SearchSettings
 from toolroll.packs.writing.gate import Gate, gated
 from toolroll.packs.writing.messages import LANG, Lang
 from toolroll.packs.writing.mixing import Style
@@ -38,7 +37,7 @@ class Place:
 
     data: Path
     lang: Lang = "en"
-    environment: "Mapping[str, str] | SearchSettings" = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
     approver: Approver | None = None
     journal: Journal | None = None
     settings: Mapping[str, object] = field(default_factory=dict)

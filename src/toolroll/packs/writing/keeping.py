@@ -10,6 +10,7 @@ from typing import Final
 
 from toolroll.agent.events import CallFinished, CallStarted, Event
 from toolroll.errors import JsonRefused
+from toolroll.home.keys import with_keys
 from toolroll.kernel.context import Run, random_id
 from toolroll.kernel.messages import ToolCall
 from toolroll.kernel.parse import parse_json
@@ -86,7 +87,7 @@ class Keeper:
     @property
     def _has_notion(self) -> bool:
         environment = self._place.environment
-        return isinstance(environment, Mapping) and bool(environment.get(TOKEN) and environment.get(DATABASE))
+        return bool(environment.get(DATABASE) and with_keys(environment).get(TOKEN))
 
 
 def object_of(text: str) -> Fields:
