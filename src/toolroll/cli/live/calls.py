@@ -77,8 +77,8 @@ def finished_line(event: CallFinished, columns: int) -> Text:
 
 def _arguments(call: ToolCall, room: int) -> Text:
     text = one_line(call.arguments, MAX_ARGUMENTS_CHARACTERS)
+    room = max(room, _MIN_ARGUMENTS_COLUMNS)
     if cell_len(text) > room:
-        room = max(room, _MIN_ARGUMENTS_COLUMNS)
         text = set_cell_size(text, room - 1).rstrip() + "…"
     return Text(text, style="dim")
 

@@ -232,8 +232,6 @@ class LiveTeller(PlainTeller):
 
     def _tick(self) -> None:
         """Draw what has changed without an event: the time, the size of the screen."""
-        if not self._is_running:
-            return
         with self._region.lock:
             self._refresh()
         with suppress(RuntimeError):  # no event loop in this thread: what has changed is drawn with the next event
