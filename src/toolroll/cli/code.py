@@ -3,10 +3,11 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from toolroll.cli.first_run import MODEL_VARIABLE, NO_MODEL
 from toolroll.cli.history import root_option
 from toolroll.cli.run import driven, read_prompt
 from toolroll.cli.session import Session, output_options
@@ -18,15 +19,6 @@ if TYPE_CHECKING:
     from toolroll.cli.making import Making
     from toolroll.cli.telling import Teller
     from toolroll.journal.sqlite import SqliteJournal
-
-MODEL_VARIABLE: Final = "TOOLROLL_MODEL"
-
-NO_MODEL: Final = (
-    f"No model is named. Add --model NAME or set {MODEL_VARIABLE}: 'sonnet' needs ANTHROPIC_API_KEY, 'openai:NAME' "
-    "OPENAI_API_KEY, 'ollama:NAME' a local Ollama. Without any, 'toolroll demo' shows it at work, and 'toolroll call' "
-    "reaches every tool but a project's own."
-)
-"""Told where a command needs a model, and has none."""
 
 
 @click.command()

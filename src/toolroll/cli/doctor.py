@@ -46,7 +46,10 @@ def _findings(root: Path, *, online: bool) -> "Iterator[Finding]":
     from toolroll.cli.health.services import services  # noqa: PLC0415 - as above
     from toolroll.cli.health.settings import project, settings  # noqa: PLC0415 - as above
 
-    yield from machine(os.environ)
+    known = list(machine(os.environ))
+    yield from known
+    if any(one.name == "folders" for one in known):
+        return  # nobody knows where the rest is
     yield from settings(os.environ)
     yield from services(os.environ, model=_model(root), online=online)
     yield from project(root, os.environ)

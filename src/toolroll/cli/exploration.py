@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from toolroll.cli.code import NO_MODEL
+from toolroll.cli.first_run import NO_MODEL
 from toolroll.cli.session import DONE, INTERRUPTED, STOPPED_BY_LIMIT, Session
 from toolroll.errors import ModelError, UsageError
 

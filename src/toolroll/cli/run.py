@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from toolroll.cli.first_run import MODEL_VARIABLE, NO_MODEL
 from toolroll.cli.session import INTERRUPTED, Session, output_options, source_options
 from toolroll.errors import UsageError
 
@@ -31,7 +32,11 @@ def agent_options(command: F) -> F:
 
 @click.command()
 @click.argument("prompt")
-@click.option("--model", required=True, metavar="NAME", help="sonnet, openai:NAME, ollama:NAME, scripted:FILE, ...")
+@click.option(
+    "--model",
+    metavar="NAME",
+    help=f"sonnet, openai:NAME, ollama:NAME, scripted:FILE, ...; {MODEL_VARIABLE} if not given.",
+)
 @agent_options
 @click.option("--yes", is_flag=True, help="Allow what would be asked about.")
 @output_options
@@ -40,7 +45,7 @@ def run(
     session: Session,
     prompt: str,
     *,
-    model: str,
+    model: str | None,
     tools: str | None,
     packs: tuple[str, ...],
     sources: tuple[str, ...],
@@ -61,6 +66,7 @@ def run(
       toolroll run 'What is in notes.txt?' --model sonnet --from my_tools.py
       toolroll run 'Plan my day.' --model ollama:qwen3 --tools write_todos,done
     """
+    named = chosen_model(model)
     session.claim_stdout()
     from toolroll.cli.call import set_up_log  # noqa: PLC0415 - these bring pydantic: four interpreter starts
     from toolroll.cli.making import DEFAULT_STEPS, Making, make_agent  # noqa: PLC0415 - as above
@@ -68,7 +74,7 @@ def run(
     set_up_log(session)
     text = read_prompt(prompt)
     making = Making.here(
-        model=model,
+        model=named,
         packs=packs,
         sources=sources,
         tools=names_in(tools),
@@ -84,7 +90,20 @@ def run(
             note(state)
             return await play(state)
 
-    return driven(session, work, model=model)
+    return driven(session, work, model=named)
+
+
+def chosen_model(given: str | None) -> str:
+    """The model that was named: here, in the environment, or in the settings; UsageError says what to set."""
+    import os  # noqa: PLC0415 - as above
+    from pathlib import Path  # noqa: PLC0415 - as above
+
+    from toolroll.home.settings import read_settings  # noqa: PLC0415 - as above
+
+    named = read_settings(os.environ, root=Path.cwd(), flags={"model": given or None}).model
+    if not named:
+        raise UsageError(NO_MODEL)
+    return named
 
 
 def names_in(given: str | None) -> tuple[str, ...]:

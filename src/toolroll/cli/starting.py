@@ -18,7 +18,7 @@ _UNTRACED: Final = frozenset(
 def prepare(arguments: Sequence[str], environment: Mapping[str, str]) -> None:
     """Say once what is wrong with the user's home, and set up tracing for commands that ask a model."""
     if shared_home(environment):
-        told = f"Warning: other users can write to {HOME}, where your keys, rules and runs are kept."
+        told = f"Warning: other users can write to {HOME}, where your settings, rules and runs are kept."
         click.echo(f"{told} Make it yours alone (chmod 700), or see 'toolroll doctor'.", err=True)
     first = next((word for word in arguments if not word.startswith("-")), None)
     if first is not None and first not in _UNTRACED and any(map(environment.get, _TRACING)):

@@ -118,7 +118,11 @@ def _bearer(key: str) -> dict[str, str]:
 def _key(environment: Mapping[str, str], variable: str, provider: str) -> str:
     key = environment.get(variable, "").strip()
     if not key:
-        raise AuthenticationFailed(f"There is no key for {provider}. Set {variable}, or choose another model.")
+        raise AuthenticationFailed(
+            f"There is no key for {provider}. Set {variable}, or keep it: toolroll config key set {variable}\n"
+            "Another model may need none: 'ollama:NAME' is one on this machine.\n"
+            "Without any, 'toolroll demo' shows an agent at work, and 'toolroll call' reaches tools without a model."
+        )
     if not (key.isascii() and key.isprintable()):  # the HTTP library would quote it in its complaint
         raise AuthenticationFailed(f"{variable} holds characters that no key has. Copy the key again.")
     return key

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from toolroll.cli.code import MODEL_VARIABLE, NO_MODEL
+from toolroll.cli.first_run import MODEL_VARIABLE, NO_MODEL
 from toolroll.cli.making import named_model, open_journal
 from toolroll.cli.profile.desk import Desk
 from toolroll.cli.profile.gathering import Posts, gathered
