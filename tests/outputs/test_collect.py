@@ -12,6 +12,7 @@ from toolroll.errors import FileSystemRefused, OutputMissing
 from toolroll.home.folders import find_folders
 from toolroll.outputs import place
 from toolroll.outputs.collect import MAX_AGE_S, PAUSE_S, collect, collect_when_due
+from toolroll.outputs.pack import PACK
 from toolroll.outputs.place import RunFolder, outputs_folder, remove
 from toolroll.outputs.store import OutputStore
 
@@ -24,7 +25,8 @@ def old_run(folder: Path, run_id: str, *, age_s: float, size: int = 1_000) -> Pa
         ref = store.keep("call", "tool", "x" * size)
         assert ref is not None
         path = store.open(ref.id).path.parent
-    os.utime(path, (NOW - age_s, NOW - age_s))
+    for one in (*path.iterdir(), path):
+        os.utime(one, (NOW - age_s, NOW - age_s))
     return path
 
 
@@ -33,6 +35,15 @@ def test_K57_runs_are_collected_by_age(tmp_path: Path) -> None:
     assert collect(tmp_path, now=NOW) == 1
     assert (old.exists(), young.exists()) == (False, True)
     assert collect(tmp_path, now=NOW) == 0
+
+
+def test_K57_a_run_is_as_old_as_its_latest_short_output(tmp_path: Path) -> None:
+    """They go into one file, and adding to that does not change the time of its folder."""
+    run = old_run(tmp_path, "one", age_s=2 * MAX_AGE_S)
+    os.utime(run / PACK, (NOW, NOW))
+    assert collect(tmp_path, now=NOW) == 0
+    os.utime(run / PACK, (0, 0))
+    assert collect(tmp_path, now=NOW) == 1
 
 
 def test_K57_the_oldest_go_until_the_rest_fits(tmp_path: Path) -> None:
@@ -75,11 +86,14 @@ sys.stdin.read()
 
 
 def test_K57_a_run_resumed_after_a_long_time_does_not_collect_itself(tmp_path: Path) -> None:
-    old, other = old_run(tmp_path, "old", age_s=2 * MAX_AGE_S), old_run(tmp_path, "other", age_s=2 * MAX_AGE_S)
+    old, other = (
+        old_run(tmp_path, "old", age_s=2 * MAX_AGE_S, size=5_000),
+        old_run(tmp_path, "other", age_s=2 * MAX_AGE_S),
+    )
     [name] = [one.name for one in old.iterdir()]
     with OutputStore(tmp_path, run_id="old", clock=lambda: NOW) as store:
         os.utime(tmp_path / ".collected", (0, 0))
-        assert store.open(name).content() == "x" * 1_000
+        assert store.open(name).content() == "x" * 5_000
     assert not other.exists()
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolroll.errors import OutputMissing, ToolFailure
+from toolroll.errors import FileMissing, OutputMissing, ToolFailure
 from toolroll.outputs import excerpt as excerpts
 from toolroll.outputs import grep as searching
 from toolroll.outputs.excerpt import excerpt
@@ -140,10 +140,14 @@ async def test_K54_a_search_that_was_killed_is_not_taken_for_its_end(
 
 
 async def test_K57_an_output_collected_before_it_is_searched_is_not_found(store: OutputStore) -> None:
-    output = kept(store, "x")
+    output = kept(store, "x\n" * 5_000)
     output.data_path.unlink()
     with pytest.raises(OutputMissing):
         await find_matches(output, "x", max_matches=1)
+    short = kept(store, "x")
+    short.data_path.unlink()
+    with pytest.raises(FileMissing):
+        await find_matches(short, "x", max_matches=1)
 
 
 @pytest.mark.parametrize("listed", [7, 40, 10_000])

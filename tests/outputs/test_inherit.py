@@ -59,13 +59,13 @@ def test_D4_parts_are_handed_on_also_without_hard_links(
 
 def test_D4_an_output_that_cannot_be_taken_over_leaves_nothing_half_done(tmp_path: Path) -> None:
     with OutputStore(tmp_path, run_id="old") as old, OutputStore(tmp_path, run_id="new") as new:
-        ref = old.keep("c1", "read", "text")
+        ref = old.keep("c1", "read", "text " * 1_000)
         assert ref is not None
         assert inherit_outputs(tmp_path, of_run="old", to_run="new", named={ref.id}) == 1
         with pytest.raises(OSError, match="not empty"):
             inherit_outputs(tmp_path, of_run="old", to_run="new", named={ref.id})
         assert [one.name for one in (tmp_path / folder_name("new")).iterdir()] == [ref.id]
-        assert new.open(ref.id).content() == "text"
+        assert new.open(ref.id).content() == "text " * 1_000
 
 
 def test_D4_a_run_without_outputs_hands_on_none(tmp_path: Path) -> None:

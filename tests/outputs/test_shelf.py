@@ -10,15 +10,15 @@ from toolroll.outputs.shelf import all_outputs, find_output
 from toolroll.outputs.store import OutputStore
 
 
-def keep(folder: Path, run_id: str, *ids: str) -> None:
+def keep(folder: Path, run_id: str, *ids: str, is_short: bool = True) -> None:
     made, times = iter(ids), count(len(run_id))
     with OutputStore(folder, run_id=run_id, make_id=lambda: next(made), clock=lambda: float(next(times))) as store:
         for one in ids:
-            store.keep("call", "tool", one)
+            store.keep("call", "tool", one if is_short else one * 5_000)
 
 
 def test_outputs_of_all_runs_are_listed_the_latest_first(tmp_path: Path) -> None:
-    keep(tmp_path, "a", "abcd1", "abcd2")
+    keep(tmp_path, "a", "abcd1", "abcd2", is_short=False)
     keep(tmp_path, "a much later one", "xyz")
     (tmp_path / "file").write_text("")
     [run] = [one.parent for one in tmp_path.glob("*/abcd1")]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from toolroll.outputs.pack import PACK
 from toolroll.outputs.place import GONE_PREFIX, remove
 from toolroll.safe.files import PRIVATE_FILE_MODE
 
@@ -62,8 +63,13 @@ def _runs(folder: Path) -> Iterator[_OldRun]:
     for path in paths:
         with suppress(OSError):
             # What is half gone belongs to a collector that was killed, or is still at work: it is as old as can be.
-            used = 0.0 if path.name.startswith(GONE_PREFIX) else path.stat().st_mtime
+            used = 0.0 if path.name.startswith(GONE_PREFIX) else _last_used(path)
             yield _OldRun(path=path, used=used, byte_size=_size(path))
+
+
+def _last_used(path: Path) -> float:
+    pack = path / PACK  # adding to it leaves the time of the folder as it was
+    return max(path.stat().st_mtime, pack.stat().st_mtime if pack.exists() else 0.0)
 
 
 def _size(path: Path) -> int:

@@ -84,8 +84,11 @@ class _Search:
         return self.count
 
     async def _run(self, options: tuple[str, ...], on_line: Callable[[bytes], bool]) -> RipgrepEnd:
-        arguments = (*self._asked, *options, "--", str(self._kept.data_path))
-        return await run_ripgrep(arguments, timeout_s=SEARCH_S, on_line=on_line, limit_bytes=_OUTPUT_BYTES)
+        with self._kept.as_input() as (name, fd):
+            arguments = (*self._asked, *options, "--", name)
+            return await run_ripgrep(
+                arguments, stdin_fd=fd, timeout_s=SEARCH_S, on_line=on_line, limit_bytes=_OUTPUT_BYTES
+            )
 
     def _hear_count(self, line: bytes) -> bool:
         self.count = int(line)

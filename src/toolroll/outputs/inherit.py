@@ -14,6 +14,7 @@ from pathlib import Path
 from toolroll.errors import OutputMissing
 from toolroll.outputs.kept import KeptOutput, load
 from toolroll.outputs.meta import ID, encode_meta
+from toolroll.outputs.pack import append, packed_in
 from toolroll.outputs.place import RunFolder, folder_name, temporary_name
 from toolroll.outputs.write import META
 from toolroll.safe.files import PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE
@@ -38,13 +39,18 @@ def inherit_outputs(folder: Path, *, of_run: str, to_run: str, named: Container[
 
 def _names(source: Path) -> list[str]:
     with suppress(FileNotFoundError):
-        return [one.name for one in source.iterdir() if ID.fullmatch(one.name)]
+        folders = [one.name for one in source.iterdir() if ID.fullmatch(one.name)]
+        return [*folders, *(one.id for one in packed_in(source))]
     return []
 
 
 def _taken(kept: KeptOutput, target: RunFolder, *, of_run: str, to_run: str) -> bool:
     if of_run not in kept.meta.runs:
         return False
+    if kept.packed_at is not None:
+        with kept.opened() as data:
+            append(target.hold(), replace(kept.meta, runs=(to_run,)), data.read(0, data.byte_size))
+        return True
     made = target.hold() / temporary_name()
     made.mkdir(PRIVATE_FOLDER_MODE)
     try:

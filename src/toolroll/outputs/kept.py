@@ -10,6 +10,7 @@ from typing import Final
 from toolroll.kernel.messages import DocumentPart, ImagePart, OutputRef, Part, TextPart
 from toolroll.outputs.lines import find_line
 from toolroll.outputs.meta import ID, Meta, Piece, decode_meta, missing
+from toolroll.outputs.pack import PACK, Packed, find_packed
 from toolroll.outputs.write import DATA, INDEX, META, PART
 from toolroll.safe.refusals import refusals
 
@@ -21,28 +22,35 @@ _READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenOutput:
-    """The data of an output, open."""
+    """The data of an output, open; in its file it begins at `base`."""
 
     fd: int
     index_fd: int | None
     byte_size: int
     line_count: int
+    base: int = 0
 
     def line_start(self, line: int) -> int:
         """Where a line begins, counted from 0; the end for what lies behind the last."""
-        return self.byte_size if line >= self.line_count else find_line(self.fd, self.index_fd, line)
+        if line >= self.line_count:
+            return self.byte_size
+        return find_line(self.fd, self.index_fd, line, base=self.base)
 
     def read(self, start: int, size: int) -> bytes:
         """That many bytes from there, or fewer at the end."""
-        return os.pread(self.fd, size, start)
+        return os.pread(self.fd, min(size, self.byte_size - start), self.base + start)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptOutput:
-    """An output as it was kept. `path` is its folder, `meta` what is known of it."""
+    """An output as it was kept. `path` is its folder, `meta` what is known of it.
+
+    A short one is in a file with others, from byte `packed_at` on; then `path` is that file.
+    """
 
     path: Path
     meta: Meta
+    packed_at: int | None = None
 
     @property
     def ref(self) -> OutputRef:
@@ -52,7 +60,7 @@ class KeptOutput:
     @property
     def data_path(self) -> Path:
         """The file with what can be paged and searched; raw."""
-        return self.path / DATA
+        return self.path if self.packed_at is not None else self.path / DATA
 
     @contextmanager
     def opened(self) -> Iterator[OpenOutput]:
@@ -60,15 +68,35 @@ class KeptOutput:
         with refusals(self.meta.id), ExitStack() as stack:
             fd = _open(self.data_path, stack)
             index = self.path / INDEX
-            index_fd = _open(index, stack) if index.exists() else None
-            yield OpenOutput(fd=fd, index_fd=index_fd, byte_size=self.meta.text_bytes, line_count=self.meta.line_count)
+            index_fd = _open(index, stack) if self.packed_at is None and index.exists() else None
+            yield OpenOutput(
+                fd=fd,
+                index_fd=index_fd,
+                byte_size=self.meta.text_bytes,
+                line_count=self.meta.line_count,
+                base=self.packed_at or 0,
+            )
+
+    @contextmanager
+    def as_input(self) -> Iterator[tuple[str, int | None]]:
+        """Inside, the name of a file with its data and nothing else, and what a program must get as its stdin."""
+        if self.packed_at is None:
+            yield str(self.data_path), None
+            return
+        read_fd, write_fd = os.pipe()
+        try:
+            with os.fdopen(write_fd, "wb") as pipe, self.opened() as data:
+                pipe.write(data.read(0, data.byte_size))  # which is less than what a pipe holds
+            yield "-", read_fd
+        finally:
+            os.close(read_fd)
 
     def content(self) -> str | bytes | tuple[Part, ...]:
         """All of it, as it was given: text, bytes or parts. The whole is in memory then."""
         if self.meta.kind == "parts":
             return tuple(self.part(number) for number in range(len(self.meta.pieces)))
-        with refusals(self.meta.id):
-            data = self.data_path.read_bytes()
+        with self.opened() as opened:
+            data = opened.read(0, opened.byte_size)
         return data if self.meta.kind == "bytes" else data.decode("utf-8", "surrogatepass")
 
     def part(self, number: int) -> Part:
@@ -86,6 +114,8 @@ def load(folder: Path, ref_id: str) -> KeptOutput:
     if not ID.fullmatch(ref_id):
         raise missing(ref_id)
     path = folder / ref_id
+    if not path.exists():
+        return _load_packed(folder, ref_id)
     try:
         with (path / META).open("rb") as file:
             meta = decode_meta(file.read(MAX_META_BYTES), ref_id)
@@ -96,6 +126,24 @@ def load(folder: Path, ref_id: str) -> KeptOutput:
     if not is_whole:
         raise missing(ref_id)
     return KeptOutput(path=path, meta=meta)
+
+
+def unpacked(folder: Path, packed: Packed) -> KeptOutput:
+    """A short output, found in the file of those of its run."""
+    meta = decode_meta(packed.about, packed.id)
+    if meta.text_bytes != packed.end - packed.start:
+        raise missing(packed.id)
+    return KeptOutput(path=folder / PACK, meta=meta, packed_at=packed.start)
+
+
+def _load_packed(folder: Path, ref_id: str) -> KeptOutput:
+    try:
+        packed = find_packed(folder, ref_id)
+    except OSError:
+        packed = None
+    if packed is None:
+        raise missing(ref_id)
+    return unpacked(folder, packed)
 
 
 def _open(path: Path, stack: ExitStack) -> int:

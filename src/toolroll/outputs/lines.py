@@ -66,16 +66,17 @@ class LineCounter:
         return ends
 
 
-def find_line(data_fd: int, index_fd: int | None, line: int) -> int:
+def find_line(data_fd: int, index_fd: int | None, line: int, *, base: int = 0) -> int:
     """The byte at which a line begins, counted from 0; without an index, the file is one block. It must have the line.
 
-    As a beginning counts also the end of the file, when the last line has ended.
+    As a beginning counts also the end of the file, when the last line has ended. `base` is where the output begins in
+    its file, and all is counted from there.
     """
     if line == 0:
         return 0
     block, before = (0, 0) if index_fd is None else _block_of(index_fd, line)
     start = block * BLOCK_BYTES
-    pieces = os.pread(data_fd, BLOCK_BYTES, start).split(b"\n", line - before)
+    pieces = os.pread(data_fd, BLOCK_BYTES, base + start).split(b"\n", line - before)
     return start + sum(map(len, pieces[:-1])) + line - before
 
 

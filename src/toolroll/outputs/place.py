@@ -17,6 +17,7 @@ from typing import Final
 
 from toolroll.errors import FileSystemRefused
 from toolroll.home.folders import Folders
+from toolroll.outputs.pack import mend
 from toolroll.safe.files import private_folder
 
 TEMPORARY_PREFIX: Final = ".new-"
@@ -70,6 +71,7 @@ class RunFolder:
         release = weakref.finalize(self, os.close, fd)
         if _lock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB):
             clear_temporary(self.path)
+            mend(self.path)
         fcntl.flock(fd, fcntl.LOCK_SH)
         if is_same(fd, self.path):
             self._release = release

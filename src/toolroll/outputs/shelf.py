@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from toolroll.errors import OutputMissing, UsageError
-from toolroll.outputs.kept import KeptOutput, load
+from toolroll.outputs.kept import KeptOutput, load, unpacked
 from toolroll.outputs.meta import ID
+from toolroll.outputs.pack import packed_in
 from toolroll.safe.text import one_line
 
 MIN_ID_CHARACTERS: Final = 4
@@ -20,9 +21,13 @@ _SHOWN_CHARACTERS: Final = 64
 def all_outputs(folder: Path) -> list[KeptOutput]:
     """Every output that is there whole, the latest first."""
     found: list[KeptOutput] = []
-    for run, name in _places(folder):
-        with suppress(OutputMissing):
-            found.append(load(run, name))
+    for run in _folders(folder):
+        for output in _folders(run):
+            with suppress(OutputMissing):
+                found.append(load(run, output.name))
+        for packed in packed_in(run):
+            with suppress(OutputMissing):
+                found.append(unpacked(run, packed))
     return sorted(found, key=lambda kept: (-kept.meta.made, kept.meta.id))
 
 
@@ -42,8 +47,8 @@ def find_output(folder: Path, given: str) -> KeptOutput:
 def _places(folder: Path) -> Iterator[tuple[Path, str]]:
     """The folder of each run with the name of each output in it."""
     for run in _folders(folder):
-        for output in _folders(run):
-            yield run, output.name
+        yield from ((run, output.name) for output in _folders(run))
+        yield from ((run, packed.id) for packed in packed_in(run))
 
 
 def _folders(folder: Path) -> list[Path]:

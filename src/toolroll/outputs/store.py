@@ -1,4 +1,5 @@
-"""Where outputs are kept: one folder for a run and all that it delegates to, one folder in it for each output."""
+"""Where outputs are kept: one folder for a run and all that it delegates to, in it one for each output, and a file for
+all that are short."""
 
 import time
 from collections.abc import Callable
@@ -14,8 +15,9 @@ from toolroll.kernel.serialize import well_formed
 from toolroll.outputs.collect import collect_when_due
 from toolroll.outputs.kept import KeptOutput, load
 from toolroll.outputs.meta import missing
+from toolroll.outputs.pack import SHORT_CHARACTERS, append
 from toolroll.outputs.place import RunFolder, folder_name
-from toolroll.outputs.write import Origin, OutputWriter
+from toolroll.outputs.write import Origin, OutputWriter, free_id, short_meta, warn_not_kept
 
 
 class OutputStore:
@@ -53,6 +55,8 @@ class OutputStore:
 
     def keep(self, call_id: str, tool: str, content: str | bytes | tuple[Part, ...]) -> OutputRef | None:
         """Keep an output whole; None when that failed, which is logged and costs nothing else."""
+        if not isinstance(content, tuple) and len(content) < SHORT_CHARACTERS:
+            return self._keep_short(call_id, tool, content)
         with self.writer(call_id, tool) as out:
             if isinstance(content, tuple):
                 out.write_parts(content)
@@ -62,8 +66,7 @@ class OutputStore:
 
     def writer(self, call_id: str, tool: str) -> OutputWriter:
         """Keep an output that comes in pieces: `with store.writer(...) as out: out.write(piece)`, then `out.ref`."""
-        origin = Origin(runs=self._runs, call_id=well_formed(call_id), tool=well_formed(tool), made=self._clock())
-        return OutputWriter(self._hold, origin, self._make_id)
+        return OutputWriter(self._hold, self._origin(call_id, tool), self._make_id)
 
     def open(self, ref_id: str) -> KeptOutput:
         """The output behind a reference that this run may read, or OutputMissing (`not_found`)."""
@@ -78,6 +81,21 @@ class OutputStore:
     def close(self) -> None:
         """Let the outputs be collected when their time comes; until then they can be opened as before."""
         self._place.release()
+
+    def _origin(self, call_id: str, tool: str) -> Origin:
+        return Origin(runs=self._runs, call_id=well_formed(call_id), tool=well_formed(tool), made=self._clock())
+
+    def _keep_short(self, call_id: str, tool: str, content: str | bytes) -> OutputRef | None:
+        origin = self._origin(call_id, tool)
+        data = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
+        try:
+            folder = self._hold()
+            meta = short_meta(free_id(folder, self._make_id), origin, data, is_text=isinstance(content, str))
+            append(folder, meta, data)
+        except (OSError, ToolrollError) as error:
+            warn_not_kept(origin.tool, error)
+            return None
+        return OutputRef(id=meta.id, byte_size=meta.byte_size, line_count=meta.line_count)
 
     def _hold(self) -> Path:
         was_held = self._place.is_held

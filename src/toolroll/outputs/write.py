@@ -15,9 +15,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
 from toolroll.errors import ToolrollError
+from toolroll.kernel.context import random_id
 from toolroll.kernel.messages import OutputRef, Part, TextPart
 from toolroll.outputs.lines import BLOCK_BYTES, LineCounter
 from toolroll.outputs.meta import ID, Kind, Meta, Piece, encode_meta
+from toolroll.outputs.pack import find_packed
 from toolroll.outputs.place import temporary_name
 from toolroll.outputs.view import placeholder
 from toolroll.safe.files import PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE
@@ -109,10 +111,7 @@ class OutputWriter:
                 self._fail(error)
 
     def _fail(self, error: Exception) -> None:
-        import logging  # noqa: PLC0415 - hardly ever needed
-
-        told = "the output of %s could not be kept: %s"
-        logging.getLogger(LOGGER_NAME).warning(told, self._origin.tool, error)
+        warn_not_kept(self._origin.tool, error)
         self._discard()
 
     def _discard(self) -> None:
@@ -160,12 +159,7 @@ class OutputWriter:
         draft.data.close()
         if draft.lines.byte_size > BLOCK_BYTES:
             _write_file(draft.path / INDEX, draft.lines.index)
-        for _ in range(_NAME_ATTEMPTS):
-            meta = self._meta(draft, self._make_id())
-            if ID.fullmatch(meta.id) and not (draft.path.parent / meta.id).exists():
-                break
-        else:
-            raise FileExistsError("no free id was found for it")
+        meta = self._meta(draft, free_id(draft.path.parent, self._make_id))
         _write_file(draft.path / META, encode_meta(meta))
         draft.path.rename(draft.path.parent / meta.id)
         self._draft = None
@@ -186,6 +180,40 @@ class OutputWriter:
             has_long_lines=lines.has_long_lines,
             pieces=tuple(draft.pieces),
         )
+
+
+def free_id(folder: Path, make_id: Callable[[], str]) -> str:
+    """An id that no output of the run has yet."""
+    if make_id is random_id:
+        return make_id()
+    for _ in range(_NAME_ATTEMPTS):
+        ref_id = make_id()
+        if ID.fullmatch(ref_id) and not (folder / ref_id).exists() and find_packed(folder, ref_id) is None:
+            return ref_id
+    raise FileExistsError("no free id was found for it")
+
+
+def short_meta(ref_id: str, origin: Origin, data: bytes, *, is_text: bool) -> Meta:
+    """What is known of an output that is all there at once, and short."""
+    return Meta(
+        id=ref_id,
+        runs=origin.runs,
+        call_id=origin.call_id,
+        tool=origin.tool,
+        made=origin.made,
+        kind="text" if is_text else "bytes",
+        byte_size=len(data),
+        text_bytes=len(data),
+        line_count=data.count(b"\n") + (data[-1:] not in (b"", b"\n")),
+        has_long_lines=False,
+    )
+
+
+def warn_not_kept(tool: str, error: Exception) -> None:
+    """Say in the log that an output is not kept, and why."""
+    import logging  # noqa: PLC0415 - hardly ever needed
+
+    logging.getLogger(LOGGER_NAME).warning("the output of %s could not be kept: %s", tool, error)
 
 
 def _new_draft(folder: Path) -> _Draft:

@@ -8,7 +8,7 @@ from tests.agent.context.counted import results_in
 from tests.agent.stage import Call, add, agent_of
 
 from toolroll import Agent, ScriptedModel, tool
-from toolroll.agent.context.keeping import IN_A_THREAD_CHARACTERS, KEPT_LATER_CHARACTERS, kept
+from toolroll.agent.context.keeping import IN_A_THREAD_CHARACTERS, kept
 from toolroll.agent.context.rules import ContextRules
 from toolroll.journal.journal import MemoryJournal
 from toolroll.journal.sqlite import SqliteJournal
@@ -16,6 +16,7 @@ from toolroll.kernel.conversation import Message, UserMessage
 from toolroll.kernel.messages import ImagePart, OutputRef, TextPart, ToolMessage
 from toolroll.kernel.result import ToolResult
 from toolroll.models.model import ModelRequest
+from toolroll.outputs.pack import SHORT_CHARACTERS
 from toolroll.outputs.store import OutputStore
 
 TOOLS = ["tool_output_cache", "tool_output_cache_grep"]
@@ -52,14 +53,16 @@ async def test_K51_a_large_output_is_kept_whole_and_cut_at_a_line(tmp_path: Path
     assert whole == OutputStore(tmp_path, run_id=result.run_id).open(message.output_ref.id).content()
 
 
-async def test_K50_short_outputs_stay_where_they_are_and_pictures_are_kept(tmp_path: Path) -> None:
+async def test_K50_every_output_is_kept_as_it_happens_however_short(tmp_path: Path) -> None:
     turns = (Call("add", {"a": 1, "b": 2}), Call("draw"), Call("read", {"lines": 1_000}))
     result = await agent_of(*turns, "Done.", tools=[add, draw, read], outputs=str(tmp_path)).run("go")
     short, picture, text = refs_of(result.messages)
-    assert short is None
+    assert short is not None
     assert picture is not None
     assert text is not None
     store = OutputStore(tmp_path, run_id=result.run_id)
+    assert store.open(short.id).content() == results_in(result.messages)[0].content == "3"
+    assert (short.byte_size, short.line_count) == (1, 1)
     assert (ImagePart(data=b"\x89PNG", media_type="image/png"),) == store.open(picture.id).content()
 
 
@@ -109,14 +112,12 @@ async def test_C12_K57_where_nothing_is_kept_the_beginning_is_all_there_is(tmp_p
         assert (message.content, message.output_ref) == ("row 0\nrow 1\n...and 7 more", None)
 
 
-@pytest.mark.parametrize("size", [KEPT_LATER_CHARACTERS - 1, KEPT_LATER_CHARACTERS, IN_A_THREAD_CHARACTERS])
-async def test_K50_whatever_its_size_an_output_is_here_or_there(size: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("size", [0, SHORT_CHARACTERS - 1, SHORT_CHARACTERS, IN_A_THREAD_CHARACTERS])
+async def test_K50_an_output_of_any_size_is_kept_whole(size: int, tmp_path: Path) -> None:
     with OutputStore(tmp_path, run_id="run") as store:
         message = await kept(store, ToolMessage(call_id="c", name="t", content="x" * size), 51_200)
-        if message.output_ref is None:
-            assert "x" * size == message.content
-        else:
-            assert "x" * size == store.open(message.output_ref.id).content()
+        assert message.output_ref is not None
+        assert "x" * size == store.open(message.output_ref.id).content()
 
 
 async def test_K57_an_output_that_cannot_be_kept_costs_the_reference_only(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from toolroll.kernel.messages import TextPart, ToolCall, ToolMessage
 from toolroll.kernel.parse import parse_object
 from toolroll.kernel.serialize import dump_json
 from toolroll.outputs.names import EXEMPT
+from toolroll.outputs.pack import SHORT_CHARACTERS
 from toolroll.safe.text import one_line
 
 TODOS: Final = "todos"
@@ -70,15 +71,19 @@ def referred(lines: Sequence[str], characters: int, keeper: Keeper | None) -> tu
 
 
 def bundled(messages: Sequence[Message], late: Mapping[str, str], keeper: Keeper) -> tuple[str, ...]:
-    """A reference to all outputs of these messages that have none of their own: they are kept together, in order."""
+    """A reference to all short outputs of these messages: each has its own, but a list of those says little in much."""
     calls = _calls(messages)
     results = [one for message in messages if isinstance(message, ToolResults) for one in message.results]
-    left = [one for one in results if one.output_ref is None and one.call_id not in late and one.name not in EXEMPT]
+    left = [one for one in results if _is_short(one) and one.call_id not in late and one.name not in EXEMPT]
     if not left:
         return ()
     text = "\n".join(f"### {one.name} {calls[one.call_id].arguments}\n{_text(one)}" for one in left)
     ref = keeper.keep(BUNDLE, BUNDLE, text + "\n")
     return () if ref is None else (f"{ref.id}: {len(left)} short outputs together, each under '### tool arguments'",)
+
+
+def _is_short(result: ToolMessage) -> bool:
+    return result.output_ref is None or result.output_ref.byte_size < SHORT_CHARACTERS
 
 
 def _text(result: ToolMessage) -> str:
@@ -95,7 +100,7 @@ def _references(messages: Iterable[Message], calls: Mapping[str, ToolCall], late
     for message in messages:
         for result in message.results if isinstance(message, ToolResults) else ():
             ref = result.output_ref
-            ref_id = late.get(result.call_id) if ref is None else ref.id
+            ref_id = late.get(result.call_id) if ref is None or _is_short(result) else ref.id
             if ref_id is None:
                 continue
             size = "" if ref is None else f", {ref.byte_size:,} bytes, {ref.line_count:,} lines"

@@ -9,8 +9,6 @@ from toolroll.kernel.parse import parse_object
 from toolroll.outputs.cut import cut_for_context, cut_from_whole, cut_parts
 from toolroll.outputs.names import EXEMPT
 
-KEPT_LATER_CHARACTERS: Final = 4_096
-"""Short outputs are never cut. Writing a file takes as long as a step of the loop, and most are not read again."""
 IN_A_THREAD_CHARACTERS: Final = 262_144
 """From here on writing takes longer than handing it to a thread: about a millisecond."""
 _MAX_REF_CHARACTERS: Final = 64
@@ -27,13 +25,10 @@ class Keeper(Protocol):
 async def kept(keeper: Keeper, message: ToolMessage, limit_bytes: int, whole: str | None = None) -> ToolMessage:
     """The result as the context gets it; what takes long to write is written beside the loop.
 
-    A short one is kept when it leaves the context. Until then it stands there, and in the run log, whole. One that is
-    the beginning of a `whole` is kept at once, as there is nothing else that has the rest.
+    One that is the beginning of a `whole` is kept as that, as there is nothing else that has the rest.
     """
     content = message.content if whole is None else whole
     length = len(content) if isinstance(content, str) else IN_A_THREAD_CHARACTERS
-    if length < KEPT_LATER_CHARACTERS and whole is None:
-        return message
     if length < IN_A_THREAD_CHARACTERS:
         return kept_result(keeper, message, limit_bytes, whole)
     import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
