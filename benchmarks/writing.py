@@ -3,8 +3,9 @@
     python benchmarks/writing.py [--rounds 21] [--posts 100000] [--profiles 1000] [--save]
 
 Wall time of the stores, files in the page cache; every write is synced to the disk, as it is in use. A search is
-measured in a folder that nobody touched since the last one, and right after a save. Building the index is what the very
-first search costs, once.
+measured in a folder that nobody touched since the last one, right after a save of our own, which is taken in by its
+name, and right after a file of another program's, for which all names are compared. Building the index is what the very
+first search costs, once; so is the first list ever, after which what it says is kept for the next process.
 """
 
 import argparse
@@ -134,7 +135,25 @@ def post_rows(folder: Path, posts: int, rounds: int) -> tuple[list[Row], str]:
         rows.append(("save_to_file", 50, repeated(lambda: store.save(draft, now=NOW), rounds)))
         after = repeated(lambda: store.search(["вигорання"]), rounds, before=lambda: store.save(draft, now=NOW))
         rows.append(("read_past_posts, right after a save", 200, after))
+        foreign = repeated(lambda: store.search(["вигорання"]), rounds, before=lambda: put_foreign(store))
+        rows.append(("read_past_posts, right after a file of somebody else's", 200, foreign))
+        settle(store)
+        store.search(["вигорання"])
+    rows.append(("read_past_posts, first in a process", 200, repeated(lambda: first_search(folder), rounds)))
     return rows, f"Building the index of {posts:,} posts took {built:.1f} s."
+
+
+def put_foreign(store: PostStore) -> None:
+    (store.folder / f"2026-02-09-foreign-{next(MOMENTS)}-x.md").write_text("Чужий текст", encoding="utf-8")
+
+
+def first_search(folder: Path) -> None:
+    with PostStore(folder) as store:
+        store.search(["вигорання"])
+
+
+def forget(folder: Path) -> None:
+    (folder / ".index" / "profiles.json").unlink(missing_ok=True)
 
 
 def profile_fields(number: int) -> dict[str, object]:
@@ -158,14 +177,18 @@ def profile_rows(folder: Path, profiles: int, rounds: int) -> list[Row]:
     store, feedback = ProfileStore(folder), FeedbackStore(folder)
     for number in range(profiles):
         store.create(profile_fields(number), now=NOW)
+    for path in (folder / "profiles").glob("*.json"):
+        os.utime(path, (NOW.timestamp(), NOW.timestamp()))
     turn = count()
+    first = repeated(lambda: ProfileStore(folder).listing(), rounds, before=lambda: forget(folder))
     update = repeated(
         lambda: store.update("default", {"voice.tone": f"тон {next(turn)}"}, reason="фідбек", now=NOW), rounds
     )
     return [
         ("read_style_profile", 50, repeated(lambda: store.read("default"), rounds)),
         ("update_style_profile", 100, update),
-        ("list_profiles, for the first time", 100, repeated(lambda: ProfileStore(folder).listing(), rounds)),
+        ("list_profiles, for the first time ever", 100, first),
+        ("list_profiles, first in a process", 100, repeated(lambda: ProfileStore(folder).listing(), rounds)),
         ("list_profiles, again", 100, repeated(store.listing, rounds)),
         ("track_feedback", 50, repeated(lambda: feedback.track("too_formal", "занадто формально", now=NOW), rounds)),
     ]

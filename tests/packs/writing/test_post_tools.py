@@ -12,9 +12,11 @@ import pytest
 from tests.packs.writing.profile_samples import draft
 
 from toolroll.kernel.approval import Approve, Decision, Reject
+from toolroll.kernel.events import Progress
 from toolroll.kernel.result import ToolResult
 from toolroll.kernel.serialize import dump_json
-from toolroll.packs.writing.post_tools import MAX_LIMIT, POST_TOOLS, read_past_posts, save_to_file
+from toolroll.packs.writing import post_step
+from toolroll.packs.writing.post_tools import MAX_LIMIT, NOT_WHOLE, POST_TOOLS, read_past_posts, save_to_file
 from toolroll.packs.writing.profiles import ProfileStore
 from toolroll.testing import RecordedRun, RecordingApprover, check_tool, make_run
 
@@ -191,3 +193,22 @@ def test_W14_W15_tools_are_labelled_by_what_they_do() -> None:
 @pytest.mark.parametrize("name", sorted(BY_NAME))
 def test_W14_W15_tools_pass_the_check_for_tools(name: str) -> None:
     assert check_tool(BY_NAME[name], examples=20).tool == name
+
+
+async def test_W14_while_many_posts_are_read_it_says_how_far_it_is(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(post_step, "TOLD_AFTER_S", -1.0)
+    async with writing(data) as writer:
+        await writer("save_to_file", **POST)
+        assert (await writer.json("read_past_posts", keywords=["burnout"]))["total_found"] == 1
+        told = [event for event in writer.run.events if isinstance(event, Progress)]
+    assert [(one.message, one.fraction) for one in told] == [("read 0 of 1 posts for the first time", 0.0)]
+
+
+async def test_W14_where_there_was_no_time_for_all_posts_it_says_so(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(post_step, "MAX_BUILD_S", -1.0)
+    async with writing(data) as writer:
+        await writer("save_to_file", **POST)
+        answer = await writer.json("read_past_posts", keywords=["burnout"])
+    assert answer == {"success": True, "posts": [], "total_found": 0, "note": NOT_WHOLE}

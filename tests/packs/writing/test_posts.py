@@ -5,6 +5,8 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import time
+from collections import deque
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -14,9 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolroll.errors import FileExists, FileSystemRefused
-from toolroll.packs.writing import post_index, posts
+from toolroll.packs.writing import post_index, post_step, posts
 from toolroll.packs.writing.front_matter import split_front_matter
 from toolroll.packs.writing.post_file import Draft, Platform, read_post
+from toolroll.packs.writing.post_index import Found
 from toolroll.packs.writing.post_query import match_of
 from toolroll.packs.writing.post_tables import Damaged, connect, connect_memory, transaction
 from toolroll.packs.writing.posts import INDEX, PostStore
@@ -88,6 +91,7 @@ def test_XJ8_names_do_not_go_on_for_ever(store: PostStore, monkeypatch: pytest.M
 
 SAVER = """
 import sys
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from toolroll.packs.writing.post_file import Draft
@@ -293,13 +297,104 @@ def test_W14_a_folder_that_nobody_touched_is_not_listed(store: PostStore, monkey
     store.save(draft("alpha"), now=NOW)
     settle(store)
     assert len(found(store, "alpha")) == 1
-    monkeypatch.setattr(post_index, "_compare_names", None)
+    monkeypatch.setattr(post_step, "_compare_names", None)
     assert len(found(store, "alpha")) == 1
 
 
+def test_W14_W40_what_was_just_saved_is_found_without_listing_the_folder(
+    store: PostStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.save(draft("alpha"), now=NOW)
+    assert len(found(store, "alpha")) == 1
+    monkeypatch.setattr(post_step, "_compare_names", None)
+    store.save(draft("alpha beta"), now=NOW)
+    store.save(draft("alpha gamma"), now=NOW)
+    assert len(found(store, "gamma")) == 1
+    store.save(draft("alpha delta"), now=NOW)
+    monkeypatch.setattr(post_step, "TICK_NS", -1)
+    assert len(found(store, "alpha")) == 4
+    assert len(found(store, "alpha")) == 4
+
+
+def test_W14_what_others_do_meanwhile_is_seen_at_once(store: PostStore) -> None:
+    store.save(draft("alpha"), now=NOW)
+    assert len(found(store, "alpha")) == 1
+    store.save(draft("alpha"), now=NOW)
+    (store.folder / "mine.md").write_text("alpha")
+    assert len(found(store, "alpha")) == 3
+    (store.folder / "mine.md").unlink()
+    store.save(draft("alpha"), now=NOW)
+    assert len(found(store, "alpha")) == 3
+
+
+def test_W14_what_no_stamp_tells_is_seen_once_the_folder_is_quiet(store: PostStore) -> None:
+    store.save(draft("alpha"), now=NOW)
+    assert len(found(store, "alpha")) == 1
+    store.save(draft("alpha"), now=NOW)
+    status = store.folder.stat()
+    (store.folder / "mine.md").write_text("alpha")
+    os.utime(store.folder, ns=(status.st_atime_ns, status.st_mtime_ns))  # as if in the same tick of the clock
+    assert len(found(store, "alpha")) == 2
+    settle(store)
+    assert len(found(store, "alpha")) == 3
+
+
+def test_W14_of_very_many_saves_without_a_search_the_folder_is_listed(
+    store: PostStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store._index._step = post_step.Step(saves=deque(maxlen=2))
+    assert found(store, "alpha") == []
+    for _ in range(4):
+        store.save(draft("alpha"), now=NOW)
+    assert len(found(store, "alpha")) == 4
+    monkeypatch.setattr(posts, "_stamp", lambda _folder: 0)
+    store.save(draft("alpha"), now=NOW)
+    assert len(found(store, "alpha")) == 5
+
+
+def test_W14_a_folder_that_tells_no_stamp_is_no_error(tmp_path: Path) -> None:
+    assert posts._stamp(tmp_path / "none") == 0
+
+
+def test_W14_the_newest_are_taken_in_first_and_the_next_search_goes_on(
+    store: PostStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for day in range(5):
+        store.save(draft("alpha"), now=NOW + timedelta(days=day))
+    settle(store)
+    monkeypatch.setattr(post_step, "BATCH", 2)
+    monkeypatch.setattr(post_step, "TOLD_AFTER_S", -1.0)
+    told: list[tuple[int, int]] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(post_step, "MAX_BUILD_S", -1.0)
+        assert store.search(["alpha"], tell=lambda *at: told.append(at)) == Found(is_whole=False)
+    clock = iter([0.0, 0.0, 1e9])
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "monotonic", lambda: next(clock))
+        first = store.search(["alpha"], tell=lambda *at: told.append(at))
+    assert ([post.file[:10] for post in first.posts], first.is_whole) == (["2026-02-12", "2026-02-11"], False)
+    whole = store.search(["alpha"], tell=lambda *at: told.append(at))
+    assert (whole.total, whole.is_whole) == (5, True)
+    assert told == [(0, 5), (0, 3), (2, 3)]
+    rows = sqlite3.connect(store._index.path).execute("select file from posts order by id").fetchall()
+    assert [file[:10] for (file,) in rows] == [
+        "2026-02-08", "2026-02-09", "2026-02-10", "2026-02-11", "2026-02-12",
+    ]  # fmt: skip
+
+
+def test_W14_posts_that_go_take_their_words_with_them(store: PostStore) -> None:
+    saved = [store.save(draft(f"alpha beta{number}"), now=NOW) for number in range(10)]
+    assert store.search(["alpha"]).total == 10
+    for one in saved[1:]:
+        one.path.unlink()
+    assert store.search(["alpha"]).total == 1
+    with sqlite3.connect(store._index.path) as db:
+        db.execute("insert into words (words) values ('integrity-check')")  # raises where words and posts differ
+
+
 def test_W14_in_a_large_folder_files_are_looked_at_in_turn(store: PostStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(post_index, "LOOKED_AT_IN_TURN", 2)
-    monkeypatch.setattr(post_index, "BATCH", 2)
+    monkeypatch.setattr(post_step, "LOOKED_AT_IN_TURN", 2)
+    monkeypatch.setattr(post_step, "BATCH", 2)
     for number in range(5):
         store.save(draft("alpha", topic=f"topic {number}"), now=NOW)
     settle(store)
@@ -319,7 +414,7 @@ def test_W14_what_is_shown_is_looked_at_first(store: PostStore, monkeypatch: pyt
     store.save(draft("alpha", topic="other"), now=NOW)
     settle(store)
     assert store.search(["alpha"]).total == 2
-    monkeypatch.setattr(post_index, "_look_in_turn", lambda *_: None)
+    monkeypatch.setattr(post_step, "_look_in_turn", lambda *_: None)
     (store.folder / "2026-02-08-other-linkedin.md").write_text("beta")
     assert found(store, "alpha") == ["2026-02-08-burnout-linkedin.md"]
 

@@ -30,6 +30,7 @@ DEFAULT_LIMIT: Final = 5
 MAX_LIMIT: Final = 50
 """More previews than that fill a context and help nobody."""
 MIX: Final = "mix:"
+NOT_WHOLE: Final = "There are so many posts that only the newest were searched so far; the next search goes on."
 
 
 def open_posts(data: InData) -> Iterator[PostStore]:
@@ -48,6 +49,7 @@ WithProfiles = Annotated[ProfileStore, Depends(PROFILES)]
 def read_past_posts(
     keywords: Annotated[list[str], Field(description="Keywords to search for: ['вигорання', 'burnout', 'робота'].")],
     store: WithPosts,
+    ctx: ToolContext,
     platform: Annotated[PlatformFilter, Field(description="Only posts for this platform.")] = "all",
     limit: Annotated[float, Field(description="The most posts to return.")] = DEFAULT_LIMIT,
 ) -> dict[str, object]:
@@ -55,14 +57,19 @@ def read_past_posts(
     up what the author has already written. It is optional: for topics that may overlap with earlier posts.
     """
     wanted = None if platform == "all" else platform
+
+    def tell(done: int, total: int) -> None:
+        ctx.progress(f"read {done:,} of {total:,} posts for the first time", done / total)
+
     with _told():
-        found = store.search(keywords, platform=wanted, limit=min(max(int(limit), 0), MAX_LIMIT))
+        found = store.search(keywords, platform=wanted, limit=min(max(int(limit), 0), MAX_LIMIT), tell=tell)
     return found_answer(found)
 
 
 def found_answer(found: Found) -> dict[str, object]:
-    """What a search answers."""
-    return {"success": True, "posts": [_told_of(post) for post in found.posts], "total_found": found.total}
+    """What a search answers; a note says where not all posts could be searched."""
+    answer = {"success": True, "posts": [_told_of(post) for post in found.posts], "total_found": found.total}
+    return answer if found.is_whole else {**answer, "note": NOT_WHOLE}
 
 
 def _told_of(post: PostFile) -> dict[str, object]:

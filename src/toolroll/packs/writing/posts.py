@@ -10,6 +10,7 @@ from typing import Final, Self
 from toolroll.errors import FileExists
 from toolroll.packs.writing.post_file import SUFFIX, Draft, Platform, file_stem, file_text
 from toolroll.packs.writing.post_index import Found, PostIndex
+from toolroll.packs.writing.post_step import OwnSave, Tell
 from toolroll.safe.files import PRIVATE_FILE_MODE, private_folder
 from toolroll.safe.names import RelativePath
 from toolroll.safe.refusals import taken
@@ -53,13 +54,27 @@ class PostStore:
         moment = now.astimezone(UTC)
         stem, data = file_stem(draft, moment), file_text(draft, moment).encode()
         folder = self.folder if self.folder.is_dir() else private_folder(self.folder)
+        before = _stamp(folder)
         with closing(Root(folder)) as root:
             name = _create(root, stem, data)
+        self._index.saved(OwnSave(before=before, after=_stamp(folder), file=name))
         return SavedPost(file=name, path=folder / name)
 
-    def search(self, keywords: list[str], *, platform: Platform | None = None, limit: int = 5) -> Found:
-        """Posts that have at least one of the keywords in topic, text or file name, the best first."""
-        return self._index.search(keywords, platform=platform, limit=limit)
+    def search(
+        self, keywords: list[str], *, platform: Platform | None = None, limit: int = 5, tell: Tell | None = None
+    ) -> Found:
+        """Posts that have at least one of the keywords in topic, text or file name, the best first.
+
+        `tell` hears how far it is where many posts have to be read first.
+        """
+        return self._index.search(keywords, platform=platform, limit=limit, tell=tell)
+
+
+def _stamp(folder: Path) -> int:
+    """When names last came or went; 0 where that cannot be said, which no folder's stamp is."""
+    with suppress(OSError):
+        return folder.stat().st_mtime_ns
+    return 0
 
 
 def _create(root: Root, stem: str, data: bytes) -> str:
