@@ -87,7 +87,7 @@ class Author:
 
     def _environment(self, server: ModelServer, more: Mapping[str, str]) -> dict[str, str]:
         keys = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": server.url, "TOOLROLL_MODEL": "sonnet"}
-        kept = environment(self.home, **keys, **more)
+        kept = environment(self.home, **{**keys, **more})
         return {
             name: value for name, value in kept.items() if name in more or not name.startswith(("NOTION_", "TAVILY_"))
         }

@@ -258,21 +258,20 @@ class Flow:
 
     async def _propose(self, agent: Agent[None]) -> None:
         """Where feedback has come up often enough and the model has proposed nothing, it is asked to (W30)."""
-        if not self._gate.reached or self._gate.has_proposed or not self._style.is_personal:
+        if not self._gate.reached or self._gate.has_proposed:
+            return
+        if not self._style.is_personal:
+            self._person.say(self._say("reference_profile", name=self._style.base))
             return
         category, count = self._gate.reached[-1]
         self._gate.hear("", is_update_due=True)
         await self._played(agent, self._turn(update_prompt(category, count, self._style.base)))
 
     def _tell_reached(self, answer: Mapping[str, object]) -> None:
-        """Why the person is asked about their profile now, or why they are not."""
-        category, count = self._gate.reached[-1] if self._gate.reached else (None, 0)
-        if category is None or category != answer.get("category"):
-            return
-        if self._style.is_personal:
-            self._person.say(self._say("ask_update", count=count, field=MEANINGS[category].field))
-        else:
-            self._person.say(self._say("reference_profile", name=self._style.base))
+        """Why the person is asked about their profile now."""
+        for category, count in self._gate.reached:
+            if category == answer.get("category") and self._style.is_personal:
+                self._person.say(self._say("ask_update", count=count, field=MEANINGS[category].field))
 
     # --- Keeping ---------------------------------------------------------------------------------------------
 
