@@ -88,6 +88,15 @@ class Pseudo:
         """The screen as it is now, without trailing blanks."""
         return [line.rstrip() for line in self.screen.display]
 
+    def resize(self, columns: int, rows: int) -> None:
+        """Another size; the program gets SIGWINCH."""
+        fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self.screen.resize(rows, columns)
+
+    def see(self, *lines: str) -> None:
+        """Read until each of these is a line of the screen."""
+        self._read_until(lambda: set(lines) <= set(self.display), "\n".join(lines))
+
     def wait_for(self, text: str) -> None:
         """Read until this text has been written since the last key."""
         self._read_until(lambda: text in self.text[self._sent_at :], text)

@@ -41,10 +41,10 @@ def test_S7_calls_that_run_show_their_time_and_how_far_they_are() -> None:
     calls[1].progress = Progress(call_id="1", message="half\n", fraction=0.5)
     calls[2].progress = Progress(call_id="2", message="some")
     assert [line.plain for line in running_lines(calls, 3.6)] == [
-        "▸ t0‹U+001B› 4 s  {}",
-        "▸ t1‹U+001B› 3 s  █████░░░░░ 50% half‹U+000A›",
-        "▸ t2‹U+001B› 2 s  some",
-        "▸ t3‹U+001B› 1 s  {}",
+        "▸ t0‹U+001B› 3 s  {}",
+        "▸ t1‹U+001B› 2 s  █████░░░░░ 50% half‹U+000A›",
+        "▸ t2‹U+001B› 1 s  some",
+        "▸ t3‹U+001B› 0 s  {}",
         "▸ t4‹U+001B› 0 s  {}",
         "▸ t5‹U+001B› 0 s  {}",
         "  and 3 more",

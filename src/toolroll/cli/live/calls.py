@@ -39,7 +39,7 @@ def running_lines(calls: list[Running], now_s: float) -> list[Text]:
 
 def _running(one: Running, now_s: float) -> Text:
     name = one_line(one.call.name, MAX_ARGUMENTS_CHARACTERS)
-    line = Text.assemble(("▸ ", "cyan"), (name, "bold"), f" {max(now_s - one.since_s, 0.0):.0f} s  ")
+    line = Text.assemble(("▸ ", "cyan"), (name, "bold"), f" {max(int(now_s - one.since_s), 0)} s  ")
     if one.progress is not None:
         return line.append_text(progress_text(one.progress))
     return line.append(one_line(one.call.arguments, MAX_ARGUMENTS_CHARACTERS), "dim")

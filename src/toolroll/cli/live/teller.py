@@ -256,7 +256,7 @@ class LiveTeller(PlainTeller):
         below += [progress_text(self._other)] if self._other else []
         below.append(self._status.line())
         room = max(rows - len(below) - 2, _MIN_PREVIEW_LINES)
-        return [*self._preview_lines(columns)[-room:], *below]
+        return [*self._preview_lines(columns - 1)[-room:], *below]  # a line as wide as the screen would be cut
 
     def _preview_lines(self, columns: int) -> list[Text]:
         growing = self._blocks.growing
