@@ -25,7 +25,7 @@ _AROUND: Final = _set(
     "це його пост чернетку будь ласка і й та в у до як файл закрий закривай закрити дякую супер чудово добре гарно "
     "відмінно так все усе давай тепер вже"
 )
-_SAVING: Final = re.compile(r"\b(?:sav(?:e|ing)|keep|збер\w*|notion|готово|ok|okay|ок)\b")
+_SAVING: Final = re.compile(r"\b(?:sav(?:e|ing)|keep|збер\w*|notion|готово|done|ok|okay|ок|окей)\b")
 _PROFILE: Final = re.compile(r"\b(?:profile\w*|профіл\w*)\b")
 _WORD: Final = re.compile(r"[^\W_]+(?:['’ʼ][^\W_]+)*")
 

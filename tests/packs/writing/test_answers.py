@@ -1,0 +1,113 @@
+"""What a person's words mean to the program: to save, to leave, yes, no, and the platform."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolroll.packs.writing.answers import (
+    Wish,
+    is_yes,
+    platform_in,
+    speaks_of_profile,
+    speaks_of_saving,
+    wish_of,
+)
+
+WORDS = ["ok", "OK!", "зберігай", "Готово.", "save", "exit", "так", "notion", "не", "it", "заміни", "«»", "\n", "1"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("ok", "OK", "Ok!", "ок", "Окей.", "okay", "зберігай", "ЗБЕРІГАЙ!!!", "Зберігай, будь ласка.", "готово"),
+        *("Готово 👍", "save", "Save it, please", "save and close", "Save & close", "зберігай і закривай", " save. "),
+        *("/save", "ok, thanks", "Great, save it!", "так, зберігай", "Чудово, готово"),
+    ],
+)
+def test_W30_words_that_keep_the_draft(text: str) -> None:
+    assert wish_of(text) == "save"
+    assert speaks_of_saving(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "wish"),
+    [
+        ("save to Notion", "notion"),
+        ("збережи в Notion", "notion"),
+        ("ok, Notion", "notion"),
+        ("exit", "leave"),
+        ("Exit!", "leave"),
+        ("вихід", "leave"),
+        ("вийти без збереження", "leave"),
+        ("exit without saving", "leave"),
+        ("quit", "leave"),
+    ],
+)
+def test_W30_words_that_keep_it_elsewhere_or_leave(text: str, wish: Wish) -> None:
+    assert wish_of(text) == wish
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "  ", "too formal", "занадто офіційно", "ok but shorter", "save the last line, drop the rest"),
+        *("не зберігай", "don't save", "readme", "the word 'ok' is wrong", "зміни слово «готово» на «зроблено»"),
+        *("так", "yes", "notion", "leave notion", "make the hook stronger", "👍"),
+    ],
+)
+def test_W30_everything_else_is_for_the_model(text: str) -> None:
+    assert wish_of(text) is None
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join) | st.text())
+def test_W30_any_text_means_one_thing_and_never_fails(text: str) -> None:
+    wish = wish_of(text)
+    assert wish in ("save", "notion", "leave", None)
+    assert wish_of(text.upper()) == wish or not text.isascii()
+    assert wish_of(f"  {text}! ") == wish
+    if "заміни" in text:
+        assert wish is None
+
+
+@pytest.mark.parametrize("text", ["y", "Y", "yes", "так", "т", "Так!", "ok", "yes, save it", "давай", "так, оновлюй"])
+def test_W30_a_clear_yes(text: str) -> None:
+    assert is_yes(text) is True
+
+
+@pytest.mark.parametrize("text", ["n", "no", "Ні.", "н", None, "no yes"])
+def test_W30_a_clear_no(text: str | None) -> None:
+    assert is_yes(text) is False
+
+
+@pytest.mark.parametrize("text", ["", "maybe", "yes but later", "it", "1", "замість цього"])
+def test_W30_neither_is_neither(text: str) -> None:
+    assert is_yes(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "platform"),
+    [
+        ("post about X for LinkedIn", "linkedin"),
+        ("пост для лінкедіну", "linkedin"),
+        ("a Linked In post", "linkedin"),
+        ("для інстаграму", "instagram"),
+        ("for Insta", "instagram"),
+        ("a tweet about tea", "x"),
+        ("post about tea for X", "x"),
+        ("пост про чай для X", "x"),
+        ("твіт про чай", "x"),
+        ("post about X", None),
+        ("for X reasons", None),
+        ("пост про чай", None),
+    ],
+)
+def test_W30_the_platform_that_a_request_names(text: str, platform: str | None) -> None:
+    assert platform_in(text) == platform
+
+
+def test_W30_whether_the_person_speaks_of_saving_or_of_a_profile() -> None:
+    assert speaks_of_saving("please keep this in Notion, titled Tea")
+    assert not speaks_of_saving("too formal")
+    assert speaks_of_profile("онови мій профіль")
+    assert speaks_of_profile("Update my profile.")
+    assert not speaks_of_profile("too formal")
