@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from toolroll.cli.deleting import delete
+from toolroll.cli.export.command import export
 from toolroll.cli.forking import fork
 from toolroll.cli.recorded import find_run, making_of, reading, settings_of
 from toolroll.cli.run import agent_options, driven
@@ -175,5 +176,5 @@ def _decisions(approve: Sequence[str], reject: Sequence[str]) -> "dict[str, Deci
     return {call: Approve() for call in approve} | {call: Reject(why or None) for call, why in refused.items()}
 
 
-for command in (fork, delete):
+for command in (fork, export, delete):
     runs.add_command(command)

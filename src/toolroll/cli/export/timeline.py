@@ -1,0 +1,112 @@
+"""The records of a run as a person sees them: turns of the model with their calls, and what was between."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from toolroll.journal.records import (
+    Answered,
+    Asked,
+    Decided,
+    Ended,
+    Intended,
+    Kept,
+    Record,
+    RunBegan,
+    Spent,
+)
+
+
+@dataclass(slots=True, kw_only=True)
+class CallView:
+    """One call: what was to be done, what a person was asked and said, what came of it."""
+
+    call_id: str
+    name: str
+    arguments: str = ""
+    asked: list[Asked] = field(default_factory=list)
+    decided: list[Decided] = field(default_factory=list)
+    ended: Ended | None = None
+    index: int = 0
+    at: float | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class TurnView:
+    """One step: the model's turn, its calls, and what was kept with the run meanwhile."""
+
+    number: int
+    index: int
+    at: float | None
+    answered: Answered
+    calls: dict[str, CallView]
+    kept: list[Kept] = field(default_factory=list)
+    is_inherited: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteView:
+    """Anything else, as it is on record."""
+
+    index: int
+    at: float | None
+    record: Record
+
+
+Entry: TypeAlias = TurnView | NoteView
+
+
+def entries(records: Sequence[tuple[int, Record]], times: Mapping[int, float]) -> list[Entry]:
+    """All of a run in order."""
+    found: list[Entry] = []
+    turn: TurnView | None = None
+    steps = 0
+    inherited = next((record.inherited for _, record in records if isinstance(record, RunBegan)), 0)
+    for number, record in records:
+        if isinstance(record, Answered):
+            steps += 1
+            turn = _turn(record, number, times, steps)
+            turn.is_inherited = 1 < number <= inherited + 1
+            found.append(turn)
+        elif turn is None or not _belongs(turn, number, record, times.get(number)):
+            found.append(NoteView(index=number, at=times.get(number), record=record))
+    return found
+
+
+def turns(found: Sequence[Entry]) -> Iterator[TurnView]:
+    """Only the steps."""
+    return (one for one in found if isinstance(one, TurnView))
+
+
+def _turn(record: Answered, index: int, times: Mapping[int, float], number: int) -> TurnView:
+    calls = {
+        call.id: CallView(call_id=call.id, name=call.name, arguments=call.arguments, index=index)
+        for call in record.message.calls
+    }
+    return TurnView(number=number, index=index, at=times.get(index), answered=record, calls=calls)
+
+
+def _belongs(turn: TurnView, index: int, record: Record, at: float | None) -> bool:
+    """Take a record that is about the turn or a call of it; a call that was renamed is known by its records only."""
+    match record:
+        case Kept():
+            turn.kept.append(record)
+        case Asked():
+            _call(turn, record.call_id, record.tool).asked.append(record)
+        case Decided() if record.call_id in turn.calls:
+            turn.calls[record.call_id].decided.append(record)
+        case Intended():
+            call = _call(turn, record.call.id, record.call.name)
+            call.arguments = record.call.arguments
+        case Ended():
+            call = _call(turn, record.result.call_id, record.result.name)
+            call.ended, call.index, call.at = record, index, at
+        case Spent():
+            return bool(record.call_id)
+        case _:
+            return False
+    return True
+
+
+def _call(turn: TurnView, call_id: str, name: str) -> CallView:
+    return turn.calls.setdefault(call_id, CallView(call_id=call_id, name=name))
