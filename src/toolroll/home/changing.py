@@ -14,7 +14,6 @@ from toolroll.home.toml_lines import with_value, without_value
 from toolroll.home.variables import checked
 from toolroll.safe.files import private_folder
 from toolroll.safe.locks import FileLock
-from toolroll.safe.names import shown
 from toolroll.safe.root import Root
 from toolroll.safe.secrets import redact
 from toolroll.safe.shapes import variable_names_a_secret
@@ -41,12 +40,7 @@ def unset_setting(environment: Mapping[str, str], name: str) -> bool:
 def _value(one: Declared, words: tuple[str, ...]) -> object:
     if any(redact(word) != word for word in words):
         raise UsageError(_secret("NAME"))
-    value = checked(one, one.read(words), called=one.name)
-    try:
-        "\0".join(words).encode()
-    except UnicodeEncodeError:
-        raise UsageError(f"{one.name} cannot be written: '{shown(' '.join(words))}' is no text.") from None
-    return value
+    return checked(one, one.read(words), called=one.name)
 
 
 def _secret(name: str) -> str:
