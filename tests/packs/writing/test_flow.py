@@ -368,3 +368,13 @@ async def test_W15_W30_a_yes_beforehand_with_a_broken_disk_shows_the_text(desk: 
 async def test_W35_a_draft_that_cannot_be_counted_is_saved_all_the_same(desk: Desk) -> None:
     (desk.data / "drafts.jsonl").mkdir()
     assert (await desk.write(Scripted("save"), post("Чай."))).end == "saved"
+
+
+async def test_W30_whoever_said_no_to_an_update_is_not_asked_again_for_this_post(desk: Desk) -> None:
+    counted(desk, 2)
+    person = Scripted("hm", "hm", None, decides=lambda _request: Reject())
+    change = Call("update_style_profile", {"changes": {"voice.formality": "простіше"}, "reason": "too_formal"})
+    await desk.write(person, post("Чай."), track(), change, post("Чай."), track(), change, post("Чай."))
+    assert len(person.requests) == 1
+    assert desk.codes()[-1] == "not_due"
+    assert desk.profile()["voice"]["formality"] == "casual"

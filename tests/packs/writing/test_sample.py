@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 from tests.packs.writing.profile_samples import NOW
 
+from toolroll.packs.writing.answers import wish_of
 from toolroll.packs.writing.checks import Rules, check_draft
 from toolroll.packs.writing.messages import LANGS, Lang
 from toolroll.packs.writing.profiles import ProfileStore
-from toolroll.packs.writing.sample import sample_posts, sample_profile
+from toolroll.packs.writing.sample import recording, sample_posts, sample_profile
 
 
 @pytest.mark.parametrize("lang", LANGS)
@@ -31,3 +32,11 @@ def test_W32_W33_the_posts_of_the_sample_keep_to_its_profile(tmp_path: Path, lan
             language=profile.language,
         )
         assert check_draft(post.content, rules).is_clean
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_W32_the_recording_has_all_that_a_demo_needs(lang: Lang) -> None:
+    found = recording(lang)
+    assert wish_of(found.answers[-1]) == "save"
+    assert all(wish_of(one) is None for one in found.answers[:-1])
+    assert sum(not isinstance(one, str) for one in found.turns) == 4

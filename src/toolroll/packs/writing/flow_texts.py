@@ -27,7 +27,6 @@ FlowKey: TypeAlias = Literal[
     "no_draft",
     "wanted_to_save",
     "one_draft",
-    "exposed",
     "demo_intro",
     "demo_profile",
     "demo_played",
@@ -89,10 +88,6 @@ FLOW_TEXTS: Final[Mapping[FlowKey, Text]] = {
     "one_draft": Text(
         en="Nothing was saved. At a terminal you can say what should be different; --yes saves the first draft.",
         uk="Нічого не збережено. У терміналі можна сказати, що змінити; --yes зберігає першу чернетку.",
-    ),
-    "exposed": Text(
-        en="Mind: strangers' text was read, and this sends something out.",
-        uk="Увага: було прочитано чужі тексти, а це надсилає дані назовні.",
     ),
     # --- The demo ---------------------------------------------------------------------------------------
     "demo_intro": Text(

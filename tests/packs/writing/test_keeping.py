@@ -1,0 +1,135 @@
+"""What the program keeps for the person, and what it reads for them: files, and pages of a Notion on loopback."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.packs.writing.notion.blocks import block, rich
+from tests.packs.writing.notion.workspace import DATABASE, PAGE, TOKEN, Fault, Workspace
+from tests.packs.writing.test_flow import Desk, Scripted, post
+
+from toolroll.agent.events import Event
+from toolroll.errors import ToolFailure
+from toolroll.kernel.approval import Approve, Reject
+from toolroll.packs.writing.agent import Place
+from toolroll.packs.writing.keeping import Keeper, object_of
+from toolroll.packs.writing.post_file import Draft
+from toolroll.packs.writing.source import read_source
+
+KEYS = {"NOTION_TOKEN": TOKEN, "NOTION_DATABASE_ID": DATABASE}
+DRAFT = Draft(content="Чай.\n\nІ мед.", platform="linkedin", topic="чай")
+BROKEN = Fault(status=400, body=b'{"object": "error", "code": "validation_error", "message": "no"}')
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path / "data")
+
+
+@pytest.fixture
+def notion(monkeypatch: pytest.MonkeyPatch) -> Iterator[Workspace]:
+    with Workspace() as workspace:
+        for name, value in {**KEYS, "NOTION_BASE_URL": workspace.url}.items():
+            monkeypatch.setenv(name, value)
+        yield workspace
+
+
+def made(notion: Workspace) -> int:
+    return sum(one.method == "POST" and one.path == "/v1/pages" for one in notion.requests)
+
+
+async def test_W15_W18_with_notion_a_saved_post_is_offered_as_a_page_too(desk: Desk, notion: Workspace) -> None:
+    person = Scripted("save")
+    outcome = await desk.write(person, post("Чай."), environment=KEYS)
+    assert [one.tool for one in person.requests] == ["save_to_file", "write_to_notion"]
+    assert outcome.file is not None
+    assert outcome.notion_url is not None
+    assert (len(desk.posts()), made(notion)) == (1, 1)
+    assert person.told == [f"Saved: {outcome.file}", f"Saved to Notion as a draft: {outcome.notion_url}"]
+
+
+async def test_W15_W18_a_no_to_the_page_leaves_the_file(desk: Desk, notion: Workspace) -> None:
+    person = Scripted("save", decides=lambda one: Approve() if one.tool == "save_to_file" else Reject())
+    outcome = await desk.write(person, post("Чай."), environment=KEYS)
+    assert (outcome.end, outcome.notion_url, len(desk.posts()), made(notion)) == ("saved", None, 1, 0)
+
+
+async def test_W18_where_the_page_fails_behind_the_file_there_is_no_second_one(desk: Desk, notion: Workspace) -> None:
+    notion.faults.extend([BROKEN] * 9)
+    person = Scripted("save")
+    outcome = await desk.write(person, post("Чай."), environment=KEYS)
+    assert (outcome.end, outcome.notion_url, len(desk.posts())) == ("saved", None, 1)
+    assert "Notion failed" in person.told[-1]
+    assert person.told[-1].endswith(f"Saved: {outcome.file}")
+
+
+async def test_W18_where_neither_page_nor_file_can_be_made_nothing_is_kept(desk: Desk, notion: Workspace) -> None:
+    notion.faults.extend([BROKEN] * 9)
+    (desk.data / "output").write_text("in the way")
+    person = Scripted("save to Notion", None)
+    outcome = await desk.write(person, post("Чай."), environment=KEYS)
+    assert outcome.end == "left"
+    assert "Saving failed" in person.told[-2]
+    assert person.told[-2].endswith("\n\nЧай."), "the text is there to be copied"
+
+
+async def test_W18_a_post_without_a_topic_is_titled_by_its_first_line(desk: Desk, notion: Workspace) -> None:
+    heard: list[Event] = []
+    place = Place(data=desk.data, approver=Scripted(), environment=KEYS)
+    kept = await Keeper(place, hear=heard.append).keep_in_notion(Draft(content="Чай.\nМед.", platform="x", topic=""))
+    assert kept is not None
+    assert kept.notion_url
+    [sent] = [one.body for one in notion.requests if one.method == "POST" and one.path == "/v1/pages"]
+    assert sent["properties"]["Title"]["title"][0]["text"]["content"] == "Чай."
+    assert [one.event for one in heard] == ["tool_call_started", "tool_result"]
+
+
+async def test_W31_a_page_is_read_before_the_first_draft_and_counts_as_strangers_text(
+    desk: Desk, notion: Workspace
+) -> None:
+    notion.page(PAGE, "Notes", [block("paragraph", rich_text=[rich("Чаю 5000 років.")])])
+    person = Scripted(None)
+    await desk.write(person, post("Чай."), notion=PAGE, environment=KEYS)
+    assert "Чаю 5000 років." in str(desk.model.requests[0])
+    assert person.told == ["Read the Notion page 'Notes'."]
+    [read] = [one for one in Place(data=desk.data).tools if one.name == "read_notion_page"]
+    assert read.brings == {"private", "untrusted"}
+
+
+@pytest.mark.parametrize(
+    ("answers", "pasted"),
+    [
+        (("Чаю 5000 років.", "Меду більше.", "."), "Чаю 5000 років.\nМеду більше."),
+        (("Чаю 5000 років.", None), "Чаю 5000 років."),
+        (("",), ""),
+        ((".",), ""),
+    ],
+)
+async def test_W31_W34_where_a_page_cannot_be_read_its_text_can_be_pasted(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, answers: tuple[str | None, ...], pasted: str
+) -> None:
+    monkeypatch.delenv("NOTION_TOKEN", raising=False)
+    person = Scripted(*answers)
+    source = await read_source(PAGE, Place(data=desk.data), person, lambda _event: None)
+    assert (source.pasted, source.messages) == (pasted, ())
+    assert "dot ends it" in person.asked[0]
+
+
+async def test_W31_W34_where_nobody_can_paste_it_nothing_is_drafted(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NOTION_TOKEN", raising=False)
+    with pytest.raises(ToolFailure, match="Notion is not configured"):
+        await desk.write(Scripted(), post("Чай."), notion=PAGE)
+    assert desk.model.requests == []
+
+
+async def test_W31_what_was_pasted_goes_to_the_model(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NOTION_TOKEN", raising=False)
+    await desk.write(Scripted("Чаю 5000 років.", ".", None), post("Чай."), notion=PAGE)
+    assert "Write it from this text of mine:\\nЧаю 5000 років." in str(desk.model.requests[0])
+
+
+@pytest.mark.parametrize(("text", "found"), [('{"a": 1}', {"a": 1}), ("[]", {}), ("no", {})])
+def test_an_answer_that_is_no_object_says_nothing(text: str, found: dict[str, object]) -> None:
+    assert object_of(text) == found
