@@ -10,6 +10,7 @@ from toolroll.agent.labels import labels_found
 from toolroll.agent.result import Ending
 from toolroll.agent.state import RunState
 from toolroll.agent.turn import Asking, BrokenOff, Clock, take_turn
+from toolroll.errors import ContextTooLong
 from toolroll.journal.records import Answered
 from toolroll.kernel.conversation import AssistantMessage, TextBlock
 from toolroll.kernel.messages import ToolCall
@@ -40,11 +41,26 @@ async def ask(state: RunState, *, closing: bool = False) -> Turn:
     """The model's next turn, kept and counted. The last one of a run has no tools, and limits no longer count."""
     await make_room(state)
     started = perf_counter()
-    taken = await take_turn(_asking(state, closing=closing), state.request(tools=not closing))
+    taken = await _taken(state, closing=closing)
     response = _partial(state, taken) if isinstance(taken, BrokenOff) else taken
     await _keep(state, response, perf_counter() - started, closing=closing)
     turn = turn_of(state, response)
     return replace(turn, ending=_broken_off(taken)) if isinstance(taken, BrokenOff) else turn
+
+
+async def _taken(state: RunState, *, closing: bool) -> ModelResponse | BrokenOff:
+    """What comes of asking; a conversation that the provider finds too long is made shorter, once."""
+    try:
+        return await take_turn(_asking(state, closing=closing), state.request(tools=not closing))
+    except ContextTooLong:
+        from toolroll.agent.context.rescue import shortened, still_too_long  # noqa: PLC0415 - most runs never need it
+
+        if not await shortened(state):
+            raise
+    try:
+        return await take_turn(_asking(state, closing=closing), state.request(tools=not closing))
+    except ContextTooLong as error:
+        raise still_too_long(error) from error
 
 
 def turn_of(state: RunState, response: ModelResponse) -> Turn:

@@ -18,7 +18,7 @@ from toolroll.safe.files import PRIVATE_FILE_MODE
 PACK: Final = "short.pack"
 """The file in the folder of a run. No reference has a dot in it."""
 SHORT_CHARACTERS: Final = 4_096
-"""Of an output that is packed: it takes 20 microseconds then, and a folder of its own 200."""
+"""Of an output that is packed: it takes 50 microseconds then, and a folder of its own 300."""
 
 _MAX_LINE_BYTES: Final = 1 << 21  # the call id of a model may have a megabyte
 _APPEND: Final = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC

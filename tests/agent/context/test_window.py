@@ -211,6 +211,28 @@ def test_A21_a_summary_stands_for_the_beginning() -> None:
     assert problems(view.messages, is_request=True) == []
 
 
+def test_A21_a_turn_that_stays_keeps_its_references_and_never_comes_first() -> None:
+    """A request must not begin with the model's own words: then the summary does."""
+    view = window(outputs=500)
+    messages = conversation(step(1, 400, 10), step(2, 400), step(3, 10))
+    view.look(messages)
+    assert trimmed(view) == ["c1_0", "c2_0"]
+    view.compact(Compacted(through=5, summary="s", pinned=(1, 2)), messages)
+    assert [view.is_summary(one) for one in view.messages] == [True, False, False, False, False]
+    assert [one.content for one in results_in(view.messages)] == [reference_to("ref-c1_0"), "x" * 40, "x" * 40]
+    assert results_in(view.whole(messages))[0].content == "x" * 1_600
+    assert problems(view.messages, is_request=True) == []
+
+
+def test_A21_a_window_that_proves_smaller_takes_all_limits_along() -> None:
+    view = window(outputs=60_000, compact=160_000, size=200_000)
+    view.shrink(8_000)
+    shrunk = ContextLimits(window_tokens=8_000, outputs_tokens=6_000, compact_tokens=6_400, output_bytes=16_000)
+    assert view.limits == shrunk
+    view.shrink(9_000)
+    assert view.limits == shrunk
+
+
 def test_A21_the_whole_has_all_outputs_again() -> None:
     """Another run cannot read the references of this one."""
     view = window(outputs=500)

@@ -37,9 +37,9 @@ class _Plan:
     stays: Stays
 
 
-async def compact(state: RunState) -> None:
-    """Compact the conversation, unless that gains nothing; where it fails, say so and go on."""
-    window, plan = state.window, _plan(state)
+async def compact(state: RunState, *, least_gain: float = LEAST_GAIN) -> None:
+    """Compact the conversation, unless that gains too little; where it fails, say so and go on."""
+    window, plan = state.window, _plan(state, least_gain)
     before = window.tokens
     if plan is not None:
         failure = await _compacted(state, plan)
@@ -52,13 +52,13 @@ async def compact(state: RunState) -> None:
         window.tries_again_at = window.tokens + int(window.limits.window_tokens * TRIES_AGAIN_AFTER)
 
 
-def _plan(state: RunState) -> _Plan | None:
+def _plan(state: RunState, least_gain: float) -> _Plan | None:
     window = state.window
     here, through = window.last_turn()
     conversation = state.history.legal()
     stays = _pins(state).among(conversation[:through])
     gain = sum(map(tokens_of, window.messages[:here])) - sum(tokens_of(conversation[place]) for place in stays.places)
-    if gain * window.ratio < window.limits.window_tokens * LEAST_GAIN:
+    if gain * window.ratio <= window.limits.window_tokens * least_gain:
         return None
     return _Plan(here=here, through=through, stays=stays)
 

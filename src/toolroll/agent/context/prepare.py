@@ -16,7 +16,8 @@ async def make_room(state: RunState) -> None:
         _repeat(state, state.changes)
     elif crowded:
         before = window.tokens
-        await _trim(state, before)
+        if state.outputs is not None:
+            await trim(state, choose_outputs(window, state.outputs))
         if window.is_full:
             from toolroll.agent.context.compact import compact  # noqa: PLC0415 - most runs never need it
 
@@ -36,12 +37,11 @@ def _repeat(state: RunState, changes: Mapping[int, Sequence[Trimmed | Compacted]
             state.window.compact(record, conversation)
 
 
-async def _trim(state: RunState, before: int) -> None:
-    if state.outputs is None:
-        return
-    record = choose_outputs(state.window, state.outputs)
+async def trim(state: RunState, record: Trimmed | None) -> None:
+    """Let the outputs give way that were chosen, if any were."""
     if record is None:
         return
+    before = state.window.tokens
     await state.record(record)
     state.window.trim(record)
     state.emit(ContextTrimmed(outputs=len(record.outputs), tokens_before=before, tokens_after=state.window.tokens))

@@ -63,8 +63,7 @@ def context_limits(rules: ContextRules, model: Model) -> ContextLimits:
         window_tokens=window,
         outputs_tokens=outputs_budget(window) if rules.outputs_tokens is None else rules.outputs_tokens,
         compact_tokens=0 if rules.compact_at is None else int(window * rules.compact_at),
-        # Half of a small window: an output that fills it alone can never be looked at.
-        output_bytes=min(CONTEXT_BYTES, window * _BYTES_PER_TOKEN // 2),
+        output_bytes=output_limit(window),
         pinned_tools=frozenset(rules.pinned_tools),
     )
 
@@ -73,6 +72,11 @@ def outputs_budget(window_tokens: int) -> int:
     """The budget of tool outputs in a window of that size; in a very small one, three quarters of it."""
     wanted = min(max(window_tokens // OUTPUTS_SHARE, MIN_OUTPUTS_TOKENS), MAX_OUTPUTS_TOKENS)
     return min(wanted, window_tokens * 3 // 4)
+
+
+def output_limit(window_tokens: int) -> int:
+    """The bytes of one output: half of a small window, as one that fills it alone can never be looked at."""
+    return min(CONTEXT_BYTES, window_tokens * _BYTES_PER_TOKEN // 2)
 
 
 def _window_of(model: Model) -> int:

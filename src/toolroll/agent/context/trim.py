@@ -20,9 +20,18 @@ def choose_outputs(window: Window, keeper: Keeper) -> Trimmed | None:
     budget = window.limits.outputs_tokens
     if not budget or window.outputs_tokens <= budget:
         return None
+    return _chosen(window, keeper, budget // STRIDE)
+
+
+def all_outputs(window: Window, keeper: Keeper, *, newest: bool = False) -> Trimmed | None:
+    """All outputs that can go, whatever the budget; those of the newest step only where it is said so."""
+    return _chosen(window, keeper, -1, newest=newest)
+
+
+def _chosen(window: Window, keeper: Keeper, down_to: int, *, newest: bool = False) -> Trimmed | None:
     left, gone = window.outputs_tokens, []
-    for call, result in window.trimmable():
-        if left <= budget // STRIDE:
+    for call, result in window.trimmable(newest=newest):
+        if left <= down_to:
             break
         left -= round(window.ratio * tokens_of(result))
         ref_id = reference_of(keeper, call, result)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from toolroll.agent.budget import tokens_of
-from toolroll.agent.context.rules import ContextLimits
+from toolroll.agent.context.rules import ContextLimits, output_limit, outputs_budget
 from toolroll.journal.records import Compacted, Trimmed
 from toolroll.kernel.conversation import AssistantMessage, Message, ToolResults, UserMessage
 from toolroll.kernel.messages import OutputRef, ToolCall, ToolMessage
@@ -102,16 +102,27 @@ class Window:
         limit = self.limits.compact_tokens
         return 0 < limit <= self.tokens >= self.tries_again_at
 
-    def trimmable(self) -> Iterator[tuple[ToolCall, ToolMessage]]:
-        """The outputs that may go, the oldest first, with their calls; those of the newest step are not among them."""
+    def trimmable(self, *, newest: bool = False) -> Iterator[tuple[ToolCall, ToolMessage]]:
+        """The outputs that may go, the oldest first, with their calls; those of the newest step only if asked for."""
         places = range(len(self.messages) - 1, -1, -1)
-        newest = next((place for place in places if isinstance(self.messages[place], ToolResults)), 0)
-        for place in range(self._looked_until, newest):
+        last = next((place for place in places if isinstance(self.messages[place], ToolResults)), -1)
+        for place in range(self._looked_until, last + 1 if newest else last):
             message, turn = self.messages[place], self.messages[place - 1]
             if isinstance(message, ToolResults) and isinstance(turn, AssistantMessage):
                 calls = {call.id: call for call in turn.calls}
                 yield from ((calls[one.call_id], one) for one in message.results if self._may_go(one))
             self._looked_until = place + 1  # all that is left of it has to stay: it is not looked at again
+
+    def shrink(self, tokens: int) -> None:
+        """The model takes less than that, whatever was known of it: all limits follow."""
+        limits, window = self.limits, max(min(self.limits.window_tokens, tokens), 1)
+        self.limits = replace(
+            limits,
+            window_tokens=window,
+            outputs_tokens=min(limits.outputs_tokens, outputs_budget(window)),
+            compact_tokens=limits.compact_tokens * window // limits.window_tokens,
+            output_bytes=min(limits.output_bytes, output_limit(window)),
+        )
 
     def leave(self, result: ToolMessage) -> None:
         """This output cannot go."""
