@@ -158,6 +158,7 @@ def test_S1_who_has_replaced_stderr_meanwhile_keeps_it(
     region.show(texts("status"))
     region.draw()
     assert sys.stderr.fileno() == glass.out.fileno()
+    assert sys.stderr.buffer is glass.out.buffer
     other = io.StringIO()
     monkeypatch.setattr(sys, "stderr", other)
     region.clear()

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import RLock
-from typing import Final, TextIO
+from typing import BinaryIO, Final, TextIO
 
 from rich.console import Console
 from rich.text import Text
@@ -164,6 +164,11 @@ class _Stray(io.TextIOBase):
     def fileno(self) -> int:
         """That of the real one, for those who write past us."""
         return self._real.fileno()
+
+    @property
+    def buffer(self) -> BinaryIO:
+        """Bytes go past us, as they are: they need not be text."""
+        return self._real.buffer
 
     def writable(self) -> bool:
         """It is."""
