@@ -29,7 +29,8 @@ _COMMANDS: Final = {
     "tools": LazyCommand(place="toolroll.cli.tools:tools", summary="List the tools; show what a model is told of one."),
     "call": LazyCommand(place="toolroll.cli.call:call", summary="Call one tool without a model."),
     "run": LazyCommand(place="toolroll.cli.run:run", summary="Answer a prompt with a model and tools."),
-    "runs": LazyCommand(place="toolroll.cli.runs:runs", summary="List, show, resume and replay recorded runs."),
+    "runs": LazyCommand(place="toolroll.cli.runs:runs", summary="List, show, resume, fork, export recorded runs."),
+    "stats": LazyCommand(place="toolroll.cli.stats:stats", summary="Show what tools and models did, in figures."),
     "outputs": LazyCommand(place="toolroll.cli.outputs:outputs", summary="List, read and search what tools answered."),
     "changes": LazyCommand(place="toolroll.cli.history:changes", summary="List what was changed in a project."),
     "undo": LazyCommand(place="toolroll.cli.history:undo", summary="Take back a change; later work stays."),
@@ -37,7 +38,9 @@ _COMMANDS: Final = {
     "policy": LazyCommand(place="toolroll.cli.policy:policy", summary="See what runs unasked here, and take it back."),
     "trust": LazyCommand(place="toolroll.cli.trust:trust", summary="Say which of a project's own tools may be used."),
     "config": LazyCommand(place="toolroll.cli.config:config", summary="See and change settings; keep keys."),
-    "doctor": LazyCommand(place="toolroll.cli.doctor:doctor", summary="Say what works, what is missing, how to fix it."),
+    "doctor": LazyCommand(
+        place="toolroll.cli.doctor:doctor", summary="Say what works, what is missing, how to fix it."
+    ),
     "completion": LazyCommand(
         place="toolroll.cli.completion:completion", summary="Print completion for bash, zsh or fish."
     ),

@@ -19,7 +19,8 @@ article article { margin-top: .6rem; }
 article.said { border-left: .3rem solid var(--good); } article.turn { border-left: .3rem solid var(--model); }
 article.note { border-style: dashed; }
 pre, .text { white-space: pre-wrap; margin: .4rem 0; } pre { font: .85rem/1.4 ui-monospace, monospace;
-  background: var(--soft); border-radius: .3rem; padding: .5rem; tab-size: 4; }
+  background: var(--soft); border-radius: .3rem; padding: .5rem; tab-size: 4;
+  max-height: 30rem; overflow: auto; }
 details { border-top: 1px solid var(--line); padding: .3rem 0; }
 summary { cursor: pointer; } summary:focus-visible, a:focus-visible { outline: 2px solid var(--model); }
 dl { display: grid; grid-template-columns: minmax(6rem, max-content) 1fr; gap: .1rem .8rem; margin: .5rem 0; }
