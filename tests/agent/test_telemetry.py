@@ -256,6 +256,16 @@ async def test_S42_a_resumed_run_tells_of_what_it_does_itself(spans: InMemorySpa
     assert of(named(spans)["invoke_agent"])["toolroll.run.id"] == waiting.run_id
 
 
+async def test_S42_a_run_that_had_ended_before_is_no_span_again(spans: InMemorySpanExporter, tmp_path: Path) -> None:
+    journal = SqliteJournal(tmp_path / "runs.db")
+    agent = agent_of("Done.", journal=journal)
+    ended = await agent.run("go")
+    spans.clear()
+    again = await agent.resume(ended.run_id)
+    journal.close()
+    assert (again.text, [name for name, _ in parents(spans)]) == ("Done.", [])
+
+
 async def test_S42_D6_what_was_said_is_told_only_when_asked_for(
     spans: InMemorySpanExporter, monkeypatch: pytest.MonkeyPatch
 ) -> None:

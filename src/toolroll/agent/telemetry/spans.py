@@ -98,7 +98,6 @@ def observed(state: "RunState") -> Iterator[None]:
 
 def _sum_up(span: "Span", state: "RunState") -> None:
     result = state.result
-    if result is None:  # a run that had ended before is only told of again
-        return
+    assert result is not None  # every end of a run, good or bad, leaves one
     span.set_attributes({"toolroll.run.stop_reason": result.stop_reason, "toolroll.run.steps": len(result.steps)})
     span.set_attributes(usage_attributes(result.usage))
