@@ -4,6 +4,8 @@ import os
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from functools import partial
+from shutil import get_terminal_size
+from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 PROMPT: Final = "> "
 AGAIN: Final = "Arrow-up brings your message back."
 MAX_NAME_CHARACTERS: Final = 60
+MIN_COLUMNS: Final = 20
 
 Opens = Callable[["SqliteJournal"], AbstractAsyncContextManager["Talk"]]
 
@@ -163,6 +166,7 @@ class Chat:
         try:
             return wants_more(self._session, result)
         except KeyboardInterrupt:
+            click.echo("", err=True)  # the cursor is behind the question
             return False
 
 
@@ -172,4 +176,6 @@ def _greeting(about: "About") -> str:
 
 
 def _say(text: str) -> None:
-    click.echo(click.style(terminal_safe(text), dim=True), err=True)
+    wrap = TextWrapper(width=max(get_terminal_size().columns - 1, MIN_COLUMNS), break_on_hyphens=False)
+    lines = [line for part in terminal_safe(text).split("\n") for line in wrap.wrap(part)]
+    click.echo(click.style("\n".join(lines), dim=True), err=True)

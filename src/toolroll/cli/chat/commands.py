@@ -105,7 +105,7 @@ class Commands:
 
     def _context_of(self, command: click.Command, arguments: list[str]) -> AbstractContextManager[click.Context]:
         # With a session of its own: a --json is for this command alone.
-        parent, own = click.get_current_context(), replace(self._session)
+        parent, own = click.get_current_context().find_root(), replace(self._session)
         context: click.Context = command.make_context(command.name, arguments, parent=parent, obj=own)
         return context
 

@@ -87,7 +87,7 @@ class _Edited:
 
             self._session = editor(past=self._past, suggesting=self._suggesting, warn=_warn)
         try:
-            return await self._session.prompt_async(prompt)
+            return await self._session.prompt_async(prompt, handle_sigint=False)
         except EOFError:
             return None
 

@@ -11,7 +11,7 @@ from prompt_toolkit.application import get_app, run_in_terminal
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.document import Document
-from prompt_toolkit.filters import Condition, completion_is_selected
+from prompt_toolkit.filters import Condition
 from prompt_toolkit.history import History
 from prompt_toolkit.input.defaults import create_input
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
@@ -135,8 +135,8 @@ class _Keys:
         self._was_empty = False
         self.bindings = KeyBindings()
         add = self.bindings.add
-        add("enter", filter=~completion_is_selected)(self._send)
-        add("enter", filter=completion_is_selected)(self._take)
+        add("enter")(self._send)
+        add("enter", filter=Condition(_is_choosing))(self._take)
         add("escape", "enter")(self._new_line)
         add("c-c")(self._clear)
         add("c-d", filter=Condition(_is_empty))(self._leave)
@@ -175,6 +175,12 @@ class _Keys:
             run_in_terminal(lambda: self._warn(TOO_LONG.format(count=len(text))))
         else:
             event.current_buffer.insert_text(text)
+
+
+def _is_choosing() -> bool:
+    """Whether one of several suggestions is picked: Enter then takes it. Where there was one, nothing is left open."""
+    state = get_app().current_buffer.complete_state
+    return state is not None and state.current_completion is not None and len(state.completions) > 1
 
 
 def _is_empty() -> bool:
