@@ -11,13 +11,13 @@ from toolroll.journal.statistics import DayFigures, ModelFigures, Statistics, To
 from toolroll.safe.text import one_line
 
 PERCENTILES: Final = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
-WIDE_COLUMNS: Final = 78
+WIDE_COLUMNS: Final = 76
 """From here on a tool fits on one line."""
-NAME_COLUMNS: Final = 22
+NAME_COLUMNS: Final = 20
 MAX_TOOLS: Final = 30
 """Listed; the others are in --json."""
 _HEADINGS: Final = ("calls", "failed", "p50", "p95", "p99", "size", "yes/no")
-_WIDTHS: Final = (7, 6, 7, 7, 7, 7, 7)
+_WIDTHS: Final = (7, 7, 8, 8, 8, 7, 7)
 
 
 class Figures:
@@ -66,7 +66,7 @@ class Figures:
     def _narrow(self, tool: ToolFigures, most: int) -> Iterator[str]:
         room = self._columns - NAME_COLUMNS - 1
         yield f"{_name(tool.name)} {bar(tool.calls, most, room, blocks=self._blocks)}"
-        words = [f"{tool.calls:,} calls", f"{tool.failures:,} failed"]
+        words = [_count(tool.calls, "call"), f"{tool.failures:,} failed"]
         words += [f"{name} {duration(tool.latency.percentile(share))}" for name, share in PERCENTILES.items()]
         words += [size(tool.byte_size)]
         if tool.approvals or tool.rejections:
@@ -171,16 +171,20 @@ def _total_words(found: Statistics) -> list[str]:
     models, tools = found.models.values(), found.tools.values()
     tokens = sum(one.input_tokens + one.output_tokens for one in models)
     steps, unpriced = sum(one.steps for one in models), sum(one.unpriced for one in models)
-    words = [f"{found.runs:,} runs", f"{steps:,} steps", f"{sum(one.calls for one in tools):,} calls"]
+    words = [_count(found.runs, "run"), _count(steps, "step"), _count(sum(one.calls for one in tools), "call")]
     words += [f"{tokens:,} tokens", dollars(sum(one.cost for one in models), unpriced, steps)]
-    return words + ([f"{unpriced:,} steps without a known price"] if 0 < unpriced < steps else [])
+    return words + ([f"{_count(unpriced, 'step')} without a known price"] if 0 < unpriced < steps else [])
 
 
 def _model_words(model: ModelFigures) -> list[str]:
-    words = [f"{model.runs:,} runs", f"{model.steps:,} steps", f"{model.input_tokens:,} tokens in"]
+    words = [_count(model.runs, "run"), _count(model.steps, "step"), f"{model.input_tokens:,} tokens in"]
     words += [f"{model.cached_tokens:,} cached", f"{model.output_tokens:,} out"]
     words += [dollars(model.cost, model.unpriced, model.steps)]
     return words + [f"{name} {duration(model.latency.percentile(share))}" for name, share in PERCENTILES.items()]
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"
 
 
 def _cells(tool: ToolFigures) -> Sequence[str]:
