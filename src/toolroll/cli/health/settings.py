@@ -41,7 +41,7 @@ def _variables(environment: Mapping[str, str]) -> Iterator[Finding]:
     known = {one.variable for one in declared()} | _NOT_SETTINGS
     for name in sorted(environment):
         if name.startswith(PREFIX) and name not in known:
-            near = get_close_matches(name, known, n=1)
+            near = get_close_matches(name, known, n=1, cutoff=0.8)
             fix = f"did you mean {near[0]}?" if near else "see 'toolroll config list --json'"
             yield _found("settings", shown(name), "is no setting, and does nothing", "warning", fix)
     try:
