@@ -22,6 +22,9 @@ COMMANDS += [("runs",), ("runs", "list"), ("runs", "show"), ("runs", "resume"), 
 COMMANDS += [("code",), ("changes",), ("undo",), ("redo",)]
 COMMANDS += [("explore",), ("explore", "run"), ("explore", "list"), ("explore", "show")]
 COMMANDS += [("trust",), ("trust", "list"), ("trust", "add"), ("trust", "remove")]
+COMMANDS += [("config",), ("config", "list"), ("config", "get"), ("config", "set"), ("config", "unset"), ("config", "path")]
+COMMANDS += [("config", "key"), ("config", "key", "set"), ("config", "key", "delete"), ("config", "key", "list")]
+COMMANDS += [("doctor",), ("completion",)]
 COMMANDS += [("outputs",), ("outputs", "list"), ("outputs", "show"), ("outputs", "grep")]
 
 
@@ -83,6 +86,7 @@ def test_the_list_of_commands_is_the_commands(capsys: pytest.CaptureFixture[str]
 HEAVY = ("pydantic", "rich", "asyncio", "httpx2", "platformdirs", "sqlite3", "ssl", "logging", "subprocess")
 STARTS = [["--help"], ["tools", "list"], ["tools", "list", "--json"], ["--version"], ["call", "--help"]]
 STARTS += [["code", "--help"], ["changes", "--help"], ["undo", "--help"], ["redo", "--help"], ["trust", "--help"]]
+STARTS += [["config", "--help"], ["config", "set", "--help"], ["doctor", "--help"], ["completion", "--help"]]
 
 
 def loaded(command: list[str], names: Sequence[str], folder: Path) -> tuple[int, set[str]]:
