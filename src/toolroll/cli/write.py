@@ -69,6 +69,5 @@ def write(
     from toolroll.cli.writing.work import Wanted, write_post  # noqa: PLC0415 - as above
 
     wanted = Wanted(request=request, profile=profile, mix=mix, platform=platform, notion=notion, model=model)
-    session.claim_stdout()
     set_up_log(session)
     return write_post(Desk.opened(session, data=data, lang=lang, yes=yes), wanted)

@@ -86,8 +86,6 @@ class _Demo:
         """A draft as a terminal shows it."""
         self._title(title_of(draft, self._lang))
         self._line(draft.text, fg="cyan")
-        for note in draft.notes:
-            self._line(f"! {note}", fg="red")
 
     def decide(self, requests: Sequence[ApprovalRequest], /) -> list[Decision]:
         """The question with all that it is about, and the yes that is written down."""

@@ -1,0 +1,75 @@
+"""`ghostpen --demo`: the whole flow, honest about what is recorded, and gone without a trace."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.cli.pseudo import Pseudo, environment
+from tests.cli.writing.author import Desk
+
+from toolroll.packs.writing.messages import LANGS, Lang
+
+COMMAND = [sys.executable, "-c", "from toolroll.cli.ghostpen import main; main()", "--demo"]
+SHOWN: dict[Lang, tuple[str, ...]] = {
+    "en": (
+        "What the model says is recorded, and so is what you say",
+        "Profile 'default', version 1",
+        "> post about the first frost and bicycle chains for LinkedIn  (played)",
+        "The draft broke 1 of its rules",
+        "> too formal  (played)",
+        '"count":3,"threshold_reached":true',
+        "You have said this 3 times. Update voice.formality in your profile?",
+        "voice.formality\n- businesslike\n+ casual: as one talks at the workbench",
+        "Profile 'default' is now at version 2.",
+        "Save it? [y/n]\n> y  (played)",
+        "style_profile_version: 2",
+        "feedback-tracker.json: {'too_formal': 0}",
+        "Try next",
+    ),
+    "uk": (
+        "Слова моделі записані заздалегідь",
+        "> занадто формально  (програно)",
+        "- діловий\n+ невимушено: так, як говорять біля верстата",
+        "Зберегти? [т/н]\n> т  (програно)",
+        "topic: перші морози",
+        "Що спробувати далі",
+    ),
+}
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_W30_W34_the_demo_shows_the_whole_flow(desk: Desk, lang: Lang) -> None:
+    told = desk.run("--demo", "--lang", lang)
+    assert (told.code, told.err) == (0, "")
+    places = [told.out.find(one) for one in SHOWN[lang]]
+    assert -1 not in places, SHOWN[lang][places.index(-1)]
+    assert places == sorted(places), "in this order"
+
+
+def test_S2_W30_the_demo_as_json(desk: Desk) -> None:
+    told = json.loads(desk.run("--demo", "--json").out)
+    assert (told["outcome"], told["rounds"], told["warnings"]) == ("saved", 4, [])
+
+
+def test_S8_W30_the_demo_needs_no_key_and_leaves_nothing(tmp_path: Path) -> None:
+    done = subprocess.run(
+        COMMAND,
+        env=environment(tmp_path / "home", TMPDIR=str(tmp_path)),
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert list(tmp_path.iterdir()) == []
+    assert "\x1b" not in done.stdout
+
+
+def test_S8_W30_the_demo_at_a_terminal(tmp_path: Path) -> None:
+    env = environment(tmp_path / "home", TMPDIR=str(tmp_path))
+    with Pseudo(COMMAND, env=env, cwd=tmp_path, stdout_on_terminal=True) as terminal:
+        assert terminal.end()[0] == 0
+    assert "ghostpen init --sample" in terminal.text
