@@ -1,9 +1,11 @@
-"""What keeping, paging and searching an output costs, against `cp` and bare `rg` on the same file.
+"""What keeping, paging and searching an output costs, against `cp`, bare `rg` and GNU `grep` on the same file.
 
     python benchmarks/outputs.py [--rounds 7] [--mib 1,100,1024] [--save]
 
-In turns, wall time, files in the page cache. `cp` and `rg` are started as programs from the same process, so that both
-sides pay for a start; at 1 MiB that is nearly all they do. The memory is that of a process that keeps, pages and
+In turns, CPU time of this process and of all programs that it starts, and wall time; files in the page cache. Keeping
+and `cp` have the same durability: neither syncs, and both begin with nothing left to be written back. `cp`, `rg` and
+`grep` are started as programs from the same process, so that all pay for a start; at 1 MiB that is nearly all they do.
+`grep` runs with LC_ALL=C, which is its fastest. The memory is that of a process that keeps, pages and
 searches once. ripgrep maps the file: what it holds of it is page cache, so that its own memory is bounded by a limit
 that it runs under (RLIMIT_DATA) instead of being measured.
 """
@@ -17,7 +19,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -34,9 +37,10 @@ from toolroll.outputs.store import OutputStore
 from toolroll.safe.ripgrep import ripgrep_path
 
 MIB = 1 << 20
-PIECE_BYTES = MIB
+PIECE_BYTES = 1 << 18
 MEMORY_MIB = 64
 PATTERNS = {"no match": "absent", "one match a MiB": "needle", "every line": "a"}
+HEAD = ["", "CPU ms", "floor CPU ms", "CPU × floor", "wall × floor", "`grep` CPU ms (ours × it)"]
 WORDS = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta eta theta")
 
 
@@ -50,10 +54,28 @@ def make_file(path: Path, size: int) -> None:
             file.write(block)
 
 
-async def timed(work: Callable[[], Awaitable[object]]) -> float:
-    began = time.perf_counter()
+Work = Callable[[], Awaitable[object]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Took:
+    """What one round took, in seconds."""
+
+    cpu: float
+    wall: float
+
+
+def cpu_s() -> float:
+    """Of this process and of the programs that have ended."""
+    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+async def timed(work: Work) -> Took:
+    cpu, began = cpu_s(), time.perf_counter()
     await work()
-    return time.perf_counter() - began
+    wall = time.perf_counter() - began
+    return Took(cpu=cpu_s() - cpu, wall=wall)
 
 
 async def copied(source: Path, target: Path) -> None:
@@ -68,10 +90,20 @@ async def kept(source: Path, store: OutputStore) -> KeptOutput:
     return store.open(out.ref.id)
 
 
-async def bare(pattern: str, path: Path, out: int) -> None:
-    command = [ripgrep_path(), "--no-config", "-n", "-F", "-e", pattern, str(path)]
+async def bare(command: Sequence[str], out: int) -> None:
     os.ftruncate(out, 0)
-    subprocess.run(command, check=False, stdout=out, stdin=subprocess.DEVNULL)  # noqa: ASYNC221 - as above
+    environment = os.environ | {"LC_ALL": "C"}
+    subprocess.run(  # noqa: ASYNC221 - as above
+        command, check=False, stdout=out, stdin=subprocess.DEVNULL, env=environment
+    )
+
+
+def rg(pattern: str, path: Path) -> list[str]:
+    return [ripgrep_path(), "--no-config", "-n", "-F", "-e", pattern, str(path)]
+
+
+def grep(pattern: str, path: Path) -> list[str]:
+    return ["grep", "-n", "-F", "-e", pattern, str(path)]
 
 
 async def searched(output: KeptOutput, pattern: str) -> str:
@@ -82,34 +114,55 @@ async def paged(output: KeptOutput, offset: int) -> None:
     answer(output, read_page(output, offset=offset))
 
 
-async def compare(
-    ours: Callable[[], Awaitable[object]], floor: Callable[[], Awaitable[object]], rounds: int
-) -> tuple[list[float], list[float]]:
-    """Both once a round, the other one first each time."""
-    pairs = (list[float](), list[float]())
+async def compare(works: Mapping[str, Work], rounds: int) -> dict[str, list[Took]]:
+    """Each once a round, another one first each time."""
+    took: dict[str, list[Took]] = {name: [] for name in works}
     for turn in range(rounds + 1):
-        order = ((0, ours), (1, floor)) if turn % 2 else ((1, floor), (0, ours))
-        for index, work in order:
-            took = await timed(work)
+        names = list(works)
+        for name in names[turn % len(names) :] + names[: turn % len(names)]:
+            one = await timed(works[name])
             if turn:  # the first one warms up
-                pairs[index].append(took)
-    return pairs
+                took[name].append(one)
+    return took
 
 
-def ratio(ours: list[float], floor: list[float]) -> str:
-    return spread([one / other for one, other in zip(ours, floor, strict=True)])
+def milliseconds(took: Sequence[Took]) -> str:
+    return f"{median(one.cpu for one in took) * 1e3:.1f}"
+
+
+def ratios(ours: Sequence[Took], floor: Sequence[Took]) -> list[str]:
+    """By CPU, then by wall time."""
+    pairs = list(zip(ours, floor, strict=True))
+    return [
+        spread([one.cpu / max(other.cpu, 1e-9) for one, other in pairs]),
+        spread([one.wall / other.wall for one, other in pairs]),
+    ]
 
 
 async def storing(source: Path, folder: Path, rounds: int) -> list[str]:
     """Both into new files, with nothing left to be written back from before."""
-    took: dict[str, list[float]] = {"ours": [], "cp": []}
+    took: dict[str, list[Took]] = {"ours": [], "cp": []}
     for turn in range(rounds):
         for name in ("ours", "cp") if turn % 2 else ("cp", "ours"):
             with tempfile.TemporaryDirectory(dir=folder) as fresh, OutputStore(Path(fresh), run_id="run") as store:
                 os.sync()
                 work = partial(kept, source, store) if name == "ours" else partial(copied, source, Path(fresh, "copy"))
                 took[name].append(await timed(work))
-    return [*(f"{median(one) * 1e3:.1f}" for one in took.values()), ratio(took["ours"], took["cp"])]
+    return [*map(milliseconds, took.values()), *ratios(took["ours"], took["cp"]), "–"]
+
+
+async def searching(output: KeptOutput, pattern: str, out: int, rounds: int) -> list[str]:
+    took = await compare(
+        {
+            "ours": partial(searched, output, pattern),
+            "rg": partial(bare, rg(pattern, output.data_path), out),
+            "grep": partial(bare, grep(pattern, output.data_path), out),
+        },
+        rounds,
+    )
+    by_grep = ratios(took["ours"], took["grep"])[0]
+    shown = f"{milliseconds(took['grep'])} ({by_grep})"
+    return [milliseconds(took["ours"]), milliseconds(took["rg"]), *ratios(took["ours"], took["rg"]), shown]
 
 
 async def measure(size: int, rounds: int, folder: Path) -> list[list[str]]:
@@ -119,15 +172,19 @@ async def measure(size: int, rounds: int, folder: Path) -> list[list[str]]:
     output = await kept(source, OutputStore(folder / "outputs", run_id="run"))
     with (folder / "found").open("wb") as out:
         for name, pattern in PATTERNS.items():
-            mine, floor = await compare(
-                partial(searched, output, pattern), partial(bare, pattern, output.data_path, out.fileno()), rounds
-            )
-            cells = [f"{median(mine) * 1e3:.1f}", f"{median(floor) * 1e3:.1f}", ratio(mine, floor)]
+            cells = await searching(output, pattern, out.fileno(), rounds)
             rows.append([f"search {size:,} MiB, {name} (`rg`)", *cells])
-    first, last = await compare(
-        partial(paged, output, 0), partial(paged, output, output.meta.line_count - 1_000), rounds * 5
+    ends = {"first": partial(paged, output, 0), "last": partial(paged, output, output.meta.line_count - 1_000)}
+    took = await compare(ends, rounds * 5)
+    rows.append(
+        [
+            f"page of {size:,} MiB, first (last)",
+            *(f"{median(one.wall for one in took[name]) * 1e3:.2f} wall" for name in ends),
+            "–",
+            "–",
+            "–",
+        ]
     )
-    rows.append([f"page of {size:,} MiB, first (last)", *(f"{median(one) * 1e3:.2f}" for one in (first, last)), "–"])
     return rows
 
 
@@ -168,7 +225,7 @@ async def main() -> None:
             rows += await measure(size, max(chosen.rounds, 2), Path(folder))
             peak = memory(Path(folder))
     text = (
-        f"{where()}; {chosen.rounds} rounds.\n\n{table(['', 'ms', 'floor ms', '× floor'], rows)}\n"
+        f"{where()}; {chosen.rounds} rounds.\n\n{table(HEAD, rows)}\n"
         f"The load average of the machine was {os.getloadavg()[1]:.1f}: the spreads show what others took.\n\n"
         f"Peak memory at the largest size: {peak}; ripgrep ran under a limit of {MEMORY_MIB} MiB.\n"
     )

@@ -152,9 +152,11 @@ async def test_K57_an_output_collected_before_it_is_searched_is_not_found(store:
 
 @pytest.mark.parametrize("listed", [7, 40, 10_000])
 @pytest.mark.parametrize("most_listed", [30, 10_000])
+@pytest.mark.parametrize("recount_us", [0, 1_000_000])
 async def test_K54_the_count_is_true_however_it_was_made(
-    store: OutputStore, listed: int, most_listed: int, monkeypatch: pytest.MonkeyPatch
+    store: OutputStore, listed: int, most_listed: int, recount_us: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(searching, "_RECOUNT_US", recount_us)
     monkeypatch.setattr(searching, "_LISTED", listed)
     monkeypatch.setattr(searching, "_MOST_LISTED", most_listed)
     for content in ("x\n" * 100, "y\n" * 5_000 + "x\n" * 100, "x\n" * 100 + "y\n" * 5_000):

@@ -24,10 +24,11 @@ MAX_PATTERN_CHARACTERS: Final = 8_192
 """Of a pattern; one argument of a program can be 131,072 bytes long on Linux."""
 
 _LISTED: Final = 2_000
-"""Matches that are read one by one, at about a microsecond each. When there are more, and nine tenths of the file are
-still ahead, the rest is counted by ripgrep: from the beginning again, which costs a tenth more."""
+"""Matches that are read one by one, at about a microsecond each. When there are more, it is looked at how many are
+still ahead, and whether ripgrep can count all of them, from the beginning again, in less time than that."""
 _MOST_LISTED: Final = 10 * _LISTED
-_EARLY: Final = 10
+_RECOUNT_US: Final = 3_000  # to start it once more
+_RECOUNT_BYTES_PER_US: Final = 1_300  # where every line matches, which is the slowest
 _OUTPUT_BYTES: Final = 1 << 30  # a bound for what cannot happen: the lines are short, and we stop long before
 _MAX_TOLD_CHARACTERS: Final = 400
 
@@ -99,9 +100,15 @@ class _Search:
         if self.count <= self._wanted:
             self.first.append(_place(line))
         elif self.count % _LISTED == 0:
-            is_early = _place(line).start < self._kept.meta.text_bytes // _EARLY
-            self.was_stopped = is_early or self.count >= _MOST_LISTED
+            self.was_stopped = self._is_faster_counted(_place(line).start) or self.count >= _MOST_LISTED
         return not self.was_stopped
+
+
+    def _is_faster_counted(self, start: int) -> bool:
+        """Whether it is, if the matches go on as they came up to that byte."""
+        size = self._kept.meta.text_bytes
+        ahead = self.count * (size - start) // max(start, 1)
+        return ahead > _RECOUNT_US + size // _RECOUNT_BYTES_PER_US
 
 
 def _place(line: bytes) -> Match:
