@@ -26,7 +26,7 @@ def completion(context: click.Context, shell: Shell) -> int:
 
     \b
     Examples:
-      toolroll completion bash > ~/.local/share/bash-completion/completions/toolroll
+      toolroll completion zsh > ~/.zfunc/_toolroll
       source <(toolroll completion bash)
       toolroll completion fish | source
     """

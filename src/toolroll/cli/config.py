@@ -154,7 +154,7 @@ def path(session: Session, *, root: Path | None) -> int:
     return DONE
 
 
-@config.group()
+@config.group(short_help="Keep keys in the system's keyring.")
 def key() -> None:
     """Keep keys in the system's keyring (pip install 'toolroll[keyring]').
 
