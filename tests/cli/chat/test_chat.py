@@ -1,0 +1,239 @@
+"""Chats about a project: whole conversations at a terminal."""
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from tests.cli.chat.screen import CTRL_C, CTRL_D, ENTER, TAB, UP, chat
+from tests.cli.project import Project
+from tests.models.script import Fault, Turn, Use, fail
+from tests.models.server import KEY, ModelServer
+
+MAIN = "src/main.js"
+TODO = {"path": MAIN, "old_string": "TODO", "new_string": "ГОТОВО", "description": "Це зроблено."}
+BACK = {"path": MAIN, "old_string": "ГОТОВО", "new_string": "TODO", "description": "Назад."}
+READ = {"name": "read_file", "arguments": {"path": MAIN}}
+EDIT = {"name": "edit", "arguments": TODO, "id": "edit_1"}
+UKRAINIAN = (
+    "Вітаю! Чим можу **допомогти**?",
+    {"text": "Змінюю.", "calls": [EDIT]},
+    "Готово: позначку змінено.",
+    {"text": "Повертаю.", "calls": [{"name": "edit", "arguments": BACK, "id": "edit_2"}]},
+    "Тоді лишаю.",
+)
+
+
+def runs(project: Project) -> list[dict[str, object]]:
+    """The runs on record, the oldest first."""
+    found: list[dict[str, object]] = json.loads(project.call("runs", "list", "--json").stdout)["runs"]
+    return found[::-1]
+
+
+def records(project: Project, run_id: object) -> list[dict[str, object]]:
+    """What is on record of a run."""
+    found: list[dict[str, object]] = json.loads(project.call("runs", "show", str(run_id), "--json").stdout)["records"]
+    return found
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(80, 24), (40, 40)])
+def test_S1_a_whole_conversation_in_ukrainian(project: Project, columns: int, rows: int) -> None:
+    with chat(project, "code", "--model", project.script(*UKRAINIAN), columns=columns, rows=rows) as screen:
+        screen.shows("toolroll code in")
+        screen.say("Привіт! Хто ти?", "Вітаю! Чим можу допомогти?")
+        screen.waits()
+        screen.send("Познач як зроблене в @main".encode())
+        screen.shows("@src/main.js")
+        screen.send(TAB)
+        screen.shows("в @src/main.js")
+        screen.send(ENTER)
+        screen.shows("· attached src/main.js (9 lines)", "Змінюю.")
+        screen.asks("Allow this?")
+        screen.send(b"y" + ENTER)
+        screen.shows("Готово: позначку змінено.")
+        assert "// ГОТОВО:" in project.text(MAIN)
+        # What was seen before is known in the next run: the file is not read again.
+        screen.say("Поверни назад", "Повертаю.")
+        screen.asks("Allow this?")
+        screen.send(b"n" + ENTER)
+        screen.asks("Why not? (Enter to say nothing)")
+        screen.send("ні, хай буде".encode() + ENTER)
+        screen.shows("Тоді лишаю.")
+        screen.say("/undo")
+        screen.asks("Do this? [y/n]")
+        screen.send(b"y" + ENTER)
+        screen.shows("Undo: src/main.js.")
+        screen.say("/exit")
+        assert screen.end()[0] == 0
+    assert "// TODO:" in project.text(MAIN)
+    listed = runs(project)
+    assert [one["state"] for one in listed] == ["answer"] * 3
+    chats = {records(project, one["run_id"])[0]["settings"]["chat"] for one in listed}  # type: ignore[index]
+    assert chats == {listed[0]["run_id"]}
+    sent = [one["message"] for one in records(project, listed[1]["run_id"]) if one["kind"] == "said"]
+    assert "[attached by the user: src/main.js]" in json.dumps(sent)
+
+
+def test_S1_commands_do_what_their_twins_in_the_shell_do(project: Project, tmp_path: Path) -> None:
+    project.change({MAIN: "// new\n"})
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps(["-", "From another model."]))
+    with chat(project, "code", "--model", project.script("First answer."), rows=60, columns=100) as screen:
+        screen.say("/context", "Error: Nothing was said yet")
+        screen.say("/export", "Error: Nothing was said yet")
+        screen.say("/help", "/undo", "Tab completes commands and @paths.")
+        screen.say("/modle", "There is no command /modle. Did you mean /model?")
+        screen.say("/xyzzy", "There is no command /xyzzy. See /help.")
+        screen.say("/model", "model: scripted:")
+        screen.say("/model nobody", "Error: Unknown model 'nobody'")
+        screen.say("/model sonnet", "Error: There is no key for Anthropic.")
+        screen.say("/policy", "There are no rules here")
+        screen.say("/tools", "repo_map", "write_todos", "Propose to replace one passage of a file.")
+        screen.say("/undo 'x", "Error: A quotation mark is not closed")
+        screen.say("/undo --nonsense", "Error: No such option")
+        screen.say("/undo --help", "Usage: toolroll undo [OPTIONS] [CHANGE]")
+        screen.say("/undo")
+        screen.asks("Do this? [y/n]")
+        screen.send(CTRL_C)
+        screen.shows("Nothing was done.")
+        screen.say("/redo", "Error: ")
+        screen.say("hello", "First answer.")
+        screen.say(f"/model scripted:{other}", "model: scripted:")
+        screen.say("once more", "From another model.")
+        screen.say("/context", "of 128,000 tokens")
+        screen.say("/export talk.md", "Written to ")
+        screen.say("/export talk.md", "Error: ")
+        screen.say("/new hello again", "A new chat begins.", "-")
+        screen.say("/new")
+        screen.waits()
+        screen.say("   ")
+        screen.waits()
+        screen.send(CTRL_D)
+        assert screen.end()[0] == 0
+    assert project.text(MAIN) == "// new\n"
+    assert project.text("talk.md").startswith("# toolroll code\n\n## You\n\nhello\n\n## Answer\n\nFirst answer.")
+    first, second, third = runs(project)
+    chats = [records(project, one["run_id"])[0]["settings"]["chat"] for one in (first, second, third)]  # type: ignore[index]
+    assert chats == [first["run_id"], first["run_id"], third["run_id"]]
+
+
+def test_S1_a_file_that_cannot_be_attached_is_told_and_nothing_is_sent(project: Project) -> None:
+    (project.root / ".env").write_text("KEY=value\n")
+    with chat(project, "code", "--model", project.script("Fine.")) as screen:
+        screen.say("see @src/mian.js", "Did you mean 'src/main.js'?", "Nothing was sent.")
+        screen.say("see @.env", "is protected against reading")
+        screen.waits()
+        screen.send(UP + ENTER)
+        screen.waits()
+        screen.say("write to a@b.c about @decorator and \\@src/main.js", "Fine.")
+        screen.say("/exit")
+        assert screen.end()[0] == 0
+    [one] = runs(project)
+    assert one["prompt"] == "write to a@b.c about @decorator and @src/main.js"
+
+
+def test_S1_errors_of_a_model_are_told_in_a_line_and_the_chat_goes_on(project: Project) -> None:
+    turns: list[Turn | str] = [
+        fail(401, kind="authentication_error", message="invalid x-api-key"),
+        Turn([Use("list_files", {"path": "."})]),
+        fail(400, kind="invalid_request_error", message="too odd"),
+        "Вийшло.",
+    ]
+    with ModelServer(turns, lenient=True) as server:
+        env = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": server.url}
+        with chat(project, "code", "--model", "sonnet", env=env) as screen:
+            screen.say("Скажи щось", "Error: ", "Arrow-up brings your message back.")
+            screen.waits()
+            assert "· run " not in screen.whole
+            screen.send(UP)
+            screen.shows("> Скажи щось")
+            screen.send(ENTER)
+            screen.shows("list_files", "· run ", "Error: ")
+            screen.say("Ще раз", "Вийшло.")
+            screen.say("/exit")
+            assert screen.end()[0] == 0
+        said = [[message["role"] for message in one.body["messages"]] for one in server.requests]
+    assert said[:2] == [["user"], ["user"]]  # what nobody answered is not sent twice
+    assert said[-1][:2] == ["user", "assistant"]
+
+
+def test_S1_ctrl_c_stops_the_answer_and_the_conversation_goes_on(project: Project) -> None:
+    with ModelServer(["Перша.", Turn(fault=Fault(stall=True)), "Третя."], lenient=True) as server:
+        env = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": server.url}
+        with chat(project, "code", "--model", "sonnet", env=env) as screen:
+            screen.say("one", "Перша.")
+            screen.say("two")
+            screen.waits_until(lambda: len(server.requests) == 2, "the request")
+            screen.send(CTRL_C)
+            screen.shows("interrupted, 0 steps")
+            assert "toolroll runs resume" not in screen.whole
+            screen.say("three", "Третя.")
+            screen.say("/exit")
+            assert screen.end()[0] == 0
+        texts = json.dumps(server.requests[-1].body["messages"])
+    assert all(word in texts for word in ("one", "two", "three"))
+
+
+def test_S1_at_a_limit_somebody_is_asked_to_go_on(project: Project) -> None:
+    listing = {"calls": [{"name": "list_files", "arguments": {"path": "."}}]}
+    script = project.script(listing, "So far.", "All of it.", listing, "Enough.", "The end.")
+    with chat(project, "code", "--model", script, "--max-steps", "1") as screen:
+        screen.say("go")
+        screen.asks("Stopped after 2 steps (step_count_is(1)). Go on? [y/n]")
+        screen.send(b"y" + ENTER)
+        screen.shows("All of it.")
+        screen.say("more", "Enough.")
+        screen.asks("Go on? [y/n]")
+        screen.send(CTRL_C)
+        screen.waits()
+        screen.say("and?", "The end.")
+        screen.say("/exit")
+        assert screen.end()[0] == 0
+
+
+def test_XD2_XA1_an_approval_that_was_pending_at_a_kill_is_still_pending_and_bound(project: Project) -> None:
+    script = project.script("Hello.", {"calls": [READ]}, {"calls": [EDIT]}, "It is changed.")
+    with chat(project, "code", "--model", script) as screen:
+        screen.say("hi", "Hello.")
+        screen.say("change it")
+        screen.asks("Allow this?")
+        os.kill(screen.process.pid, signal.SIGKILL)
+        screen.process.wait()
+    assert "TODO" in project.text(MAIN)
+    *_, last = runs(project)
+    waiting = project.call("runs", "resume", str(last["run_id"]))
+    assert (waiting.returncode, "--approve edit_1" in waiting.stderr) == (3, True)
+    (project.root / MAIN).write_text("// TODO: something else\n")
+    stale = project.call("runs", "resume", str(last["run_id"]), "--approve", "edit_1", "--json")
+    assert ("stale_edit" in stale.stdout, project.text(MAIN)) == (True, "// TODO: something else\n")
+
+
+def test_XD2_an_approval_that_was_pending_at_a_kill_can_be_given_later(project: Project) -> None:
+    script = project.script({"calls": [READ]}, {"calls": [EDIT]}, "It is changed.")
+    with chat(project, "code", "--model", script) as screen:
+        screen.say("change it")
+        screen.asks("Allow this?")
+        os.kill(screen.process.pid, signal.SIGKILL)
+        screen.process.wait()
+    [last] = runs(project)
+    done = project.call("runs", "resume", str(last["run_id"]), "--approve", "edit_1")
+    assert (done.returncode, done.stdout, "ГОТОВО" in project.text(MAIN)) == (0, "It is changed.\n", True)
+
+
+def test_S1_in_plain_nothing_moves(project: Project) -> None:
+    with chat(project, "code", "--plain", "--model", project.script("Привіт!")) as screen:
+        screen.shows("> ".rstrip())
+        screen.waits()
+        screen.send("Хто ти?\r".encode())
+        screen.shows("Привіт!")
+        screen.waits()
+        screen.send(CTRL_D)
+        assert screen.end()[0] == 0
+        assert b"\x1b[" not in screen.raw
+
+
+def test_S1_XA8_without_a_terminal_or_for_a_program_there_is_no_chat(project: Project) -> None:
+    done = project.call("code", "--json")
+    told = json.loads(done.stdout)["error"]["message"]
+    assert (done.returncode, told.startswith("--json is for one PROMPT: write it behind the command.")) == (2, True)
