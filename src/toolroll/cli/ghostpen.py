@@ -36,6 +36,7 @@ class DefaultLazyGroup(LazyGroup):
 @click.group(
     cls=DefaultLazyGroup,
     lazy=_COMMANDS,
+    subcommand_metavar="REQUEST | COMMAND [ARGS]...",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @debug_option
