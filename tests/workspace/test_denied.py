@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from toolroll.errors import ToolrollError
 from toolroll.kernel.policy import Rule
+from toolroll.workspace.denied import Denials
 from toolroll.workspace.find import find_files
 from toolroll.workspace.listing import Listing, list_folder
 from toolroll.workspace.reading import read_lines
@@ -109,3 +110,11 @@ def test_C2_the_quick_look_agrees_with_the_rule(
         prefixes = ["/".join(names[:count]) for count in range(1, len(names) + 1)]
         rule = Rule(action="deny", path=pattern)
         assert workspace.denials.hides(path) == any(rule.matches("read", [prefix]) for prefix in prefixes)
+        assert list(workspace.denials.visible([path])) == ([] if workspace.denials.hides(path) else [path])
+
+
+@given(st.lists(NAMES, min_size=1, max_size=3).map("/".join))
+def test_C2_of_many_paths_those_are_visible_that_are_not_hidden(path: str) -> None:
+    denials = Denials(["secret*"])
+    paths = [path, ".env", "a/.git/config", "secret.txt", "id_rsa.bak", "a.py"]
+    assert list(denials.visible(paths)) == [one for one in paths if not denials.hides(one)]

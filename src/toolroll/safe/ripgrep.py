@@ -150,13 +150,14 @@ def _command(arguments: Sequence[str]) -> list[str]:
 
 
 async def _start(
-    command: list[str], cwd: str | Path | None, stdin_fd: int | None, stack: ExitStack
+    command: list[str], cwd: str | Path | None, stdin_fd: int | None, stack: ExitStack, *, stdout: int | None = None
 ) -> "tuple[Process, list[asyncio.StreamReader]]":
+    """The program, and what reads its stdout (unless that goes elsewhere) and its stderr."""
     import asyncio  # noqa: PLC0415 -- as above
 
-    readers, writers = [], []
+    readers, writers = [], [] if stdout is None else [stdout]
     with ExitStack() as ours:
-        for _ in range(2):
+        for _ in range(2 - len(writers)):
             read_end, write_end = os.pipe()
             ours.callback(os.close, write_end)
             writers.append(write_end)

@@ -13,6 +13,8 @@ class Skipped:
     denied: int = 0
     unreadable: int = 0
     timed_out: bool = False
+    uncounted: bool = False
+    """Whether what was ignored, binary or too large was passed over without being counted."""
 
     @property
     def total(self) -> int:

@@ -32,6 +32,9 @@ _PLACES_BYTES: Final = 1 << 30  # printed by the second pass: its lines are shor
 _HEAD_BYTES: Final = 65_536  # of a file that is named itself: where its being binary is looked for
 _EXIT_PROBLEM: Final = 2
 _SHOWN_PATTERN_CHARACTERS: Final = 200  # in an error: who wrote it knows the rest
+MAX_ACCOUNTED_FILES: Final = 2_000
+"""Files among which nothing was found that are looked through again for the reason: a tenth of a second."""
+_ESCAPED_LETTERS: Final = re.compile(r"\\[xupP]")
 _ASCII_WORDS: Final = re.compile(r"[\w \"'/:;<>=,-]+", re.ASCII)
 _SECONDS_TO_CHECK: Final = 5.0  # a pattern; building the largest that is allowed takes less than one
 
@@ -49,9 +52,9 @@ class FileMatches:
 class SearchResult:
     """What matched, by path. `total` lines in `matching_files` files; all numbers are at least so where time ran out.
 
-    `searched` and `skipped` are complete only where nothing matched: else only files with matches are counted, and
-    what could not be read. So it is with `not_utf8`: files in which a pattern that is more than ASCII letters may fit
-    what is not found.
+    `searched` and `skipped` are complete only where nothing matched, in a project of usual size (`uncounted` says where
+    not): else only files with matches are counted, and what could not be read. So it is with `not_utf8`: files in which
+    a pattern that is more than ASCII letters may fit what is not found.
     """
 
     files: tuple[FileMatches, ...]
@@ -101,6 +104,9 @@ async def search(
     if counts.failed:
         await _check_pattern(asked)
     if not counts.matching and not counts.timed_out:
+        if _is_too_many(counts, scope):
+            missed = await count_not_utf8(workspace, scope, counts, clock) if asked.has_letters else 0
+            return _uncounted(counts, missed)
         counts = await count_matches(workspace, asked.arguments, scope, clock, with_all=True)
     most = workspace.limits.matches if max_matches is None else max_matches
     files = await _matches_of(workspace, asked, list(_first(counts.matching, most)), most, clock)
@@ -113,7 +119,7 @@ async def search(
         matching_files=len(counts.matching),
         searched=len(counts.searched),
         skipped=skipped,
-        not_utf8=0 if counts.matching else await _missed(workspace, asked, scope, counts, clock),
+        not_utf8=0 if counts.matching or asked.is_ascii else await count_not_utf8(workspace, scope, counts, clock),
     )
 
 
@@ -127,10 +133,31 @@ class _Asked:
         # With CRLF as a line end, `$` fits where a person sees the end of the line.
         return ["--crlf", *(["--ignore-case"] if self.ignore_case else []), f"--regexp={self.pattern}"]
 
+    @property
+    def is_ascii(self) -> bool:
+        """Whether it is words in ASCII: they are found in every encoding, and need no further pass."""
+        return _ASCII_WORDS.fullmatch(self.pattern) is not None
 
-async def _missed(workspace: "Workspace", asked: _Asked, scope: Scope, counts: Counts, clock: Clock) -> int:
-    # Words in ASCII are found in every encoding: for them no further pass is needed.
-    return 0 if _ASCII_WORDS.fullmatch(asked.pattern) else await count_not_utf8(workspace, scope, counts, clock)
+    @property
+    def has_letters(self) -> bool:
+        """Whether it asks for letters beyond ASCII, by themselves or by their number or kind."""
+        return not self.pattern.isascii() or _ESCAPED_LETTERS.search(self.pattern) is not None
+
+
+def _is_too_many(counts: Counts, scope: Scope) -> bool:
+    """Whether to say why nothing was found would take several times as long as to search."""
+    return scope.file_pattern is None and counts.looked_at > MAX_ACCOUNTED_FILES
+
+
+def _uncounted(counts: Counts, not_utf8: int) -> SearchResult:
+    return SearchResult(
+        files=(),
+        total=0,
+        matching_files=0,
+        searched=counts.looked_at,
+        skipped=Skipped(unreadable=counts.unreadable, uncounted=True),
+        not_utf8=not_utf8,
+    )
 
 
 def _checked(pattern: str) -> str:

@@ -181,4 +181,5 @@ def _passed_over(skipped: Skipped) -> str:
     }
     told = ", ".join(f"{count:,} {why}" for why, count in counts.items() if count)
     late = "; the time was up before all were seen" if skipped.timed_out else ""
-    return (f", {skipped.total:,} passed over ({told})" if told else "") + late
+    few = "; what is ignored, binary or too large is passed over, and not counted here" if skipped.uncounted else ""
+    return (f", {skipped.total:,} passed over ({told})" if told else "") + few + late
