@@ -17,11 +17,13 @@ from toolroll.journal.latency import Latency
 MAX_NAMES: Final = 1_000
 """Of tools and of models. A model can make up names without end; what comes later is counted together."""
 OTHERS: Final = "(others)"
-_ROWS: Final = """
+ROWS: Final = """
 select run_id, number, kind, at, body from records
 where kind in ('run_began', 'answered', 'ended', 'asked', 'decided', 'spent') and (at >= ? or kind = 'run_began')
 order by run_id, number
 """
+_QUARTER_S: Final = 15 * 60
+"""No zone begins its day within a quarter of an hour; looking up the date takes as long as reading a record."""
 _NEVER_RAN: Final = frozenset({"interrupted", "not_run", "secret_lost", "unknown_outcome"})
 _REFUSED: Final = frozenset({"blocked_by_policy", "denied", "needs_approval", "rejected"})
 """Results that say no to the model. The tool did not fail."""
@@ -78,13 +80,19 @@ class Statistics:
 
     def tool(self, name: str) -> ToolFigures:
         """The figures of a tool, new if need be."""
-        name = name if name in self.tools or len(self.tools) < MAX_NAMES else OTHERS
-        return self.tools.setdefault(name, ToolFigures(name=name))
+        found = self.tools.get(name)
+        if found is None:
+            name = name if len(self.tools) < MAX_NAMES else OTHERS
+            found = self.tools.setdefault(name, ToolFigures(name=name))
+        return found
 
     def model(self, name: str) -> ModelFigures:
         """The figures of a model, new if need be."""
-        name = name if name in self.models or len(self.models) < MAX_NAMES else OTHERS
-        return self.models.setdefault(name, ModelFigures(name=name))
+        found = self.models.get(name)
+        if found is None:
+            name = name if len(self.models) < MAX_NAMES else OTHERS
+            found = self.models.setdefault(name, ModelFigures(name=name))
+        return found
 
 
 def favourites(statistics: Statistics) -> list[str]:
@@ -104,7 +112,7 @@ def gather(
     Days begin at midnight of `zone`, of this machine's if none is named.
     """
     count = _Count(db, since=since, model=model, zone=zone)
-    for run_id, number, kind, at, body in db.execute(_ROWS, (since,)):
+    for run_id, number, kind, at, body in db.execute(ROWS, (since,)):
         count.take(run_id, number, kind, at, body)
     return count.found
 
@@ -125,6 +133,7 @@ class _Count:
         self._is_counted = False
         self._models: set[str] = set()
         self._asked: dict[str, str] = {}
+        self._days: dict[int, DayFigures] = {}
 
     def take(self, run_id: str, number: int, kind: str, at: float, body: bytes) -> None:
         if run_id != self._run:
@@ -242,6 +251,10 @@ class _Count:
         return row[0] if row else len(text.encode()) - 1
 
     def _day(self, at: float) -> DayFigures:
-        when = datetime.fromtimestamp(at, self._zone or UTC)
-        day = (when if self._zone else when.astimezone()).date()
-        return self.found.days.setdefault(day, DayFigures())
+        quarter = int(at) // _QUARTER_S
+        day = self._days.get(quarter)
+        if day is None:
+            when = datetime.fromtimestamp(at, self._zone or UTC)
+            date_ = (when if self._zone else when.astimezone()).date()
+            day = self._days[quarter] = self.found.days.setdefault(date_, DayFigures())
+        return day
