@@ -4,10 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.cli.profile.pen import Pen, root
+from tests.cli.profile.pen import Pen
 from tests.packs.writing.notion.workspace import Workspace
-
-import toolroll.cli.main as program
 
 
 @pytest.fixture
@@ -18,7 +16,6 @@ def pen(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
     monkeypatch.setenv("TOOLROLL_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("CI", "1")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(program, "root", root())
     return Pen(tmp_path, capsys)
 
 

@@ -6,29 +6,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import click
 from tests.cli.project import Told
 from tests.cli.pseudo import Pseudo, environment
 from tests.packs.writing.profile_samples import draft
 
 import toolroll.cli.main as program
-from toolroll.cli.profile import commands
+from toolroll.cli.ghostpen import ghostpen
 from toolroll.cli.session import Session
 
 NAMES = ("init", "profile", "analyze", "stats", "feedback")
 POSTS = ("Вигорання — це не втома.\n\nЦе коли робота не має кінця.", "Другий пост про людей.", "Третій: про команду.")
-
-
-def root() -> click.Group:
-    """A program that has only these commands."""
-    found = {name: getattr(commands, name) for name in NAMES}
-    return click.Group(commands=found, context_settings={"help_option_names": ["-h", "--help"]})
-
-
-def main() -> None:
-    """For a process of its own."""
-    program.root = root()
-    program.main()
 
 
 def answer(**changes: object) -> str:
@@ -71,13 +58,13 @@ class Pen:
     def run(self, *arguments: str) -> Told:
         """A command in this process; nobody can be asked."""
         given = [*arguments, "--data", str(self.data)]
-        code = program.run(given, Session(json="--json" in given))
+        code = program.run(given, Session(json="--json" in given), ghostpen, "ghostpen")
         told = self._capture.readouterr()
         return Told(code, told.out, told.err)
 
     def help(self, *command: str) -> str:
         """What `--help` says."""
-        assert program.run([*command, "--help"], Session()) == 0
+        assert program.run([*command, "--help"], Session(), ghostpen, "ghostpen") == 0
         return str(self._capture.readouterr().out)
 
     def json(self, *arguments: str) -> Any:
@@ -89,6 +76,6 @@ class Pen:
     def terminal(self, *arguments: str, columns: int = 80, env: Mapping[str, str] | None = None) -> Pseudo:
         """A command at a terminal; the data folder is `./data`."""
         self.data.mkdir(exist_ok=True)
-        command = [sys.executable, "-c", "from tests.cli.profile.pen import main; main()", *arguments]
-        known = environment(self.home, PYTHONPATH=str(Path(__file__).parents[3]), **(env or {}))
+        command = [sys.executable, "-c", "from toolroll.cli.ghostpen import main; main()", *arguments]
+        known = environment(self.home, **(env or {}))
         return Pseudo(command, env=known, cwd=self.folder, columns=columns, rows=50)

@@ -2,8 +2,7 @@
 
 import json
 
-import pytest
-from tests.cli.profile.pen import NAMES, Pen
+from tests.cli.profile.pen import Pen
 from tests.packs.writing.profile_samples import NOW, STAMP
 
 from toolroll.cli.profile import commands
@@ -82,13 +81,3 @@ def test_W19_a_damaged_tracker_is_told_and_left_alone(pen: Pen) -> None:
 
 def test_W19_the_categories_of_the_command_are_those_of_the_store() -> None:
     assert commands._CATEGORIES == CATEGORIES
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_W32_every_command_has_help_that_fits(pen: Pen, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    command = getattr(commands, name)
-    for words in ((name,), *((name, one) for one in getattr(command, "commands", ()))):
-        told = pen.help(*words)
-        assert max(map(len, told.splitlines())) <= 80
-        assert told.startswith(f"Usage: toolroll {' '.join(words)}")

@@ -11,7 +11,7 @@ from toolroll.cli.profile.desk import Desk, told_of
 from toolroll.cli.session import DONE
 from toolroll.errors import ChangeRefused, JsonRefused, ProfileInvalid, ToolrollError, UsageError
 from toolroll.kernel.parse import parse_json
-from toolroll.packs.writing.changes import IMMUTABLE
+from toolroll.packs.writing.changes import IMMUTABLE, PATHS
 from toolroll.packs.writing.stored import MAX_PROFILE_BYTES, StoredProfile, encoded, read_stored
 
 
@@ -54,7 +54,7 @@ def changes_between(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str,
             changes |= _inside(f"platforms.{name}", platforms[name], others[name])  # type: ignore[index]  # as above
     else:
         changes["platforms"] = others
-    return {path: value for path, value in changes.items() if value != _at(old, path)}
+    return {path: value for path, value in changes.items() if value != _at(old, path) or path not in PATHS}
 
 
 def _inside(path: str, old: object, new: object) -> dict[str, object]:

@@ -25,6 +25,8 @@ _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 _WORDS_OF_YAML: Final = frozenset({"true", "false", "yes", "no", "on", "off", "y", "n", "null"})
 # Not printable by YAML, or an end of line to it or to Python: C0 is JSON's own to escape.
 _UNSEEN: Final = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufffe\uffff]")
+_OPENS: Final = re.compile(r"---[\r \t]*\n")
+_CLOSES: Final = re.compile(r"\n---[\r \t]*(?:\n|\Z)")
 _FIELD: Final = re.compile(r"(\w[\w-]*):(?:[ \t]+(.*))?")
 _COMMENT: Final = re.compile(r"(?:^|[ \t])#.*")
 _QUOTED: Final = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*')[ \t]*(?:#.*)?""")
@@ -47,13 +49,12 @@ def split_front_matter(text: str) -> tuple[dict[str, str], str]:
 
 
 def _header(text: str) -> tuple[list[str] | None, str]:
-    lines = text[:MAX_HEADER_CHARACTERS].split("\n")
-    ends = [number for number, line in enumerate(lines) if line.rstrip("\r \t") == _FENCE]
-    if len(ends) < 2 or ends[0] != 0:  # noqa: PLR2004 - the one that opens it, and the one that closes it
+    opened = _OPENS.match(text)
+    closed = _CLOSES.search(text, opened.end() - 1, MAX_HEADER_CHARACTERS) if opened else None
+    if opened is None or closed is None:
         return None, text
-    before = sum(len(line) + 1 for line in lines[: ends[1] + 1])
-    rest = text[before:]
-    return lines[1 : ends[1]], rest.removeprefix("\r").removeprefix("\n")
+    header = text[opened.end() : closed.start()]
+    return header.split("\n"), text[closed.end() :].removeprefix("\r").removeprefix("\n")
 
 
 def _written(value: Value) -> str:

@@ -97,12 +97,15 @@ class PostIndex:
                 self._db = connect(self.path)
             is_whole = bring_in_step(self._db, folder, self._step, asked.tell)
             hits = _hits(self._db, asked.query, asked.limit)
-            changed = [hit.file for hit in hits if has_changed(folder, hit.file, hit.size, hit.mtime_ns)]
+            changed = [hit.file for hit in hits if self._is_stale(folder, hit)]
             if changed:
                 put(self._db, folder, changed)
                 hits = _hits(self._db, asked.query, asked.limit)
             [total] = self._db.execute("select count(*) from words where words match ?", (asked.query,)).fetchone()
         return Found(posts=hits, total=total, is_whole=is_whole)
+
+    def _is_stale(self, folder: int, hit: PostFile) -> bool:
+        return hit.file not in self._step.fresh and has_changed(folder, hit.file, hit.size, hit.mtime_ns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

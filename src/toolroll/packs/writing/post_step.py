@@ -64,6 +64,8 @@ class Step:
 
     stamp: int = 0
     is_sure: bool = False
+    fresh: frozenset[str] = frozenset()
+    """What was taken in by name with the last search: it need not be looked at once more."""
     saves: deque[OwnSave] = field(default_factory=lambda: deque(maxlen=MAX_SAVES))
 
     def names_up_to(self, stamp: int) -> list[str] | None:
@@ -84,6 +86,7 @@ def bring_in_step(db: "sqlite3.Connection", folder: int, step: Step, tell: Tell 
     if stamp != get_fact(db, "folder"):
         names = None if is_settled(stamp) else step.names_up_to(stamp)
         is_whole = _compare_names(db, folder, tell) if names is None else put(db, folder, names)
+        step.fresh = frozenset(names or ())
         set_fact(db, "folder", stamp if is_whole and names is None and is_settled(stamp) else 0)
     if is_whole:
         step.stamp, step.is_sure = stamp, time.time_ns() - stamp > TICK_NS
@@ -93,10 +96,7 @@ def bring_in_step(db: "sqlite3.Connection", folder: int, step: Step, tell: Tell 
 
 
 def _compare_names(db: "sqlite3.Connection", folder: int, tell: Tell | None) -> bool:
-    names = os.listdir(folder)
-    if any(name.startswith(_TEMPORARY) for name in names):
-        sweep_temporary(folder)
-    there = set(names)
+    there = set(os.listdir(folder))
     # As one text: a hundred thousand rows take as long as listing the folder.
     [joined] = db.execute("select group_concat(file, ?) from posts", (_BETWEEN,)).fetchone()
     known = set(joined.split(_BETWEEN)) if joined else set()
@@ -104,7 +104,10 @@ def _compare_names(db: "sqlite3.Connection", folder: int, tell: Tell | None) -> 
     if gone:
         with transaction(db):
             drop_rows(db, gone)
-    new = sorted(filter(is_post_name, there - known), reverse=True)
+    unknown = there - known
+    if any(name.startswith(_TEMPORARY) for name in unknown):
+        sweep_temporary(folder)
+    new = sorted(filter(is_post_name, unknown), reverse=True)
     return _put_new(db, folder, new, newest=max(known, default="") if new else "", tell=tell)
 
 
