@@ -19,10 +19,18 @@ from toolroll.cli.session import EXIT_CODES, Session
 PAGES = Path(__file__).with_name("pages")
 COMMANDS = [(), ("tools",), ("tools", "list"), ("tools", "show"), ("tools", "schema"), ("call",), ("demo",), ("run",)]
 COMMANDS += [("runs",), ("runs", "list"), ("runs", "show"), ("runs", "resume"), ("runs", "replay")]
+COMMANDS += [("runs", "fork"), ("runs", "export"), ("runs", "delete"), ("stats",)]
 COMMANDS += [("code",), ("changes",), ("undo",), ("redo",)]
 COMMANDS += [("explore",), ("explore", "run"), ("explore", "list"), ("explore", "show")]
 COMMANDS += [("trust",), ("trust", "list"), ("trust", "add"), ("trust", "remove")]
-COMMANDS += [("config",), ("config", "list"), ("config", "get"), ("config", "set"), ("config", "unset"), ("config", "path")]
+COMMANDS += [
+    ("config",),
+    ("config", "list"),
+    ("config", "get"),
+    ("config", "set"),
+    ("config", "unset"),
+    ("config", "path"),
+]
 COMMANDS += [("config", "key"), ("config", "key", "set"), ("config", "key", "delete"), ("config", "key", "list")]
 COMMANDS += [("doctor",), ("completion",)]
 COMMANDS += [("outputs",), ("outputs", "list"), ("outputs", "show"), ("outputs", "grep")]
@@ -85,6 +93,7 @@ def test_the_list_of_commands_is_the_commands(capsys: pytest.CaptureFixture[str]
 
 HEAVY = ("pydantic", "rich", "asyncio", "httpx2", "platformdirs", "sqlite3", "ssl", "logging", "subprocess")
 STARTS = [["--help"], ["tools", "list"], ["tools", "list", "--json"], ["--version"], ["call", "--help"]]
+STARTS += [["runs", "--help"], ["runs", "export", "--help"], ["stats", "--help"]]
 STARTS += [["code", "--help"], ["changes", "--help"], ["undo", "--help"], ["redo", "--help"], ["trust", "--help"]]
 STARTS += [["config", "--help"], ["config", "set", "--help"], ["doctor", "--help"], ["completion", "--help"]]
 

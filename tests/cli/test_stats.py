@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from tests.cli.runlog import RunLog, looking
+from tests.journal.test_statistics import ended
 
 from toolroll import Approve, Reject
 from toolroll.cli.figures import MAX_TOOLS, Figures, fields_of
@@ -228,3 +229,16 @@ def test_D5_runs_that_called_nothing_have_no_table_of_tools() -> None:
     assert list(Figures(Statistics(runs=1), columns=80, blocks=True).everything()) == [
         "1 run, 0 steps, 0 calls, 0 tokens, $0.00"
     ]
+
+
+def test_D5_tools_are_listed_by_use(log: RunLog) -> None:
+    tools = ["list_files", "read_file", "write_todos"]
+    before = [tool["name"] for tool in log.json("tools", "list", "--by-use")[1]["tools"]]
+    assert before == [tool["name"] for tool in log.json("tools", "list")[1]["tools"]]
+    records = [ended(name) for place, name in enumerate(tools) for _ in range(place + 1)]
+    log.write("one", RunBegan(model="m", system="", tools={}), *records)
+    after = [tool["name"] for tool in log.json("tools", "list", "--by-use")[1]["tools"]]
+    assert (after[0], sorted(after)) == ("write_todos", sorted(before))
+    assert after.index("read_file") + 1 == after.index("list_files")
+    text = log.call("tools", "list", "--by-use")[1]
+    assert text.index("write_todos") < text.index("read_file") < text.index("list_files")

@@ -29,9 +29,10 @@ def tools() -> None:
 
 @tools.command("list", short_help="List the tools with their effect.")
 @source_options
+@click.option("--by-use", is_flag=True, help="Those first that you use and approve most.")
 @output_options
 @click.pass_obj
-def list_tools(session: Session, packs: tuple[str, ...], sources: tuple[str, ...]) -> int:
+def list_tools(session: Session, packs: tuple[str, ...], sources: tuple[str, ...], *, by_use: bool) -> int:
     """List the tools with their effect and the first sentence about them.
 
     \b
@@ -39,7 +40,7 @@ def list_tools(session: Session, packs: tuple[str, ...], sources: tuple[str, ...
       toolroll tools list
       toolroll tools list --from my_tools.py --json
     """
-    groups = _listed(packs, sources)
+    groups = _by_use(_listed(packs, sources)) if by_use else _listed(packs, sources)
     if session.json:
         lines = [line | {"from": origin} for origin, _, found in groups for line in found]
         session.write_json({"tools": lines})
@@ -58,6 +59,20 @@ def _listed(packs: tuple[str, ...], sources: tuple[str, ...]) -> list[Group]:
         (pack.name, pack.summary, [_line(one.name, one.effect, one.summary) for one in pack.tools]) for pack in chosen
     ]
     return [*groups, *map(_from_source, sources)]
+
+
+def _by_use(groups: list[Group]) -> list[Group]:
+    """Favourites first, also among the groups; what was never used stays in its order behind them."""
+    from toolroll.cli.recorded import reading  # noqa: PLC0415 - as below
+    from toolroll.journal.statistics import favourites  # noqa: PLC0415 - as below
+
+    places = {name: place for place, name in enumerate(favourites(reading(lambda journal: journal.statistics())))}
+
+    def place(line: Line) -> int:
+        return places.get(line["name"], len(places))
+
+    ordered = [(name, summary, sorted(lines, key=place)) for name, summary, lines in groups]
+    return sorted(ordered, key=lambda group: min(map(place, group[2]), default=len(places)))
 
 
 def entries_text(entries: "Sequence[Entry]") -> str:
