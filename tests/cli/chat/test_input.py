@@ -142,6 +142,7 @@ def test_S1_in_plain_lines_are_read_as_the_terminal_gives_them(home: Path) -> No
         screen.shows("READ '\\u0442\\u0440\\u0438'")
         screen.waits()
         screen.send(CTRL_C)
+        screen.shows("^C", times=2)
         screen.waits()
         screen.send(CTRL_C)
         assert screen.end()[0] == 0

@@ -16,7 +16,7 @@ from toolroll.cli.chat.mentions import Outgoing, names, with_files
 from toolroll.cli.chat.past import Past
 from toolroll.cli.chat.stopping import Stopping
 from toolroll.cli.chat.suggesting import Names, Suggesting
-from toolroll.cli.chat.words import Command, Unknown, parse_command, without_escapes
+from toolroll.cli.chat.words import Unknown, parse_command, without_escapes
 from toolroll.cli.making import open_journal
 from toolroll.cli.session import DONE, Session
 from toolroll.cli.telling import Teller, teller_for
@@ -88,17 +88,16 @@ class Chat:
 
     async def _take(self, text: str) -> bool:
         """Whether the chat goes on after this."""
-        match parse_command(text, self._commands.known):
-            case None:
-                if text.strip():
-                    await self._told(self._send(text))
-            case Unknown(name=name, nearest=nearest):
-                meant = f"Did you mean /{nearest}?" if nearest else "See /help."
-                self._session.fail("usage", f"There is no command /{name}. {meant}")
-            case Command(name="exit"):
-                return False
-            case Command(name=name, rest=rest):
-                await self._told(self._commands.do(name, rest))
+        parsed = parse_command(text, self._commands.known)
+        if isinstance(parsed, Unknown):
+            meant = f"Did you mean /{parsed.nearest}?" if parsed.nearest else "See /help."
+            self._session.fail("usage", f"There is no command /{parsed.name}. {meant}")
+        elif parsed is not None and parsed.name == "exit":
+            return False
+        elif parsed is not None:
+            await self._told(self._commands.do(parsed.name, parsed.rest))
+        elif text.strip():
+            await self._told(self._send(text))
         return True
 
     async def _told(self, work: Awaitable[None]) -> None:
@@ -136,7 +135,7 @@ class Chat:
             self._tell_failure(teller, error)
             return None
         except (asyncio.CancelledError, KeyboardInterrupt):
-            await self._stopping.settled()
+            self._stopping.settle()
             teller.close()
             self._tell_end(teller)
             return None

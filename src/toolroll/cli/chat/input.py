@@ -1,14 +1,14 @@
 """Messages from the keyboard: with a line editor at a terminal, line by line where everything shall be plain."""
 
 import os
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, Protocol
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 import click
 
 from toolroll.cli.chat.words import MAX_MESSAGE_CHARACTERS, TOO_LONG, made_safe
 from toolroll.cli.terminal import Terminal, interruptible, open_terminal
-from toolroll.errors import UsageError
+from toolroll.errors import ToolrollError, UsageError
 from toolroll.safe.text import terminal_safe
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from toolroll.cli.chat.past import Past
     from toolroll.cli.chat.suggesting import Suggesting
     from toolroll.cli.session import Session
+
+T = TypeVar("T")
 
 MORE: Final = "\\"
 """At the end of a line: the message goes on in the next one."""
@@ -83,13 +85,31 @@ class _Edited:
 
     async def read(self, prompt: str) -> str | None:
         if self._session is None:
-            from toolroll.cli.chat.toolkit import editor  # noqa: PLC0415 - 0.4 s: only for who chats
-
-            self._session = editor(past=self._past, suggesting=self._suggesting, warn=_warn)
+            self._session = self._opened()
         try:
-            return await self._session.prompt_async(prompt, handle_sigint=False)
+            text = await self._session.prompt_async(prompt, handle_sigint=False)
         except EOFError:
             return None
+        self._tried(lambda past: past.add(text), None)
+        return text
+
+    def _opened(self) -> "PromptSession[str]":
+        from toolroll.cli.chat.toolkit import editor  # noqa: PLC0415 - 0.4 s: only for who chats
+
+        nothing: list[str] = []
+        texts = self._tried(lambda past: past.texts(), nothing)
+        return editor(texts=texts, suggesting=self._suggesting, warn=_warn)
+
+    def _tried(self, work: "Callable[[Past], T]", otherwise: T) -> T:
+        """What is done with what is kept for the arrow keys; where it cannot be, that is told once."""
+        if self._past is None:
+            return otherwise
+        try:
+            return work(self._past)
+        except ToolrollError as error:
+            self._past = None
+            _warn(f"What you write is not kept for the arrow keys: {error.message}")
+            return otherwise
 
 
 class _Plain:

@@ -54,7 +54,7 @@ class Stopping:
         finally:
             self._task = None
 
-    async def settled(self) -> None:
+    def settle(self) -> None:
         """Take a cancellation as done: the task that was cancelled is the chat's own, and goes on."""
         import asyncio  # noqa: PLC0415 - as above
 

@@ -2,17 +2,16 @@
 
 import os
 import sys
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Final
 
 from prompt_toolkit.application import get_app, run_in_terminal
-from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion, ThreadedCompleter
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.document import Document
 from prompt_toolkit.filters import Condition
-from prompt_toolkit.history import History
+from prompt_toolkit.history import InMemoryHistory
 from prompt_toolkit.input.defaults import create_input
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
@@ -24,7 +23,6 @@ from toolroll.cli.chat.words import MAX_MESSAGE_CHARACTERS, TOO_LONG, made_safe
 from toolroll.errors import ToolrollError
 
 if TYPE_CHECKING:
-    from toolroll.cli.chat.past import Past
     from toolroll.cli.chat.suggesting import Suggesting, Suggestion
 
 CONTINUED: Final = "· "
@@ -33,17 +31,21 @@ MENU_ROWS: Final = 6
 
 
 def editor(
-    *, past: "Past | None", suggesting: "Suggesting | None", warn: Callable[[str], None]
+    *, texts: Sequence[str], suggesting: "Suggesting | None", warn: Callable[[str], None]
 ) -> "PromptSession[str]":
-    """What reads one message after the other from the terminal, and shows it on stderr."""
+    """What reads one message after the other from the terminal, and shows it on stderr.
+
+    `texts` are what the arrow keys bring back, the oldest first; `warn` shows a line above the message.
+    """
     return PromptSession(
         input=create_input(sys.stdin),
         output=_output(),
         multiline=True,
         prompt_continuation=CONTINUED,
         key_bindings=_Keys(warn).bindings,
-        history=None if past is None else _History(past, warn),
-        completer=None if suggesting is None else _Completer(suggesting),
+        history=InMemoryHistory(texts),
+        # In a thread: a key never waits for a suggestion.
+        completer=None if suggesting is None else ThreadedCompleter(SuggestionCompleter(suggesting)),
         complete_style=CompleteStyle.COLUMN,
         complete_while_typing=suggesting is not None,
         reserve_space_for_menu=MENU_ROWS if suggesting is not None else 0,
@@ -67,60 +69,18 @@ def _size() -> Size:
     return Size(rows=rows, columns=columns)
 
 
-class _History(History):
-    """What was written before; what cannot be kept is told once, and the chat goes on."""
-
-    def __init__(self, past: "Past", warn: Callable[[str], None]) -> None:
-        super().__init__()
-        self._past: Past | None = past
-        self._warn = warn
-
-    def load_history_strings(self) -> Iterable[str]:
-        """The newest first."""
-        found: list[str] = []
-        with self._told():
-            found = [] if self._past is None else self._past.texts()
-        return reversed(found)
-
-    def store_string(self, string: str) -> None:
-        """Keep one more."""
-        with self._told():
-            if self._past is not None:
-                self._past.add(string)
-
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        try:
-            yield
-        except ToolrollError as error:
-            self._past = None
-            self._warn(f"What you write is not kept for the arrow keys: {error.message}")
-
-
-class _Completer(Completer):
-    """Suggestions, looked up beside the event loop: a key never waits for them."""
+class SuggestionCompleter(Completer):
+    """Suggestions; where a folder cannot be listed there are none."""
 
     def __init__(self, suggesting: "Suggesting") -> None:
         self._suggesting = suggesting
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:  # noqa: ARG002 - its shape
         """What may be meant."""
-        return map(_completion, self._suggesting.suggest(document.text_before_cursor))
-
-    async def get_completions_async(
-        self,
-        document: Document,
-        complete_event: CompleteEvent,  # noqa: ARG002 - its shape
-    ) -> AsyncGenerator[Completion, None]:
-        """The same from a thread."""
-        import asyncio  # noqa: PLC0415 - who waits for this has loaded it
-
         try:
-            found = await asyncio.to_thread(self._suggesting.suggest, document.text_before_cursor)
-        except ToolrollError:  # a folder that cannot be listed has nothing to suggest
-            return
-        for one in found:
-            yield _completion(one)
+            return [_completion(one) for one in self._suggesting.suggest(document.text_before_cursor)]
+        except ToolrollError:
+            return []
 
 
 def _completion(one: "Suggestion") -> Completion:

@@ -1,0 +1,78 @@
+"""Chats about ideas: the first message is explored, the others are questions about it."""
+
+import json
+from pathlib import Path
+
+from tests.cli.chat.screen import CTRL_C, CTRL_D, chat
+from tests.cli.project import Project
+from tests.models.script import Fault, Turn
+from tests.models.server import KEY, ModelServer
+
+IDEA = "Сонячні дахи в селі"
+DOCUMENT = "# Дахи\n\nСонце світить."
+
+
+def documents(project: Project) -> list[Path]:
+    """What was written."""
+    return sorted((project.root / "ideas").glob("*/research.md"))
+
+
+def test_S1_an_idea_is_explored_and_then_asked_about(project: Project, tmp_path: Path) -> None:
+    listing = {"calls": [{"name": "read_research", "arguments": {"path": "x.md"}}]}
+    script = project.script(DOCUMENT, "Бо світить сонце.", listing, "Невідомо.")
+    with chat(project, "explore", "--model", script, rows=50) as screen:
+        screen.shows("Write the idea to explore.")
+        screen.say("/undo", "There is no command /undo.")
+        screen.say("/tools", "read_research")
+        screen.say(IDEA, "· written: 1 step", "research.md")
+        screen.say("Чому саме дахи?", "Бо світить сонце.")
+        screen.say("А скільки?", "Невідомо.")
+        screen.say("/context", "of 128,000 tokens")
+        screen.say(f"/new {IDEA}", "A new chat begins.", "This idea was explored before; nothing was done.")
+        screen.say("Ще питання", "Бо світить сонце.")
+        screen.say("/model nobody", "Error: Unknown model 'nobody'")
+        screen.say(f"/model {script}", "model: scripted:")
+        screen.say(f"/new {'x' * 6_000}", "Error: The idea has more than")
+        screen.say("/exit")
+        assert screen.end()[0] == 0
+    [document] = documents(project)
+    assert document.read_text().startswith(DOCUMENT)
+    listed = json.loads(project.call("runs", "list", "--json").stdout)["runs"][::-1]
+    assert [one["state"] for one in listed] == ["answer"] * 4
+    shown = json.loads(project.call("runs", "show", listed[1]["run_id"], "--json").stdout)["records"]
+    assert shown[0]["settings"]["chat"] == listed[0]["run_id"]
+    assert "You have explored an idea" in shown[0]["system"]
+    assert DOCUMENT in [
+        one["message"]["blocks"][0]["text"] for one in shown if one.get("kind") == "said" and "blocks" in one["message"]
+    ]
+
+
+def test_S1_an_exploration_that_fails_or_is_stopped_can_be_gone_on_with(project: Project) -> None:
+    turns = [Turn(fault=Fault(status=400, kind="invalid_request_error", message="odd")), Turn(fault=Fault(stall=True))]
+    with ModelServer(turns, lenient=True) as server:
+        env = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": server.url}
+        with chat(project, "explore", "--model", "sonnet", env=env, rows=40) as screen:
+            screen.say(IDEA, "toolroll runs resume", "odd", "Arrow-up brings your message back.")
+            screen.say("Інша думка")
+            screen.waits_until(lambda: len(server.requests) == 2, "the request")
+            screen.send(CTRL_C)
+            screen.shows("Interrupted.")
+            screen.shows("toolroll runs resume", times=2)
+            screen.waits()
+            screen.send(CTRL_D)
+            assert screen.end()[0] == 0
+    assert documents(project) == []
+
+
+def test_S1_at_a_limit_a_question_is_gone_on_with(project: Project) -> None:
+    calls = [{"calls": [{"name": "read_research", "arguments": {"path": f"{name}.md"}}]} for name in "abcde"]
+    script = project.script(DOCUMENT, *calls, "Досить.", "Ось відповідь.")
+    with chat(project, "explore", "--model", script, rows=50) as screen:
+        screen.say(IDEA, "research.md")
+        screen.say("Скільки?", "Досить.")
+        screen.asks("Go on? [y/n]")
+        screen.send(b"y\r")
+        screen.shows("Ось відповідь.")
+        screen.waits()
+        screen.send(CTRL_D)
+        assert screen.end()[0] == 0

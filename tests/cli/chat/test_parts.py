@@ -1,0 +1,144 @@
+"""What a chat is made of, without a terminal: stopping, exporting, conversations, and who may chat."""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from toolroll.agent.agent import Agent
+from toolroll.cli.chat.exporting import export, markdown
+from toolroll.cli.chat.input import check_terminal
+from toolroll.cli.chat.mentions import Attached, Outgoing
+from toolroll.cli.chat.stopping import Stopping
+from toolroll.cli.chat.suggesting import Names, Suggesting
+from toolroll.cli.chat.talk import About, Conversation
+from toolroll.cli.session import Session
+from toolroll.errors import FileExists, ModelError, RequestRefused, UsageError
+from toolroll.kernel.conversation import AssistantMessage, CallBlock, Origin, TextBlock, ToolResults, UserMessage
+from toolroll.kernel.messages import ImagePart, TextPart, ToolCall, ToolMessage
+from toolroll.models.scripted import ScriptedModel
+from toolroll.workspace.workspace import Workspace
+
+ORIGIN = Origin(wire="chat", model="scripted")
+KEY = "sk-ant-api03-" + "Ab3dEf6hIj9kLm2n" * 6
+MESSAGES = (
+    UserMessage.of((TextPart(text="Look\x1b[2J"), ImagePart(data=b"x", media_type="image/png"))),
+    AssistantMessage(
+        blocks=(
+            TextBlock(text="I look."),
+            CallBlock(call=ToolCall(id="1", name="read_file", arguments='{"path":"a"}')),
+        ),
+        origin=ORIGIN,
+    ),
+    ToolResults(results=(ToolMessage(call_id="1", name="read_file", content="no", is_error=True),)),
+    AssistantMessage(blocks=(TextBlock(text=f"The key is {KEY}."),), origin=ORIGIN),
+)
+MARKDOWN = """\
+# Chat
+
+## You
+
+Look‹U+001B›[2J[image]
+
+## Answer
+
+I look.
+
+- `read_file` {"path":"a"}
+
+- result of `read_file`: failed
+
+## Answer
+
+The key is KEY.
+"""
+
+
+def about(conversation: Conversation) -> About:
+    """A chat that stands at this."""
+    return About(name="code", model="scripted", tools=(), conversation=conversation)
+
+
+def test_S1_a_chat_is_written_with_nothing_that_a_terminal_obeys() -> None:
+    assert markdown(MESSAGES, title="Chat").replace(KEY, "KEY") == MARKDOWN
+
+
+def test_S1_a_chat_is_written_once_and_without_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    conversation = Conversation()
+    with pytest.raises(UsageError, match="Nothing was said yet"):
+        export(about(conversation), "")
+    conversation.begin(MESSAGES, ["0123456789abcdef"], frozenset())
+    path = export(about(conversation), "")
+    assert (path.name, KEY in path.read_text(), path.stat().st_mode & 0o777) == ("chat-01234567.md", False, 0o600)
+    with pytest.raises(FileExists):
+        export(about(conversation), "chat-01234567.md")
+
+
+async def test_S1_the_conversation_goes_on_from_what_is_complete() -> None:
+    conversation = Conversation()
+    states: list[Any] = []
+    refused = RequestRefused("no")
+    model = ScriptedModel([refused, "One.", "Two."])
+    setup = Agent(model=model).setup
+    with pytest.raises(ModelError):
+        await conversation.say(setup, Outgoing(text="first"), lambda _event: None, states.append)
+    assert (conversation.messages, len(conversation.run_ids)) == ((), 1)
+    folder = Attached(path="src", text="src/")
+    file = Attached(path="a.py", text="1\tx", hash="h", lines=1, seen=((0, 1),))
+    await conversation.say(setup, Outgoing(text="second", files=(folder, file)), lambda _event: None, states.append)
+    await conversation.say(setup, Outgoing(text="third"), lambda _event: None, states.append)
+    assert [len(messages) for messages in model.requests] == [1, 1, 3]
+    kept = states[-1].run
+    assert (kept.state["code.seen:a.py"]["hash"], kept.brought) == ("h", {"private"})
+    assert {state.setup.settings["chat"] for state in states} == {conversation.run_ids[0]}
+
+
+async def test_S1_the_first_ctrl_c_lets_running_calls_finish_and_the_second_does_not() -> None:
+    stopping, state = Stopping(), SimpleNamespace(started={"call": 0.0}, stop_requested=False, result=None)
+    loop, later = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_signal_handler(signal.SIGUSR1, later.set)
+
+    async def answer() -> None:
+        with stopping.answering():
+            stopping.note(state)  # type: ignore[arg-type]
+            os.kill(os.getpid(), signal.SIGINT)
+            while not state.stop_requested:
+                await asyncio.sleep(0)
+            os.kill(os.getpid(), signal.SIGINT)
+            await loop.create_future()
+
+    with stopping.listening():
+        os.kill(os.getpid(), signal.SIGINT)  # nothing is being answered, so nothing happens
+        os.kill(os.getpid(), signal.SIGUSR1)
+        await later.wait()
+        with pytest.raises(asyncio.CancelledError):
+            await answer()
+        stopping.settle()
+    loop.remove_signal_handler(signal.SIGUSR1)
+    task = asyncio.current_task()
+    assert task is not None
+    assert (task.cancelling(), stopping.result) == (0, None)
+
+
+@pytest.mark.parametrize(("session", "told"), [(Session(), "no terminal to chat at"), (Session(json=True), "--json")])
+def test_S1_XA8_nobody_chats_without_a_terminal(session: Session, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI", "1")
+    with pytest.raises(UsageError, match=told):
+        check_terminal(session, what="PROMPT")
+
+
+def test_S1_where_a_folder_is_gone_nothing_is_suggested(tmp_path: Path) -> None:
+    from prompt_toolkit.completion import CompleteEvent
+    from prompt_toolkit.document import Document
+
+    from toolroll.cli.chat.toolkit import SuggestionCompleter
+
+    workspace = Workspace(tmp_path, state=tmp_path.parent / "state")
+    workspace.close()
+    completer = SuggestionCompleter(Suggesting(commands={}, names=Names(workspace=workspace)))
+    assert list(completer.get_completions(Document("@a"), CompleteEvent())) == []
