@@ -4,12 +4,13 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.packs.writing.profile_samples import NOW, draft, put
+from tests.packs.writing.profile_samples import NOW, draft, fields, put
 from tests.packs.writing.test_profile import old_fields
 from tests.safe.faults import ERRORS, SOURCE, Call, FaultLoop, Outcome
 
@@ -163,7 +164,9 @@ def spread(calls: list[Call]) -> list[Call]:
     return calls if FULL else [*calls[:: max(1, len(calls) // SOME)], calls[-1]]
 
 
-def jobs_of(loop: StoreLoop, folder: Path, actions: tuple[str, ...]) -> list[tuple[Call, str, Path, Outcome]]:
+def jobs_of(
+    loop: StoreLoop, folder: Path, actions: tuple[str, ...], lay_out: Callable[[Path], Path] = lay_out
+) -> list[tuple[Call, str, Path, Outcome]]:
     """Every call that changes something, with every action, two at a time, each in a folder of its own."""
     (folder / "cache").mkdir()
     lay_out(folder / "warm-up")
@@ -202,3 +205,40 @@ def test_XJ2_failing_at_any_system_call(tmp_path: Path, operation: str) -> None:
         assert changed or outcome.end != "done", (call, action, outcome)
         ends.add(outcome.end)
     assert "file_system" in ends
+
+
+GIVING_WAY = {
+    "replace": "from toolroll.packs.writing.stored import read_whole; profiles.put(read_whole(NEW), replace=True)",
+    "delete": 'profiles.delete("old")',
+}
+
+
+@pytest.mark.strace
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("operation", GIVING_WAY)
+def test_XJ2_XE6_killed_while_a_profile_gives_way_to_another_or_to_none(tmp_path: Path, operation: str) -> None:
+    new = encoded(fields(profile_name="old", version=7))
+    old = encoded(fields(profile_name="old"))
+
+    def lay_out_old(place: Path) -> Path:
+        put(lay_out(place), old, "old")
+        return place
+
+    def left(place: Path) -> bytes | None:
+        path = place / "profiles" / "old.json"
+        return path.read_bytes() if path.exists() else None
+
+    done = new if operation == "replace" else None
+    loop = StoreLoop(operation=GIVING_WAY[operation].replace("NEW", repr(new)), cache=tmp_path / "cache")
+    ends = set()
+    for call, _, place, outcome in jobs_of(loop, tmp_path, ("signal=KILL",), lay_out_old):
+        assert outcome.end == "killed", call
+        assert left(place) in (old, done), call
+        kept = [path.read_bytes() for path in (place / "profiles").glob("backups/old-*.json")]
+        assert kept in ([], [old])
+        assert kept or left(place) == old, "nothing is replaced before it is kept"
+        ends.add(left(place) == old)
+        ProfileStore(place).update("default", {"voice.tone": "next"}, reason="r", now=NOW)
+        assert not list(place.glob("profiles/**/.toolroll-*"))
+    assert ends == {False, True}, "killed before it had happened, and after"

@@ -16,6 +16,7 @@ from toolroll.errors import (
     ChangeRefused,
     FileExists,
     FileMissing,
+    FileProblem,
     OutsideRoot,
     ProfileFixed,
     ProfileMissing,
@@ -210,6 +211,8 @@ class ProfileStore:
         folder = folder or self._folder
         with in_turn(folder, FOLDER), closing(Root(folder)) as root:
             root.sweep_temporary()
+            with suppress(FileProblem):  # there may be no backups yet; who makes one is told what is in the way
+                root.sweep_temporary(_BACKUPS)
             yield root
 
 
