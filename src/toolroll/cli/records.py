@@ -49,6 +49,8 @@ def summary_of(row: RunRow, recording: Recording) -> dict[str, object]:
         "steps": sum(isinstance(record, Answered) for record in records),
         "model": "" if began is None else began.model,
         "parent": row.parent,
+        "forked_from": None if began is None else began.forked_from,
+        "at": None if began is None else began.at,
         "prompt": next((_text(one.message) for one in records if isinstance(one, Said) and one.about is None), ""),
         "is_damaged": recording.is_damaged,
     }
@@ -103,7 +105,8 @@ def report_lines(report: "ReplayReport") -> Iterator[str]:
 def _told(record: Record) -> str:
     match record:
         case RunBegan():
-            return f"{record.model}, tools: {', '.join(record.tools) or 'none'}"
+            fork = f", forked from {record.forked_from} at {record.at}" if record.forked_from else ""
+            return f"{record.model}{fork}, tools: {', '.join(record.tools) or 'none'}"
         case Said():
             return _text(record.message)
         case Answered():
