@@ -1,17 +1,13 @@
 """The SQLite file of the run log: made private from its first byte, with its tables, or refused if it is newer."""
 
-import os
 import sqlite3
 from pathlib import Path
 from types import TracebackType
 from typing import Final
 
 from toolroll.errors import JournalRefused
-from toolroll.safe.files import PRIVATE_FILE_MODE, private_folder
-from toolroll.safe.refusals import refusals
+from toolroll.safe.databases import open_private_database, use_wal
 
-BUSY_TIMEOUT_S: Final = 10.0
-"""How long one process waits for another's write; a write takes well under a millisecond."""
 TABLES_VERSION: Final = 1
 """Raised when the tables change so that an older program could not use them."""
 _DAMAGED: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -46,21 +42,7 @@ create table if not exists contents (
 
 def connect(path: Path) -> sqlite3.Connection:
     """The open file, made where there is none."""
-    private_folder(path.parent)
-    with refusals(str(path)):
-        # SQLite gives its other files the mode of this one, which is therefore never made by it.
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE_FILE_MODE)
-        try:
-            os.fchmod(fd, PRIVATE_FILE_MODE)
-        finally:
-            os.close(fd)
-    db = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
-    try:
-        _prepare(db, path)
-    except BaseException:
-        db.close()
-        raise
-    return db
+    return open_private_database(path, lambda db: _prepare(db, path))
 
 
 def _prepare(db: sqlite3.Connection, path: Path) -> None:
@@ -70,8 +52,7 @@ def _prepare(db: sqlite3.Connection, path: Path) -> None:
             f"The run log '{path}' belongs to a newer version of toolroll (tables {version}, this one knows up to "
             f"{TABLES_VERSION}). Update toolroll to use it."
         )
-    db.execute("pragma journal_mode = wal")
-    db.execute("pragma synchronous = normal")
+    use_wal(db, "normal")
     if version < TABLES_VERSION:
         db.executescript(f"begin immediate; {_TABLES} pragma user_version = {TABLES_VERSION}; commit;")
 

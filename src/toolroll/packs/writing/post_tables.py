@@ -1,14 +1,12 @@
 """The SQLite file of the index of posts: private, with its tables, and nothing in it that the files do not have."""
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from toolroll.safe.files import PRIVATE_FILE_MODE, private_folder
-from toolroll.safe.refusals import refusals
-from toolroll.workspace.symbols.opening import BUSY_S, Damaged, remove, told
+from toolroll.safe.databases import open_private_database, use_wal
+from toolroll.workspace.symbols.opening import Damaged, remove, told
 
 if TYPE_CHECKING:
     import sqlite3
@@ -85,20 +83,17 @@ def drop_rows(db: "sqlite3.Connection", files: Iterable[str]) -> None:
 
 def connect(path: Path) -> "sqlite3.Connection":
     """The open index, with tables in it; `Damaged` where it is no index, or one of another version."""
-    import sqlite3  # noqa: PLC0415 - four interpreter starts, only where posts are searched
-
-    private_folder(path.parent)
-    with refusals(str(path)):
-        # SQLite gives its other files the mode of this one, which is therefore never made by it.
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE_FILE_MODE))
-    return _prepared(sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False), path)
+    with told(path):
+        return open_private_database(path, _prepare)
 
 
 def connect_memory() -> "sqlite3.Connection":
     """An index that lives as long as its connection."""
-    import sqlite3  # noqa: PLC0415 - as above
+    import sqlite3  # noqa: PLC0415 - four interpreter starts, only where posts are searched
 
-    return _prepared(sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False), Path(":memory:"))
+    db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    _prepare(db)
+    return db
 
 
 @contextmanager
@@ -114,20 +109,8 @@ def transaction(db: "sqlite3.Connection") -> Iterator[None]:
     db.execute("commit")
 
 
-def _prepared(db: "sqlite3.Connection", path: Path) -> "sqlite3.Connection":
-    try:
-        with told(path):
-            _prepare(db)
-    except BaseException:
-        db.close()
-        raise
-    return db
-
-
 def _prepare(db: "sqlite3.Connection") -> None:
-    db.execute("pragma journal_mode = wal")
-    # A power cut may cost the last batches: the next look at the files finds what is missing.
-    db.execute("pragma synchronous = off")
+    use_wal(db, "off")  # a power cut may cost the last batches: the next look at the files finds what is missing
     [version] = db.execute("pragma user_version").fetchone()
     if version == VERSION:
         return

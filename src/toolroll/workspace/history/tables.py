@@ -4,7 +4,6 @@ A content is stored once, compressed, under its hash. `synchronous=FULL` because
 that it speaks of are: also after a power cut.
 """
 
-import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,12 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from toolroll.errors import JournalRefused
-from toolroll.safe.files import PRIVATE_FILE_MODE, private_folder
-from toolroll.safe.refusals import refusals
+from toolroll.safe.databases import open_private_database, use_wal
 from toolroll.workspace.history.records import Entry, Record
 
-BUSY_TIMEOUT_S: Final = 10.0
-"""How long one process waits for another's write, which takes a few milliseconds."""
 TABLES_VERSION: Final = 1
 """Raised when the tables change so that an older program could not use them."""
 _DAMAGED: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -70,18 +66,7 @@ _RECORD_COLUMNS: Final = "id, at, run_id, description, kind, state"
 
 def connect(path: Path) -> sqlite3.Connection:
     """The open file, made where there is none."""
-    private_folder(path.parent)
-    with refusals(str(path)):
-        # SQLite gives its other files the mode of this one, which is therefore never made by it.
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE_FILE_MODE)
-        os.close(fd)
-    db = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
-    try:
-        _prepare(db, path)
-    except BaseException:
-        db.close()
-        raise
-    return db
+    return open_private_database(path, lambda db: _prepare(db, path))
 
 
 def _prepare(db: sqlite3.Connection, path: Path) -> None:
@@ -93,8 +78,7 @@ def _prepare(db: sqlite3.Connection, path: Path) -> None:
         )
     if version < TABLES_VERSION:
         db.execute("pragma auto_vacuum = incremental")
-    db.execute("pragma journal_mode = wal")
-    db.execute("pragma synchronous = full")
+    use_wal(db, "full")
     if version < TABLES_VERSION:
         db.executescript(f"begin immediate; {_TABLES} pragma user_version = {TABLES_VERSION}; commit;")
 

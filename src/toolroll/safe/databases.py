@@ -1,0 +1,51 @@
+"""A SQLite file that is private from its first byte: one opener for the run log, the history and the indexes."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+
+from toolroll.safe.files import PRIVATE_FILE_MODE, private_folder
+from toolroll.safe.refusals import refusals
+
+if TYPE_CHECKING:
+    import sqlite3
+
+BUSY_S: Final = 10.0
+"""How long one process waits for another's write, which takes from a millisecond to some hundredths of a second."""
+
+_FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def open_private_database(path: Path, prepare: "Callable[[sqlite3.Connection], None]") -> "sqlite3.Connection":
+    """The open file, made where there is none, in a private folder and readable by its owner alone.
+
+    `prepare` looks at the version, makes the tables and calls `use_wal`; what it raises closes the file. A link in the
+    place of the file is refused, as it may lead to a database of somebody else's.
+    """
+    import sqlite3  # noqa: PLC0415 - four interpreter starts, only where there is a database
+
+    private_folder(path.parent)
+    with refusals(str(path)):
+        # SQLite gives its other files the mode of this one, which is therefore never made by it.
+        fd = os.open(path, _FLAGS, PRIVATE_FILE_MODE)
+        try:
+            os.fchmod(fd, PRIVATE_FILE_MODE)  # one that was there may have been made under another umask
+        finally:
+            os.close(fd)
+    db = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
+    try:
+        prepare(db)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def use_wal(db: "sqlite3.Connection", synchronous: Literal["off", "normal", "full"]) -> None:
+    """Readers and one writer do not wait for each other; `synchronous` says what a power cut may cost.
+
+    Nothing with "full", the last commits with "normal", and with "off" perhaps the file: for what can be made anew.
+    """
+    db.execute("pragma journal_mode = wal")
+    db.execute(f"pragma synchronous = {synchronous}")
