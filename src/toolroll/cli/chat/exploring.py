@@ -18,6 +18,7 @@ from toolroll.cli.chat.talk import About, Conversation, Note
 from toolroll.cli.exploration import Asked, add_leave, open_source, tell_explored, with_model
 from toolroll.cli.exploring import PlainListener
 from toolroll.cli.making import absolute_script, named_model
+from toolroll.home.keys import with_keys
 from toolroll.kernel.conversation import AssistantMessage, Message, TextBlock, UserMessage
 from toolroll.kernel.labels import Labels
 from toolroll.kernel.tool import Tool
@@ -130,7 +131,7 @@ class ExploreTalk:
             "source": self._source,
             "collect_tool_stats": self._asked.stats,
             "journal": self._journal,
-            "environment": os.environ,
+            "environment": with_keys(os.environ),
         }
         add_leave(options)
         return options

@@ -51,10 +51,10 @@ def export(session: Session, run_id: str, *, form: Form | None, output: str, for
 
     async def work(journal: "SqliteJournal") -> "Gathered":
         from toolroll.cli.export.gather import gather  # noqa: PLC0415 - brings pydantic: four interpreter starts
-        from toolroll.safe.secrets import secret_values  # noqa: PLC0415 - as above
+        from toolroll.home.keys import known_secrets  # noqa: PLC0415 - as above
 
         found = await find_run(journal, run_id)
-        return await gather(journal, found, secrets=secret_values(os.environ))
+        return await gather(journal, found, secrets=known_secrets(os.environ))
 
     run = reading(work)
     text = _written(session, run, form)

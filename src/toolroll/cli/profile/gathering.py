@@ -10,6 +10,7 @@ from typing import Final
 
 from toolroll.cli.profile.desk import Desk
 from toolroll.errors import FileTooLarge, ServiceFailed, ToolFailure, UsageError
+from toolroll.home.keys import with_keys
 from toolroll.packs.writing.analysis import ENOUGH_POSTS, MAX_CHARACTERS, MAX_POSTS
 from toolroll.packs.writing.front_matter import split_front_matter
 from toolroll.packs.writing.post_file import MAX_POST_BYTES
@@ -103,7 +104,7 @@ def _from_notion(desk: Desk, pages: Sequence[str]) -> list[str]:
     from toolroll.packs.writing.notion.ids import find_id  # noqa: PLC0415 - as above
     from toolroll.packs.writing.notion_tools import TOKEN  # noqa: PLC0415 - as above
 
-    token = os.environ.get(TOKEN, "").strip()
+    token = with_keys(os.environ).get(TOKEN, "").strip()
     if not token:
         raise ToolFailure(desk.words("notion_not_configured", missing=TOKEN), code="notion_not_configured")
     ids = [find_id(page) for page in pages]

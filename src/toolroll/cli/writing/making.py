@@ -5,6 +5,7 @@ from pathlib import Path
 
 from toolroll.agent.agent import Agent
 from toolroll.cli.making import Making, named_model
+from toolroll.home.keys import with_keys
 from toolroll.journal.sqlite import SqliteJournal
 from toolroll.models.model import Model
 from toolroll.models.scripted import ScriptedModel
@@ -24,7 +25,7 @@ def make_writer(making: Making, journal: SqliteJournal, *, connect: bool) -> Age
     place = Place(
         data=data,
         lang="uk" if making.lang == "uk" else "en",
-        environment=os.environ,
+        environment=with_keys(os.environ),
         journal=journal,
         settings=making.settings,
     )
@@ -38,4 +39,4 @@ def connected(model: Model | str) -> Model:
         return model
     from toolroll.models.connect import connect  # noqa: PLC0415 - all wires there are, for who names one of them
 
-    return connect(model, environment=os.environ)
+    return connect(model, environment=with_keys(os.environ))

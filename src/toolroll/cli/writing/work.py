@@ -15,6 +15,7 @@ from toolroll.cli.writing.making import connected
 from toolroll.cli.writing.person import NobodyThere, TerminalPerson, WritingApprover
 from toolroll.cli.writing.telling import JsonLines, PlainListener, outcome_fields
 from toolroll.errors import UsageError
+from toolroll.home.keys import with_keys
 from toolroll.home.settings import read_settings
 from toolroll.journal.sqlite import SqliteJournal
 from toolroll.packs.writing.agent import Place
@@ -25,7 +26,7 @@ from toolroll.packs.writing.names import DEFAULT
 from toolroll.packs.writing.post_file import Platform
 
 _EMPTY: Final = "The request is empty. Say what the post is about: ghostpen 'post about X for LinkedIn'."
-_NO_MODEL: Final = f"{NO_MODEL} 'ghostpen --demo' shows how a post is written, without any."
+_NO_MODEL: Final = f"{NO_MODEL}\n'ghostpen --demo' shows how a post is written, without any."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +85,7 @@ async def _written(desk: Desk, assignment: Assignment, model: str) -> int:
 def _place(desk: Desk, style: Style, model: str, journal: SqliteJournal) -> Place:
     data = desk.data.absolute()
     making = Making.here(model=model, kind="write", root=str(data), profiles=style.profiles, lang=desk.lang)
-    return Place(data=data, lang=desk.lang, environment=os.environ, journal=journal, settings=making.settings)
+    return Place(data=data, lang=desk.lang, environment=with_keys(os.environ), journal=journal, settings=making.settings)
 
 
 def _seat(desk: Desk, place: Place) -> tuple[Person, Place]:
