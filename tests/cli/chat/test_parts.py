@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +19,7 @@ from toolroll.cli.chat.suggesting import Names, Suggesting
 from toolroll.cli.chat.talk import About, Conversation
 from toolroll.cli.session import Session
 from toolroll.errors import FileExists, ModelError, RequestRefused, UsageError
+from toolroll.journal.sqlite import SqliteJournal
 from toolroll.kernel.conversation import AssistantMessage, CallBlock, Origin, TextBlock, ToolResults, UserMessage
 from toolroll.kernel.messages import ImagePart, TextPart, ToolCall, ToolMessage
 from toolroll.models.scripted import ScriptedModel
@@ -67,16 +69,32 @@ def test_S1_a_chat_is_written_with_nothing_that_a_terminal_obeys() -> None:
     assert markdown(MESSAGES, title="Chat").replace(KEY, "KEY") == MARKDOWN
 
 
-def test_S1_a_chat_is_written_once_and_without_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_S1_a_chat_is_written_once_and_without_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     conversation = Conversation()
-    with pytest.raises(UsageError, match="Nothing was said yet"):
-        export(about(conversation), "")
-    conversation.begin(MESSAGES, ["0123456789abcdef"], frozenset())
-    path = export(about(conversation), "")
-    assert (path.name, KEY in path.read_text(), path.stat().st_mode & 0o777) == ("chat-01234567.md", False, 0o600)
-    with pytest.raises(FileExists):
-        export(about(conversation), "chat-01234567.md")
+    with closing(SqliteJournal(tmp_path / "runs.db")) as journal:
+        with pytest.raises(UsageError, match="Nothing was said yet"):
+            await export(about(conversation), "", journal)
+        conversation.begin(MESSAGES, [], frozenset())
+        assert (await export(about(conversation), "talk.html", journal)).read_text().startswith("# toolroll code")
+        conversation.begin(MESSAGES, ["0123456789abcdef"], frozenset())
+        path = await export(about(conversation), "", journal)
+        assert (path.name, KEY in path.read_text(), path.stat().st_mode & 0o777) == ("chat-01234567.md", False, 0o600)
+        with pytest.raises(FileExists):
+            await export(about(conversation), "chat-01234567.md", journal)
+
+
+async def test_S1_a_chat_is_written_as_a_page_with_all_that_was_said(tmp_path: Path) -> None:
+    conversation = Conversation()
+    with closing(SqliteJournal(tmp_path / "runs.db")) as journal:
+        setup = Agent(model=ScriptedModel(["Перша.", "Друга."]), journal=journal).setup
+        for text in ("Раз", "Два"):
+            await conversation.say(setup, Outgoing(text=text), lambda _event: None, lambda _state: None)
+        page = (await export(about(conversation), str(tmp_path / "chat.html"), journal)).read_text()
+        lines = (await export(about(conversation), str(tmp_path / "chat.jsonl"), journal)).read_text().splitlines()
+    assert page.startswith("<!doctype html>")
+    assert all(word in page for word in ("Раз", "Перша.", "Два", "Друга."))
+    assert len([line for line in lines if '"said"' in line]) == 3
 
 
 async def test_S1_the_conversation_goes_on_from_what_is_complete() -> None:

@@ -24,7 +24,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "context": "how full the model's window is, and of what",
     "tools": "the tools it has, and what they may do",
     "policy": "what runs unasked here",
-    "export": "write this chat to FILE",
+    "export": "write this chat to FILE (.md, .html or .jsonl)",
     "new": "begin anew, with TEXT if there is one",
     "exit": "leave (or Ctrl-D)",
 }
@@ -130,7 +130,8 @@ class Commands:
     async def _export(self, rest: str) -> None:
         from toolroll.cli.chat.exporting import export  # noqa: PLC0415 - as above
 
-        self._session.write(f"Written to {export(self._talk.about, rest)}.")
+        written = await export(self._talk.about, rest, self._journal)
+        self._session.write(f"Written to {written}.")
 
     async def _new(self, rest: str) -> None:
         self._talk.forget()

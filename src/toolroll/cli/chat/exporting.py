@@ -1,40 +1,58 @@
 """A chat as Markdown: what was said, what was called, what was answered; with nothing in it that a terminal obeys."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from toolroll.cli.export.command import put
+from toolroll.cli.export.gather import Gathered, gather
+from toolroll.cli.export.lines import json_lines
+from toolroll.cli.export.page import page
 from toolroll.errors import UsageError
 from toolroll.home.keys import known_secrets
 from toolroll.kernel.conversation import AssistantMessage, Message, UserMessage
 from toolroll.kernel.messages import TextPart
-from toolroll.safe.files import create_file
-from toolroll.safe.refusals import refusals
 from toolroll.safe.secrets import redact
 from toolroll.safe.text import one_line, terminal_safe
 
 if TYPE_CHECKING:
     from toolroll.cli.chat.talk import About
+    from toolroll.journal.sqlite import SqliteJournal
 
 MAX_CALL_CHARACTERS: Final = 120
 ID_CHARACTERS: Final = 8
 
 
-def export(about: "About", given: str) -> Path:
-    """Write the chat to a file of that name, or one in the working folder; FileExists where there is one already."""
+async def export(about: "About", given: str, journal: "SqliteJournal") -> Path:
+    """Write the chat to a file of that name, or one in the working folder; FileExists where there is one already.
+
+    A name that ends in .html or .jsonl is for what `toolroll runs export` makes of the last run: it begins with all
+    that was said before. Any other one is for Markdown.
+    """
     chat = about.conversation
     if not chat.messages:
         raise UsageError("Nothing was said yet, so there is nothing to write.")
-    path = Path(given).expanduser() if given else Path(f"chat-{chat.chat_id[:ID_CHARACTERS]}.md")
-    text = redact(markdown(chat.messages, title=f"toolroll {about.name}"), known=known_secrets(os.environ))
-    with refusals(str(path)):
-        folder = os.open(path.absolute().parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        create_file(folder, path.name, text.encode("utf-8", "replace"), path=str(path))
-    finally:
-        os.close(folder)
-    return path.absolute()
+    path = _path(given or f"chat-{chat.chat_id[:ID_CHARACTERS]}.md")
+    form = _FORMS.get(path.suffix.lower())
+    secrets = known_secrets(os.environ)
+    if form is not None and chat.run_ids:
+        text = "".join(form(await gather(journal, chat.run_ids[-1], secrets=secrets)))
+    else:
+        text = redact(markdown(chat.messages, title=f"toolroll {about.name}"), known=secrets)
+    put(path, text.encode("utf-8", "surrogatepass"), force=False)
+    return path
+
+
+def _path(given: str) -> Path:
+    return Path(given).expanduser().absolute()
+
+
+_FORMS: Final[Mapping[str, Callable[[Gathered], Iterator[str]]]] = {
+    ".htm": page,
+    ".html": page,
+    ".jsonl": json_lines,
+}
 
 
 def markdown(messages: Sequence[Message], *, title: str) -> str:

@@ -61,7 +61,7 @@ def export(session: Session, run_id: str, *, form: Form | None, output: str, for
     if output == STDOUT:
         session.write(text)
     else:
-        _put(Path(output), text.encode("utf-8", "surrogatepass"), force=force)
+        put(Path(output), text.encode("utf-8", "surrogatepass"), force=force)
     _tell(session, run, form, output, len(text.encode("utf-8", "surrogatepass")))
     return DONE
 
@@ -90,7 +90,7 @@ def _written(session: Session, run: "Gathered", form: Form) -> str:
         return "".join(shown)
 
 
-def _put(path: Path, data: bytes, *, force: bool) -> None:
+def put(path: Path, data: bytes, *, force: bool) -> None:
     """There whole or not at all, and for its owner alone: it holds what the user's files hold."""
     from toolroll.safe.files import create_file, replace_file  # noqa: PLC0415 - as above
     from toolroll.safe.refusals import refusals  # noqa: PLC0415 - as above
@@ -98,8 +98,8 @@ def _put(path: Path, data: bytes, *, force: bool) -> None:
     with refusals(str(path.parent)):
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        put = replace_file if force else create_file
-        put(folder, path.name, data, path=str(path))
+        written = replace_file if force else create_file
+        written(folder, path.name, data, path=str(path))
     except FileExists:
         raise _taken(path) from None
     finally:
