@@ -85,7 +85,9 @@ async def _written(desk: Desk, assignment: Assignment, model: str) -> int:
 def _place(desk: Desk, style: Style, model: str, journal: SqliteJournal) -> Place:
     data = desk.data.absolute()
     making = Making.here(model=model, kind="write", root=str(data), profiles=style.profiles, lang=desk.lang)
-    return Place(data=data, lang=desk.lang, environment=with_keys(os.environ), journal=journal, settings=making.settings)
+    return Place(
+        data=data, lang=desk.lang, environment=with_keys(os.environ), journal=journal, settings=making.settings
+    )
 
 
 def _seat(desk: Desk, place: Place) -> tuple[Person, Place]:
