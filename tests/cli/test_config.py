@@ -2,8 +2,11 @@
 
 import json
 import os
+import threading
 from dataclasses import fields
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from tests.cli.project import Calling, Project, lines
@@ -145,6 +148,35 @@ def test_S41_keys_go_into_the_keyring_and_nowhere_else(project: Project, tmp_pat
         assert CANARY not in told.stdout + told.stderr
     gone = project.call("config", "key", "delete", name, **env)
     assert (gone.stdout, list(ring.iterdir())) == (f"{name} is no longer in the keyring.\n", [])
+
+
+class _Provider(BaseHTTPRequestHandler):
+    seen: ClassVar[list[str]] = []
+
+    def do_POST(self) -> None:
+        self.seen.append(self.headers["x-api-key"])
+        self.send_response(400)
+        self.end_headers()
+        self.wfile.write(f'{{"error": {{"message": "bad key {CANARY}"}}}}'.encode())
+
+    def log_message(self, *_given: object) -> None:
+        return None
+
+
+def test_S41_D6_a_model_is_asked_with_the_key_of_the_keyring(project: Project, tmp_path: Path) -> None:
+    ring = tmp_path / "ring"
+    ring.mkdir()
+    env = KEYRING | {"TEST_KEYRING": str(ring)}
+    project.call("config", "key", "set", "ANTHROPIC_API_KEY", stdin=CANARY, **env)
+    with HTTPServer(("127.0.0.1", 0), _Provider) as server:
+        thread = threading.Thread(target=server.handle_request)
+        thread.start()
+        env["ANTHROPIC_BASE_URL"] = f"http://127.0.0.1:{server.server_port}"
+        done = project.call("run", "Hi.", "--model", "sonnet", "--debug", **env)
+        thread.join()
+    assert (done.returncode, _Provider.seen) == (1, [CANARY])
+    assert CANARY not in done.stdout + done.stderr
+    assert [path for path in project.home.rglob("*") if path.is_file() and CANARY.encode() in path.read_bytes()] == []
 
 
 def test_S41_a_key_is_asked_for_without_being_shown(project: Project, tmp_path: Path) -> None:
