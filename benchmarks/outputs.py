@@ -165,15 +165,21 @@ async def searching(output: KeptOutput, pattern: str, out: int, rounds: int) -> 
     return [milliseconds(took["ours"]), milliseconds(took["rg"]), *ratios(took["ours"], took["rg"]), shown]
 
 
+def told(row: list[str]) -> list[str]:
+    """The row, which is shown at once: all of them take minutes."""
+    print(" | ".join(row), file=sys.stderr, flush=True)
+    return row
+
+
 async def measure(size: int, rounds: int, folder: Path) -> list[list[str]]:
     source = folder / "source"
     make_file(source, size * MIB)
-    rows = [[f"keep {size:,} MiB (`cp`)", *await storing(source, folder, rounds)]]
+    rows = [told([f"keep {size:,} MiB (`cp`)", *await storing(source, folder, rounds)])]
     output = await kept(source, OutputStore(folder / "outputs", run_id="run"))
     with (folder / "found").open("wb") as out:
         for name, pattern in PATTERNS.items():
             cells = await searching(output, pattern, out.fileno(), rounds)
-            rows.append([f"search {size:,} MiB, {name} (`rg`)", *cells])
+            rows.append(told([f"search {size:,} MiB, {name} (`rg`)", *cells]))
     ends = {"first": partial(paged, output, 0), "last": partial(paged, output, output.meta.line_count - 1_000)}
     took = await compare(ends, rounds * 5)
     rows.append(
