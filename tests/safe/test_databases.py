@@ -49,7 +49,7 @@ def test_XF9_a_file_that_was_there_becomes_private(tmp_path: Path) -> None:
     db.close()
 
 
-def test_XP3_a_link_in_its_place_is_refused(tmp_path: Path) -> None:
+def test_a_link_in_its_place_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     folder.mkdir(mode=0o700)
     theirs = tmp_path / "theirs.db"

@@ -25,7 +25,6 @@ ProfileKey: TypeAlias = Literal[
     "profile_written",
     "profile_kept",
     "sample_written",
-    "profile_exists",
     "bad_profile_name",
     "posts_kept",
     "no_profiles",
@@ -139,12 +138,6 @@ PROFILE_TEXTS: Final[Mapping[ProfileKey, Text]] = {
     "sample_written": Text(
         en="It is a sample: `ghostpen init` makes one of your own posts.",
         uk="Це зразок: `ghostpen init` створить профіль із ваших постів.",
-    ),
-    "profile_exists": Text(
-        en="There is a profile '{name}' already, and nothing was changed. Choose another name, or add --yes to replace "
-        "it; the old one is kept as a backup then.",
-        uk="Профіль «{name}» уже є, нічого не змінено. Виберіть інше ім'я або додайте --yes, щоб замінити його; "
-        "старий тоді залишиться як резервна копія.",
     ),
     "bad_profile_name": Text(
         en="'{name}' cannot be the name of a profile. Use up to {most} small Latin letters, digits, and single dashes "

@@ -1,0 +1,74 @@
+"""Every rule that a profile can break is told in Ukrainian too (W2, W34)."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.packs.writing.profile_samples import fields
+
+from toolroll.errors import ChangeRefused
+from toolroll.packs.writing import profile
+from toolroll.packs.writing.changes import change_fields
+from toolroll.packs.writing.fault_texts import fault_in
+from toolroll.packs.writing.profile import StyleProfile, check_fields
+
+LATIN = re.compile("[A-Za-z]{3,}")
+
+
+def in_ukrainian(problem: str) -> str:
+    told = fault_in(f"path: {problem}", "uk")
+    assert told.startswith("path: ")
+    return told.removeprefix("path: ")
+
+
+@pytest.mark.parametrize("problem", sorted(set(profile._PROBLEMS.values())))
+def test_W2_W34_every_problem_of_a_field_has_words(problem: str) -> None:
+    assert not LATIN.search(in_ukrainian(problem))
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"profile_name": "No!"},
+        {"created_at": "yesterday"},
+        {"language": "de"},
+        {"platforms": {"myspace": fields()["platforms"]["linkedin"]}},
+        {"version": 0, "source": 1, "examples": []},
+    ],
+)
+def test_W2_W34_every_rule_of_a_profile_has_words(broken: dict[str, object]) -> None:
+    faults = check_fields(fields(**broken))
+    assert not isinstance(faults, StyleProfile)
+    for fault in faults:
+        told = in_ukrainian(fault.problem).replace("UTC", "")
+        assert told != fault.problem
+        assert not LATIN.search(re.sub("'[^']*'", "", told))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"version": 1},
+        {"mood": 1},
+        {"voice": fields()["voice"], "voice.tone": "x"},
+        {"voice.tone": fields()["voice"]["tone"]},
+    ],
+)
+def test_W12_W34_every_refusal_of_a_change_has_words(changes: dict[str, object]) -> None:
+    with pytest.raises(ChangeRefused) as refused:
+        change_fields(fields(), changes)
+    for fault in refused.value.faults:
+        assert not LATIN.search(fault_in(fault, "uk").partition(": ")[2])
+
+
+def test_W34_the_whole_profile_and_english() -> None:
+    assert fault_in("the profile: must be a list", "uk") == "профіль: має бути списком"
+    assert fault_in("the profile: must be a list", "en") == "the profile: must be a list"
+    assert fault_in("no place", "uk") == "no place"
+
+
+@given(st.text())
+def test_W34_what_only_a_program_can_say_stays(text: str) -> None:
+    assert fault_in(text, "en") == text
+    assert fault_in(f"path: Invalid JSON {text}", "uk") == f"path: Invalid JSON {text}"
