@@ -39,7 +39,7 @@ def test_S4_a_run_is_deleted_with_its_parts_and_outputs(log: RunLog) -> None:
     code, out, err = log.call("runs", "delete", one[:8], "--yes")
     assert code == 0
     assert out.startswith("Deleted: 1 run with 1 part, ")
-    assert ", 2 outputs (" in out
+    assert ", 3 outputs (" in out
     assert f"{one[:12]}  " in err
     assert HISTORY_STAYS in err
     assert log.ids() == [other]
@@ -64,7 +64,7 @@ def test_XA8_where_nobody_can_be_asked_nothing_is_deleted(log: RunLog) -> None:
     assert log.json("runs", "delete", one)[1]["error"]["code"] == "needs_approval"
 
 
-@pytest.mark.parametrize(("key", "code", "left"), [(b"n\n", 1, 1), (b"y\n", 0, 0)])
+@pytest.mark.parametrize(("key", "code", "left"), [(b"n\n", 1, 1), (b"y\n", 0, 0), (b"\x03", 130, 1)])
 def test_S4_at_a_terminal_somebody_is_asked(key: bytes, code: int, left: int, log: RunLog, tmp_path: Path) -> None:
     one = log.run("Hi.")
     with Pseudo(toolroll("runs", "delete", one), env=environment(log.home), cwd=tmp_path) as terminal:

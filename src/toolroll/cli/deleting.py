@@ -156,14 +156,15 @@ class _Deleting:
     def _not_agreed(self) -> int | None:
         """None once somebody has said yes; else the exit code."""
         from toolroll.cli.approve import confirmed  # noqa: PLC0415 - rich: only when somebody is asked
-        from toolroll.cli.terminal import open_terminal  # noqa: PLC0415 - as above
+        from toolroll.cli.terminal import interruptible, open_terminal  # noqa: PLC0415 - as above
 
         terminal = open_terminal(os.environ)
         if terminal is None:
             self._session.fail("needs_approval", "Nobody could be asked, so nothing was deleted. Add --yes to do it.")
             return NEEDS_APPROVAL
-        if confirmed(terminal, "Delete this for good?"):
-            return None
+        with interruptible():
+            if confirmed(terminal, "Delete this for good?"):
+                return None
         self._session.fail("rejected", "Nothing was deleted.")
         return FAILED
 
@@ -195,10 +196,12 @@ class _Kept:
 
 def _kept(folder: Path, run_ids: Sequence[str]) -> _Kept:
     from toolroll.agent.context.opening import FOLDER  # noqa: PLC0415 - as above
+    from toolroll.outputs.pack import packed_in  # noqa: PLC0415 - as above
     from toolroll.outputs.place import folder_name  # noqa: PLC0415 - as above
 
     folders = [path for path in (folder / FOLDER / folder_name(run_id) for run_id in run_ids) if path.is_dir()]
     outputs = sum(one.is_dir() for path in folders for one in path.iterdir())
+    outputs += sum(1 for path in folders for _ in packed_in(path))
     return _Kept(folders=folders, outputs=outputs, byte_size=sum(map(_size, folders)))
 
 
