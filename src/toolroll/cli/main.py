@@ -35,6 +35,7 @@ _COMMANDS: Final = {
     "changes": LazyCommand(place="toolroll.cli.history:changes", summary="List what was changed in a project."),
     "undo": LazyCommand(place="toolroll.cli.history:undo", summary="Take back a change; later work stays."),
     "redo": LazyCommand(place="toolroll.cli.history:redo", summary="Make a change again that was undone."),
+    "index": LazyCommand(place="toolroll.cli.index:index", summary="Build the index of a project's symbols."),
     "policy": LazyCommand(place="toolroll.cli.policy:policy", summary="See what runs unasked here, and take it back."),
     "trust": LazyCommand(place="toolroll.cli.trust:trust", summary="Say which of a project's own tools may be used."),
     "config": LazyCommand(place="toolroll.cli.config:config", summary="See and change settings; keep keys."),

@@ -195,7 +195,7 @@ def _reason(stderr: str) -> str:
 def _first(matching: dict[str, int], most: int) -> Iterator[tuple[str, int]]:
     """The first files by path that have enough lines together."""
     lines = 0
-    for name in sorted(matching, key=lambda name: name.split("/")):
+    for name in sorted(matching, key=lambda name: name.replace("/", "\0")):  # the order of the parts
         if lines >= most:
             return
         lines += matching[name]

@@ -110,8 +110,11 @@ class Workspace:
             raise
 
     def folder(self, text: str) -> RelativePath | None:
-        """The folder that a text names; None, for an empty text or `.`, is the workspace itself."""
-        return None if text.strip() in {"", "."} else self.path(text)
+        """The folder that a text names, with a `/` at its end or not; None, for nothing or `.`, is the workspace."""
+        name = text.strip()
+        # One at most, and never all there is: `a//` and `/` are refused as they are for files (XP1).
+        plain = name[:-1] if name.endswith("/") and not name.endswith("//") and name != "/" else name
+        return None if plain in {"", "."} else self.path(plain)
 
     def why_denied(self, path: RelativePath, use: Use = "read") -> str | None:
         """Why a path may not be used, as the end of a sentence about it; None where it may."""

@@ -140,9 +140,7 @@ async def test_C11_a_folder_with_kind_size_and_date(coder: Coder, folder: Path) 
     assert (await coder.ok("list_files", path="src", offset=3)).startswith("src/ is empty")
 
 
-@pytest.mark.parametrize(
-    ("path", "meant"), [("src/", "src"), ("./src", "src"), (" ./src/ ", "src"), ("./", "."), ("./src/a.js", "src/a.js")]
-)
+@pytest.mark.parametrize(("path", "meant"), [("./src", "src"), (" ./src/ ", "src"), ("./src/a.js", "src/a.js")])
 async def test_C42_XP1_a_path_as_lists_and_shells_show_it_is_told_as_it_should_be(
     path: str, meant: str, coder: Coder, project: Path
 ) -> None:
@@ -151,6 +149,23 @@ async def test_C42_XP1_a_path_as_lists_and_shells_show_it_is_told_as_it_should_b
         code, message = await coder.refused(name, path=path, **more)
         assert code == "path_validation"
         assert message.endswith(f" Here that is '{meant}'."), name
+
+
+async def test_C11_C12_C13_a_folder_may_end_with_a_slash(coder: Coder, project: Path) -> None:
+    for path in ("src/", "./", " src/services/ "):
+        plain = path.strip().removesuffix("/")
+        for name, more in (
+            ("list_files", {}),
+            ("search_files", {"pattern": "TODO"}),
+            ("find_files", {"pattern": "*.js"}),
+        ):
+            assert await coder.ok(name, path=path, **more) == await coder.ok(name, path=plain, **more)
+
+
+async def test_C2_a_folder_that_is_denied_is_denied_with_a_slash_too(project: Path) -> None:
+    async with coding(project, deny=("src/services",)) as coder:
+        for name, more in (("list_files", {}), ("search_files", {"pattern": "x"}), ("find_files", {"pattern": "*"})):
+            assert (await coder.refused(name, path="src/services/", **more))[0] == "path_validation"
 
 
 async def test_C42_XP1_a_file_is_told_as_it_should_be(coder: Coder, project: Path) -> None:

@@ -34,6 +34,8 @@ def doc_of(text: str, mark: str = "//") -> str | None:
         ("// ----\nfn", "//", None),
         ("int x;\nfn", "//", None),
         ("// One.\nint x; fn", "//", None),
+        ("/** Of the class. */ class D {\nfn", "//", None),
+        ("x = 1; /* Of x. */\nfn", "//", None),
         ("fn", "//", None),
         ("@A\nfn", "//", None),
         ("#include <x>\nfn", "//", None),

@@ -112,7 +112,7 @@ def _spelled(parse: Callable[[str], _Named], path: str) -> _Named:
         return parse(path)
     except PathRefused as error:
         plain = path.strip().removeprefix("./").removesuffix("/") or "."
-        if error.rule not in {"dot", "trailing_slash"} or not _is_accepted(parse, plain):
+        if error.rule not in {"dot", "trailing_slash"} or plain.endswith("/") or not _is_accepted(parse, plain):
             raise
         raise PathRefused(f"{error.message} Here that is '{shown(plain)}'.", path=error.path, rule=error.rule) from None
 

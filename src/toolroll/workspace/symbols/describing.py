@@ -71,7 +71,8 @@ def comment_before(data: bytes, start: int, mark: bytes) -> str | None:
 
 
 def _is_comment(line: bytes, mark: bytes) -> bool:
-    return line.startswith((mark, b"/*")) or line.endswith(_BLOCK_ENDS)
+    """Whether all of a line is comment: what stands beside code belongs to that."""
+    return line.startswith(mark) or (line.endswith(_BLOCK_ENDS) and line.rfind(b"/*") <= 0)
 
 
 def _comment(data: bytes, line_start: int, line_end: int, mark: bytes) -> str | None:

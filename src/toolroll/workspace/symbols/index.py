@@ -57,6 +57,13 @@ class Index:
         """The index of a workspace as it was left; a damaged one, or one of another version, begins anew."""
         return cls(workspace)
 
+    @classmethod
+    def discard(cls, workspace: Workspace) -> None:
+        """Remove all that is known of a workspace; LockTimeout while somebody is building it."""
+        path = workspace.state / _file_name(workspace)
+        with FileLock(path.with_suffix(".lock"), timeout_s=0):
+            remove(path)
+
     def __enter__(self) -> Self:
         return self
 
@@ -115,6 +122,11 @@ class Index:
     def skipped(self) -> dict[str, int]:
         """How many files are not in the index, by reason."""
         return {state: n for state, n in self._with(Store.states).items() if state not in {PARSED, OTHER}}
+
+    def size(self) -> tuple[int, int]:
+        """How many files were parsed, and how many definitions they have."""
+        query = "select (select count(*) from files where state = ?), (select count(*) from symbols)"
+        return cast("tuple[int, int]", self._with(lambda store: store.all(query, (PARSED,)))[0])
 
     # --- Asking ----------------------------------------------------------------------------------------
 

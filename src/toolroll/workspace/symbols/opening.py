@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 BUSY_S: Final = 10.0  # how long one process waits for another's batch, which takes some hundredths of a second
-VERSION: Final = 1
+VERSION: Final = 2
 """Of tables, queries and what is made of them together: raised with each change, as an index of another is not used."""
 
 _TABLES: Final = """
