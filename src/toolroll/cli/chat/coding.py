@@ -61,6 +61,7 @@ class CodeTalk:
             workspace=self._workspace,
             conversation=self._conversation,
             first=FIRST,
+            is_unasked=self._yes,
         )
 
     async def say(self, message: "Outgoing", teller: "Teller", note: Note) -> RunResult[object]:

@@ -88,6 +88,8 @@ class Commands:
     async def _policy(self, rest: str) -> None:
         from toolroll.cli.policy import list_rules  # noqa: PLC0415 - as above
 
+        if self._talk.about.is_unasked:
+            click.echo("This chat was begun with --yes: every change is made without asking. Else:", err=True)
         self._shell(list_rules, rest)
 
     def _shell(self, command: click.Command, rest: str) -> None:

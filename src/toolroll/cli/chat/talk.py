@@ -68,6 +68,8 @@ class About:
     workspace: "Workspace | None" = None
     first: str = "Write what you want."
     """What the person is told at the beginning."""
+    is_unasked: bool = False
+    """Whether every change is made without asking: the person gave their word with `--yes`."""
 
 
 class Conversation:
