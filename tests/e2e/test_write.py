@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.e2e.writing import ASKS, NO, SAVE_ASKS, UPDATE_ASKS, YES, Author, names, post, said, track
+from tests.e2e.writing import ASKS, LEAVES, NO, SAVE_ASKS, UPDATE_ASKS, YES, Author, names, post, said, track
 from tests.models.script import Turn, Use
 from tests.models.server import KEY, ModelServer
 from tests.packs.writing.notion.blocks import block, rich
@@ -168,7 +168,7 @@ def test_W12_W19_W30_pattern_4_the_third_time_an_update_is_proposed_and_made_on_
         profile = author.profile()
         assert (profile["version"], profile["voice"]["formality"]) == (2, words["casual"])
         assert author.feedback() == {"too_formal": 0}, "answered"
-        terminal.press("exit", YES[author.lang] + "/")
+        terminal.press("exit", LEAVES[author.lang])
         terminal.press(YES[author.lang])
         assert terminal.end() == (0, "")
     assert author.posts() == {}
@@ -194,6 +194,7 @@ def test_W30_a_no_to_an_update_changes_nothing_and_is_not_asked_again(author: Au
         terminal.press(words["formal"], "voice.formality", UPDATE_ASKS[author.lang])
         terminal.press(NO[author.lang], ASKS[author.lang])
         terminal.press(words["formal"], ASKS[author.lang])
+        terminal.send(b"\x04", LEAVES[author.lang])
         terminal.send(b"\x04")
         assert terminal.end() == (0, "")
     assert author.profile() == before

@@ -20,6 +20,7 @@ YES: Mapping[Lang, str] = {"en": "y", "uk": "т"}
 NO: Mapping[Lang, str] = {"en": "n", "uk": "н"}
 ASKS: Mapping[Lang, str] = {"en": "What should be different?", "uk": "Що змінити?"}
 SAVE_ASKS: Mapping[Lang, str] = {"en": "Save it? [y/n]", "uk": "Зберегти? [т/н]"}
+LEAVES: Mapping[Lang, str] = {"en": "Leave without saving", "uk": "Вийти, не зберігши"}
 UPDATE_ASKS: Mapping[Lang, str] = {"en": "Update the profile? [y/n]", "uk": "Оновити профіль? [т/н]"}
 
 

@@ -13,7 +13,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from tests.e2e.writing import ASKS, SAVE_ASKS, YES, Author, post, said, track
+from tests.e2e.writing import ASKS, LEAVES, SAVE_ASKS, YES, Author, post, said, track
 from tests.models.script import Turn, Use
 from tests.models.server import ModelServer
 from tests.packs.writing.notion.workspace import DATABASE, PAGE, TOKEN, Fault, Workspace
@@ -133,7 +133,8 @@ def test_W12_W31_W34_a_reference_profile_is_not_updated(author: Author) -> None:
     ):
         terminal.wait_for(ASKS[author.lang])
         terminal.press("hm", told, "ghostpen profile edit", ASKS[author.lang])
-        terminal.send(b"\x04")
+        terminal.send(b"\x04", LEAVES[author.lang])
+        terminal.press(YES[author.lang])
         assert terminal.end()[0] == 0
     assert author.profile("alex") == before
     assert results(server)[-1]["error"] == "reference_profile"
@@ -152,7 +153,8 @@ def test_W12_W34_a_change_that_breaks_a_rule(author: Author) -> None:
         terminal.press(
             "hm", seen(author, "update_style_profile", "Validation failed"), "voice.hooks:", ASKS[author.lang]
         )
-        terminal.send(b"\x04")
+        terminal.send(b"\x04", LEAVES[author.lang])
+        terminal.press(YES[author.lang])
         assert terminal.end()[0] == 0
     assert author.profile() == before
     assert results(server)[-1]["fields"] == ["voice.hooks"], "the model can put it right"
@@ -205,11 +207,12 @@ def test_W17_W34_a_page_without_notion_can_be_pasted(author: Author) -> None:
         assert told in alone.stderr
         with author.at_terminal(server, *command) as terminal:
             terminal.wait_for(told)
-            terminal.wait_for("> ")
+            terminal.wait_for("Enter")
             terminal.press("My own notes on tea.")
             terminal.press("And more.")
             terminal.press(".", ASKS[author.lang])
-            terminal.send(b"\x04")
+            terminal.send(b"\x04", LEAVES[author.lang])
+            terminal.press(YES[author.lang])
             assert terminal.end()[0] == 0
     assert "My own notes on tea.\\nAnd more." in json.dumps(server.requests[0].body["messages"])
 
@@ -221,9 +224,10 @@ def test_W17_W34_a_page_that_is_not_there(author: Author) -> None:
         with author.at_terminal(server, *command, **keys) as terminal:
             terminal.wait_for(seen(author, "read_notion_page", "Page not found"))
             terminal.wait_for("URL")
-            terminal.wait_for("> ")
+            terminal.wait_for("Enter")
             terminal.press("", ASKS[author.lang])
-            terminal.send(b"\x04")
+            terminal.send(b"\x04", LEAVES[author.lang])
+            terminal.press(YES[author.lang])
             assert terminal.end()[0] == 0
 
 
@@ -272,7 +276,8 @@ def test_W19_W34_feedback_that_cannot_be_written_down_is_silent(author: Author, 
     with ModelServer(turns) as server, author.at_terminal(server, *command) as terminal:
         terminal.wait_for(ASKS[author.lang])
         terminal.press("hm", ASKS[author.lang])
-        terminal.send(b"\x04")
+        terminal.send(b"\x04", LEAVES[author.lang])
+        terminal.press(YES[author.lang])
         assert terminal.end()[0] == 0
     assert results(server)[-1]["success"] is False
     assert ("feedback was not written down" in terminal.text) is debug, "logged, where somebody looks at the log"

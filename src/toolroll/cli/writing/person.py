@@ -1,7 +1,7 @@
 """The person for whom a post is written: at a terminal, where they can be asked, or somewhere else, where nobody is."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 from rich.text import Text
@@ -16,6 +16,10 @@ from toolroll.packs.writing.flow import Shown
 from toolroll.packs.writing.messages import Key, Lang, say
 from toolroll.safe.text import terminal_safe
 
+if TYPE_CHECKING:
+    from toolroll.cli.chat.input import LineInput
+
+PROMPT: Final = "> "
 _QUESTIONS: Final[Mapping[str, Key]] = {
     "save_to_file": "ask_save",
     "write_to_notion": "ask_notion",
@@ -26,16 +30,24 @@ _QUESTIONS: Final[Mapping[str, Key]] = {
 class TerminalPerson:
     """Sits at a terminal: sees drafts there, and answers."""
 
-    def __init__(self, terminal: Terminal, lang: Lang) -> None:
+    def __init__(self, terminal: Terminal, lang: Lang, lines: "LineInput | None" = None) -> None:
         self._terminal = terminal
         self._lang = lang
+        self._lines = lines
         self.seen = ""
         """The text of the draft that was shown last."""
 
     async def ask(self, prompt: str) -> str | None:
-        """A line that they type; None when they close the input."""
-        with interruptible():
-            return self._terminal.ask(f"{prompt}\n> " if prompt and not prompt.endswith(" ") else prompt)
+        """What they type; None when they close the input. With a line editor, what is pasted stays one answer."""
+        if prompt.endswith(" "):  # a question that a letter answers
+            with interruptible():
+                return self._terminal.ask(prompt)
+        if self._lines is None:
+            with interruptible():
+                return self._terminal.ask(f"{prompt}\n{PROMPT}" if prompt else "")
+        if prompt:
+            self._terminal.say(prompt, "title")
+        return await self._lines.read(PROMPT)
 
     def say(self, text: str) -> None:
         """Words of the program, and of the model; a text that is there to be copied is not broken into lines."""

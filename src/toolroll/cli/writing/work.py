@@ -94,7 +94,9 @@ def _seat(desk: Desk, place: Place) -> tuple[Person, Place]:
     """Who the post is for, and the place with whom to ask; with --yes the person has spoken already."""
     if desk.terminal is None or desk.yes:
         return NobodyThere(desk.session), place
-    person = TerminalPerson(desk.terminal, desk.lang)
+    from toolroll.cli.chat.input import line_input  # noqa: PLC0415 - only where somebody is asked
+
+    person = TerminalPerson(desk.terminal, desk.lang, line_input(desk.session))
     return person, replace(place, approver=WritingApprover(desk.terminal, person, desk.lang))
 
 

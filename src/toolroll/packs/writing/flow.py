@@ -169,7 +169,7 @@ class Flow:
             said = await self._person.ask(self._say("ask_feedback"))
             wish = "leave" if said is None else wish_of(said)
             if wish == "leave":
-                if said is None or await self._may_leave():
+                if await self._may_leave():
                     return self._ended(self._outcome("nothing" if self._draft is None else "left"))
             elif wish is not None and self._draft is not None:
                 kept = await self._kept(wish)
@@ -183,8 +183,8 @@ class Flow:
     async def _may_leave(self) -> bool:
         if self._draft is None:
             return True
-        answer = is_yes(await self._person.ask(say("yes_no", self._place.lang, question=self._say("leave_unsaved"))))
-        return answer is True
+        answer = await self._person.ask(say("yes_no", self._place.lang, question=self._say("leave_unsaved")))
+        return answer is None or is_yes(answer) is True  # closed twice: nobody is there any more
 
     async def _round(self, agent: Agent[None], said: str) -> None:
         """What the person said goes to the model: feedback is counted, the draft written anew, an update proposed."""

@@ -57,6 +57,8 @@ async def _pasted(person: Asked, question: str) -> str | None:
     first = await person.ask(question)
     if not first or first.strip() == END:
         return None if first is None else ""
+    if "\n" in first:  # pasted as a whole
+        return first
     lines = [first]
     while (line := await person.ask("")) is not None and line.strip() != END:
         lines.append(line)
