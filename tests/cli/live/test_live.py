@@ -173,6 +173,17 @@ def test_S5_the_question_has_the_terminal_to_itself(stage: Stage, columns: int) 
     assert (stage.folder / "a.txt").read_text(encoding="utf-8") == "новий\n"
 
 
+def test_S5_ctrl_c_at_the_question_leaves_it_on_the_screen(stage: Stage) -> None:
+    with stage.open(toolroll(*stage.arguments({"calls": [SAVE]}, "Збережено."))) as terminal:
+        terminal.wait_for("Allow this?")
+        terminal.send(b"\x03")
+        code, lines = ended(terminal)
+    assert code == 130
+    assert "Allow this? ^C" in lines
+    assert any(line.startswith("· run: interrupted") for line in lines)
+    assert [line for line in lines if LIVE.match(line)] == []
+
+
 def test_S1_a_project_is_worked_on_live(tmp_path: Path) -> None:
     project = Project(tmp_path)
     todo = {"path": "src/main.js", "old_string": "TODO", "new_string": "DONE", "description": "It is done."}

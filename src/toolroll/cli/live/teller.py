@@ -68,6 +68,7 @@ class LiveTeller(PlainTeller):
         self._running: dict[str, Running] = {}
         self._other: Progress | None = None
         self._asked: set[str] = set()
+        self._is_asking = False
         self._todos: list[Text] = []
         self._preview: tuple[tuple[str, int], list[Text]] = (("", 0), [])
         self._next_s = float("-inf")
@@ -169,8 +170,6 @@ class LiveTeller(PlainTeller):
             self._region.hide()
         self._asked.add(event.request.call_id)
 
-    _is_asking = False
-
     def _release(self) -> None:
         self._asked.clear()
         if self._is_asking:
@@ -223,8 +222,11 @@ class LiveTeller(PlainTeller):
         self._flow = Flow(self._region.console, is_first=False)
 
     def _stop(self) -> None:
-        self._release()
         self._is_running = False
+        self._region.show([])
+        if self._is_asking:  # the cursor stands behind a question that nobody has answered
+            self._above = "text"
+        self._release()
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
