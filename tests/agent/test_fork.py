@@ -189,7 +189,7 @@ async def test_XL14_D4_what_the_first_steps_brought_in_stays_with_the_fork() -> 
     assert again.text == "Sent?"
 
 
-async def test_D4_C19_a_file_that_was_read_later_was_not_read_by_the_fork(tmp_path: Path) -> None:
+async def test_D4_a_file_that_was_read_later_was_not_read_by_the_fork(tmp_path: Path) -> None:
     project = tmp_path / "project"
     project.mkdir()
     (project / "a.txt").write_text("one\ntwo\n")

@@ -268,3 +268,19 @@ def test_D2_events_of_a_resumed_run_tell_of_its_calls() -> None:
         "run_finished",
     ]
     assert [event.result.text for event in events if isinstance(event, CallFinished)] == ["3"]
+
+
+async def test_XD3_a_run_that_is_deleted_before_it_is_held_is_not_gone_on_with(tmp_path: Path) -> None:
+    class Late(SqliteJournal):
+        async def acquire(self, run_id: str, /) -> bool:
+            await self.delete([run_id])
+            return await super().acquire(run_id)
+
+    first = SqliteJournal(tmp_path / "runs.db")
+    whole = await Agent(model=ScriptedModel(["Hi."]), journal=first).run("Go.")
+    first.close()
+    journal = Late(tmp_path / "runs.db")
+    with pytest.raises(JournalRefused, match="There is no run"):
+        await Agent(model=ScriptedModel(["Never."]), journal=journal).resume(whole.run_id)
+    assert await journal.runs() == []
+    journal.close()

@@ -167,3 +167,10 @@ def test_D6_a_deleted_secret_text_is_nowhere(log: RunLog) -> None:
     left = b"".join(one.read_bytes() for one in log.home.rglob("*") if one.is_file())
     assert b"canary-7391" not in left
     assert json.loads(log.call("runs", "list", "--json")[1])["runs"][0]["state"] == "answer"
+
+
+def test_S2_a_beginning_that_fits_two_runs_is_told(log: RunLog) -> None:
+    for run_id in ("abcd1", "abcd2"):
+        log.write(run_id, BEGAN)
+    code, told = log.json("runs", "delete", "abcd", "--yes")
+    assert (code, told["error"]["message"]) == (2, "2 runs begin with 'abcd'. Write more of the id.")

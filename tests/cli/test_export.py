@@ -195,7 +195,7 @@ def test_XA6_a_hostile_run_is_inert() -> None:
     assert "<script>alert(1)</script>" in found.words
 
 
-def test_S21_the_page_may_load_and_run_nothing() -> None:
+def test_D4_the_page_may_load_and_run_nothing() -> None:
     found = shown(BEGAN)
     policy = found.meta["Content-Security-Policy"]
     assert policy.startswith("default-src 'none'; style-src 'sha256-")

@@ -52,7 +52,7 @@ def filled(tools: int = 3, days: int = 3, cost: float = 0.25) -> Statistics:
 
 @pytest.mark.parametrize("columns", [40, 80, 100])
 @pytest.mark.parametrize("blocks", [True, False])
-def test_D5_S1_everything_fits_the_terminal_and_names_align(columns: int, blocks: bool) -> None:
+def test_D5_everything_fits_the_terminal_and_names_align(columns: int, blocks: bool) -> None:
     lines = list(Figures(filled(), columns=columns, blocks=blocks).everything())
     assert max(map(cell_len, lines)) <= columns
     text = "\n".join(lines)
@@ -134,7 +134,7 @@ def test_D5_without_a_run_log_nothing_is_made(log: RunLog) -> None:
 
 
 @pytest.mark.parametrize(("more", "locale"), [((), "C"), (("--plain",), "C.UTF-8"), ((), "uk_UA.KOI8-U")])
-def test_S1_letters_that_every_terminal_has(
+def test_D5_letters_that_every_terminal_has(
     log: RunLog, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...], locale: str
 ) -> None:
     monkeypatch.setenv("LC_ALL", locale)
@@ -215,7 +215,7 @@ def test_D5_numbers_as_people_read_them() -> None:
         (None, {}, False),
     ],
 )
-def test_S1_blocks_are_for_terminals_that_have_them(
+def test_D5_blocks_are_for_terminals_that_have_them(
     encoding: str | None, environment: dict[str, str], expected: bool
 ) -> None:
     assert has_blocks(encoding, environment) is expected

@@ -20,7 +20,7 @@ from toolroll.agent.setup import Setup
 from toolroll.agent.state import Answer, RunState
 from toolroll.agent.unknown import UNKNOWN, end_unrun, settle_unknown
 from toolroll.errors import DecisionRefused, UsageError
-from toolroll.journal.journal import Journal
+from toolroll.journal.journal import Journal, no_such_run
 from toolroll.journal.records import Decided, Said, Stopped
 from toolroll.journal.redaction import lost_a_secret
 from toolroll.kernel.approval import Approve, Decision, Reject
@@ -81,6 +81,8 @@ async def go_on(
     has_waited = await _hold(journal, run_id, emit)
     try:
         recording = await journal.read(run_id)
+        if not recording.records:  # deleted since it was looked at, and made anew by holding it
+            raise no_such_run(run_id)
         state = new_run(setup, (), emit, stream=stream, caller=caller, run_id=run_id)
         if on_open is not None:
             on_open(state)
