@@ -41,6 +41,8 @@ def test_S2_another_shell_is_2(call: Calling) -> None:
     [
         (["toolroll", "comp"], ["completion"]),
         (["toolroll", "config", "un"], ["unset"]),
+        (["toolroll", "config", "set", "code.max"], ["code.max_steps"]),
+        (["toolroll", "config", "key", "set", "NOT"], ["NOTION_TOKEN"]),
         (["toolroll", "call", "read_f"], ["read_file"]),
         (["toolroll", "doctor", "--onl"], ["--online"]),
         (["toolroll", "completion", "f"], ["fish"]),

@@ -216,7 +216,7 @@ def test_S41_a_project_is_trusted_with_what_it_sets(call: Calling, project: Proj
     asked = call("trust", "add", PROJECT_SETTINGS)
     assert (asked.code, "Nobody could be asked" in asked.err) == (3, True)
     with project.terminal("trust", "add", PROJECT_SETTINGS) as terminal:
-        terminal.wait_for("would run as you: make test Trust it? [y/n]")
+        terminal.wait_for("would run as you: make test\nTrust it? [y/n]")
         assert 'model = "haiku"' in terminal.text
         terminal.press("y")
         assert terminal.end() == (0, f"{PROJECT_SETTINGS} is trusted as it is now.\n")

@@ -79,7 +79,7 @@ def test_S41_a_file_that_is_wrong_is_not_made_worse_but_can_be_mended(home: dict
         set_setting(home, "model", ("y",))
     assert unset_setting(home, "modle")
     assert set_setting(home, "model", ("y",)) == "y"
-    for broken in (b"model = ", b"\xff"):
+    for broken in (b"model = ", b"\xff", b"x = " + b"9" * 5_000, b"x = " + b"[" * 100_000):
         path.write_bytes(broken)
         with pytest.raises(UsageError, match="cannot be used"):
             set_setting(home, "model", ("y",))

@@ -102,6 +102,8 @@ def test_S41_what_is_nearer_counts_and_denials_add_up(place: Place) -> None:
         ("[code]\nmax_steps = 0", "code.max_steps: Input should be greater than 0"),
         ("[code]\ndeny = ['../x']", "code.deny: Value error"),
         ("model = ", "Invalid value"),
+        pytest.param("[code]\nmax_steps = " + "9" * 5_000, "4300 digits", id="digits"),
+        pytest.param("model = " + "[" * 100_000, "recursion", id="depth"),
     ],
 )
 def test_XA9_what_a_project_may_not_set_is_refused(place: Place, text: str, told: str) -> None:

@@ -56,6 +56,8 @@ def test_C44_what_is_set_counts(home: dict[str, str]) -> None:
         ("[code.limits]\nread_lines = true", "code.limits.read_lines"),
         ("[code]\nmax_steps = '3'", "code.max_steps"),
         (b"\xff", "codec can't decode"),
+        pytest.param("[code]\nmax_steps = " + "9" * 5_000, "4300 digits", id="digits"),
+        pytest.param("model = " + "[" * 100_000, "recursion", id="depth"),
     ],
 )
 def test_C44_a_wrong_setting_is_named_and_nothing_is_used(home: dict[str, str], text: str | bytes, told: str) -> None:

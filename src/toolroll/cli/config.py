@@ -18,6 +18,18 @@ USUAL_STEPS: Final = 10
 """What `code.max_steps` is if nobody sets it; repeated here because the agent is not loaded to list settings."""
 
 
+def _setting_names(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    from toolroll.home.declared import declared  # noqa: PLC0415 - pydantic: not for --help
+
+    return [one.name for one in declared() if one.name.startswith(incomplete)]
+
+
+def _key_names(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    from toolroll.home.keys import KEYS  # noqa: PLC0415 - as above
+
+    return [name for name in KEYS if name.startswith(incomplete)]
+
+
 @click.group()
 def config() -> None:
     """See and change the settings, and where each is from.
@@ -40,7 +52,7 @@ def list_settings(session: Session, *, root: Path | None, show_origin: bool) -> 
       toolroll config list
       toolroll config list --show-origin --json
     """
-    from toolroll.home.declared import declared  # noqa: PLC0415 - pydantic: not for --help
+    from toolroll.home.declared import declared  # noqa: PLC0415 - as above
 
     settings = _settings(root)
     if session.json:
@@ -52,7 +64,7 @@ def list_settings(session: Session, *, root: Path | None, show_origin: bool) -> 
 
 
 @config.command(short_help="Show the value of one setting.")
-@click.argument("name")
+@click.argument("name", shell_complete=_setting_names)
 @root_option
 @click.option("--show-origin", is_flag=True, help="Say where the value is from.")
 @output_options
@@ -82,7 +94,7 @@ def get(session: Session, name: str, *, root: Path | None, show_origin: bool) ->
 
 
 @config.command("set", short_help="Set a setting in your own file.")
-@click.argument("name")
+@click.argument("name", shell_complete=_setting_names)
 @click.argument("values", nargs=-1, required=True)
 @output_options
 @click.pass_obj
@@ -114,7 +126,7 @@ def set_value(session: Session, name: str, values: tuple[str, ...]) -> int:
 
 
 @config.command(short_help="Take a setting out of your own file.")
-@click.argument("name")
+@click.argument("name", shell_complete=_setting_names)
 @output_options
 @click.pass_obj
 def unset(session: Session, name: str) -> int:
@@ -163,7 +175,7 @@ def key() -> None:
 
 
 @key.command("set", short_help="Put a key into the keyring.")
-@click.argument("name")
+@click.argument("name", shell_complete=_key_names)
 @output_options
 @click.pass_obj
 def set_key(session: Session, name: str) -> int:
@@ -189,7 +201,7 @@ def set_key(session: Session, name: str) -> int:
 
 
 @key.command(short_help="Take a key out of the keyring.")
-@click.argument("name")
+@click.argument("name", shell_complete=_key_names)
 @output_options
 @click.pass_obj
 def delete(session: Session, name: str) -> int:

@@ -118,7 +118,7 @@ def _question(path: str, content: bytes) -> str:
 
     if path != PROJECT_SETTINGS:
         return "Its code would run as you. Trust it?"
-    return f"{commands_in(parse_project(content))} Trust it?"
+    return f"{commands_in(parse_project(content))}\nTrust it?"
 
 
 def _not_agreed(session: Session, path: str, content: bytes, question: str) -> int | None:

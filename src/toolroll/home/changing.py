@@ -68,6 +68,6 @@ def _text(path: Path) -> str:
     try:
         text = (user_bytes(path) or b"").decode()
         tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise refusal(path, str(error)) from None
     return text

@@ -36,7 +36,7 @@ def parse_file(data: bytes, path: Path) -> SettingsFile:
         return SettingsFile.model_validate(tomllib.loads(data.decode()))
     except ValidationError as error:
         raise refusal(path, first_fault(error)) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, a number of 5,000 digits, too deep
         raise refusal(path, str(error)) from None
 
 

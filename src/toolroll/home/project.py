@@ -98,7 +98,7 @@ def parse_project(content: bytes) -> SettingsFile:
         file = SettingsFile.model_validate(whole)
     except ValidationError as error:
         raise _refusal(first_fault(error)) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, a number of 5,000 digits, too deep
         raise _refusal(str(error)) from None
     if file.model is not None and ":" in file.model and not file.model.startswith(_MODELS):
         raise _refusal(f"model is '{shown(file.model)}'; a project may name models of {', '.join(_MODELS)} only")
