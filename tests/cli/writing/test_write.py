@@ -14,6 +14,7 @@ from tests.cli.writing.author import READ, Desk, Typed, post
 
 import toolroll.cli.terminal as terminals
 from toolroll.agent.events import Retrying
+from toolroll.cli.chat.input import LineInput
 from toolroll.cli.main import run
 from toolroll.cli.making import Making, make_agent, open_journal
 from toolroll.cli.session import Session
@@ -304,3 +305,22 @@ def test_W15_a_text_to_copy_is_not_broken_into_lines(desk: Desk) -> None:
 def test_W30_what_a_provider_makes_us_wait_for_is_told(desk: Desk) -> None:
     PlainListener("default", "en").hear(Retrying(attempt=1, wait_s=1.0, reason="Busy."))
     assert desk.said().err == "! Busy.\n"
+
+
+class Pasted:
+    """Somebody who pastes one text."""
+
+    def __init__(self, text: str) -> None:
+        self._texts = [text]
+
+    async def read(self, prompt: str) -> str | None:
+        return self._texts.pop() if prompt and self._texts else None
+
+
+async def test_W30_with_a_line_editor_what_is_pasted_is_one_answer(desk: Desk) -> None:
+    person = TerminalPerson(Typed("y"), "en", LineInput(Pasted("Two\nlines")))
+    assert await person.ask("What should be different?") == "Two\nlines"
+    assert await person.ask("") is None
+    assert await person.ask("Leave? [y/n] ") == "y"
+    assert desk.said().err == "What should be different?\n"
+    assert await TerminalPerson(Typed("more"), "en").ask("") == "more"
