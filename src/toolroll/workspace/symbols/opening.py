@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from toolroll.errors import FileSystemRefused
-from toolroll.safe.files import PRIVATE_FILE_MODE, private_folder
+from toolroll.safe.databases import open_private_database, use_wal
 from toolroll.safe.refusals import refusals
 
 if TYPE_CHECKING:
     import sqlite3
 
-BUSY_S: Final = 10.0  # how long one process waits for another's batch, which takes some hundredths of a second
 VERSION: Final = 2
 """Of tables, queries and what is made of them together: raised with each change, as an index of another is not used."""
 
@@ -85,26 +84,12 @@ def told(path: Path) -> Iterator[None]:
 
 
 def _connect(path: Path) -> "sqlite3.Connection":
-    import sqlite3  # noqa: PLC0415 - as above
-
-    private_folder(path.parent)
-    with refusals(str(path)):
-        # SQLite gives its other files the mode of this one, which is therefore never made by it.
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE_FILE_MODE))
-    db = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
-    try:
-        with told(path):
-            _prepare(db)
-    except BaseException:
-        db.close()
-        raise
-    return db
+    with told(path):
+        return open_private_database(path, _prepare)
 
 
 def _prepare(db: "sqlite3.Connection") -> None:
-    db.execute("pragma journal_mode = wal")
-    # A power cut may cost the last batches: the next look at the files finds what is missing.
-    db.execute("pragma synchronous = off")
+    use_wal(db, "off")  # a power cut may cost the last batches: the next look at the files finds what is missing
     db.execute("begin immediate")
     [version] = db.execute("pragma user_version").fetchone()
     if version not in {0, VERSION}:
