@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
+from click.shell_completion import ShellComplete
 from tests.cli.project import Calling, Project, lines
 
 from toolroll.cli.config import USUAL_STEPS
+from toolroll.cli.main import root
 from toolroll.cli.making import DEFAULT_STEPS
 from toolroll.home.declared import declared
 from toolroll.home.project import PROJECT_SETTINGS
@@ -200,6 +202,13 @@ def test_S41_without_a_keyring_or_a_key_that_is_said(project: Project) -> None:
     assert "There is no keyring to use: this system has no keyring that works." in done.stderr
     empty = project.call("config", "key", "set", "NOTION_TOKEN", stdin="", **env)
     assert (empty.returncode, "That is no key" in empty.stderr) == (2, True)
+
+
+def test_S6_names_are_completed() -> None:
+    found = ShellComplete(root, {}, "toolroll", "_TOOLROLL_COMPLETE")
+    settings = found.get_completions(["config", "get"], "code.max")
+    keys = found.get_completions(["config", "key", "delete"], "B")
+    assert [one.value for one in (*settings, *keys)] == ["code.max_steps", "BRAVE_API_KEY"]
 
 
 def test_S41_a_closed_stdin_is_no_key(call: Calling, monkeypatch: pytest.MonkeyPatch) -> None:
