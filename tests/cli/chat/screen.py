@@ -1,10 +1,18 @@
 """A chat at a pseudo-terminal: keys are sent, and the screen is read as a person sees it."""
 
+import asyncio
+import json
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 
+from pydantic_core import to_jsonable_python
 from tests.cli.project import Project
 from tests.cli.pseudo import Pseudo, environment, toolroll
+
+from toolroll.journal.journal import Recording
+from toolroll.journal.records import Finished, RunBegan, Said
+from toolroll.journal.sqlite import SqliteJournal
 
 UP, ALT_ENTER, CTRL_C, CTRL_D, TAB, ENTER = b"\x1b[A", b"\x1b\r", b"\x03", b"\x04", b"\t", b"\r"
 
@@ -48,6 +56,33 @@ class Screen(Pseudo):
     def paste(self, text: str) -> None:
         """What a terminal sends for a paste."""
         self.send(b"\x1b[200~" + text.encode() + b"\x1b[201~")
+
+
+def recorded(project: Project) -> list[Recording]:
+    """The runs on record, the oldest first."""
+
+    async def read() -> list[Recording]:
+        with closing(SqliteJournal(project.home / "data" / "runs.db")) as journal:
+            return [await journal.read(row.run_id) for row in reversed(list(await journal.runs()))]
+
+    return asyncio.run(read())
+
+
+def chat_of(recording: Recording) -> object:
+    """The chat that a run belongs to."""
+    return next(record.settings.get("chat") for _, record in recording if isinstance(record, RunBegan))
+
+
+def state_of(recording: Recording) -> str:
+    """How a run ended."""
+    return next((record.stop_reason for _, record in recording if isinstance(record, Finished)), "unfinished")
+
+
+def said_in(recording: Recording) -> list[str]:
+    """All that was said before a run's first turn and after, as JSON."""
+    return [
+        json.dumps(to_jsonable_python(one.message), ensure_ascii=False) for _, one in recording if isinstance(one, Said)
+    ]
 
 
 def chat(

@@ -6,7 +6,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from tests.cli.chat.screen import CTRL_C, CTRL_D, ENTER, TAB, UP, chat
+from tests.cli.chat.screen import CTRL_C, CTRL_D, ENTER, TAB, UP, chat, chat_of, recorded, said_in, state_of
 from tests.cli.project import Project
 from tests.models.script import Fault, Turn, Use, fail
 from tests.models.server import KEY, ModelServer
@@ -23,18 +23,6 @@ UKRAINIAN = (
     {"text": "Повертаю.", "calls": [{"name": "edit", "arguments": BACK, "id": "edit_2"}]},
     "Тоді лишаю.",
 )
-
-
-def runs(project: Project) -> list[dict[str, object]]:
-    """The runs on record, the oldest first."""
-    found: list[dict[str, object]] = json.loads(project.call("runs", "list", "--json").stdout)["runs"]
-    return found[::-1]
-
-
-def records(project: Project, run_id: object) -> list[dict[str, object]]:
-    """What is on record of a run."""
-    found: list[dict[str, object]] = json.loads(project.call("runs", "show", str(run_id), "--json").stdout)["records"]
-    return found
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(80, 24), (40, 40)])
@@ -67,12 +55,10 @@ def test_S1_a_whole_conversation_in_ukrainian(project: Project, columns: int, ro
         screen.say("/exit")
         assert screen.end()[0] == 0
     assert "// TODO:" in project.text(MAIN)
-    listed = runs(project)
-    assert [one["state"] for one in listed] == ["answer"] * 3
-    chats = {records(project, one["run_id"])[0]["settings"]["chat"] for one in listed}  # type: ignore[index]
-    assert chats == {listed[0]["run_id"]}
-    sent = [one["message"] for one in records(project, listed[1]["run_id"]) if one["kind"] == "said"]
-    assert "[attached by the user: src/main.js]" in json.dumps(sent)
+    found = recorded(project)
+    assert [state_of(one) for one in found] == ["answer"] * 3
+    assert {chat_of(one) for one in found} == {found[0].run_id}
+    assert "[attached by the user: src/main.js]" in said_in(found[1])[-1]
 
 
 def test_S1_commands_do_what_their_twins_in_the_shell_do(project: Project, tmp_path: Path) -> None:
@@ -113,9 +99,8 @@ def test_S1_commands_do_what_their_twins_in_the_shell_do(project: Project, tmp_p
         assert screen.end()[0] == 0
     assert project.text(MAIN) == "// new\n"
     assert project.text("talk.md").startswith("# toolroll code\n\n## You\n\nhello\n\n## Answer\n\nFirst answer.")
-    first, second, third = runs(project)
-    chats = [records(project, one["run_id"])[0]["settings"]["chat"] for one in (first, second, third)]  # type: ignore[index]
-    assert chats == [first["run_id"], first["run_id"], third["run_id"]]
+    first, second, third = recorded(project)
+    assert [chat_of(one) for one in (first, second, third)] == [first.run_id, first.run_id, third.run_id]
 
 
 def test_S1_a_file_that_cannot_be_attached_is_told_and_nothing_is_sent(project: Project) -> None:
@@ -129,8 +114,8 @@ def test_S1_a_file_that_cannot_be_attached_is_told_and_nothing_is_sent(project: 
         screen.say("write to a@b.c about @decorator and \\@src/main.js", "Fine.")
         screen.say("/exit")
         assert screen.end()[0] == 0
-    [one] = runs(project)
-    assert one["prompt"] == "write to a@b.c about @decorator and @src/main.js"
+    [one] = recorded(project)
+    assert "write to a@b.c about @decorator and @src/main.js" in said_in(one)[0]
 
 
 def test_S1_errors_of_a_model_are_told_in_a_line_and_the_chat_goes_on(project: Project) -> None:
@@ -199,8 +184,7 @@ def test_S1_the_first_ctrl_c_lets_a_running_call_finish_and_the_second_stops_it(
         screen.say("що вийшло?", "Це все.")
         screen.say("/exit")
         assert screen.end()[0] == 0
-    *_, last = runs(project)
-    told = json.dumps([one for one in records(project, last["run_id"]) if one["kind"] == "said"])
+    told = "".join(said_in(recorded(project)[-1]))
     assert ("checked" in told, "whether it ran is not known" in told) == (True, True)
 
 
@@ -230,11 +214,11 @@ def test_XD2_XA1_an_approval_that_was_pending_at_a_kill_is_still_pending_and_bou
         os.kill(screen.process.pid, signal.SIGKILL)
         screen.process.wait()
     assert "TODO" in project.text(MAIN)
-    *_, last = runs(project)
-    waiting = project.call("runs", "resume", str(last["run_id"]))
+    last = recorded(project)[-1].run_id
+    waiting = project.call("runs", "resume", last)
     assert (waiting.returncode, "--approve edit_1" in waiting.stderr) == (3, True)
     (project.root / MAIN).write_text("// TODO: something else\n")
-    stale = project.call("runs", "resume", str(last["run_id"]), "--approve", "edit_1", "--json")
+    stale = project.call("runs", "resume", last, "--approve", "edit_1", "--json")
     assert ("stale_edit" in stale.stdout, project.text(MAIN)) == (True, "// TODO: something else\n")
 
 
@@ -245,8 +229,8 @@ def test_XD2_an_approval_that_was_pending_at_a_kill_can_be_given_later(project: 
         screen.asks("Allow this?")
         os.kill(screen.process.pid, signal.SIGKILL)
         screen.process.wait()
-    [last] = runs(project)
-    done = project.call("runs", "resume", str(last["run_id"]), "--approve", "edit_1")
+    [last] = recorded(project)
+    done = project.call("runs", "resume", last.run_id, "--approve", "edit_1")
     assert (done.returncode, done.stdout, "ГОТОВО" in project.text(MAIN)) == (0, "It is changed.\n", True)
 
 

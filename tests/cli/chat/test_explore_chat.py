@@ -1,9 +1,8 @@
 """Chats about ideas: the first message is explored, the others are questions about it."""
 
-import json
 from pathlib import Path
 
-from tests.cli.chat.screen import CTRL_C, CTRL_D, chat
+from tests.cli.chat.screen import CTRL_C, CTRL_D, ENTER, chat, chat_of, recorded, said_in, state_of
 from tests.cli.project import Project
 from tests.models.script import Fault, Turn
 from tests.models.server import KEY, ModelServer
@@ -32,19 +31,19 @@ def test_S1_an_idea_is_explored_and_then_asked_about(project: Project, tmp_path:
         screen.say("Ще питання", "Бо світить сонце.")
         screen.say("/model nobody", "Error: Unknown model 'nobody'")
         screen.say(f"/model {script}", "model: scripted:")
-        screen.say(f"/new {'x' * 6_000}", "Error: The idea has more than")
+        screen.waits()
+        screen.paste(f"/new {'x' * 10_001}")
+        screen.send(ENTER)
+        screen.shows("Error: The idea has more than")
         screen.say("/exit")
         assert screen.end()[0] == 0
     [document] = documents(project)
     assert document.read_text().startswith(DOCUMENT)
-    listed = json.loads(project.call("runs", "list", "--json").stdout)["runs"][::-1]
-    assert [one["state"] for one in listed] == ["answer"] * 4
-    shown = json.loads(project.call("runs", "show", listed[1]["run_id"], "--json").stdout)["records"]
-    assert shown[0]["settings"]["chat"] == listed[0]["run_id"]
-    assert "You have explored an idea" in shown[0]["system"]
-    assert DOCUMENT in [
-        one["message"]["blocks"][0]["text"] for one in shown if one.get("kind") == "said" and "blocks" in one["message"]
-    ]
+    found = recorded(project)
+    assert [state_of(one) for one in found] == ["answer"] * 4
+    assert [chat_of(one) for one in found[1:3]] == [found[0].run_id] * 2
+    assert chat_of(found[3]) == found[3].run_id
+    assert any("Сонце світить." in said for said in said_in(found[1]))
 
 
 def test_S1_an_exploration_that_fails_or_is_stopped_can_be_gone_on_with(project: Project) -> None:

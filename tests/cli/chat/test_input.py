@@ -127,6 +127,9 @@ def test_S1_commands_and_paths_are_completed(home: Path) -> None:
         screen.shows("> see @apple.txt")
         screen.send(TAB + ENTER + b" now" + ENTER)
         screen.shows("READ 'see @\"an apple.md\" now'")
+        screen.waits()
+        screen.send(CTRL_D)
+        assert screen.end()[0] == 0
 
 
 def test_S1_in_plain_lines_are_read_as_the_terminal_gives_them(home: Path) -> None:
@@ -168,6 +171,8 @@ def test_S1_where_the_past_cannot_be_kept_it_is_told_once(home: Path) -> None:
         screen.send(b"two" + ENTER)
         screen.shows("READ 'two'")
         screen.waits()
+        screen.send(CTRL_D)
+        assert screen.end()[0] == 0
         assert screen.text.count("is not kept") == 1
 
 
