@@ -23,6 +23,7 @@ from toolroll.safe.names import shown
 from toolroll.workspace.reading import Line, read_lines
 from toolroll.workspace.symbols.cold import Definition
 from toolroll.workspace.symbols.index import Index
+from toolroll.workspace.text import decode
 from toolroll.workspace.workspace import Workspace
 
 SHORT_WAIT_S: Final = 2.0
@@ -86,7 +87,7 @@ def outline(
     """Show what a file defines, with lines and signatures, without its code. Use it before reading a long file."""
     with told():
         place = workspace.path(path)
-        workspace.read(place)  # says what is wrong with it, if it cannot be read
+        decode(workspace.read(place).data, path=path)  # says what is wrong with it, if it cannot be read
         symbols = index.outline(place)
     return outline_text(str(place), symbols)
 
