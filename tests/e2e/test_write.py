@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.writing import ASKS, LEAVES, NO, SAVE_ASKS, UPDATE_ASKS, YES, Author, names, post, said, track
-from tests.models.script import Turn, Use
+from tests.models.script import Fault, Turn, Use
 from tests.models.server import KEY, ModelServer
 from tests.packs.writing.notion.blocks import block, rich
 from tests.packs.writing.notion.workspace import DATABASE, PAGE, TOKEN, Workspace
 
 from toolroll.kernel.context import utc_now
 from toolroll.packs.writing.messages import LANGS, Lang
+from toolroll.packs.writing.sample import sample_profile
 
 WORDS: dict[Lang, dict[str, str]] = {
     "en": {
@@ -219,3 +220,32 @@ def test_W17_W18_W31_from_a_page_of_notion_to_another_one(author: Author) -> Non
     assert made[0].body["properties"]["Profile"]["rich_text"][0]["text"]["content"] == "default"
     assert author.posts() == {}
     assert TOKEN not in terminal.text
+
+
+def test_W30_ctrl_c_while_the_model_writes_is_130_and_keeps_nothing(author: Author) -> None:
+    author.has_profile()
+    words = WORDS[author.lang]
+    stalled = [Turn(fault=Fault(stall=True))]
+    with ModelServer(stalled) as server, author.at_terminal(server, words["request"]) as terminal:
+        terminal.wait_for("default")
+        terminal.send(b"\x03", "Interrupted.")
+        assert terminal.end() == (130, "")
+    assert author.posts() == {}
+
+
+def test_S2_W11_W30_alone_over_http_one_draft_and_nothing_kept(author: Author) -> None:
+    author.has_profile()
+    words = WORDS[author.lang]
+    save = Use("save_to_file", {"content": "x", "platform": "linkedin", "topic": "t"})
+    with ModelServer([Turn(save), said(post(words["first"], words["topic"]))]) as server:
+        done = author.alone(server, words["request"])
+    assert (done.returncode, done.stdout) == (3, words["first"] + "\n")
+    assert ("nobody could be asked" if author.lang == "en" else "нема кого запитати") in done.stderr
+    assert author.posts() == {}
+    asked = server.requests[0].body
+    assert [tool["name"] for tool in asked["tools"]] == [
+        *("read_style_profile", "update_style_profile", "list_profiles", "read_past_posts", "save_to_file"),
+        *("search_web", "read_notion_page", "write_to_notion", "track_feedback"),
+    ]
+    assert sample_profile(author.lang)["voice"]["tone"] in json.dumps(asked["messages"], ensure_ascii=False)
+    assert KEY not in done.stdout + done.stderr

@@ -68,6 +68,6 @@ def write(
     from toolroll.cli.call import set_up_log  # noqa: PLC0415 - as above
     from toolroll.cli.writing.work import Wanted, write_post  # noqa: PLC0415 - as above
 
-    wanted = Wanted(request=request, profile=profile, mix=mix, platform=platform, notion=notion, model=model)
+    wanted = Wanted(request=request, profile=profile, mix=mix, platform=platform, notion=notion, model=model, lang=lang)
     set_up_log(session)
     return write_post(Desk.opened(session, data=data, lang=lang, yes=yes), wanted)

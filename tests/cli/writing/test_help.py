@@ -28,7 +28,7 @@ def test_S6_W30_the_help_is_the_one_that_was_looked_at(
 def test_S6_W30_the_help_loads_no_pydantic() -> None:
     code = (
         "import sys, toolroll.cli.ghostpen, toolroll.cli.write; "
-        "print(sorted({'pydantic', 'asyncio', 'rich', 'sqlite3'} & set(sys.modules)))"
+        "print(sorted({'pydantic', 'asyncio', 'rich', 'prompt_toolkit'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout == "[]\n"

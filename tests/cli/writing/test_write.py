@@ -138,6 +138,8 @@ def test_W34_the_language_is_that_of_option_locale_or_profile(desk: Desk, monkey
     desk.has_profile("uk")
     model = desk.script(READ, post("Чай."))
     assert "Пишу за профілем" in desk.run("чай", "--model", model).err
+    desk.has_profile("en", profile_name="anna")
+    assert "Writing by the profile 'anna'" in desk.run("tea", "--profile", "anna", "--model", model).err
     monkeypatch.setenv("LC_ALL", "en_US.UTF-8")
     assert "Writing by the profile" in desk.run("чай", "--model", model).err
     assert "Пишу за профілем" in desk.run("чай", "--model", model, "--lang", "uk").err

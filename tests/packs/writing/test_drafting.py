@@ -37,7 +37,7 @@ def edit(old: str, new: str) -> str:
 
 def test_W30_an_edit_touches_only_its_part() -> None:
     answer = read_answer(f"Done. {edit('Three?', 'Four!')}", before=BEFORE)
-    assert answer == Answer(draft=BEFORE.replace("Three?", "Four!"), words="Done.")
+    assert answer == Answer(draft=BEFORE.replace("Three?", "Four!"), words="Done.", is_edit=True)
     two = read_answer(edit("One.", "1.") + edit("Three?", ""), before=BEFORE)
     assert two.draft == "1.\n\nTwo \\1 $& two.\n\n"
 

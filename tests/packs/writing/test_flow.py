@@ -193,6 +193,15 @@ async def test_W33_what_cannot_be_repaired_is_shown_with_a_warning(desk: Desk, a
     assert len(desk.model.requests) == 2, "one call, not more"
 
 
+async def test_W30_W33_an_edit_is_checked_and_never_repaired(desk: Desk) -> None:
+    """The person wants one word changed: a warning, and not a letter of the rest."""
+    person = Scripted("заміни чай на синергію", None)
+    edit = "<edit><old>Чай</old><new>Синергія</new></edit>"
+    outcome = await desk.write(person, post("Чай і мед."), edit)
+    assert outcome.draft == "Синергія і мед."
+    assert len(person.drafts[1].notes) == 1
+
+
 async def test_W33_a_repair_that_helps_in_part_is_taken(desk: Desk) -> None:
     outcome = await desk.write(Scripted(None), post("Синергія, синергія чаю."), post("Синергія чаю."))
     assert outcome.draft == "Синергія чаю."

@@ -21,6 +21,7 @@ from toolroll.journal.sqlite import SqliteJournal
 from toolroll.packs.writing.agent import Place
 from toolroll.packs.writing.answers import platform_in
 from toolroll.packs.writing.flow import Assignment, Flow, Outcome, Person, Shown
+from toolroll.packs.writing.messages import choose_language
 from toolroll.packs.writing.mixing import Style, style_of
 from toolroll.packs.writing.names import DEFAULT
 from toolroll.packs.writing.post_file import Platform
@@ -39,6 +40,7 @@ class Wanted:
     platform: Platform | None = None
     notion: str | None = None
     model: str | None = None
+    lang: str | None = None
 
     def __post_init__(self) -> None:
         if self.profile is not None and self.mix is not None:
@@ -54,6 +56,9 @@ def write_post(desk: Desk, wanted: Wanted) -> int:
     """Write one post; the exit code."""
     with told_in(desk.lang):
         style = style_of(desk.profiles, *wanted.profiles)
+    # Now that the profile is known, its own language counts, where nobody has named another.
+    desk = replace(desk, lang=choose_language(wanted.lang, os.environ, style.fields["language"]))
+    with told_in(desk.lang):
         model = _model_name(wanted.model)
         request = wanted.request if wanted.request is not None else _asked_for(desk)
         if not request.strip():

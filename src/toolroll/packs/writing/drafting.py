@@ -27,12 +27,14 @@ _EDGES: Final = re.compile(r"\A[ \t]*\n|\n[ \t]*\Z")
 class Answer:
     """What a model said: a post, or None; its topic, where it was named; and the words around it.
 
-    `missed` holds the passages of edits that are not in the draft exactly once, each with how often it is.
+    `is_edit` says that all of the draft before is in it but for single passages; `missed` holds the passages of edits
+    that are not in the draft exactly once, each with how often it is.
     """
 
     draft: str | None
     topic: str = ""
     words: str = ""
+    is_edit: bool = False
     missed: tuple[tuple[str, int], ...] = ()
 
 
@@ -87,7 +89,7 @@ def _edited(before: str, edits: list[re.Match[str]], words: str) -> Answer:
         else:
             missed.append((old, times))
     # All or nothing: half of what was asked for is harder to see than nothing.
-    return Answer(draft=None if missed else text, words=words, missed=tuple(missed))
+    return Answer(draft=None if missed else text, words=words, is_edit=True, missed=tuple(missed))
 
 
 def _trimmed(text: str) -> str:

@@ -215,7 +215,7 @@ class Flow:
 
     async def _checked(self, agent: Agent[None], answer: Answer, draft: str) -> None:
         report = self._report(draft)
-        if not report.is_clean:
+        if not report.is_clean and not answer.is_edit:  # a repair would touch what the person did not speak of
             self._person.say(self._say("repairing", count=len(report.findings)))
             again = await self._played(agent, self._turn(repair_prompt(report.repair)))
             repaired = read_answer(again.text, before=draft)
