@@ -103,7 +103,6 @@ class _Search:
             self.was_stopped = self._is_faster_counted(_place(line).start) or self.count >= _MOST_LISTED
         return not self.was_stopped
 
-
     def _is_faster_counted(self, start: int) -> bool:
         """Whether it is, if the matches go on as they came up to that byte."""
         size = self._kept.meta.text_bytes
