@@ -223,14 +223,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         rows = profile_rows(Path(folder), chosen.profiles, rounds)
         more, built = post_rows(Path(folder), chosen.posts, rounds)
-    text = (
-        f"{where()}; {chosen.profiles:,} profiles, {chosen.posts:,} posts, {rounds} rounds.\n\n"
-        f"{table(HEADINGS, [cells(row) for row in [*rows, *more]])}\n"
-        f"{built} The load average of the machine was {os.getloadavg()[1]:.1f}.\n"
-    )
-    print(text)
-    if chosen.save:
-        save("writing", text)
+        text = (
+            f"{where()}; {chosen.profiles:,} profiles, {chosen.posts:,} posts, {rounds} rounds.\n\n"
+            f"{table(HEADINGS, [cells(row) for row in [*rows, *more]])}\n"
+            f"{built} The load average of the machine was {os.getloadavg()[1]:.1f} on {os.cpu_count()} cores.\n"
+        )
+        print(text, flush=True)
+        if chosen.save:
+            save("writing", text)
 
 
 if __name__ == "__main__":

@@ -100,15 +100,15 @@ def _compare_names(db: "sqlite3.Connection", folder: int, tell: Tell | None) -> 
     # As one text: a hundred thousand rows take as long as listing the folder.
     [joined] = db.execute("select group_concat(file, ?) from posts", (_BETWEEN,)).fetchone()
     known = set(joined.split(_BETWEEN)) if joined else set()
-    gone = known - there
-    if gone:
-        with transaction(db):
-            drop_rows(db, gone)
     unknown = there - known
+    if len(there) - len(unknown) < len(known):
+        with transaction(db):
+            drop_rows(db, known - there)
     if any(name.startswith(_TEMPORARY) for name in unknown):
         sweep_temporary(folder)
     new = sorted(filter(is_post_name, unknown), reverse=True)
-    return _put_new(db, folder, new, newest=max(known, default="") if new else "", tell=tell)
+    [newest] = db.execute("select max(file) from posts").fetchone()
+    return _put_new(db, folder, new, newest=newest or "", tell=tell)
 
 
 def _put_new(db: "sqlite3.Connection", folder: int, names: Sequence[str], *, newest: str, tell: Tell | None) -> bool:
