@@ -383,11 +383,12 @@ def test_D6_keys_of_the_environment_and_of_arguments_are_in_no_export(
 def test_S7_progress_is_shown_for_a_large_run_at_a_terminal(log: RunLog, tmp_path: Path) -> None:
     log.write("large", BEGAN, *(Said(message=UserMessage.of("x")) for _ in range(600)))
     given = {"env": environment(log.home), "cwd": tmp_path}
-    for plain in ([], ["--plain"]):
-        command = toolroll("runs", "export", "large", "--output", f"{len(plain)}.html", *plain)
+    for name, plain in (("a.html", []), ("a.jsonl", []), ("b.html", ["--plain"])):
+        command = toolroll("runs", "export", "large", "--output", name, *plain)
         with Pseudo(command, **given) as terminal:  # type: ignore[arg-type]
             assert terminal.end()[0] == 0
             assert ("Exporting" in terminal.text) is not bool(plain)
+            assert ("100%" in terminal.text) is not bool(plain)
             assert "Wrote " in terminal.text
 
 

@@ -31,23 +31,45 @@ class Deletion:
 
 def family(db: sqlite3.Connection, run_ids: Sequence[str]) -> list[str]:
     """These runs, as far as they are there, each followed by its parts. Links in a circle end where it closes."""
+    parts: dict[str | None, list[str]] = {}
+    there: set[str] = set()
+    for run_id, parent in db.execute("select run_id, parent from runs order by rowid desc"):
+        there.add(run_id)
+        parts.setdefault(parent, []).append(run_id)
     found: dict[str, None] = {}
     waiting = list(reversed(run_ids))
     while waiting:
         run_id = waiting.pop()
-        if run_id in found or db.execute("select 1 from runs where run_id = ?", (run_id,)).fetchone() is None:
-            continue
-        found[run_id] = None
-        parts = db.execute("select run_id from runs where parent = ? order by rowid desc", (run_id,))
-        waiting += [part for [part] in parts]
+        if run_id in there and run_id not in found:
+            found[run_id] = None
+            waiting += parts.get(run_id, ())
     return list(found)
 
 
 def weigh(db: sqlite3.Connection, run_ids: Sequence[str]) -> Deletion:
     """What would go with these runs."""
     runs = family(db, run_ids)
-    counted = [db.execute(_SIZES, (run_id,)).fetchone() for run_id in runs]
+    return _weighed(db, runs, _unshared(db, runs))
+
+
+def delete(db: sqlite3.Connection, run_ids: Sequence[str], is_alive: Callable[[str], bool]) -> Deletion:
+    """Delete them, inside of a transaction; refused, and nothing is gone, while one of them is going on."""
+    runs = family(db, run_ids)
+    for run_id in runs:
+        [holder] = db.execute("select holder from runs where run_id = ?", (run_id,)).fetchone()
+        if holder is not None and is_alive(holder):
+            raise JournalRefused(f"Run {run_id} is going on. Wait until it ends, or stop it, and delete it then.")
     texts = _unshared(db, runs)
+    gone = _weighed(db, runs, texts)
+    for run_id in runs:
+        db.execute("delete from records where run_id = ?", (run_id,))
+        db.execute("delete from runs where run_id = ?", (run_id,))
+    db.executemany("delete from contents where hash = ?", ((name,) for name in texts))
+    return gone
+
+
+def _weighed(db: sqlite3.Connection, runs: Sequence[str], texts: Sequence[str]) -> Deletion:
+    counted = [db.execute(_SIZES, (run_id,)).fetchone() for run_id in runs]
     bodies = sum(_each(db, "select length(body) from contents where hash in", texts))
     return Deletion(
         runs=tuple(runs),
@@ -55,21 +77,6 @@ def weigh(db: sqlite3.Connection, run_ids: Sequence[str]) -> Deletion:
         texts=len(texts),
         byte_size=sum(size for _, size in counted) + bodies,
     )
-
-
-def delete(db: sqlite3.Connection, run_ids: Sequence[str], is_alive: Callable[[str], bool]) -> Deletion:
-    """Delete them, inside of a transaction; refused, and nothing is gone, while one of them is going on."""
-    gone = weigh(db, run_ids)
-    for run_id in gone.runs:
-        [holder] = db.execute("select holder from runs where run_id = ?", (run_id,)).fetchone()
-        if holder is not None and is_alive(holder):
-            raise JournalRefused(f"Run {run_id} is going on. Wait until it ends, or stop it, and delete it then.")
-    texts = _unshared(db, gone.runs)
-    for run_id in gone.runs:
-        db.execute("delete from records where run_id = ?", (run_id,))
-        db.execute("delete from runs where run_id = ?", (run_id,))
-    db.executemany("delete from contents where hash = ?", ((name,) for name in texts))
-    return gone
 
 
 _SIZES: Final = "select count(*), coalesce(sum(length(body)), 0) from records where run_id = ?"

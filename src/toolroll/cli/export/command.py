@@ -86,8 +86,15 @@ def _written(session: Session, run: "Gathered", form: Form) -> str:
     is_shown = not session.json and not session.plain and run.records >= _MANY_RECORDS and sys.stderr.isatty()
     if not is_shown:
         return "".join(pieces)
-    with click.progressbar(pieces, length=run.records, label="Exporting", file=sys.stderr) as shown:
+    with click.progressbar(pieces, length=_pieces(run, form), label="Exporting", file=sys.stderr) as shown:
         return "".join(shown)
+
+
+def _pieces(run: "Gathered", form: Form) -> int:
+    """How many there will be: a line a record and one before them, or an entry and five around them."""
+    from toolroll.cli.export.timeline import entries  # noqa: PLC0415 - as above
+
+    return run.records + 1 if form == "jsonl" else len(entries(run.recording.records, run.times)) + 5
 
 
 def put(path: Path, data: bytes, *, force: bool) -> None:
