@@ -281,6 +281,25 @@ def test_XA9_no_tool_writes_settings_or_policy(project: Project, exists: bool) -
     assert not exists or own.read_text() == "[code]\n"
 
 
+@pytest.mark.parametrize("name", ["toolroll", "Toolroll", "TOOLROLL"])
+def test_XA9_in_a_folder_of_dotfiles_our_own_settings_are_no_part_of_it(project: Project, name: str) -> None:
+    """Also before there are any: an agent must not be the first to write its own leave."""
+    dotfiles = project.root / "dotfiles"
+    dotfiles.mkdir()
+    env = {"XDG_CONFIG_HOME": str(dotfiles), "XDG_DATA_HOME": str(project.home), "TOOLROLL_HOME": ""}
+    for file in ("rules.json", "trust.json", "settings.toml", "deep/er.txt"):
+        given = json.dumps({"path": f"{name}/{file}", "content": "x", "description": "x"})
+        done = project.call("call", "create_file", given, "--root", str(dotfiles), "--yes", "--json", **env)
+        assert (done.returncode, "toolroll keeps the user's own settings" in done.stdout) == (1, True)
+    assert list(dotfiles.iterdir()) == []
+    other = json.dumps({"path": "git/config", "content": "x", "description": "x"})
+    fine = project.call("call", "create_file", other, "--root", str(dotfiles), "--yes", "--json", **env)
+    assert fine.returncode == 0
+    (dotfiles / "toolroll").mkdir(mode=0o700)
+    inside = project.call("call", "list_files", '{"path": "."}', "--root", str(dotfiles / "toolroll"), **env)
+    assert (inside.returncode, "is where toolroll keeps your settings" in inside.stdout + inside.stderr) == (1, True)
+
+
 def test_S41_the_project_decides_for_the_agent_once_it_is_trusted(project: Project) -> None:
     script = project.script("Hello.")
     own = project.root / PROJECT_SETTINGS

@@ -22,8 +22,11 @@ _KEPT: Final = 16_384
 class Denials:
     """The deny rules and protected names of one workspace. A folder that is denied takes all in it along."""
 
-    def __init__(self, deny: Sequence[str] = (), *, protected: Iterable[str] = PROTECTED_NAMES) -> None:
+    def __init__(
+        self, deny: Sequence[str] = (), *, protected: Iterable[str] = PROTECTED_NAMES, own: Iterable[str] = ()
+    ) -> None:
         self.patterns = tuple(deny)
+        self._own = frozenset(_folded(path) for path in own)
         self._rules = tuple(_Denial(pattern) for pattern in deny)
         self._protected: dict[Use, frozenset[str]] = {
             "read": frozenset(protected),
@@ -65,11 +68,17 @@ class Denials:
     def _own_reason(self, path: str, name: str, use: Use) -> str | None:
         if self._is_protected(name, use):
             return f"is protected against {'reading' if use == 'read' else 'writing'}: '{shown(name)}'"
+        if self._own and _folded(path) in self._own:
+            return "is where toolroll keeps the user's own settings and data"
         rule = next((rule for rule in self._rules if rule.fits(path, name)), None)
         return f"is denied by the rule '{shown(rule.pattern)}'" if rule else None
 
     def _is_protected_name(self, name: str, use: Use) -> bool:
         return is_protected(RelativePath(parts=(name,)), self._protected[use])
+
+
+def _folded(path: str) -> str:
+    return "/".join(map(fold_name, path.split("/")))
 
 
 class _Denial:

@@ -47,6 +47,7 @@ class Workspace:
 
     `state` is a private folder outside of it, for locks, the index and the history; by default one of the user's own.
     `deny` are rules such as `secrets/**` (`kernel.policy.Rule`); what they fit is neither shown nor counted as found.
+    `own` are folders in it that belong to toolroll itself.
     """
 
     def __init__(
@@ -57,10 +58,11 @@ class Workspace:
         deny: Sequence[str] = (),
         limits: Limits = DEFAULT_LIMITS,
         protected: Iterable[str] = PROTECTED_NAMES,
+        own: Iterable[str] = (),
     ) -> None:
         self.root: Final = Path(root).resolve()
         self.limits: Final = limits
-        self.denials: Final = Denials(deny, protected=protected)
+        self.denials: Final = Denials(deny, protected=protected, own=own)
         self._state = state
         self._held = threading.local()
         self._files = Root(self.root, guard=self.denials.check)
@@ -75,7 +77,8 @@ class Workspace:
         limits: Limits = DEFAULT_LIMITS,
     ) -> Self:
         """The workspace with its state among the user's own files."""
-        return cls(root, state=_state_folder(Path(root), environment), deny=deny, limits=limits)
+        state, own = _state_folder(Path(root), environment), own_folders(Path(root), environment)
+        return cls(root, state=state, deny=deny, limits=limits, own=own)
 
     def __enter__(self) -> Self:
         return self
@@ -257,3 +260,18 @@ def _state_folder(root: Path, environment: Mapping[str, str]) -> Path:
     from toolroll.home.folders import find_folders  # noqa: PLC0415 - not needed where a folder was given
 
     return find_folders(environment).data / "workspaces" / content_hash(str(root.resolve()))[:_KEY_CHARACTERS]
+
+
+def own_folders(root: Path, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The user's own folders that lie in this one, also where they are absent: settings, rules and trust (XA9).
+
+    In a folder of dotfiles (`~/.config`) an agent could otherwise write its own leave. To work among the settings
+    themselves is refused.
+    """
+    from toolroll.home.folders import find_folders  # noqa: PLC0415 - as above
+
+    here, folders = root.resolve(), find_folders(environment)
+    if here.is_relative_to(config := folders.config.resolve()):
+        raise UsageError(f"'{shown(str(config))}' is where toolroll keeps your settings. Work in another folder.")
+    places = [folder.resolve() for folder in (folders.config, folders.data, folders.cache)]
+    return tuple(place.relative_to(here).as_posix() for place in places if place.is_relative_to(here))
