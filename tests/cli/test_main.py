@@ -95,6 +95,7 @@ HEAVY = ("pydantic", "rich", "asyncio", "httpx2", "platformdirs", "sqlite3", "ss
 STARTS = [["--help"], ["tools", "list"], ["tools", "list", "--json"], ["--version"], ["call", "--help"]]
 STARTS += [["runs", "--help"], ["runs", "export", "--help"], ["stats", "--help"]]
 STARTS += [["code", "--help"], ["changes", "--help"], ["undo", "--help"], ["redo", "--help"], ["trust", "--help"]]
+STARTS += [["write", "--help"], ["write", "write", "--help"], ["write", "stats", "--help"]]
 STARTS += [["config", "--help"], ["config", "set", "--help"], ["doctor", "--help"], ["completion", "--help"]]
 
 
@@ -284,7 +285,7 @@ def test_the_locale_is_no_reason_to_fail(tmp_path: Path) -> None:
 def test_S6_the_shell_can_complete_names(tmp_path: Path) -> None:
     env = environment(tmp_path, _TOOLROLL_COMPLETE="bash_complete", COMP_WORDS="toolroll call wri", COMP_CWORD="2")
     done = subprocess.run(toolroll(), env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.stdout == "plain,write_todos\n"
+    assert done.stdout == "plain,write_todos\nplain,write_to_notion\n"
 
 
 def test_S6_a_hint_of_click_ends_with_one_sign(capsys: pytest.CaptureFixture[str]) -> None:

@@ -34,6 +34,7 @@ class DefaultLazyGroup(LazyGroup):
 
 
 @click.group(
+    "write",
     cls=DefaultLazyGroup,
     lazy=_COMMANDS,
     subcommand_metavar="REQUEST | COMMAND [ARGS]...",
