@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -317,8 +318,31 @@ def test_S1_with_stdout_in_a_pipe_the_terminal_is_told_in_lines(stage: Stage) ->
         assert "step 1" not in terminal.text
 
 
-def test_S1_a_run_that_is_killed_leaves_a_terminal_that_works(stage: Stage) -> None:
-    """Nothing was switched off that would have to be switched on again."""
+def test_S1_keys_that_are_pressed_meanwhile_push_nothing_away(stage: Stage) -> None:
+    text = "one two three four five six seven eight"
+    with stage.paced({"text": text, "calls": [SAVE]}, "Done.") as terminal:
+        stage.say(4)
+        terminal.see("one two three four", "step 1 · scripted:script.json")
+        terminal.send(b"x\r\r")
+        stage.say(5)
+        terminal.wait_for("Allow this?")
+        terminal.press("y")
+        stage.say(2)
+        code, lines = ended(terminal)
+    assert code == 0
+    assert (lines[0], lines.count(text), [line for line in lines if LIVE.match(line)]) == (text, 1, [])
+    assert "Allow this? y" in lines  # what is typed then is shown
+
+
+def test_S1_in_the_background_the_terminal_is_left_as_it_is(stage: Stage) -> None:
+    """To change its modes from there would stop the process."""
+    program = f"exec setsid -w {shlex.join(toolroll(*stage.arguments('Done.')))}"
+    with stage.open(["bash", "-c", program]) as terminal:
+        code, lines = ended(terminal)
+    assert (code, lines[0]) == (0, "Done.")
+
+
+def test_S1_a_run_that_is_killed_leaves_no_mode_of_the_screen_behind(stage: Stage) -> None:
     with stage.paced("Одне слово.") as terminal:
         stage.say(1)
         terminal.see("Одне")

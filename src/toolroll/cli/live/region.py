@@ -15,6 +15,7 @@ from typing import BinaryIO, Final, TextIO
 from rich.console import Console
 from rich.text import Text
 
+from toolroll.cli.live.echo import Echo
 from toolroll.safe.text import terminal_safe
 
 MIN_COLUMNS: Final = 20
@@ -39,6 +40,7 @@ class Region:
         self._columns = 0
         self._hidden = 0
         self._stray: _Stray | None = None
+        self._echo = Echo(out)
 
     @property
     def size(self) -> tuple[int, int]:
@@ -69,8 +71,9 @@ class Region:
             self._out.write(self._erasure(columns) + self._painted(wanted))
             self._out.flush()
             self._above.clear()
+            if bool(wanted) != bool(self._drawn):
+                self._protect(is_shown=bool(wanted))
             self._drawn, self._columns = wanted, columns
-            self._divert(is_shown=bool(wanted))
 
     def clear(self) -> None:
         """Write what is to stay, and leave nothing else on the screen."""
@@ -117,14 +120,18 @@ class Region:
             self.console.print(Text("\n").join(lines), end="", soft_wrap=True)
         return captured.get()
 
-    def _divert(self, *, is_shown: bool) -> None:
-        """While there are lines to protect, what others print goes through here."""
-        if is_shown and self._stray is None and sys.stderr is not None:
-            self._stray = _Stray(self, sys.stderr)
-            self._stray.install()
-        elif not is_shown and self._stray is not None:
+    def _protect(self, *, is_shown: bool) -> None:
+        """While there are lines to protect, what others print goes through here, and what is typed is not shown."""
+        if self._stray is not None:
             self._stray.remove()
             self._stray = None
+        if not is_shown:
+            self._echo.on()
+            return
+        self._echo.off()
+        if sys.stderr is not None:
+            self._stray = _Stray(self, sys.stderr)
+            self._stray.install()
 
 
 class _Stray(io.TextIOBase):
