@@ -60,7 +60,9 @@ def line_of(summary: Mapping[str, object]) -> str:
     """The same as a line."""
     began = datetime.fromtimestamp(float(str(summary["began"])), UTC).astimezone()
     state = "damaged" if summary["is_damaged"] else str(summary["state"])
-    prompt = one_line(str(summary["prompt"]), MAX_PROMPT_CHARACTERS)
+    # Of the first lines only: a prompt may bring whole files along.
+    words = str(summary["prompt"])[: 10 * MAX_PROMPT_CHARACTERS].split()
+    prompt = one_line(" ".join(words), MAX_PROMPT_CHARACTERS)
     run_id = str(summary["run_id"])[:ID_CHARACTERS].ljust(ID_CHARACTERS)
     return f"{run_id}  {began:%Y-%m-%d %H:%M}  {state:<16} {summary['steps']:>3} steps  {prompt}"
 
