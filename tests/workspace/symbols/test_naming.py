@@ -110,6 +110,8 @@ def test_C22_minified_generated_and_binary_files_are_skipped(data: bytes, reason
     ("language", "before", "after"),
     [
         ("typescript", b"interface A<in out K, out V> {}", b"interface A<       K,     V> {}"),
+        ("typescript", b"type A<type> = (type extends 1 ? 2 : 3)", b"type A<type> = (TTTT extends 1 ? 2 : 3)"),
+        ("typescript", b"type A<type extends B> = type", None),
         ("typescript", b"{ a: 1\n  <T>(): T }", b"{ a: 1\n ;<T>(): T }"),
         ("tsx", b"type A = `\\`x`", b"type A = `  x`"),
         ("kotlin", b"interface I { fun f() }", b"interface I { fun f();}"),

@@ -7,8 +7,8 @@ it is parsed once more with such words replaced, byte by byte, so that every pla
 import re
 from typing import Final, Literal
 
-_Mend = tuple[re.Pattern[bytes], Literal["blank", "ended"]]
-"""What to look for, and whether all of it becomes blank or its last byte a semicolon."""
+_Mend = tuple[re.Pattern[bytes], Literal["blank", "ended", "name"]]
+"""What to look for, and whether all of it becomes blank, its last byte a semicolon, or all of it another name."""
 
 _VARIANCE: Final[_Mend] = (
     re.compile(rb"(?<=[<,\n ])(?:in\s+out|in|out)(?=[ \t]+[A-Z]\w*\b[^;{}()]{0,80}[,>=])"),
@@ -19,13 +19,18 @@ _CALL_SIGNATURE: Final[_Mend] = (re.compile(rb"\n[ \t]*[ \t](?=<)"), "ended")
 """A member of an interface that begins with `<`, after one without a semicolon: read as a comparison."""
 _ESCAPED_TICK: Final[_Mend] = (re.compile(rb"\\`"), "blank")
 """In the type of a template, where the grammar knows no escapes."""
+_KEYWORD_NAME: Final[_Mend] = (
+    re.compile(rb"(?<=\()(?:abstract|declare|module|namespace|type)(?=\s+extends\s)"),
+    "name",
+)
+"""`(type extends string ? 1 : 2)`, where `type` is what a parameter is called: read as the beginning of an alias."""
 _BARE_FUNCTION: Final[_Mend] = (re.compile(rb"\bfun [^\n{}=]*\)(?:[ \t]*:[ \t]*[\w<>?., ]+?)?[ \t](?=\})"), "ended")
 """A function without a body before a brace on its line (`interface I { fun f() }`): tree-sitter-kotlin 1.1 fails."""
 
 _MENDS: Final[dict[str, tuple[_Mend, ...]]] = {
     "kotlin": (_BARE_FUNCTION,),
-    "tsx": (_VARIANCE, _ESCAPED_TICK),
-    "typescript": (_VARIANCE, _CALL_SIGNATURE, _ESCAPED_TICK),
+    "tsx": (_VARIANCE, _ESCAPED_TICK, _KEYWORD_NAME),
+    "typescript": (_VARIANCE, _CALL_SIGNATURE, _ESCAPED_TICK, _KEYWORD_NAME),
 }
 
 
@@ -33,7 +38,7 @@ def mended(language: str, data: bytes) -> bytes | None:
     """The same bytes with what the grammar does not know replaced, of the same length; None where there is nothing."""
     better = data
     for pattern, how in _MENDS.get(language, ()):
-        better = pattern.sub(_blank if how == "blank" else _ended, better)
+        better = pattern.sub(_REPLACED[how], better)
     return None if better == data else better
 
 
@@ -43,3 +48,10 @@ def _blank(found: re.Match[bytes]) -> bytes:
 
 def _ended(found: re.Match[bytes]) -> bytes:
     return found[0][:-1] + b";"
+
+
+def _name(found: re.Match[bytes]) -> bytes:
+    return b"T" * len(found[0])
+
+
+_REPLACED: Final = {"blank": _blank, "ended": _ended, "name": _name}
