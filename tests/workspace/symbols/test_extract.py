@@ -105,7 +105,7 @@ def test_C20_syntax_that_the_grammar_does_not_know_costs_nothing_else() -> None:
         b"type A<type> =\n  | (type extends 1 ? 2 : 3)\n  | (type extends 4 ? 5 : 6)\ntype B = 1\nfunction c() {}\n"
     )
     assert [one.name for one in extract("typescript", keyword).symbols] == ["A", "B", "c"]
-    assert "(type extends 1" in extract("typescript", keyword).symbols[0].signature
+    assert extract("typescript", keyword).symbols[0].signature == "type A<type>"
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "latin-1", "utf-8-sig", "shift-jis"])
