@@ -9,7 +9,7 @@ from typing import Final
 from toolroll.cli.export.gather import Gathered
 from toolroll.cli.export.room import Room, inert
 from toolroll.cli.export.timeline import CallView, Entry, NoteView, TurnView, entries
-from toolroll.journal.records import Compacted, Decided, Ended, Finished, RunBegan, Said, Spent, Stopped, Trimmed
+from toolroll.journal.records import Compacted, Decided, Ended, Finished, Kept, RunBegan, Said, Spent, Stopped, Trimmed
 from toolroll.kernel.conversation import Message, ReasoningBlock, ServerBlock, ToolResults, UserMessage
 from toolroll.kernel.messages import Part, TextPart, ToolMessage
 from toolroll.safe.text import one_line
@@ -73,6 +73,9 @@ class Entries:
                 return told, self._room.text(entry.record.summary, where=where)
             case Spent():
                 return f"{inert(entry.record.name)}: {entry.record.usage.total:,} tokens", ""
+            case Kept():
+                value = json.dumps(entry.record.value, ensure_ascii=False)
+                return f"Kept with the run: {inert(entry.record.name)}", self._room.text(value, where=where)
             case _:
                 return inert(entry.record.kind), ""
 
