@@ -15,7 +15,6 @@ from toolroll.cli.chat.exporting import export, markdown
 from toolroll.cli.chat.input import check_terminal
 from toolroll.cli.chat.mentions import Attached, Outgoing
 from toolroll.cli.chat.stopping import Stopping
-from toolroll.cli.chat.suggesting import Names, Suggesting
 from toolroll.cli.chat.talk import About, Conversation
 from toolroll.cli.session import Session
 from toolroll.errors import FileExists, ModelError, RequestRefused, UsageError
@@ -23,7 +22,6 @@ from toolroll.journal.sqlite import SqliteJournal
 from toolroll.kernel.conversation import AssistantMessage, CallBlock, Origin, TextBlock, ToolResults, UserMessage
 from toolroll.kernel.messages import ImagePart, TextPart, ToolCall, ToolMessage
 from toolroll.models.scripted import ScriptedModel
-from toolroll.workspace.workspace import Workspace
 
 ORIGIN = Origin(wire="chat", model="scripted")
 KEY = "sk-ant-api03-" + "Ab3dEf6hIj9kLm2n" * 6
@@ -148,15 +146,3 @@ def test_S1_XA8_nobody_chats_without_a_terminal(session: Session, told: str, mon
     monkeypatch.setenv("CI", "1")
     with pytest.raises(UsageError, match=told):
         check_terminal(session, what="PROMPT")
-
-
-def test_S1_where_a_folder_is_gone_nothing_is_suggested(tmp_path: Path) -> None:
-    from prompt_toolkit.completion import CompleteEvent
-    from prompt_toolkit.document import Document
-
-    from toolroll.cli.chat.toolkit import SuggestionCompleter
-
-    workspace = Workspace(tmp_path, state=tmp_path.parent / "state")
-    workspace.close()
-    completer = SuggestionCompleter(Suggesting(commands={}, names=Names(workspace=workspace)))
-    assert list(completer.get_completions(Document("@a"), CompleteEvent())) == []

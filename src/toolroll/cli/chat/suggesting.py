@@ -1,17 +1,21 @@
 """What may be meant by what is being typed: commands behind `/`, files of the project behind `@`.
 
-The names of all files are looked up once, in bounded time, and then kept for a while: a key must not wait for a tree of
-100,000 files.
+The names of all files are looked up beside the typing, in bounded time, and then kept for a while: a key must not wait
+for a tree of 100,000 files, which takes seconds.
 """
 
 import re
+import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from heapq import nsmallest
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from toolroll.cli.chat.words import mention_of
+from toolroll.errors import ToolrollError
 
 if TYPE_CHECKING:
     from toolroll.workspace.workspace import Workspace
@@ -19,8 +23,10 @@ if TYPE_CHECKING:
 MAX_SUGGESTED: Final = 50
 """More than a menu shows; whoever does not find it there types one more letter."""
 MAX_NAMES: Final = 200_000
-MAX_SECONDS: Final = 2.0
-"""For all names: 100,000 take 0.7 s. What was not found until then is not suggested, and can still be typed."""
+MAX_SECONDS: Final = 20.0
+"""For all names. What was not found until then is not suggested, and can still be typed."""
+WAIT_SECONDS: Final = 0.2
+"""For names that are still being looked up: after that, those that were found are suggested."""
 FRESH_SECONDS: Final = 20.0
 
 _PATH: Final = re.compile(r'(?<![\w.+\-@/\\"\'`])@"?([^\s@"\'`<>|]*)$')
@@ -39,29 +45,36 @@ class Suggestion:
 
 @dataclass(slots=True, kw_only=True)
 class Names:
-    """The names of the files of a workspace that count: no ignored, no denied ones. For threads, as it waits."""
+    """The names of the files of a workspace that count: no ignored, no denied ones. For one thread at a time."""
 
     workspace: "Workspace"
     clock: Callable[[], float] = time.monotonic
+    wait_s: float = WAIT_SECONDS
     _names: list[tuple[str, str]] = field(default_factory=list)
+    _walk: threading.Thread | None = None
     _until: float = -1.0
 
     def all(self) -> Sequence[tuple[str, str]]:
-        """Each name with itself in small letters."""
-        if self.clock() > self._until:
-            self._names = list(self._walked())
-            self._until = self.clock() + FRESH_SECONDS
+        """Each name with itself in small letters, as far as they are known by now."""
+        if self._walk is None and self.clock() > self._until:
+            self._walk = threading.Thread(target=self._look, args=([],), daemon=True)
+            self._walk.start()
+        if self._walk is not None:
+            self._walk.join(self.wait_s)
+            self._walk = self._walk if self._walk.is_alive() else None
         return self._names
 
-    def _walked(self) -> Iterator[tuple[str, str]]:
+    def _look(self, found: list[tuple[str, str]]) -> None:
         from toolroll.workspace.tree import tracked_paths  # noqa: PLC0415 - ripgrep: only for who types an @
 
+        self._names = self._names or found  # the first time, what is found is seen at once
         until = self.clock() + MAX_SECONDS
-        for number, path in enumerate(tracked_paths(self.workspace)):
-            name = str(path)
-            yield name, name.casefold()
-            if number >= MAX_NAMES or self.clock() > until:
-                return
+        with suppress(ToolrollError):  # a folder that is gone has no names
+            for path in islice(tracked_paths(self.workspace), MAX_NAMES):
+                found.append((str(path), str(path).casefold()))
+                if self.clock() > until:
+                    break
+        self._names, self._until = found, self.clock() + FRESH_SECONDS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +110,8 @@ class Suggesting:
         if self.names is None:
             return []
         wanted = typed.casefold()
-        fitting = ((_rank(wanted, folded), name) for name, folded in self.names.all() if wanted in folded)
+        known = tuple(self.names.all())  # which may still grow
+        fitting = ((_rank(wanted, folded), name) for name, folded in known if wanted in folded)
         found = nsmallest(MAX_SUGGESTED, fitting)
         return [Suggestion(text=mention_of(name), replaces=replaces) for _, name in found if name.isprintable()]
 

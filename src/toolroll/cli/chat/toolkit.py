@@ -20,7 +20,6 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 from prompt_toolkit.shortcuts import CompleteStyle, PromptSession
 
 from toolroll.cli.chat.words import MAX_MESSAGE_CHARACTERS, TOO_LONG, made_safe
-from toolroll.errors import ToolrollError
 
 if TYPE_CHECKING:
     from toolroll.cli.chat.suggesting import Suggesting, Suggestion
@@ -45,7 +44,7 @@ def editor(
         key_bindings=_Keys(warn).bindings,
         history=InMemoryHistory(texts),
         # In a thread: a key never waits for a suggestion.
-        completer=None if suggesting is None else ThreadedCompleter(SuggestionCompleter(suggesting)),
+        completer=None if suggesting is None else ThreadedCompleter(_Completer(suggesting)),
         complete_style=CompleteStyle.COLUMN,
         complete_while_typing=suggesting is not None,
         reserve_space_for_menu=MENU_ROWS if suggesting is not None else 0,
@@ -69,18 +68,15 @@ def _size() -> Size:
     return Size(rows=rows, columns=columns)
 
 
-class SuggestionCompleter(Completer):
-    """Suggestions; where a folder cannot be listed there are none."""
+class _Completer(Completer):
+    """Suggestions in the form that the line editor takes."""
 
     def __init__(self, suggesting: "Suggesting") -> None:
         self._suggesting = suggesting
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:  # noqa: ARG002 - its shape
         """What may be meant."""
-        try:
-            return [_completion(one) for one in self._suggesting.suggest(document.text_before_cursor)]
-        except ToolrollError:
-            return []
+        return [_completion(one) for one in self._suggesting.suggest(document.text_before_cursor)]
 
 
 def _completion(one: "Suggestion") -> Completion:
