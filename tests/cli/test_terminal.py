@@ -95,3 +95,16 @@ def test_outside_of_the_main_thread_signals_are_left_alone() -> None:
     thread.start()
     thread.join()
     assert seen == [before]
+
+
+def test_S5_waiting_goes_on_for_as_long_as_was_said(
+    pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("toolroll.cli.terminal._SLICE_S", 0.001)
+    terminal = Terminal(input_fd=pipe[0])
+    with terminal.waiting(0.01), pytest.raises(TimeoutError):
+        terminal.ask("? ")
+    timer = threading.Timer(0.02, os.write, (pipe[1], b"y\n"))
+    timer.start()
+    assert terminal.ask("? ") == "y"
+    timer.join()

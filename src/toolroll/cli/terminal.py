@@ -25,6 +25,7 @@ from toolroll.safe.text import terminal_safe
 _STDIN: Final = 0
 _STDERR: Final = 2
 _READ_BYTES: Final = 4_096  # what a terminal hands over at most as one line
+_SLICE_S: Final = 1.0
 _FALLBACK_SIZE: Final = (80, 24)
 _MIN_COLUMNS: Final = 20
 
@@ -129,6 +130,10 @@ class Terminal:
         return line
 
     def _wait(self) -> None:
-        if self._timeout_s is not None and not select.select([self.input_fd], [], [], self._timeout_s)[0]:
-            sys.stderr.write("\n")
-            raise TimeoutError
+        """Until something is typed. In slices: a Ctrl-C just before the system call is noticed only after it."""
+        left_s = self._timeout_s
+        while not select.select([self.input_fd], [], [], _SLICE_S if left_s is None else min(left_s, _SLICE_S))[0]:
+            if left_s is not None and left_s <= _SLICE_S:
+                sys.stderr.write("\n")
+                raise TimeoutError
+            left_s = None if left_s is None else left_s - _SLICE_S
