@@ -167,18 +167,28 @@ class Flow:
         self._show()
         while True:
             said = await self._person.ask(self._say("ask_feedback"))
-            wish = "leave" if said is None else wish_of(said)
-            if wish == "leave":
-                if await self._may_leave():
-                    return self._ended(self._outcome("nothing" if self._draft is None else "left"))
-            elif wish is not None and self._draft is not None:
-                kept = await self._kept(wish)
-                if kept is not None:
-                    return kept
-                self._person.say(self._say("not_saved"))
-            elif said and said.strip():
+            wish = self._wish(said)
+            ended = None if wish is None else await self._granted(wish)
+            if ended is not None:
+                return ended
+            if wish is None and said and said.strip():
                 await self._round(agent, said)
                 self._show()
+
+    def _wish(self, said: str | None) -> Wish | None:
+        wish = "leave" if said is None else wish_of(said)
+        return wish if wish == "leave" or self._draft is not None else None  # "ok" may answer what the model asks
+
+    async def _granted(self, wish: Wish) -> Outcome | None:
+        """The end that the person wants; None where it does not come to that."""
+        if wish == "leave":
+            if not await self._may_leave():
+                return None
+            return self._ended(self._outcome("nothing" if self._draft is None else "left"))
+        kept = await self._kept(wish)
+        if kept is None:
+            self._person.say(self._say("not_saved"))
+        return kept
 
     async def _may_leave(self) -> bool:
         if self._draft is None:
