@@ -10,7 +10,7 @@ COMPILE := $(PY) -m uv --system-certs pip compile --quiet pyproject.toml --unive
 	--no-emit-index-url --no-emit-find-links --no-header --no-annotate $(if $(UPGRADE),--upgrade)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-local test-live check counterparts format lock cover bench clean
+.PHONY: help demo test test-local test-live check counterparts format lock cover bench pictures clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -46,6 +46,9 @@ cover: .venv/.dev ## Measure the coverage of everything, with pages in build/cov
 
 bench: .venv/.dev ## Run the benchmarks
 	@for file in benchmarks/*.py; do echo "== $$file"; env -u PYTHONDONTWRITEBYTECODE $(PY) "$$file" || exit 1; done
+
+pictures: .venv/.dev ## Make the pictures in docs/ anew: real commands at a terminal of their own
+	@$(PY) -m docs.pictures.make
 
 lock: .venv/.dev ## Compile requirements/ anew from pyproject.toml (UPGRADE=1 takes the newest versions)
 	@$(COMPILE) --group build --output-file requirements/run.txt
