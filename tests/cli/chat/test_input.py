@@ -56,10 +56,10 @@ def kept(home: Path) -> list[str]:
 def test_S1_a_message_has_several_lines_by_a_backslash_alt_enter_or_a_paste(home: Path) -> None:
     with reading(home) as screen:
         screen.waits()
-        screen.send(b"one\\" + ENTER + b"two" + ALT_ENTER + "три".encode())
-        screen.shows("> one", "· two", "· три")
+        screen.send(b"one\\" + ENTER + b"two" + ALT_ENTER + "три".encode() + b"\x1b\n4")
+        screen.shows("> one", "· two", "· три", "· 4")
         screen.send(ENTER)
-        screen.shows("READ 'one\\ntwo\\n\\u0442\\u0440\\u0438'")
+        screen.shows("READ 'one\\ntwo\\n\\u0442\\u0440\\u0438\\n4'")
         screen.waits()
         screen.paste("a\r\nb\x1b[2Jc\nd\u202e")
         screen.shows("· b‹U+001B›[2Jc", "· d‹U+202E›")

@@ -33,11 +33,12 @@ COMMANDS: Final[Mapping[str, str]] = {
 IN_A_PROJECT: Final = ("undo", "redo", "policy")
 """Those that need a folder that files are changed in."""
 
-_KEYS: Final = """\
-Enter sends, Alt-Enter or a \\ at the end of a line begins a new one; what is pasted stays one message.
-Tab completes commands and @paths. Arrow-up brings back what you wrote before.
-Ctrl-C stops an answer, or clears the line; twice on an empty line it leaves, as Ctrl-D does.
-@path attaches a file, @"a path" one with blanks; \\@ is an @ that attaches nothing."""
+_KEYS: Final = (
+    "Enter sends. Alt-Enter, or a \\ at the end of a line, begins a new line; what is pasted stays one message.",
+    "Tab completes commands and @paths. Arrow-up brings back what you wrote before.",
+    "Ctrl-C stops an answer, or clears the line; twice on an empty line it leaves, as Ctrl-D does.",
+    '@path attaches a file, @"a path" one with blanks; \\@ is an @ that attaches nothing.',
+)
 
 Send: TypeAlias = Callable[[str], Awaitable[None]]
 
@@ -70,10 +71,12 @@ class Commands:
         await self._does[name](rest)
 
     async def _help(self, _rest: str) -> None:
-        known = self.known
-        width = max(map(len, known)) + 3
-        lines = [f"/{name}".ljust(width) + about for name, about in known.items()]
-        self._session.write("\n".join([*lines, "", _KEYS]))
+        formatter = click.get_current_context().make_formatter()
+        formatter.write_dl([(f"/{name}", about) for name, about in self.known.items()])
+        for told in _KEYS:
+            formatter.write_paragraph()
+            formatter.write_text(told)
+        self._session.write(formatter.getvalue())
 
     async def _undo(self, rest: str) -> None:
         from toolroll.cli.history import undo  # noqa: PLC0415 - each command brings its own when it is used

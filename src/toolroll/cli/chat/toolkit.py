@@ -40,7 +40,7 @@ def editor(
         input=create_input(sys.stdin),
         output=_output(),
         multiline=True,
-        prompt_continuation=CONTINUED,
+        prompt_continuation=_continued,
         key_bindings=_Keys(warn).bindings,
         history=InMemoryHistory(texts),
         # In a thread: a key never waits for a suggestion.
@@ -54,6 +54,11 @@ def editor(
         enable_open_in_editor=False,
         mouse_support=False,
     )
+
+
+def _continued(_width: int, _line: int, is_wrapped: int) -> str:
+    """What stands before the second line and those after it; a line that is only too long has nothing there."""
+    return "" if is_wrapped else CONTINUED
 
 
 def _output() -> Vt100_Output:
@@ -94,6 +99,9 @@ class _Keys:
         add("enter")(self._send)
         add("enter", filter=Condition(_is_choosing))(self._take)
         add("escape", "enter")(self._new_line)
+        add("escape", "c-j")(
+            self._new_line
+        )  # the same, typed before the editor was there: the terminal made it a line end
         add("c-c")(self._clear)
         add("c-d", filter=Condition(_is_empty))(self._leave)
         add(Keys.BracketedPaste)(self._paste)
