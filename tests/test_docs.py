@@ -31,6 +31,9 @@ SECONDS_A_BLOCK = 30
 UNCHECKED_NAMES = {"py", "py3", "python3", "pycon", "ipython", "shell-session", "sh-session", "bash-session"}
 
 FENCE = re.compile(r"(?P<indent>\s*)(?P<fence>`{3,}|~{3,})\s*(?P<info>[^`]*)")
+LINK = re.compile(r"\[(?:[^\[\]]|\[[^\]]*\])*\]\(\s*(?P<target>[^()\s]*)\s*\)")
+HEADING = re.compile(r"^#{1,6} (?P<text>.*)$", re.MULTILINE)
+ELSEWHERE = ("http://", "https://", "mailto:")
 FILE_LINE = re.compile(r"# file: (?P<name>[\w.-]+(?:/[\w.-]+)*)")
 
 
@@ -175,6 +178,43 @@ def problems_of(page: str, folder: Folder) -> Iterator[str]:
                 yield from verdict(line, *folder.run("sh", "-c", command), shown)
 
 
+def without_blocks(page: str) -> str:
+    """The page with an empty line for each line of a fenced block, and without code in its lines."""
+    kept, fence = list[str](), ""
+    for line in page.splitlines():
+        match = FENCE.fullmatch(line)
+        is_end = fence and match and match["fence"].startswith(fence)
+        kept.append("" if fence or match else line)
+        fence = "" if is_end else fence or (match["fence"] if match else "")
+    return re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "``", "\n".join(kept))
+
+
+def anchors_of(page: str) -> set[str]:
+    """The names by which a code host links to the headings of a page."""
+    found: set[str] = set()
+    headings = re.sub(r"[`*]|(?<=\])\([^)]*\)", "", "\n".join(re.findall(r"^#{1,6} .*$", page, re.MULTILINE)))
+    for heading in HEADING.finditer(headings):
+        name = re.sub(r"[^\w\- ]", "", heading["text"].lower()).replace(" ", "-")
+        number = sum(bool(re.fullmatch(rf"{re.escape(name)}(-\d+)?", one)) for one in found)
+        found.add(f"{name}-{number}" if number else name)
+    return found
+
+
+def dead_links_of(page: Path) -> Iterator[str]:
+    """Every relative link of a page that leads nowhere."""
+    text = without_blocks(page.read_text(encoding="utf-8"))
+    for match in LINK.finditer(text):
+        name, _, anchor = match["target"].partition("#")
+        target = page.parent / name if name else page
+        line = text.count("\n", 0, match.start()) + 1
+        if match["target"].startswith(ELSEWHERE):
+            continue
+        if not target.exists():
+            yield f"line {line}: {match['target']} is not there"
+        elif anchor and anchor not in anchors_of(target.read_text(encoding="utf-8")):
+            yield f"line {line}: {match['target']}: the page has no such heading"
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Folder:
     for name in ("page", "home"):
@@ -188,6 +228,16 @@ def test_examples_run_as_shown(name: str, folder: Folder) -> None:
     problems = [f"{name}, {one}" for one in problems_of((ROOT / name).read_text(encoding="utf-8"), folder)]
     if problems:
         pytest.fail("\n\n".join(problems), pytrace=False)
+
+
+@pytest.mark.parametrize("name", [*PAGES, "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "benchmarks/RESULTS.md"])
+def test_every_link_leads_somewhere(name: str) -> None:
+    assert list(dead_links_of(ROOT / name)) == []
+
+
+def test_every_page_is_in_the_list_of_pages() -> None:
+    linked = {match["target"] for match in LINK.finditer((ROOT / "docs/index.md").read_text(encoding="utf-8"))}
+    assert {path.name for path in (ROOT / "docs").glob("*.md")} - linked == {"index.md"}
 
 
 def test_hardly_any_example_is_left_out() -> None:
@@ -339,3 +389,27 @@ def test_a_program_that_hangs_is_ended(folder: Folder, monkeypatch: pytest.Monke
     monkeypatch.setattr(sys.modules[__name__], "SECONDS_A_BLOCK", 0.2)
     [problem] = check(folder, "```console\n$ sleep 60; true\n```\n")
     assert "still running after 0.2 s" in problem
+
+
+LINKS = """
+# One page
+
+[here](#one-page), [there](other.md#what-is-it-really), [twice](other.md#twice-1), [a folder](pages/), [web](https://x.y/z)
+![a [picture] over
+two lines](missing.svg) and [none](other.md#nothing) and [gone](gone.md), `[code](nowhere.md)`
+
+```text
+[no](link.md)
+```
+"""
+
+
+def test_dead_links_are_found(tmp_path: Path) -> None:
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "other.md").write_text("# What *is* it, `really`?\n\n## Twice\n\n## Twice\n")
+    (tmp_path / "page.md").write_text(LINKS)
+    assert list(dead_links_of(tmp_path / "page.md")) == [
+        "line 5: missing.svg is not there",
+        "line 6: other.md#nothing: the page has no such heading",
+        "line 6: gone.md is not there",
+    ]

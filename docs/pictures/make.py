@@ -70,7 +70,7 @@ _CHAT: Final = (
     },
     (
         "`formatCups` writes a number of cups. **Three files** import it:\n\n"
-        "1. `src/components/Board.js` prints each debt,\n"
+        "1. `src/components/App.jsx` prints each debt,\n"
         "2. `src/services/ReminderService.js` writes the reminders,\n"
         "3. `tests/format.test.js` tests it.\n"
     ),
