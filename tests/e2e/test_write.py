@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.writing import ASKS, LEAVES, NO, SAVE_ASKS, UPDATE_ASKS, YES, Author, names, post, said, track
+from tests.e2e.writing import WORDS as QUESTION
 from tests.models.script import Fault, Turn, Use
 from tests.models.server import KEY, ModelServer
 from tests.packs.writing.notion.blocks import block, rich
@@ -67,6 +68,7 @@ def test_W10_W14_W15_W19_W30_pattern_1_a_post_with_feedback_an_edit_and_a_save(a
         said(f"<edit><old>{words['old']}</old><new>{words['new']}</new></edit>"),
     ]
     with ModelServer(turns) as server, author.at_terminal(server, words["request"]) as terminal:
+        terminal.wait_for(QUESTION[author.lang])
         terminal.wait_for(ASKS[author.lang])
         assert author.posts() == {}
         terminal.press(words["formal"], words["second"].split("\n")[0], ASKS[author.lang])

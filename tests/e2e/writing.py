@@ -18,7 +18,11 @@ from toolroll.packs.writing.sample import sample_profile
 
 YES: Mapping[Lang, str] = {"en": "y", "uk": "т"}
 NO: Mapping[Lang, str] = {"en": "n", "uk": "н"}
-ASKS: Mapping[Lang, str] = {"en": "What should be different?", "uk": "Що змінити?"}
+READY = "\x1b[?2004h"
+"""What the line editor begins with: keys that come before it are the terminal's own, and Ctrl-D is lost."""
+WORDS: Mapping[Lang, str] = {"en": "What should be different?", "uk": "Що змінити?"}
+ASKS: Mapping[Lang, str] = dict.fromkeys(WORDS, READY)
+"""The person is asked what should be different, and can answer."""
 SAVE_ASKS: Mapping[Lang, str] = {"en": "Save it? [y/n]", "uk": "Зберегти? [т/н]"}
 LEAVES: Mapping[Lang, str] = {"en": "Leave without saving", "uk": "Вийти, не зберігши"}
 UPDATE_ASKS: Mapping[Lang, str] = {"en": "Update the profile? [y/n]", "uk": "Оновити профіль? [т/н]"}

@@ -13,7 +13,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from tests.e2e.writing import ASKS, LEAVES, SAVE_ASKS, YES, Author, post, said, track
+from tests.e2e.writing import ASKS, LEAVES, READY, SAVE_ASKS, YES, Author, post, said, track
 from tests.models.script import Turn, Use
 from tests.models.server import ModelServer
 from tests.packs.writing.notion.workspace import DATABASE, PAGE, TOKEN, Fault, Workspace
@@ -207,9 +207,9 @@ def test_W17_W34_a_page_without_notion_can_be_pasted(author: Author) -> None:
         assert told in alone.stderr
         with author.at_terminal(server, *command) as terminal:
             terminal.wait_for(told)
-            terminal.wait_for("Enter")
-            terminal.press("My own notes on tea.")
-            terminal.press("And more.")
+            terminal.wait_for(READY)
+            terminal.press("My own notes on tea.", READY)
+            terminal.press("And more.", READY)
             terminal.press(".", ASKS[author.lang])
             terminal.send(b"\x04", LEAVES[author.lang])
             terminal.press(YES[author.lang])
@@ -224,7 +224,7 @@ def test_W17_W34_a_page_that_is_not_there(author: Author) -> None:
         with author.at_terminal(server, *command, **keys) as terminal:
             terminal.wait_for(seen(author, "read_notion_page", "Page not found"))
             terminal.wait_for("URL")
-            terminal.wait_for("Enter")
+            terminal.wait_for(READY)
             terminal.press("", ASKS[author.lang])
             terminal.send(b"\x04", LEAVES[author.lang])
             terminal.press(YES[author.lang])
