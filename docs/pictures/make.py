@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from docs.pictures.svg import Cell, Row, draw, put, read_screen, row_of, text_of
-from tests.cli.chat.screen import Screen, at_screen
+from tests.cli.chat.screen import ENTER, Screen, at_screen
 from tests.cli.project import Project
 from tests.cli.pseudo import toolroll
 
@@ -34,6 +34,8 @@ ROWS: Final = 60
 
 _FIXED: Final = (
     (re.compile(r"(?<= )\d+(?:\.\d+)? m?s(?=, [\d,]+ bytes)"), "14 ms"),
+    (re.compile(r"(?<=change id )[0-9a-f]{12}"), "bc00d76c6a82"),
+    (re.compile(r"(?<= )/\S+/(?=tea-board|home/)"), "/home/ada/"),
     (re.compile(r"(?<=run )[0-9a-f]{32}"), "3f0c8e2a9b7d41566ad0695eda912877"),
 )
 _PROMPT: Final = Cell(text="$", ink="#8b949e")
@@ -99,6 +101,20 @@ def chat(folder: Path) -> list[Row]:
     return rows[first:]
 
 
+def always(folder: Path) -> list[Row]:
+    """An "always", and the rule that comes of it."""
+    change = {"path": "README.md", "old_string": "of tea", "new_string": "of green tea", "description": "Which tea."}
+    with _at_work(folder, (), "call", "edit", json.dumps(change)) as screen:
+        screen.asks("Allow this?")
+        screen.send(b"!" + ENTER)
+        screen.asks("[README.md]")
+        screen.send(b"*.md" + ENTER)
+        screen.asks("Always allow this? [y/n]")
+        screen.send(b"y" + ENTER)
+        screen.end()
+        return _rows(screen)
+
+
 def stats(folder: Path) -> list[Row]:
     """The figures of a run log that is made up."""
     home = folder / "home"
@@ -112,6 +128,7 @@ def stats(folder: Path) -> list[Row]:
 PICTURES: Final[dict[str, tuple[str, Callable[[Path], list[Row]]]]] = {
     "approval": ("toolroll code shows the edit of a file as a diff, and asks: Allow this?", approval),
     "chat": ("A chat in toolroll code: a question with a mentioned file, calls, an answer, completion", chat),
+    "always": ("An approval is answered with ! for always: on which paths, and the rule that is remembered", always),
     "stats": ("toolroll stats: calls, failures, times, tokens and cost of tools and models", stats),
 }
 
@@ -119,7 +136,8 @@ PICTURES: Final[dict[str, tuple[str, Callable[[Path], list[Row]]]]] = {
 def made(name: str) -> str:
     """One of the pictures as it is now."""
     title, scene = PICTURES[name]
-    with tempfile.TemporaryDirectory(prefix="toolroll-picture-") as folder:
+    # Not where TMPDIR says: a long path on the screen would break a line.
+    with tempfile.TemporaryDirectory(prefix="toolroll-picture-", dir="/tmp") as folder:
         rows = scene(Path(folder))
     return draw([_fixed(row) for row in rows], title=title, columns=COLUMNS)
 
