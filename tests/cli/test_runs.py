@@ -195,11 +195,13 @@ def test_XA3_a_no_from_the_command_line_with_a_reason(place: Place) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["run", "Go."], "Missing option '--model'"),
+        (["run", "Go."], "No model is named"),
         (["run", "Go.", "--model", "nobody"], "Unknown model 'nobody'"),
         (["run", "Go.", "--model", "nobody"], "A script is played by scripted:FILE."),
         (["run", "Go.", "--model", "scripted:"], "is a folder. Name the file with the script: scripted:FILE."),
-        (["run", "Go.", "--model", "scripted:none.json"], "none.json"),
+        (["run", "Go.", "--model", "scripted:none.json"], "Error: There is no file 'none.json'.\n"),
+        (["run", "Go.", "--model", "scripted:ok.json/x"], "Error: There is no file 'ok.json/x'.\n"),
+        (["run", "Go.", "--model", "scripted:/none.json"], "Error: There is no file '/none.json'.\n"),
         (["run", "Go.", "--model", "scripted:a.txt"], "cannot be played"),
         (["run", "Go.", "--model", "scripted:ok.json", "--tools", "dome"], "Did you mean done?"),
         (["run", "Go.", "--model", "scripted:ok.json", "--max-steps", "0"], "0 is not in the range"),

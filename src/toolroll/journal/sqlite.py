@@ -38,7 +38,7 @@ class SqliteJournal:
         self, path: Path | str, *, secrets: Sequence[str] = (), clock: Callable[[], float] = time.time
     ) -> None:
         self._path = Path(path)
-        self._secrets = tuple(secrets)
+        self.secrets = tuple(secrets)
         self._clock = clock
         self._connection: sqlite3.Connection | None = None
         self._holder: Holder | None = None
@@ -53,7 +53,7 @@ class SqliteJournal:
 
     async def append(self, run_id: str, /, *records: Record) -> int:
         """Add records to a run, all or none; refused while the run belongs to another holder."""
-        encoded = [(record, encode(record, secrets=self._secrets)) for record in records]
+        encoded = [(record, encode(record, secrets=self.secrets)) for record in records]
         if run_id not in self._tails and not await self.acquire(run_id):
             raise JournalRefused(f"Run {run_id} is being driven by another process. Wait until it ends.")
         with self._lock, told(self._path):

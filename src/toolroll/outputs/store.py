@@ -2,7 +2,7 @@
 all that are short."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -14,6 +14,7 @@ from toolroll.kernel.messages import OutputRef, Part
 from toolroll.kernel.serialize import well_formed
 from toolroll.outputs.collect import collect_when_due
 from toolroll.outputs.kept import KeptOutput, load
+from toolroll.outputs.masking import masked
 from toolroll.outputs.meta import missing
 from toolroll.outputs.pack import SHORT_CHARACTERS, append
 from toolroll.outputs.place import RunFolder, folder_name
@@ -24,7 +25,8 @@ class OutputStore:
     """The outputs of one run, private to the user. Use `with`, or `close` it: until then they are not collected.
 
     A run reads its own outputs, and those of the runs it delegated to by a reference that they hand up; never those of
-    its caller, its siblings or other runs. All of it is sync: keep large outputs from a thread.
+    its caller, its siblings or other runs. All of it is sync: keep large outputs from a thread. `secrets` are values
+    that are never stored.
     """
 
     def __init__(
@@ -34,8 +36,10 @@ class OutputStore:
         run_id: str,
         make_id: Callable[[], str] = random_id,
         clock: Callable[[], float] = time.time,
+        secrets: Sequence[str] = (),
     ) -> None:
         self.folder = folder
+        self._secrets = tuple(secrets)
         self._runs: tuple[str, ...] = (well_formed(run_id),)
         self._place = RunFolder(folder / folder_name(run_id))
         self._make_id = make_id
@@ -48,7 +52,7 @@ class OutputStore:
 
     def child(self, run_id: str) -> "OutputStore":
         """The store of a run that this one delegates to: its outputs can be read here too, not the other way round."""
-        made = OutputStore(self.folder, run_id=run_id, make_id=self._make_id, clock=self._clock)
+        made = OutputStore(self.folder, run_id=run_id, make_id=self._make_id, clock=self._clock, secrets=self._secrets)
         made._runs = (*self._runs, *made._runs)
         made._place = self._place
         return made
@@ -66,7 +70,7 @@ class OutputStore:
 
     def writer(self, call_id: str, tool: str) -> OutputWriter:
         """Keep an output that comes in pieces: `with store.writer(...) as out: out.write(piece)`, then `out.ref`."""
-        return OutputWriter(self._hold, self._origin(call_id, tool), self._make_id)
+        return OutputWriter(self._hold, self._origin(call_id, tool), self._make_id, self._secrets)
 
     def open(self, ref_id: str) -> KeptOutput:
         """The output behind a reference that this run may read, or OutputMissing (`not_found`)."""
@@ -87,7 +91,8 @@ class OutputStore:
 
     def _keep_short(self, call_id: str, tool: str, content: str | bytes) -> OutputRef | None:
         origin = self._origin(call_id, tool)
-        data = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
+        raw = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
+        data = masked(raw, self._secrets)
         try:
             folder = self._hold()
             meta = short_meta(free_id(folder, self._make_id), origin, data, is_text=isinstance(content, str))

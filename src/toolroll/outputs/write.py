@@ -6,7 +6,7 @@ what is left of those is recognized by its size and is then not there.
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,6 +18,7 @@ from toolroll.errors import ToolrollError
 from toolroll.kernel.context import random_id
 from toolroll.kernel.messages import OutputRef, Part, TextPart
 from toolroll.outputs.lines import BLOCK_BYTES, LineCounter
+from toolroll.outputs.masking import Masking, masked
 from toolroll.outputs.meta import ID, Kind, Meta, Piece, encode_meta
 from toolroll.outputs.pack import find_packed
 from toolroll.outputs.place import temporary_name
@@ -56,8 +57,22 @@ class _Draft:
 
     path: Path
     data: "BinaryIO"
+    masking: Masking
     lines: LineCounter = field(default_factory=LineCounter)
     pieces: list[Piece] = field(default_factory=list)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was put in yet."""
+        return self.lines.byte_size == 0 and not self.masking.is_holding
+
+    def put(self, data: bytes) -> None:
+        """Add what a tool gave."""
+        self.append(self.masking.feed(data))
+
+    def end_piece(self) -> None:
+        """Write what was held back: what comes next does not belong to it."""
+        self.append(self.masking.end())
 
     def append(self, data: bytes) -> None:
         """Write and count."""
@@ -71,7 +86,10 @@ class OutputWriter:
     Leaving `with` by an exception keeps nothing.
     """
 
-    def __init__(self, hold: Callable[[], Path], origin: Origin, make_id: Callable[[], str]) -> None:
+    def __init__(
+        self, hold: Callable[[], Path], origin: Origin, make_id: Callable[[], str], secrets: Sequence[str] = ()
+    ) -> None:
+        self._secrets = secrets
         self.ref: OutputRef | None = None
         self._hold = hold
         self._origin = origin
@@ -91,7 +109,7 @@ class OutputWriter:
 
     def __enter__(self) -> Self:
         try:
-            self._draft = _new_draft(self._hold())
+            self._draft = _new_draft(self._hold(), Masking(self._secrets))
         except (OSError, ToolrollError) as error:
             self._fail(error)
         return self
@@ -123,25 +141,27 @@ class OutputWriter:
 
     def _write(self, piece: str | bytes, draft: _Draft) -> None:
         if isinstance(piece, str):
-            if draft.lines.byte_size == 0 and self._kind == "bytes":
+            if draft.is_empty and self._kind == "bytes":
                 self._kind = "text"
             for start in range(0, len(piece), _TEXT_SLICE_CHARACTERS):
-                draft.append(piece[start : start + _TEXT_SLICE_CHARACTERS].encode("utf-8", "surrogatepass"))
+                draft.put(piece[start : start + _TEXT_SLICE_CHARACTERS].encode("utf-8", "surrogatepass"))
             return
         if self._kind == "text":
             self._kind = "bytes"
-        draft.append(piece)
+        draft.put(piece)
 
     def _write_part(self, part: Part, draft: _Draft) -> None:
         start, line = draft.lines.byte_size, draft.lines.line_count
         if isinstance(part, TextPart):
             self._write(part.text, draft)
+            draft.end_piece()
             end = draft.lines.byte_size
             if draft.lines.line_count > draft.lines.ends:  # the next part begins a line of its own
                 draft.append(b"\n")
             draft.pieces.append(Piece(type="text", start=start, end=end, line=line, byte_size=0))
             return
-        _write_file(draft.path / f"{PART}{len(draft.pieces)}", part.data)
+        data = masked(part.data, self._secrets)
+        _write_file(draft.path / f"{PART}{len(draft.pieces)}", data)
         draft.append(placeholder(part).encode())
         draft.pieces.append(
             Piece(
@@ -149,13 +169,14 @@ class OutputWriter:
                 start=start,
                 end=draft.lines.byte_size,
                 line=line,
-                byte_size=len(part.data),
+                byte_size=len(data),
                 media_type=part.media_type,
                 title=getattr(part, "title", None),
             )
         )
 
     def _finish(self, draft: _Draft) -> None:
+        draft.end_piece()
         draft.data.close()
         if draft.lines.byte_size > BLOCK_BYTES:
             _write_file(draft.path / INDEX, draft.lines.index)
@@ -216,7 +237,7 @@ def warn_not_kept(tool: str, error: Exception) -> None:
     logging.getLogger(LOGGER_NAME).warning("the output of %s could not be kept: %s", tool, error)
 
 
-def _new_draft(folder: Path) -> _Draft:
+def _new_draft(folder: Path, masking: Masking) -> _Draft:
     path = folder / temporary_name()
     path.mkdir(PRIVATE_FOLDER_MODE)
     try:
@@ -224,7 +245,7 @@ def _new_draft(folder: Path) -> _Draft:
     except OSError:
         shutil.rmtree(path, ignore_errors=True)
         raise
-    return _Draft(path=path, data=file)
+    return _Draft(path=path, data=file, masking=masking)
 
 
 def _write_file(path: Path, data: bytes) -> None:

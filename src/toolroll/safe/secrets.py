@@ -24,7 +24,7 @@ def redact(text: str, *, known: Sequence[str] = ()) -> str:
     `known` are exact values. Those under four characters are left, as replacing them would shred ordinary words.
     """
     text = without_private_keys(text)
-    for form in _known_forms(tuple(known)):
+    for form in known_forms(tuple(known)):
         if form in text:
             text = _without_known(text, form)
     return _without_shapes(text)
@@ -62,7 +62,8 @@ def _named_secrets(environment: Mapping[str, str]) -> Iterator[str]:
 
 
 @lru_cache(maxsize=8)
-def _known_forms(known: tuple[str, ...]) -> tuple[str, ...]:
+def known_forms(known: tuple[str, ...]) -> tuple[str, ...]:
+    """The forms in which known values travel, the longest first."""
     forms = {form for value in known for form in _forms(value.strip())}
     # The longest first: one known value may begin another.
     return tuple(sorted(forms, key=lambda form: (-len(form), form)))

@@ -28,7 +28,9 @@ def open_outputs(setup: Setup, run_id: str, callers: OutputStore | None) -> Outp
     if callers is not None:
         return callers.child(run_id)
     folder = setup.outputs or _beside(setup)
-    return None if folder is None else OutputStore(folder, run_id=run_id)
+    if folder is None:
+        return None
+    return OutputStore(folder, run_id=run_id, secrets=getattr(setup.journal, "secrets", ()))
 
 
 def with_output_tools(setup: Setup, outputs: OutputStore | None) -> Setup:
