@@ -21,6 +21,7 @@ from toolroll.agent.events import (
     Warned,
 )
 from toolroll.agent.finish import NO_ANSWER
+from toolroll.cli.plain import failure
 from toolroll.cli.records import line_of, record_fields, summary_of, told_lines
 from toolroll.cli.session import Session
 from toolroll.cli.telling import JsonTeller, PlainTeller, event_fields, exit_code, teller_for
@@ -83,6 +84,22 @@ def test_S2_events_that_are_told_in_a_line(
 ) -> None:
     PlainTeller(session).hear(event)
     assert (capsys.readouterr().err, out_of(session)) == (told, "")
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ({"error": True, "message": "There is no 'a'.\x1b[2J"}, "There is no 'a'.‹U+001B›[2J"),
+        ('{"message": "Also as text."}', "Also as text."),
+        ({"error": True, "message": 3}, '{"error":true,"message":3}'),
+        (["message"], '["message"]'),
+        ("[" * 10_000, "[" * 193 + "…"),
+        ("no\ud800 such file", "no\ufffd such file"),
+    ],
+    ids=["object", "text", "number", "list", "deep", "broken"],
+)
+def test_S2_people_are_told_the_message_of_a_failure_alone(content: object, told: str) -> None:
+    assert failure(ToolResult.failure(content, code="gone")) == f"gone: {told}"
 
 
 def test_S2_a_line_begins_at_its_beginning(session: Session, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,6 +6,7 @@ from textwrap import indent
 from typing import Final
 
 import click
+from pydantic_core import from_json
 
 from toolroll.agent.events import (
     CallFinished,
@@ -25,6 +26,7 @@ from toolroll.cli.call import show_event
 from toolroll.cli.session import DONE, FAILED, INTERRUPTED, NEEDS_APPROVAL, STOPPED_BY_LIMIT, Session
 from toolroll.errors import ToolrollError
 from toolroll.kernel.events import ApprovalRequested, Progress, StateChanged
+from toolroll.kernel.result import ToolResult
 from toolroll.safe.text import one_line, terminal_safe
 
 MAX_ARGUMENTS_CHARACTERS: Final = 60
@@ -121,9 +123,20 @@ def call_line(event: CallFinished) -> str:
     call, result = event.call, event.result
     arguments = one_line(call.arguments, MAX_ARGUMENTS_CHARACTERS)
     size = len(result.text.encode("utf-8", "surrogatepass"))
-    outcome = one_line(f"{result.code}: {result.text}", MAX_LINE_CHARACTERS) if result.is_error else f"{size:,} bytes"
+    outcome = failure(result) if result.is_error else f"{size:,} bytes"
     name = one_line(call.name, MAX_ARGUMENTS_CHARACTERS)
     return f"{'✗' if result.is_error else '·'} {name} {arguments}  {event.duration_ms:,.0f} ms, {outcome}"
+
+
+def failure(result: ToolResult) -> str:
+    """How a call failed, in a line for people: of an object with a message, that message."""
+    try:
+        told = from_json(result.text)
+    except ValueError:
+        told = None
+    message = told.get("message") if isinstance(told, dict) else None
+    said = message if isinstance(message, str) else result.text
+    return one_line(f"{result.code}: {said}", MAX_LINE_CHARACTERS)
 
 
 def _change(event: ContextTrimmed | ContextCompacted) -> str:

@@ -36,6 +36,11 @@ def test_S1_XA6_an_error_is_told_whole_and_in_red() -> None:
     assert {str(span.style) for span in line.spans} >= {"red", "bold red"}
 
 
+def test_S1_of_a_failure_with_a_message_people_are_told_that() -> None:
+    gone = ToolResult.failure({"error": True, "message": "There is no 'a'."}, code="gone")
+    assert finished(gone, 80).endswith("…  12 ms, gone: There is no 'a'.")
+
+
 def test_S7_calls_that_run_show_their_time_and_how_far_they_are() -> None:
     calls = [Running(call=ToolCall(id=str(n), name=f"t{n}\x1b", arguments="{}"), since_s=float(n)) for n in range(9)]
     calls[1].progress = Progress(call_id="1", message="half\n", fraction=0.5)

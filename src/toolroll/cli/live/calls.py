@@ -7,7 +7,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from toolroll.agent.events import CallFinished
-from toolroll.cli.plain import MAX_ARGUMENTS_CHARACTERS, MAX_LINE_CHARACTERS
+from toolroll.cli.plain import MAX_ARGUMENTS_CHARACTERS, MAX_LINE_CHARACTERS, failure
 from toolroll.kernel.events import Progress
 from toolroll.kernel.messages import ToolCall
 from toolroll.safe.text import one_line
@@ -67,8 +67,8 @@ def finished_line(event: CallFinished, columns: int) -> Text:
     took = duration(event.duration_ms)
     if result.is_error:
         head = Text.assemble(("✗ ", "red"), (name, "bold red"), " ")
-        why = one_line(f"{result.code}: {result.text}", MAX_LINE_CHARACTERS)
-        return head.append_text(_arguments(call, MAX_ARGUMENTS_CHARACTERS)).append(f"  {took}, {why}", "red")
+        told = f"  {took}, {failure(result)}"
+        return head.append_text(_arguments(call, MAX_ARGUMENTS_CHARACTERS)).append(told, "red")
     tail = f"  {took}, {size(len(result.text.encode('utf-8', 'surrogatepass')))}"
     line = Text.assemble(("· ", "green"), (name, "bold"), " ")
     room = columns - line.cell_len - cell_len(tail)
