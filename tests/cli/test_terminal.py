@@ -6,8 +6,31 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from toolroll.cli.terminal import Terminal, interruptible, open_terminal
+from toolroll.cli.terminal import Terminal, interruptible, open_terminal, wrapped
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("To go on, type `toolroll undo`.", ["To go on, type", "   `toolroll undo`."]),
+        ("See 'my file.txt', or don't, it isn't bad", ["See 'my file.txt',", "   or don't, it", "   isn't bad"]),
+        ("First\n\n`a b` c", ["First", "", "`a b` c"]),
+        ("Now `toolroll runs resume 1`.", ["Now `toolroll runs", "   resume 1`."]),
+        ("It is well-known-to-you.", ["It is", "   well-known-to-you", "   ."]),
+    ],
+)
+def test_S5_what_is_quoted_stays_on_one_line_where_it_fits(text: str, lines: list[str]) -> None:
+    assert wrapped(text, 20) == lines
+
+
+@given(st.text(alphabet="ab `'\n-", max_size=80), st.integers(20, 40))
+def test_S5_no_word_is_lost_and_no_line_too_wide(text: str, width: int) -> None:
+    lines = wrapped(text, width)
+    assert "".join(text.split()) == "".join("".join(lines).split())
+    assert max(map(len, lines)) <= width
 
 
 @pytest.fixture

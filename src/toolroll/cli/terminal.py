@@ -4,6 +4,7 @@ stdout is not touched: it belongs to the answer of the command.
 """
 
 import os
+import re
 import select
 import signal
 import sys
@@ -28,6 +29,10 @@ _READ_BYTES: Final = 4_096  # what a terminal hands over at most as one line
 _SLICE_S: Final = 1.0
 _FALLBACK_SIZE: Final = (80, 24)
 _MIN_COLUMNS: Final = 20
+_INDENT: Final = "   "
+_QUOTED: Final = re.compile(r"`[^`\n]+`|(?<!\w)'[^'\n]+'(?!\w)")
+_GLUE: Final = "\0"
+"""Stands for a blank where no line may end; in a text that was made safe it is not there."""
 
 
 def open_terminal(environment: Mapping[str, str], *, stdin_is_taken: bool = False) -> "Terminal | None":
@@ -64,6 +69,17 @@ def interruptible() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
+def wrapped(text: str, width: int) -> list[str]:
+    """Lines of at most that width, broken between words; a quoted name or command is not, where a line can hold it."""
+
+    def glued(found: re.Match[str]) -> str:
+        return found[0].replace(" ", _GLUE) if len(found[0]) + len(_INDENT) < width else found[0]
+
+    wrap = TextWrapper(width=width, subsequent_indent=_INDENT, replace_whitespace=False, break_on_hyphens=False)
+    lines = [line for part in _QUOTED.sub(glued, text).split("\n") for line in wrap.wrap(part) or [""]]
+    return [line.replace(_GLUE, " ") for line in lines]
+
+
 class Terminal:
     """Shows rows and reads lines."""
 
@@ -98,9 +114,8 @@ class Terminal:
         print_lines(self.console, fold(rows, self.size[0]))
 
     def say(self, text: str, look: Look = "note") -> None:
-        """Show words of our own, broken between words; what is quoted in them is made safe."""
-        wrap = TextWrapper(width=self.size[0], subsequent_indent="   ", replace_whitespace=False)
-        lines = [line for part in terminal_safe(text).split("\n") for line in wrap.wrap(part) or [""]]
+        """Show words of our own, broken between words; what is quoted in them is made safe, and stays on one line."""
+        lines = wrapped(terminal_safe(text), self.size[0])
         self.show([Row(text=line, look=look) for line in lines])
 
     def ask(self, prompt: str, *, fresh: bool = False) -> str | None:
