@@ -13,7 +13,7 @@ from toolroll.agent.stop import step_count_is
 from toolroll.cli.coding import code_entries, code_system
 from toolroll.cli.leave import leave_for
 from toolroll.cli.places import workspace_deps
-from toolroll.errors import UsageError
+from toolroll.errors import FileMissing, NotAFile, UsageError
 from toolroll.home.folders import find_folders
 from toolroll.home.keys import known_secrets
 from toolroll.journal.sqlite import SqliteJournal
@@ -23,6 +23,7 @@ from toolroll.models.scripted import ScriptedModel
 from toolroll.models.scripted_file import PREFIX, scripted_file
 from toolroll.packs.catalog import Entry, read_catalog
 from toolroll.packs.load import place_of
+from toolroll.safe.names import shown
 
 Kind: TypeAlias = Literal["run", "code", "explore", "write"]
 """Which command made the agent, and makes it again."""
@@ -141,7 +142,16 @@ def named_model(name: str) -> Model | str:
     path = Path(name.removeprefix(PREFIX))
     if path.is_dir():  # `scripted:` alone is the working folder by now
         raise UsageError(f"'{path}' is a folder. Name the file with the script: {PREFIX}FILE.")
-    return scripted_file(path)
+    try:
+        return scripted_file(path)
+    except (FileMissing, NotAFile):  # their words are for a model, which can list a folder
+        raise FileMissing(f"There is no file '{_as_typed(path)}'.", path=str(path)) from None
+
+
+def _as_typed(path: Path) -> str:
+    """A path as it is written here; by now it is absolute."""
+    here = Path.cwd()
+    return shown(str(path.relative_to(here) if path.is_relative_to(here) else path))
 
 
 def _known(name: str) -> str:
