@@ -327,7 +327,7 @@ async def test_a_result_is_typed_by_the_output_that_was_asked_for() -> None:
     assert result.output == 5
 
 
-def test_the_public_names_are_few_sorted_and_documented() -> None:
+def test_S40_the_public_names_are_few_sorted_and_documented() -> None:
     names = [name for name in toolroll.__all__ if name != "__version__"]
     assert names == sorted(names)
     assert len(names) <= 40
