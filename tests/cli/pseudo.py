@@ -88,6 +88,11 @@ class Pseudo:
         """The screen as it is now, without trailing blanks."""
         return [line.rstrip() for line in self.screen.display]
 
+    @property
+    def echoes(self) -> bool:
+        """Whether what is typed is shown, as a shell wants it."""
+        return bool(termios.tcgetattr(self._master)[3] & termios.ECHO)
+
     def resize(self, columns: int, rows: int) -> None:
         """Another size; the program gets SIGWINCH."""
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))

@@ -3,10 +3,11 @@
 import json
 import os
 import signal
+import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.chat.screen import CTRL_C, CTRL_D, ENTER, TAB, UP, chat, chat_of, recorded, said_in, state_of
+from tests.cli.chat.screen import CTRL_C, CTRL_D, ENTER, TAB, UP, at_screen, chat, chat_of, recorded, said_in, state_of
 from tests.cli.project import Project
 from tests.models.script import Fault, Turn, Use, fail
 from tests.models.server import KEY, ModelServer
@@ -141,6 +142,63 @@ def test_S1_errors_of_a_model_are_told_in_a_line_and_the_chat_goes_on(project: P
         said = [[message["role"] for message in one.body["messages"]] for one in server.requests]
     assert said[:2] == [["user"], ["user"]]  # what nobody answered is not sent twice
     assert said[-1][:2] == ["user", "assistant"]
+
+
+LEAVING = """
+import sys
+from toolroll import tool
+
+@tool(effect="reads")
+async def leave() -> str:
+    \"\"\"Leave.\"\"\"
+    sys.stderr.write("half a line")
+    raise SystemExit(7)
+"""
+BROKEN = """
+import sys
+from toolroll.agent.events import RunStarted, TextArrived
+from toolroll.cli.chat.coding import CodeTalk
+from toolroll.cli.main import main
+
+async def say(self, message, teller, note):
+    teller.hear(RunStarted(run_id="r", model="m"))
+    teller.hear(TextArrived(text="Half a sentence"))
+    sys.stderr.write("half a line")
+    raise KIND(7)
+
+CodeTalk.say = say
+main()
+"""
+
+
+def test_S1_a_tool_that_would_end_the_process_does_not_end_the_chat(project: Project) -> None:
+    tools = project.root / ".toolroll" / "tools"
+    tools.mkdir(parents=True)
+    (tools / "leaving.py").write_text(LEAVING)
+    assert project.call("trust", "add", ".toolroll/tools/leaving.py", "--yes").returncode == 0
+    script = project.script({"calls": [{"name": "leave", "arguments": {}}]}, "Still here.")
+    with chat(project, "code", "--model", script) as screen:
+        screen.say("Go.", "tool_error: Error executing tool: 7", "Still here.")
+        screen.waits()
+        assert "half a line" in screen.display
+        assert not any(line.startswith(("step ", "▸")) for line in screen.display)
+        screen.say("/exit")
+        assert screen.end()[0] == 0
+        assert screen.echoes
+
+
+@pytest.mark.parametrize(("kind", "code"), [("ZeroDivisionError", 1), ("SystemExit", 7)])
+def test_S1_an_unexpected_error_in_an_answer_leaves_the_terminal_as_it_was(
+    project: Project, kind: str, code: int
+) -> None:
+    command = [sys.executable, "-c", BROKEN.replace("KIND", kind), "code", "--model", project.script("-")]
+    with at_screen(project.home, project.root, *command) as screen:
+        screen.say("Go.")
+        assert screen.end()[0] == code
+        assert {"Half a sentence", "half a line"} <= set(screen.display)
+        assert ("Something unexpected went wrong: ZeroDivisionError: 7." in screen.whole) == (code == 1)
+        assert not any(line.startswith("step ") for line in screen.display)
+        assert screen.echoes
 
 
 def test_S1_ctrl_c_stops_the_answer_and_the_conversation_goes_on(project: Project) -> None:

@@ -139,9 +139,12 @@ class Chat:
             teller.close()
             self._tell_end(teller)
             return None
-        if result is not None:
-            teller.end(result)
-        return result
+        else:
+            if result is not None:
+                teller.end(result)
+            return result
+        finally:
+            teller.close()  # whatever ends an answer: the terminal is left as it was
 
     def _tell_failure(self, teller: Teller, error: ModelError) -> None:
         """In one line where the model has said nothing; else with what there is."""
