@@ -48,8 +48,8 @@ def fault_of(command: str) -> str | None:
     name, *words = words_of(command)
     now: click.Command | None = PROGRAMS[name]
     known, path = options_of(PROGRAMS[name]), name
-    for word in words:
-        if word.startswith("-") and word not in {"-", "--"} and not re.fullmatch(r"-\d+", word):
+    for word in words[: words.index("--")] if "--" in words else words:
+        if word.startswith("-") and word != "-" and not re.fullmatch(r"-\d+", word):
             known = known | (options_of(default_of(now)) if isinstance(now, click.Group) else set())
             if word.partition("=")[0] not in known:
                 return f"`{command}`: {path} has no {word}"
@@ -96,6 +96,7 @@ def test_there_are_commands_on_pages() -> None:
         ("ghostpen 'a post' --mix a b | grep --nothing", True),
         ("ghostpen init --mix a b", False),
         ("toolroll --help", True),
+        ("toolroll config set code.check -- pytest -q", True),
         ("toolroll runs resume 3f9c --approve=c1; echo --done", True),
     ],
 )
