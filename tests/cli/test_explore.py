@@ -270,3 +270,24 @@ def test_S2_ctrl_c_keeps_what_was_explored(project: Project) -> None:
     assert (done.returncode, done.stdout) == (130, "")
     assert "Go on with: toolroll runs resume " in done.stderr
     assert document(project).read_text() == "# Roofs\n"
+
+
+BROKEN_OFF = """
+import asyncio, toolroll.cli.exploration as exploration
+from toolroll.cli.main import main
+
+async def made(self, *_):
+    async def asking():
+        raise KeyboardInterrupt  # as where Ctrl-C is the answer to a question
+    await asyncio.create_task(asking())
+
+exploration._Journey._made = made
+main()
+"""
+
+
+def test_S2_ctrl_c_is_told_once_where_it_ends_the_event_loop_too(project: Project) -> None:
+    command = [sys.executable, "-c", BROKEN_OFF, "explore", IDEA, "--model", project.script("# Roofs")]
+    known = environment(project.home)
+    done = subprocess.run(command, env=known, cwd=project.root, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "Error: Interrupted.\n")

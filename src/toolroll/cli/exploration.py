@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -14,7 +14,6 @@ from toolroll.cli.session import DONE, INTERRUPTED, STOPPED_BY_LIMIT, Session
 from toolroll.errors import ModelError, UsageError
 
 if TYPE_CHECKING:
-    from toolroll.agent.events import Event
     from toolroll.packs.research.exploration import Explored, Job, Wish
     from toolroll.packs.research.exploring import ResearchOptions
     from toolroll.packs.research.source import ResearchSource
@@ -99,18 +98,13 @@ def explored(session: Session, asked: Asked, *, job: "Job | None" = None) -> int
     set_up_log(session)
     journey = _Journey(session, asked)
 
-    async def work(source: "ResearchSource") -> "Explored":
-        return await journey.made(wish, source, job)
+    async def work(source: "ResearchSource") -> int:
+        return await journey.told(wish, source, job)
 
     try:
-        return tell_explored(session, with_source(work, place))
-    except ModelError:
-        journey.tell_how_to_go_on()
-        raise
+        return with_source(work, place)
     except KeyboardInterrupt:
-        journey.tell_how_to_go_on()
-        session.fail("interrupted", "Interrupted.")
-        return INTERRUPTED
+        return journey.interrupted()
 
 
 def resumed(session: Session, settings: Mapping[str, object], *, model: str | None) -> int:
@@ -161,11 +155,45 @@ class _Journey:
     """An exploration on its way, and the run that it is in."""
 
     def __init__(self, session: Session, asked: Asked) -> None:
+        from toolroll.cli.chat.stopping import Stopping  # noqa: PLC0415 - as above
+        from toolroll.cli.exploring import Following  # noqa: PLC0415 - as above
+
         self._session = session
         self._asked = asked
-        self._run_id: str | None = None
+        self._following = Following(session, model=asked.model)
+        self._stopping = Stopping()
+        self._is_told = False
 
-    async def made(self, wish: "Wish", source: "ResearchSource", job: "Job | None") -> "Explored":
+    async def told(self, wish: "Wish", source: "ResearchSource", job: "Job | None") -> int:
+        """The exit code. The first Ctrl-C lets calls that run finish; where none does, and the second, end it."""
+        import asyncio  # noqa: PLC0415 - as above
+
+        try:
+            with self._stopping.listening(), self._stopping.answering():
+                done = await self._made(wish, source, job)
+        except ModelError:
+            self._following.close()
+            if self._following.was_stopped:
+                return self.interrupted()
+            self._following.tell_how_to_go_on()
+            raise
+        except (asyncio.CancelledError, KeyboardInterrupt):
+            self._stopping.settle()
+            return self.interrupted()
+        finally:
+            self._following.close()
+        return tell_explored(self._session, done)
+
+    def interrupted(self) -> int:
+        """Say that it was stopped, and how to get on with it; the exit code."""
+        if not self._is_told:  # where a call is interrupted itself, so is the event loop after it
+            self._is_told = True
+            self._following.close()
+            self._following.tell_how_to_go_on()
+            self._session.fail("interrupted", "Interrupted.")
+        return INTERRUPTED
+
+    async def _made(self, wish: "Wish", source: "ResearchSource", job: "Job | None") -> "Explored":
         from toolroll.cli.making import named_model, open_journal  # noqa: PLC0415 - as above
         from toolroll.packs.research.exploration import explore  # noqa: PLC0415 - as above
         from toolroll.packs.research.exploring import connected  # noqa: PLC0415 - as above
@@ -177,30 +205,13 @@ class _Journey:
                 "collect_tool_stats": self._asked.stats,
                 "journal": journal,
                 "settings": self._asked.settings,
-                "on_event": self._listener(),
+                "on_event": self._following.hear,
+                "on_open": self._stopping.note,
             }
             add_leave(options)
             return await explore(wish, source, job=job, **options)
         finally:
             journal.close()
-
-    def tell_how_to_go_on(self) -> None:
-        """Nothing that was paid for is lost: say how to get on with it."""
-        if self._run_id is not None and not self._session.json:
-            click.echo(f"Go on with: toolroll runs resume {self._run_id}", err=True)
-
-    def _listener(self) -> "Callable[[Event], None]":
-        from toolroll.agent.events import RunStarted  # noqa: PLC0415 - as above
-        from toolroll.cli.exploring import JsonListener, PlainListener  # noqa: PLC0415 - as above
-
-        tell = JsonListener(self._session).hear if self._session.json else PlainListener().hear
-
-        def hear(event: Any) -> None:
-            if isinstance(event, RunStarted):
-                self._run_id = event.run_id
-            tell(event)
-
-        return hear
 
 
 def add_leave(options: "ResearchOptions") -> None:

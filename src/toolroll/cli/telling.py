@@ -22,6 +22,7 @@ __all__ = [
     "call_line",
     "event_fields",
     "exit_code",
+    "is_live",
     "result_fields",
     "teller_for",
 ]
@@ -50,16 +51,17 @@ def teller_for(session: Session, *, model: str = "") -> Teller:
     """
     if session.json:
         return JsonTeller(session)
-    if session.plain or not _is_one_terminal(session):
+    if not is_live(session):
         return PlainTeller(session)
     from toolroll.cli.live.teller import LiveTeller  # noqa: PLC0415 - rich and Markdown: only where they are used
 
     return LiveTeller(session, model=model, environment=os.environ)
 
 
-def _is_one_terminal(session: Session) -> bool:
+def is_live(session: Session) -> bool:
+    """Whether what goes on is drawn: for a person at one terminal, who has not asked for plain lines."""
     out, err = session.out, sys.stderr
-    if err is None or not (out.isatty() and err.isatty()):
+    if session.json or session.plain or err is None or not (out.isatty() and err.isatty()):
         return False
     return os.fstat(out.fileno()).st_rdev == os.fstat(err.fileno()).st_rdev
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from toolroll.agent.agent import Agent
-from toolroll.agent.events import Event, RunFinished
 from toolroll.agent.result import RunResult
 from toolroll.agent.run import close_models
 from toolroll.agent.setup import Setup
 from toolroll.cli.chat.chat import run_chat
 from toolroll.cli.chat.talk import About, Conversation, Note
 from toolroll.cli.exploration import Asked, add_leave, open_source, tell_explored, with_model
-from toolroll.cli.exploring import PlainListener
+from toolroll.cli.exploring import Following
 from toolroll.cli.making import absolute_script, named_model
+from toolroll.errors import ModelError
 from toolroll.home.keys import with_keys
 from toolroll.kernel.conversation import AssistantMessage, Message, TextBlock, UserMessage
 from toolroll.kernel.labels import Labels
@@ -82,7 +82,7 @@ class ExploreTalk:
     async def say(self, message: "Outgoing", teller: "Teller", note: Note) -> RunResult[object] | None:
         """Explore the idea, or answer a question about it."""
         if not self._conversation.messages:
-            await self._explore(message.text)
+            await self._explore(message.text, note)
             return None
         return await self._conversation.say(self._setup(), message, teller.hear, note)
 
@@ -105,25 +105,41 @@ class ExploreTalk:
         """Close the model's connections."""
         await close_models([self._model])
 
-    async def _explore(self, idea: str) -> None:
-        asked, heard = replace(self._asked, idea=idea), _Heard()
+    async def _explore(self, idea: str, note: Note) -> None:
+        asked = replace(self._asked, idea=idea)
+        following = Following(self._session, model=asked.model)
+        done = await self._followed(asked, following, note)
+        if done is None:
+            click.echo("Interrupted.", err=True)
+        else:
+            tell_explored(self._session, done)
+            self._begin(idea, done, following)
+
+    async def _followed(self, asked: Asked, following: Following, note: Note) -> "Explored | None":
+        """What it came to; None where the person has stopped it."""
         options = self._options()
         options["settings"] = asked.settings
-        options["on_event"] = heard.hear
+        options["on_event"] = following.hear
+        options["on_open"] = note
         try:
-            done = await explore(asked.wish, self._source, **options)
+            return await explore(asked.wish, self._source, **options)
+        except ModelError:
+            if following.was_stopped:
+                return None
+            raise
         finally:
-            heard.tell_unfinished()
-        tell_explored(self._session, done)
-        self._begin(idea, done, heard)
+            note(None)
+            following.close()
+            if following.results and following.results[-1].stop_reason in ("failed", "interrupted"):
+                following.tell_how_to_go_on()
 
-    def _begin(self, idea: str, done: "Explored", heard: "_Heard") -> None:
+    def _begin(self, idea: str, done: "Explored", following: Following) -> None:
         """The conversation goes on from the run that wrote the document, or from one that was there."""
         document = AssistantMessage(blocks=(TextBlock(text=done.content),), origin=self._model.origin)
         messages: tuple[Message, ...] = (UserMessage.of(idea), document)
-        if heard.results:
-            messages = heard.results[-1].messages
-        self._conversation.begin(messages, [one.run_id for one in heard.results], UNTRUSTED)
+        if following.results:
+            messages = following.results[-1].messages
+        self._conversation.begin(messages, [one.run_id for one in following.results], UNTRUSTED)
 
     def _options(self) -> ResearchOptions:
         options: ResearchOptions = {
@@ -140,23 +156,3 @@ class ExploreTalk:
         options = self._options()
         options["settings"] = self._asked.settings
         return Agent(**agent_options(SYSTEM, tools_for(self._model, options), options)).setup
-
-
-class _Heard:
-    """Tells of an exploration as its command does, and keeps how its runs ended."""
-
-    def __init__(self) -> None:
-        self.results: list[RunResult[object]] = []
-        self._tell = PlainListener().hear
-
-    def hear(self, event: Event) -> None:
-        """Tell of one event."""
-        if isinstance(event, RunFinished):
-            self.results.append(event.result)
-        self._tell(event)
-
-    def tell_unfinished(self) -> None:
-        """Nothing that was paid for is lost: say how to get on with it."""
-        for one in self.results[-1:]:
-            if one.stop_reason in ("failed", "interrupted"):
-                click.echo(f"· Go on with: toolroll runs resume {one.run_id}", err=True)

@@ -27,8 +27,8 @@ class Stopping:
         """What the run has come to that was noted last."""
         return None if self._state is None else self._state.result
 
-    def note(self, state: "RunState") -> None:
-        """This is the run that is stopped next."""
+    def note(self, state: "RunState | None") -> None:
+        """This is the run that is stopped next; None where it is over, and all of it was told."""
         self._state = state
 
     @contextmanager

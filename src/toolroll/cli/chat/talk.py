@@ -29,7 +29,7 @@ CHAT: Final = "chat"
 PRIVATE: Final[Labels] = frozenset({"private"})
 """What a file of the project brings along, as where the model reads it itself."""
 
-Note: TypeAlias = Callable[[RunState], None]
+Note: TypeAlias = Callable[[RunState | None], None]
 
 
 class Talk(Protocol):

@@ -62,6 +62,8 @@ class ResearchOptions(TypedDict, total=False):
     approver: Approver | None
     journal: Journal | None
     on_event: Callable[[Event], None]
+    on_open: Callable[[RunState], None]
+    """Gets hold of each run before it begins, to stop it."""
     retry: RetryRule
     settings: Mapping[str, object]
     """Kept with the run, for whoever goes on with it."""
@@ -126,15 +128,20 @@ async def generated(
 ) -> Research:
     """The same with exactly these tools."""
     setup = Agent(**agent_options(system_prompt, tools, options)).setup
-    tell, run_id = options.get("on_event"), options.get("run_id")
+    tell, run_id, on_open = options.get("on_event"), options.get("run_id"), options.get("on_open", _nobody)
     opened: list[RunState] = []
+
+    def note(state: RunState) -> None:
+        opened.append(state)
+        on_open(state)
+
     try:
         if run_id is not None and setup.journal is not None and await is_on_record(setup.journal, run_id):
             heard, stream = tell or _nobody, tell is not None
-            result = await go_on(setup, run_id, emit=heard, stream=stream, on_open=opened.append)
+            result = await go_on(setup, run_id, emit=heard, stream=stream, on_open=note)
         else:
             said = opening(user_prompt, ())
-            opened.append(new_run(setup, said, tell or _nobody, stream=tell is not None, run_id=run_id))
+            note(new_run(setup, said, tell or _nobody, stream=tell is not None, run_id=run_id))
             result = await play(opened[0])
     finally:
         for state in opened:
@@ -207,5 +214,5 @@ def _last_words(result: RunResult[object]) -> AssistantMessage:
     raise error
 
 
-def _nobody(_event: Event) -> None:
+def _nobody(_told: object) -> None:
     return None
