@@ -19,7 +19,7 @@ SHOWN: dict[Lang, tuple[str, ...]] = {
         "> post about the first frost and bicycle chains for LinkedIn  (played)",
         "The draft broke 1 of its rules",
         "> too formal  (played)",
-        '"count":3,"threshold_reached":true',
+        "· Noted: too formal (3 of 3).",
         "You have said this 3 times. Update voice.formality in your profile?",
         "voice.formality\n- businesslike\n+ casual: as one talks at the workbench",
         "Profile 'default' is now at version 2.",
@@ -31,6 +31,7 @@ SHOWN: dict[Lang, tuple[str, ...]] = {
     "uk": (
         "Слова моделі записані заздалегідь",
         "> занадто формально  (програно)",
+        "· Занотовано: занадто формально (1 з 3).",
         "- діловий\n+ невимушено: так, як говорять біля верстата",
         "Зберегти? [т/н]\n> т  (програно)",
         "topic: перші морози",

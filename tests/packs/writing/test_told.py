@@ -1,12 +1,15 @@
 """What a person is told of a model's calls: the rows of the matrix, and nothing between the machines."""
 
 import json
+from typing import get_args
 
 import pytest
 
 from toolroll.kernel.messages import ToolCall
 from toolroll.kernel.result import ToolResult
-from toolroll.packs.writing.told import told_of_call
+from toolroll.packs.writing.feedback import Category
+from toolroll.packs.writing.feedback_texts import CATEGORY_TEXTS
+from toolroll.packs.writing.told import noted, told_of_call
 
 
 def told(name: str, result: ToolResult, arguments: str = "{}") -> str | None:
@@ -94,3 +97,17 @@ def test_W34_the_profile_is_the_one_that_was_named() -> None:
     arguments = json.dumps({"profile_name": "alex"})
     assert "'alex'" in str(told("update_style_profile", failed("reference_profile"), arguments))
     assert "'default'" in str(told("update_style_profile", failed("reference_profile"), "{"))
+
+
+def test_W34_feedback_that_was_counted_is_told_in_words() -> None:
+    once = done(category="too_formal", count=1, threshold_reached=False, suggestion=None)
+    assert noted(once, "en") == "Noted: too formal (1 of 3)."
+    assert noted(once, "uk") == "Занотовано: занадто формально (1 з 3)."
+    assert noted(done(category="hook_weak", count=4), "en") == "Noted: weak hook (said 4 times by now)."
+    for result in (failed("disk_full", message="No."), done(category="odd", count=1), done(), ToolResult.of_text("x")):
+        assert noted(result, "en") is None
+
+
+def test_W34_every_category_has_words_in_both_languages() -> None:
+    assert set(get_args(Category)) == set(CATEGORY_TEXTS)
+    assert all(text.en.strip() and text.uk.strip() and text.en != text.uk for text in CATEGORY_TEXTS.values())

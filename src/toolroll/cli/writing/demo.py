@@ -22,10 +22,12 @@ from toolroll.models.scripted import ScriptedModel
 from toolroll.packs.writing.agent import Place
 from toolroll.packs.writing.feedback import FeedbackStore
 from toolroll.packs.writing.flow import Assignment, Flow, Outcome, Shown
+from toolroll.packs.writing.gate import TRACK
 from toolroll.packs.writing.messages import Key, Lang, choose_language, say
 from toolroll.packs.writing.mixing import style_of
 from toolroll.packs.writing.profiles import ProfileStore
 from toolroll.packs.writing.sample import recording, sample_profile
+from toolroll.packs.writing.told import noted
 from toolroll.safe.text import terminal_safe
 
 _NEXT = """\
@@ -101,8 +103,8 @@ class _Demo:
         match event:
             case StepStarted(number=1):
                 self._line(f"· {say('writing', self._lang, profile='default')}", dim=True)
-            case CallFinished(call=call, result=result) if call.name == "track_feedback":
-                self._line(f"· track_feedback {result.text}", dim=True)
+            case CallFinished(call=call, result=result) if call.name == TRACK and (told := noted(result, self._lang)):
+                self._line(f"· {told}", dim=True)
             case _:
                 return
 

@@ -3,14 +3,16 @@
 import click
 
 from toolroll.agent.cost import total_cost
-from toolroll.agent.events import CallStarted, Event, Retrying, RunFinished, StepStarted, Warned
+from toolroll.agent.events import CallFinished, CallStarted, Event, Retrying, RunFinished, StepStarted, Warned
 from toolroll.agent.result import RunResult
 from toolroll.cli.session import Session
 from toolroll.cli.telling import event_fields
 from toolroll.kernel.usage import Usage
 from toolroll.packs.writing.flow import Outcome, Shown
+from toolroll.packs.writing.gate import TRACK
 from toolroll.packs.writing.keeping import object_of
 from toolroll.packs.writing.messages import Lang, say
+from toolroll.packs.writing.told import noted
 from toolroll.packs.writing.tools import SEARCH
 from toolroll.safe.text import one_line
 
@@ -31,6 +33,8 @@ class PlainListener:
                 self._say(say("writing", self._lang, profile=self._profile_used))
             case CallStarted(call=call) if call.name == SEARCH:
                 self._say(say("searching", self._lang, query=object_of(call.arguments).get("query", "")))
+            case CallFinished(call=call, result=result) if call.name == TRACK and (told := noted(result, self._lang)):
+                self._say(told)
             case Warned(text=text) | Retrying(reason=text):
                 self._say(text, sign="!")
             case _:

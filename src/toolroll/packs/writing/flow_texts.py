@@ -12,6 +12,8 @@ FlowKey: TypeAlias = Literal[
     "searching",
     "reading_page",
     "reading_posts",
+    "noted",
+    "noted_often",
     "draft_title",
     "ask_save",
     "update_preview",
@@ -49,6 +51,8 @@ FLOW_TEXTS: Final[Mapping[FlowKey, Text]] = {
     "reading_posts": Text(
         en="Looked for past posts: found {count}.", uk="Пошук серед минулих постів: знайдено {count}."
     ),
+    "noted": Text(en="Noted: {what} ({count} of {needed}).", uk="Занотовано: {what} ({count} з {needed})."),
+    "noted_often": Text(en="Noted: {what} (said {count} times by now).", uk="Занотовано: {what} (уже {count}-й раз)."),
     "draft_title": Text(
         en="Draft {number} · {platform} · {length} of {limit} characters",
         uk="Чернетка {number} · {platform} · {length} із {limit} символів",
