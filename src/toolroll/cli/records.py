@@ -40,7 +40,8 @@ def summary_of(row: RunRow, recording: Recording) -> dict[str, object]:
     """One run in a list."""
     records = [record for _, record in recording]
     began = next((record for record in records if isinstance(record, RunBegan)), None)
-    ended = records[-1] if records else None
+    # A surface may keep something with a run that is over: that does not begin it anew.
+    ended = next((record for record in reversed(records) if not isinstance(record, Kept)), None)
     return {
         "run_id": row.run_id,
         "began": row.began,

@@ -13,7 +13,7 @@ from tests.cli.pseudo import environment, toolroll
 from tests.cli.writing.author import READ, Desk, Typed, post
 
 import toolroll.cli.terminal as terminals
-from toolroll.agent.events import Retrying
+from toolroll.agent.events import CallFinished, Retrying
 from toolroll.cli.chat.input import LineInput
 from toolroll.cli.main import run
 from toolroll.cli.making import Making, make_agent, open_journal
@@ -21,6 +21,8 @@ from toolroll.cli.session import Session
 from toolroll.cli.writing.making import connected, make_writer
 from toolroll.cli.writing.person import NobodyThere, TerminalPerson
 from toolroll.cli.writing.telling import PlainListener
+from toolroll.kernel.messages import ToolCall
+from toolroll.kernel.result import ToolResult
 
 REQUEST = "post about tea for LinkedIn"
 SAVE = {"name": "save_to_file", "arguments": {"content": "stolen", "platform": "x", "topic": "t"}}
@@ -224,6 +226,14 @@ def test_W30_what_goes_on_is_told_in_a_line_each(desk: Desk, monkeypatch: pytest
     assert "Search is not available" in told.err
 
 
+def test_W34_feedback_that_was_counted_is_told_in_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    call = ToolCall(id="1", name="track_feedback", arguments="{}")
+    tracked = ToolResult.of_json({"success": True, "category": "too_long", "count": 2})
+    for result in (tracked, ToolResult.failure({"success": False, "message": "No."}, code="disk_full")):
+        PlainListener("default", "uk").hear(CallFinished(call=call, result=result, duration_ms=1.0))
+    assert capsys.readouterr().err == "· Занотовано: занадто довго (2 з 3).\n"
+
+
 def test_W30_toolroll_write_is_the_same_program(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     desk.has_profile()
     command = ["write", REQUEST, "--model", desk.script(READ, post())]
@@ -254,6 +264,18 @@ def toolroll_here(desk: Desk, *arguments: str) -> subprocess.CompletedProcess[st
     return subprocess.run(
         toolroll(*arguments), env=home, cwd=desk.folder, capture_output=True, text=True, check=False, timeout=60
     )
+
+
+def test_W30_S4_the_run_log_tells_where_a_post_was_saved(desk: Desk) -> None:
+    desk.has_profile()
+    told = desk.run(REQUEST, "--yes", "--json", "--model", desk.script(READ, post()))
+    ended = json.loads(told.out.splitlines()[-1])
+    shown = toolroll_here(desk, "runs", "show", ended["run_id"], "--json").stdout
+    last = json.loads(shown)["records"][-1]
+    assert (last["kind"], last["name"], last["value"]) == ("kept", "saved", {"file": ended["file"]})
+    [row] = json.loads(toolroll_here(desk, "runs", "list", "--json").stdout)["runs"]
+    assert row["state"] == "answer"
+    assert toolroll_here(desk, "runs", "replay", ended["run_id"]).returncode == 0
 
 
 def test_W30_a_turn_that_was_cut_short_can_be_resumed(desk: Desk) -> None:

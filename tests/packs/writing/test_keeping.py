@@ -1,6 +1,8 @@
 """What the program keeps for the person, and what it reads for them: files, and pages of a Notion on loopback."""
 
 from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,11 +13,14 @@ from tests.packs.writing.test_flow import Desk, Scripted, post
 
 from toolroll.agent.events import Event
 from toolroll.errors import ToolFailure
+from toolroll.journal import records
+from toolroll.journal.journal import MemoryJournal
+from toolroll.journal.sqlite import SqliteJournal
 from toolroll.kernel.approval import Approve, Reject
 from toolroll.models.obedient import ObedientModel
 from toolroll.packs.writing.agent import Place
 from toolroll.packs.writing.flow import Assignment, Flow
-from toolroll.packs.writing.keeping import Keeper, object_of
+from toolroll.packs.writing.keeping import Keeper, Kept, object_of, write_down
 from toolroll.packs.writing.mixing import style_of
 from toolroll.packs.writing.post_file import Draft
 from toolroll.packs.writing.source import read_source
@@ -164,3 +169,18 @@ async def test_XL14_a_page_that_gives_orders_to_an_obedient_model_gets_nothing(d
     after = state_of(desk.data)
     assert {name: after[name] for name in before} == before
     assert set(after) - set(before) == {"drafts.jsonl"}
+
+
+async def test_W30_the_run_log_tells_where_a_post_is(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    journal = MemoryJournal()
+    kept = Kept(text="Чай.", file="a.md")
+    await write_down(Place(data=tmp_path, journal=None), "r", kept)
+    await write_down(Place(data=tmp_path, journal=journal), "r", kept)
+    await write_down(Place(data=tmp_path, journal=journal), "r", replace(kept, file=None, notion_url="https://n"))
+    found = [record.value for _, record in await journal.read("r") if isinstance(record, records.Kept)]
+    assert found == [{"file": "a.md"}, {"notion_url": "https://n"}]
+    assert not await journal.is_held("r")
+    with closing(SqliteJournal(tmp_path / "runs.db")) as broken:
+        (tmp_path / "runs.db").mkdir()
+        await write_down(Place(data=tmp_path, journal=broken), "r", kept)
+    assert "the record of run r does not tell where the post is" in caplog.text

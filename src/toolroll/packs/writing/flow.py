@@ -26,7 +26,7 @@ from toolroll.packs.writing.checks import Report, check_draft
 from toolroll.packs.writing.drafting import Answer, read_answer, rules_of, topic_of
 from toolroll.packs.writing.feedback import MEANINGS
 from toolroll.packs.writing.gate import TRACK, Gate
-from toolroll.packs.writing.keeping import Keeper, Kept, object_of
+from toolroll.packs.writing.keeping import Keeper, Kept, object_of, write_down
 from toolroll.packs.writing.messages import Key, say
 from toolroll.packs.writing.mixing import Style, style_of
 from toolroll.packs.writing.post_file import Draft, Platform
@@ -298,6 +298,7 @@ class Flow:
         kept: Kept | None = await (keeper.keep_in_notion(draft) if wish == "notion" else keeper.keep(draft))
         if kept is None:
             return None
+        await write_down(self._place, self._results[-1].run_id, kept)
         outcome = replace(self._outcome("saved"), draft=kept.text, file=kept.file, notion_url=kept.notion_url)
         return self._ended(outcome)
 

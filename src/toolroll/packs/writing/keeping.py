@@ -3,14 +3,16 @@
 They go through the same checks, questions and answers as those of a model.
 """
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Final
 
 from toolroll.agent.events import CallFinished, CallStarted, Event
-from toolroll.errors import JsonRefused
+from toolroll.errors import JsonRefused, ToolrollError
 from toolroll.home.keys import with_keys
+from toolroll.journal import records
 from toolroll.kernel.context import Run, random_id
 from toolroll.kernel.messages import ToolCall
 from toolroll.kernel.parse import parse_json
@@ -25,6 +27,11 @@ from toolroll.packs.writing.post_file import Draft
 
 MAX_TITLE_CHARACTERS: Final = 100
 """Of a page in Notion that nobody gave a title: its first line, cut."""
+
+SAVED: Final = "saved"
+"""The name under which a run keeps where its post is."""
+
+_LOG: Final = logging.getLogger("toolroll.writing")
 
 Fields = Mapping[str, object]
 
@@ -49,6 +56,18 @@ async def call_tool(
         [result] = await execute_step(Toolset(place.tools), [call], run)
     hear(CallFinished(call=call, result=result, duration_ms=(perf_counter() - started) * 1_000))
     return call, result
+
+
+async def write_down(place: Place, run_id: str, kept: Kept) -> None:
+    """Put where a post is into the record of the run that wrote it. It is kept already: what fails here is logged."""
+    if place.journal is None:
+        return
+    where = {name: value for name, value in (("file", kept.file), ("notion_url", kept.notion_url)) if value}
+    try:
+        await place.journal.append(run_id, records.Kept(name=SAVED, value=where))
+        await place.journal.release(run_id)
+    except (ToolrollError, OSError) as error:
+        _LOG.warning("the record of run %s does not tell where the post is: %s", run_id, error)
 
 
 class Keeper:
