@@ -13,18 +13,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar
 from toolroll.kernel.approval import Approver, Preview
 from toolroll.kernel.cancelled import is_being_cancelled
 from toolroll.kernel.depends import DependencyKey, Depends, Identity, Maker, check_overrides
-from toolroll.kernel.events import KernelEvent, Progress, StateChanged
 from toolroll.kernel.labels import BROUGHT, NO_LABELS, Labels
-from toolroll.kernel.messages import ToolCall
-from toolroll.kernel.policy import Policy
 from toolroll.kernel.resolve import ValueStore, provide
-from toolroll.kernel.result import ToolResult
 from toolroll.kernel.trace import log_failure
 
 if TYPE_CHECKING:
     import asyncio
     import logging
     from types import TracebackType
+
+    from toolroll.kernel.events import KernelEvent
+    from toolroll.kernel.messages import ToolCall
+    from toolroll.kernel.policy import Policy
+    from toolroll.kernel.result import ToolResult
 
 T = TypeVar("T")
 
@@ -34,11 +35,11 @@ LOGGER_NAME: Final = "toolroll.tools"
 class Ledger(Protocol):
     """Where effects are written down: the intent before a call runs, the outcome after."""
 
-    async def intent(self, call: ToolCall, /) -> None:
+    async def intent(self, call: "ToolCall", /) -> None:
         """The call is about to run. If this raises, it does not."""
         ...
 
-    async def outcome(self, call: ToolCall, result: ToolResult, /) -> None:
+    async def outcome(self, call: "ToolCall", result: "ToolResult", /) -> None:
         """The call has ended so."""
         ...
 
@@ -62,10 +63,10 @@ class Run:
         run_id: str | None = None,
         deps: Mapping[str, object] | None = None,
         overrides: Mapping[Identity, Maker] | None = None,
-        policy: Policy | None = None,
+        policy: "Policy | None" = None,
         approver: Approver | None = None,
         ledger: Ledger | None = None,
-        on_event: Callable[[KernelEvent], None] | None = None,
+        on_event: "Callable[[KernelEvent], None] | None" = None,
         clock: Callable[[], datetime] = utc_now,
         make_id: Callable[[], str] = random_id,
         logger: "logging.Logger | None" = None,
@@ -102,6 +103,8 @@ class Run:
 
     def set_state(self, name: str, value: object) -> None:
         """Keep a value with the run; everybody who watches is told."""
+        from toolroll.kernel.events import StateChanged  # noqa: PLC0415 - no tool needs it to be made
+
         self._state[name] = value
         self.emit(StateChanged(name=name, value=value))
 
@@ -111,12 +114,12 @@ class Run:
             self.brought |= labels
             self.set_state(BROUGHT, sorted(self.brought))
 
-    def emit(self, event: KernelEvent) -> None:
+    def emit(self, event: "KernelEvent") -> None:
         """Report an event."""
         if self._on_event is not None:
             self._on_event(event)
 
-    def tell(self, event: KernelEvent) -> None:
+    def tell(self, event: "KernelEvent") -> None:
         """Report an event; a listener that breaks, or tries to exit the program, changes nothing for who reports it."""
         try:
             self.emit(event)
@@ -206,6 +209,8 @@ class ToolContext:
 
     def progress(self, message: str, fraction: float | None = None) -> None:
         """Report how far the call is. Works from threads too."""
+        from toolroll.kernel.events import Progress  # noqa: PLC0415 - as above
+
         event = Progress(call_id=self.call_id, message=message, fraction=fraction)
         if self._home is None or self._home[1] == get_ident():
             self.run.emit(event)

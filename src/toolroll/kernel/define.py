@@ -6,7 +6,7 @@ from dataclasses import fields, is_dataclass
 from functools import partial
 from typing import Any, Final, TypeVar, get_args, get_origin, overload
 
-from pydantic import BaseModel, RootModel, TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 from pydantic.errors import PydanticUndefinedAnnotation
 from pydantic_core import SchemaError
 from typing_extensions import TypedDict, is_typeddict
@@ -111,6 +111,8 @@ def define_tool(
 
 
 def _is_input_type(shape: object) -> bool:
+    from pydantic import RootModel  # noqa: PLC0415 - making it loads plugins, a quarter more than all of pydantic
+
     shape = get_origin(shape) or shape  # of a generic one
     if not isinstance(shape, type) or issubclass(shape, RootModel):  # which has no fields to name
         return False

@@ -23,7 +23,6 @@ from toolroll.kernel.labels import NO_LABELS, Labels
 from toolroll.kernel.parse import BLANKS, parse_object
 from toolroll.kernel.permit import Permit
 from toolroll.kernel.resolve import provide
-from toolroll.kernel.result import Done
 from toolroll.kernel.schema import JsonSchema
 from toolroll.kernel.serialize import dump_plain, whole
 from toolroll.kernel.signature import Filler
@@ -280,10 +279,12 @@ async def closing(work: Callable[[], Awaitable[object]], ctx: ToolContext) -> ob
     ctx.runs_on(asyncio.get_running_loop())
     try:
         value = await work()
-    except Done:  # a success
-        await ctx.aclose()
-        raise
     except BaseException as error:
+        from toolroll.kernel.result import Done  # noqa: PLC0415 - to make a tool, nothing of how one runs is needed
+
+        if isinstance(error, Done):  # a success
+            await ctx.aclose()
+            raise
         if isinstance(error, asyncio.CancelledError):
             ctx.cancel()  # for a function that goes on in its thread
         ctx.values.fail(error)

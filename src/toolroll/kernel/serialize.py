@@ -12,12 +12,15 @@ import re
 from collections import deque
 from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from enum import Enum
-from functools import lru_cache
+from functools import cache, lru_cache
 from io import IOBase
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from pydantic import BaseModel, SecretBytes, SecretStr
+from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
+
+if TYPE_CHECKING:
+    from pydantic.types import SecretBytes, SecretStr
 
 MAX_RESULT_DEPTH: Final = 100
 """Levels of nesting kept as JSON; what lies deeper (or refers to itself) becomes text."""
@@ -183,9 +186,16 @@ class _Whole(_Plainer):
 
 class _Revealed(_Whole):
     def _single(self, value: object, depth: int) -> object:
-        if isinstance(value, (SecretStr, SecretBytes)):
+        if isinstance(value, _secret_kinds()):
             return self.of(value.get_secret_value(), depth)
         return super()._single(value, depth)
+
+
+@cache
+def _secret_kinds() -> "tuple[type[SecretStr], type[SecretBytes]]":
+    from pydantic.types import SecretBytes, SecretStr  # noqa: PLC0415 - a quarter of pydantic, and only to seal a call
+
+    return SecretStr, SecretBytes
 
 
 def _all_fields(model: BaseModel) -> dict[str, object]:

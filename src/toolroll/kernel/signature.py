@@ -3,16 +3,17 @@
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, NotRequired, TypeAlias, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Final, NotRequired, TypeAlias, get_args
 
-from pydantic import Field
-from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from toolroll.errors import DefinitionError
 from toolroll.kernel.depends import CONTEXT, DependencyKey, Depends, Injection, injection_of
 from toolroll.kernel.hints import Place, annotations_of, parameters_of
 from toolroll.kernel.schema import JsonSchema, json_default
+
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
 
 Filler: TypeAlias = Callable[[Mapping[str, object]], object]
 """Makes the value of a parameter that was left out; a `default_factory` may look at the others."""
@@ -124,6 +125,8 @@ class _Reader:
         return found
 
     def _read_field(self, parameter: inspect.Parameter, annotation: object) -> None:
+        from pydantic.fields import Field  # noqa: PLC0415 - a quarter of pydantic, needed for the first tool, not for the import
+
         name = parameter.name
         written = _Written.of(annotation, parameter.default)
         self._keys[name] = self._key(name, written.alias)
@@ -185,6 +188,8 @@ class _Written:
 
     @classmethod
     def of(cls, annotation: object, default: object) -> "_Written":
+        from pydantic.fields import FieldInfo  # noqa: PLC0415 - as above
+
         marks: list[object] = list(getattr(annotation, "__metadata__", ()))
         base = get_args(annotation)[0] if marks else annotation
         if isinstance(default, FieldInfo):
@@ -204,7 +209,7 @@ class _Written:
         )
 
 
-def _filler(field: FieldInfo) -> Filler:
+def _filler(field: "FieldInfo") -> Filler:
     return lambda given: field.get_default(call_default_factory=True, validated_data=dict(given))
 
 
@@ -214,6 +219,8 @@ _SAID: Final = ("alias", "validation_alias", "discriminator", "deprecated", "exa
 
 def _bare(mark: object) -> list[object]:
     """The mark without a default: pydantic would put that into the arguments, as if a model had sent it."""
+    from pydantic.fields import Field, FieldInfo  # noqa: PLC0415 - as above
+
     if not isinstance(mark, FieldInfo):
         return [mark]
     said = {name: value for name in _SAID if (value := getattr(mark, name)) is not None}

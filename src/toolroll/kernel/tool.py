@@ -1,19 +1,20 @@
 """What a tool is: the face that agents, surfaces and wrappers see."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any
 
 from toolroll.kernel.approval import Effect, Preview, content_hash
 from toolroll.kernel.context import ToolContext
-from toolroll.kernel.execute import execute
 from toolroll.kernel.labels import NO_LABELS, Label, Labels, labels_of
 from toolroll.kernel.permit import Permit
-from toolroll.kernel.result import ToolResult
 from toolroll.kernel.schema import JsonSchema
 from toolroll.kernel.serialize import canonical_json
+
+if TYPE_CHECKING:
+    from toolroll.kernel.result import ToolResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,9 +107,9 @@ class Tool(ABC):
     def invoke(self, permit: Permit, ctx: ToolContext) -> Awaitable[object]:
         """Run with the permit's arguments. For the executor and for wrappers only."""
 
-    def execute_raw(self, raw_args_json: str, ctx: ToolContext | None = None) -> Coroutine[Any, Any, ToolResult]:
+    def execute_raw(self, raw_args_json: str, ctx: ToolContext | None = None) -> "Coroutine[Any, Any, ToolResult]":
         """Parse, check, ask where needed, run, and say what came of it. Never raises, cancellation aside."""
-        return execute(self, raw_args_json, ctx or ToolContext())
+        return _executor()(self, raw_args_json, ctx or ToolContext())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The plain function behind the tool, called directly: no validation, no approval, for tests and reuse."""
@@ -116,3 +117,10 @@ class Tool(ABC):
 
     def __repr__(self) -> str:
         return f"<tool {self.name} ({self.effect})>"
+
+
+@cache  # kept: an import statement in each call takes a microsecond, a twentieth of the whole
+def _executor() -> "Callable[[Tool, str, ToolContext], Coroutine[Any, Any, ToolResult]]":
+    from toolroll.kernel.execute import execute  # noqa: PLC0415 - to make a tool, nothing of how one runs is needed
+
+    return execute
