@@ -27,7 +27,7 @@ from toolroll.cli.session import Session
 from toolroll.cli.telling import JsonTeller, PlainTeller, event_fields, exit_code, teller_for
 from toolroll.errors import QuotaExceeded
 from toolroll.journal.journal import Recording, RunRow
-from toolroll.journal.records import Asked, Said
+from toolroll.journal.records import Asked, Finished, Kept, Said
 from toolroll.kernel.approval import ApprovalRequest
 from toolroll.kernel.conversation import AssistantMessage, TextBlock
 from toolroll.kernel.events import ApprovalDecided, ApprovalRequested, Progress, StateChanged
@@ -206,6 +206,9 @@ def test_S4_a_run_with_nothing_to_tell_is_still_listed() -> None:
     assert (summary["model"], summary["prompt"], summary["state"]) == ("", "", "unfinished")
     earlier = Said(message=AssistantMessage(blocks=(TextBlock(text="Earlier."),)))
     assert summary_of(row, recording(earlier))["prompt"] == "Earlier."
+    ended, saved = Finished(stop_reason="answer", stop_detail="", text=""), Kept(name="saved", value={})
+    assert summary_of(row, recording(ended, saved))["state"] == "answer"
+    assert summary_of(row, recording(ended, earlier, saved))["state"] == "unfinished"
     assert "1970-01-0" in line_of(summary) or "1969-12-31" in line_of(summary)
 
 

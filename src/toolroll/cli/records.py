@@ -40,13 +40,12 @@ def summary_of(row: RunRow, recording: Recording) -> dict[str, object]:
     """One run in a list."""
     records = [record for _, record in recording]
     began = next((record for record in records if isinstance(record, RunBegan)), None)
-    # A surface may keep something with a run that is over: that does not begin it anew.
-    ended = next((record for record in reversed(records) if not isinstance(record, Kept)), None)
+    ended = end_of(recording)
     return {
         "run_id": row.run_id,
         "began": row.began,
         "updated": row.updated,
-        "state": ended.stop_reason if isinstance(ended, Finished) else "unfinished",
+        "state": "unfinished" if ended is None else ended.stop_reason,
         "steps": sum(isinstance(record, Answered) for record in records),
         "model": "" if began is None else began.model,
         "parent": row.parent,
@@ -55,6 +54,12 @@ def summary_of(row: RunRow, recording: Recording) -> dict[str, object]:
         "prompt": next((_text(one.message) for one in records if isinstance(one, Said) and one.about is None), ""),
         "is_damaged": recording.is_damaged,
     }
+
+
+def end_of(recording: Recording) -> Finished | None:
+    """How a run ended; None where it goes on. What is kept with one that is over does not begin it anew."""
+    last = next((record for _, record in reversed(recording.records) if not isinstance(record, Kept)), None)
+    return last if isinstance(last, Finished) else None
 
 
 def line_of(summary: Mapping[str, object]) -> str:

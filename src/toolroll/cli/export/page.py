@@ -12,7 +12,8 @@ from toolroll.cli.export.gather import Gathered
 from toolroll.cli.export.room import PAGE_CHARACTERS, Room, inert
 from toolroll.cli.export.style import STYLE, content_policy
 from toolroll.cli.export.timeline import Entry, TurnView, entries, turns
-from toolroll.journal.records import Finished, RunBegan
+from toolroll.cli.records import end_of
+from toolroll.journal.records import RunBegan
 from toolroll.kernel.usage import Usage
 
 MAX_LINKS: Final = 200
@@ -72,10 +73,8 @@ def _fact(name: str, value: str) -> str:
 
 
 def _state(run: Gathered) -> str:
-    last = run.recording.records[-1:]
-    if last and isinstance(last[0][1], Finished):
-        return f"{last[0][1].stop_reason} {last[0][1].stop_detail}".strip()
-    return "unfinished"
+    ended = end_of(run.recording)
+    return "unfinished" if ended is None else f"{ended.stop_reason} {ended.stop_detail}".strip()
 
 
 def _tokens(steps: list[TurnView]) -> str:
