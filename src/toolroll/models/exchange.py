@@ -1,5 +1,6 @@
 """One request and its answer over any wire: what the wires have in common, in one place."""
 
+import os
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ from toolroll.models.failures import ErrorBody, error_in, read_error
 from toolroll.models.model import Delta, ModelRequest, ModelResponse
 from toolroll.models.sse import EventDecoder, ServerEvent
 from toolroll.models.transport import Reply, Transport
-from toolroll.safe.secrets import redact
+from toolroll.safe.secrets import redact, secret_values
 
 OK: Final = 200
 """The one good status of all these endpoints."""
@@ -122,8 +123,10 @@ class WireModel(ABC):
             raise unreadable(fault) from fault
 
     def fail(self, error: ErrorBody, status: int | None = None, headers: Mapping[str, str] = NO_HEADERS) -> ModelError:
-        """The error behind an answer that was none, without the key; without a status, inside a good answer."""
-        said = replace(error, message=redact(error.message, known=self._secrets))
+        """The error behind an answer that was none, without keys; without a status, inside a good answer."""
+        # Of the request, too, something may be quoted, and so a key of another service that a tool has read.
+        known = (*self._secrets, *secret_values(os.environ))
+        said = replace(error, message=redact(error.message, known=known))
         return self.failure(status, headers, said)
 
     def max_output_tokens(self, request: ModelRequest) -> int:
