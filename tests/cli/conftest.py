@@ -1,12 +1,18 @@
 """Commands in a copy of the sample project, in this process: a start of Python costs more than most of them."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.cli.project import Calling, Project, Told
+from tests.cli.starter import Starter
 
 from toolroll.cli.main import run
 from toolroll.cli.session import Session
+
+if TYPE_CHECKING:
+    from tests.cli.scene import Scene
 
 
 @pytest.fixture
@@ -27,3 +33,18 @@ def call(project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pyte
         return Told(code, told.out, told.err)
 
     return call
+
+
+@pytest.fixture(scope="module")
+def starter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Starter]:
+    """A process that has loaded all of the code already; commands are copies of it."""
+    with Starter(tmp_path_factory.mktemp("starter")) as starter:
+        yield starter
+
+
+@pytest.fixture
+def scene(tmp_path: Path, starter: Starter) -> "Scene":
+    """A project and a home in which every command has something to do."""
+    from tests.cli.scene import Scene
+
+    return Scene(tmp_path, starter)

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 import pytest
 from tests.cli.pseudo import TOOLS, environment, toolroll
+from tests.cli.scene import commands
 
 from toolroll._version import __version__
 from toolroll.cli import main as main_module
@@ -17,23 +18,8 @@ from toolroll.cli.main import asks_for_json, root, run
 from toolroll.cli.session import EXIT_CODES, Session
 
 PAGES = Path(__file__).with_name("pages")
-COMMANDS = [(), ("tools",), ("tools", "list"), ("tools", "show"), ("tools", "schema"), ("call",), ("demo",), ("run",)]
-COMMANDS += [("runs",), ("runs", "list"), ("runs", "show"), ("runs", "resume"), ("runs", "replay")]
-COMMANDS += [("runs", "fork"), ("runs", "export"), ("runs", "delete"), ("stats",)]
-COMMANDS += [("code",), ("changes",), ("undo",), ("redo",)]
-COMMANDS += [("explore",), ("explore", "run"), ("explore", "list"), ("explore", "show")]
-COMMANDS += [("trust",), ("trust", "list"), ("trust", "add"), ("trust", "remove")]
-COMMANDS += [
-    ("config",),
-    ("config", "list"),
-    ("config", "get"),
-    ("config", "set"),
-    ("config", "unset"),
-    ("config", "path"),
-]
-COMMANDS += [("config", "key"), ("config", "key", "set"), ("config", "key", "delete"), ("config", "key", "list")]
-COMMANDS += [("doctor",), ("completion",)]
-COMMANDS += [("outputs",), ("outputs", "list"), ("outputs", "show"), ("outputs", "grep")]
+COMMANDS = [words for words, _ in commands() if words[:1] != ("write",)]
+"""Those of `ghostpen`, which are below `toolroll write` too, have pages of their own."""
 
 
 def called(*arguments: str, home: Path, cwd: Path | None = None, stdin: str = "") -> subprocess.CompletedProcess[str]:

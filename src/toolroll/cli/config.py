@@ -153,7 +153,12 @@ def unset(session: Session, name: str) -> int:
 @output_options
 @click.pass_obj
 def path(session: Session, *, root: Path | None) -> int:
-    """Show the path of your own settings.toml, also where there is none yet, or one that cannot be used."""
+    """Show the path of your own settings.toml, also where there is none yet, or one that cannot be used.
+
+    \b
+    Example:
+      $EDITOR "$(toolroll config path)"
+    """
     from toolroll.home.project import PROJECT_SETTINGS  # noqa: PLC0415 - as above
     from toolroll.home.settings import settings_path  # noqa: PLC0415 - as above
 
@@ -205,7 +210,12 @@ def set_key(session: Session, name: str) -> int:
 @output_options
 @click.pass_obj
 def delete(session: Session, name: str) -> int:
-    """Take the key NAME out of the keyring; exit code 1 where there is none."""
+    """Take the key NAME out of the keyring; exit code 1 where there is none.
+
+    \b
+    Example:
+      toolroll config key delete ANTHROPIC_API_KEY
+    """
     from toolroll.home.keys import KeyBook, check_name  # noqa: PLC0415 - as above
 
     check_name(name)
@@ -223,7 +233,12 @@ def delete(session: Session, name: str) -> int:
 @output_options
 @click.pass_obj
 def list_keys(session: Session) -> int:
-    """List the keys that toolroll uses, what each is for, and where it was found; never the keys themselves."""
+    """List the keys that toolroll uses, what each is for, and where it was found; never the keys themselves.
+
+    \b
+    Example:
+      toolroll config key list --json
+    """
     from toolroll.home.keys import KEYS, KeyBook  # noqa: PLC0415 - as above
 
     kept = KeyBook.of_user(os.environ).names()

@@ -50,6 +50,11 @@ def demo(session: Session, *, ask: bool) -> int:
     """See an agent change a sample project: find, read, propose, approve, apply, undo, replay.
 
     Needs no key and no network, and leaves nothing behind. What the model says is recorded; the rest really happens.
+
+    \b
+    Examples:
+      toolroll demo
+      toolroll demo --ask
     """
     colours: Literal["auto"] | None = None if session.plain else "auto"
     console = None if session.json else Console(color_system=colours, highlight=False, width=_columns())

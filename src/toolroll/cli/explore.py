@@ -129,7 +129,13 @@ def run(
 @output_options
 @click.pass_obj
 def list_ideas(session: Session, *, ideas: Path | None, repo: str | None, branch: str | None) -> int:
-    """List the ideas that were explored, the newest first, with the paths of their documents."""
+    """List the ideas that were explored, the newest first, with the paths of their documents.
+
+    \b
+    Examples:
+      toolroll explore list
+      toolroll explore list --repo me/research --json
+    """
     found = _in_place(lambda source: source.list_ideas(), ideas, repo, branch)
     if session.json:
         listed = [
@@ -149,7 +155,12 @@ def list_ideas(session: Session, *, ideas: Path | None, repo: str | None, branch
 @output_options
 @click.pass_obj
 def show(session: Session, name: str, *, ideas: Path | None, repo: str | None, branch: str | None) -> int:
-    """Show the research NAME: the path of its document, its folder, or its idea."""
+    """Show the research NAME: the path of its document, its folder, or its idea.
+
+    \b
+    Example:
+      toolroll explore show rent-out-tools | less
+    """
 
     async def work(source: "ResearchSource") -> tuple[str, str, str]:
         from toolroll.packs.research.ideas import entry_named  # noqa: PLC0415 - pydantic: not for --help

@@ -32,7 +32,12 @@ def outputs() -> None:
 @output_options
 @click.pass_obj
 def list_outputs(session: Session, *, run_id: str | None, limit: int) -> int:
-    """List the latest outputs: the reference, when, how large, which tool in which run."""
+    """List the latest outputs: the reference, when, how large, which tool in which run.
+
+    \b
+    Example:
+      toolroll outputs list --run 3f9c
+    """
     from toolroll.outputs.shelf import all_outputs  # noqa: PLC0415 - brings pydantic: four interpreter starts
 
     found = [one for one in all_outputs(_folder()) if run_id is None or one.meta.runs[-1].startswith(run_id)][:limit]
@@ -91,7 +96,13 @@ def show(session: Session, /, ref_id: str, *, offset: int, limit: int | None, co
 def grep(
     session: Session, /, ref_id: str, pattern: str, *, regex: bool, before: int, after: int, max_matches: int
 ) -> int:
-    """Search the output REF for PATTERN, letter by letter. The exit code is 1 when no line matches."""
+    """Search the output REF for PATTERN, letter by letter. The exit code is 1 when no line matches.
+
+    \b
+    Examples:
+      toolroll outputs grep 3f9c Error -B 2 -A 5
+      toolroll outputs grep 3f9c 'line [0-9]+' --regex
+    """
     import asyncio  # noqa: PLC0415 - as above
 
     from toolroll.outputs.excerpt import excerpt  # noqa: PLC0415 - as above

@@ -32,6 +32,10 @@ def list_rules(session: Session, *, root: Path | None) -> int:
     """List the rules that count in a project: denied by the settings, and allowed by an "always".
 
     The numbers are for 'toolroll policy forget'.
+
+    \b
+    Example:
+      toolroll policy list --root ~/project
     """
     from toolroll.cli.own import tell_notes  # noqa: PLC0415 - pydantic: not for --help
     from toolroll.home.rules import workspace_of  # noqa: PLC0415 - as above
@@ -96,7 +100,12 @@ def explain(
 @output_options
 @click.pass_obj
 def forget(session: Session, number: int, *, root: Path | None) -> int:
-    """Forget the rule NUMBER of 'toolroll policy list': from now on it is asked about again."""
+    """Forget the rule NUMBER of 'toolroll policy list': from now on it is asked about again.
+
+    \b
+    Example:
+      toolroll policy forget 1
+    """
     from toolroll.home.rules import workspace_of  # noqa: PLC0415 - as above
 
     book = _book()

@@ -34,7 +34,12 @@ def runs() -> None:
 @output_options
 @click.pass_obj
 def list_runs(session: Session, *, limit: int) -> int:
-    """List the latest runs: when, how far, with which model, and what was asked."""
+    """List the latest runs: when, how far, with which model, and what was asked.
+
+    \b
+    Example:
+      toolroll runs list --limit 5
+    """
     from toolroll.cli.records import line_of, summary_of  # noqa: PLC0415 - these bring pydantic: four interpreter starts
 
     async def work(journal: "SqliteJournal") -> "list[dict[str, object]]":
@@ -57,7 +62,13 @@ def list_runs(session: Session, *, limit: int) -> int:
 @output_options
 @click.pass_obj
 def show(session: Session, run_id: str, *, context: bool) -> int:
-    """Show what happened in the run ID, record by record. The beginning of an id is enough."""
+    """Show what happened in the run ID, record by record. The beginning of an id is enough.
+
+    \b
+    Examples:
+      toolroll runs show 3f9c
+      toolroll runs show 3f9c --context
+    """
     from toolroll.cli.records import record_fields, told_lines  # noqa: PLC0415 - as above
 
     async def work(journal: "SqliteJournal") -> "Recording":
@@ -144,6 +155,11 @@ def replay(session: Session, /, run_id: str, **changed: Any) -> int:
 
     Tools that only read are run. Those that change something are not: they are answered from the record. The exit code
     is 0 when all is the same, 1 when something differs.
+
+    \b
+    Examples:
+      toolroll runs replay 3f9c
+      toolroll runs replay 3f9c --from my_tools.py
     """
     session.claim_stdout()
     from toolroll.agent import replay as playing  # noqa: PLC0415 - as above

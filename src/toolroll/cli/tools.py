@@ -116,7 +116,12 @@ def _group_text(name: str, summary: str, lines: list[Line]) -> str:
 @output_options
 @click.pass_obj
 def show(session: Session, name: str, packs: tuple[str, ...], sources: tuple[str, ...]) -> int:
-    """Show what a tool does, what it takes, and where it is from."""
+    """Show what a tool does, what it takes, and where it is from.
+
+    \b
+    Example:
+      toolroll tools show read_file
+    """
     entry = _entry(name, packs, sources)
     if session.json:
         session.write_json(_as_json(entry))

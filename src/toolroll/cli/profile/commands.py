@@ -143,7 +143,12 @@ def create(
 @output_options
 @click.pass_obj
 def list_(session: Session, *, data: Path | None, lang: str | None) -> int:
-    """List all profiles, the personal ones first; files that are none are reported."""
+    """List all profiles, the personal ones first; files that are none are reported.
+
+    \b
+    Example:
+      ghostpen profile list
+    """
     from toolroll.cli.profile.managing import list_profiles  # noqa: PLC0415 - pydantic: not for --help
 
     return _at_desk(session, list_profiles, data=data, lang=lang)
@@ -155,7 +160,12 @@ def list_(session: Session, *, data: Path | None, lang: str | None) -> int:
 @output_options
 @click.pass_obj
 def show(session: Session, name: str, *, data: Path | None, lang: str | None) -> int:
-    """Show what the profile NAME says (default if not given); --json gives all of it."""
+    """Show what the profile NAME says (default if not given); --json gives all of it.
+
+    \b
+    Example:
+      ghostpen profile show newsletter --json
+    """
 
     def work(desk: "Desk") -> int:
         from toolroll.cli.profile.managing import show_profile  # noqa: PLC0415 - as above
@@ -175,6 +185,10 @@ def edit(session: Session, name: str, *, data: Path | None, lang: str | None) ->
 
     What you leave is checked: every rule that it breaks is told, and you can go back to it. The version before is kept
     as a backup. A damaged profile is opened as it is, to be repaired.
+
+    \b
+    Example:
+      ghostpen profile edit newsletter
     """
 
     def work(desk: "Desk") -> int:
@@ -192,7 +206,12 @@ def edit(session: Session, name: str, *, data: Path | None, lang: str | None) ->
 @output_options
 @click.pass_obj
 def delete(session: Session, name: str, *, yes: bool, data: Path | None, lang: str | None) -> int:
-    """Delete the profile NAME after asking. A backup stays; the default profile cannot be deleted."""
+    """Delete the profile NAME after asking. A backup stays; the default profile cannot be deleted.
+
+    \b
+    Example:
+      ghostpen profile delete newsletter
+    """
 
     def work(desk: "Desk") -> int:
         from toolroll.cli.profile.managing import delete_profile  # noqa: PLC0415 - as above
@@ -209,7 +228,12 @@ def delete(session: Session, name: str, *, yes: bool, data: Path | None, lang: s
 @output_options
 @click.pass_obj
 def export(session: Session, name: str, *, output: Path | None, data: Path | None, lang: str | None) -> int:
-    """Write the profile NAME as JSON, with its history, to stdout or a new file."""
+    """Write the profile NAME as JSON, with its history, to stdout or a new file.
+
+    \b
+    Example:
+      ghostpen profile export default --output mine.json
+    """
 
     def work(desk: "Desk") -> int:
         from toolroll.cli.profile.managing import export_profile  # noqa: PLC0415 - as above
@@ -230,6 +254,10 @@ def import_(session: Session, file: Path, *, name: str | None, yes: bool, data: 
     """Take in the profile in FILE, with its version and history, once it is found to be sound.
 
     A profile of that name is replaced only after a yes, and kept as a backup.
+
+    \b
+    Example:
+      ghostpen profile import mine.json --name newsletter
     """
 
     def work(desk: "Desk") -> int:
@@ -282,7 +310,12 @@ def analyze(
 @output_options
 @click.pass_obj
 def stats(session: Session, *, data: Path | None, lang: str | None) -> int:
-    """Show how drafts fared: accepted the first time, mean rounds, the most frequent feedback."""
+    """Show how drafts fared: accepted the first time, mean rounds, the most frequent feedback.
+
+    \b
+    Example:
+      ghostpen stats
+    """
     from toolroll.cli.profile.counting import tell_stats  # noqa: PLC0415 - pydantic: not for --help
 
     return _at_desk(session, tell_stats, data=data, lang=lang)
@@ -298,7 +331,12 @@ def feedback() -> None:
 @output_options
 @click.pass_obj
 def list_said(session: Session, *, data: Path | None, lang: str | None) -> int:
-    """List the feedback on style, the most frequent category first, with the last ten texts of each."""
+    """List the feedback on style, the most frequent category first, with the last ten texts of each.
+
+    \b
+    Example:
+      ghostpen feedback list
+    """
     from toolroll.cli.profile.counting import list_feedback  # noqa: PLC0415 - as above
 
     return _at_desk(session, list_feedback, data=data, lang=lang)
@@ -311,7 +349,12 @@ def list_said(session: Session, *, data: Path | None, lang: str | None) -> int:
 @output_options
 @click.pass_obj
 def reset(session: Session, category: str | None, *, yes: bool, data: Path | None, lang: str | None) -> int:
-    """Forget the feedback of CATEGORY after asking, or all of it: counts and texts."""
+    """Forget the feedback of CATEGORY after asking, or all of it: counts and texts.
+
+    \b
+    Example:
+      ghostpen feedback reset tone_off
+    """
 
     def work(desk: "Desk") -> int:
         from toolroll.cli.profile.counting import reset_feedback  # noqa: PLC0415 - as above

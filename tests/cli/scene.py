@@ -1,0 +1,187 @@
+"""A home and a project in which every command of both programs has something to do, and ways to break them."""
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+from tests.cli.profile.pen import POSTS, answer
+from tests.cli.project import SAMPLE
+from tests.cli.pseudo import environment
+from tests.cli.starter import ROOT, Done, Program, Starter
+from tests.cli.writing.author import READ as READ_PROFILE
+from tests.cli.writing.author import post
+
+from toolroll.cli.main import root
+from toolroll.home.rules import Identity, RememberedRule, RuleBook, workspace_of
+from toolroll.packs.catalog import read_catalog
+from toolroll.packs.writing.feedback import FeedbackStore
+from toolroll.packs.writing.profiles import ProfileStore
+from toolroll.packs.writing.sample import sample_profile
+
+Words = tuple[str, ...]
+
+MAIN = "src/main.js"
+READ = {"name": "read_file", "arguments": {"path": MAIN}, "id": "read_1"}
+EDIT_ARGUMENTS = {"path": MAIN, "old_string": "TODO", "new_string": "DONE", "description": "It is done."}
+EDIT = {"name": "edit", "arguments": EDIT_ARGUMENTS, "id": "edit_1"}
+BACK = {**EDIT, "arguments": {**EDIT_ARGUMENTS, "old_string": "DONE", "new_string": "TODO"}}
+LONG = {"name": "read_file", "arguments": {"path": "long.txt"}, "id": "long_1"}
+SCRIPTS: Mapping[str, Sequence[object]] = {
+    "answer": ["It is so."],
+    "change": [{"calls": [READ]}, {"calls": [EDIT]}, "It is changed."],
+    "back": [{"calls": [READ]}, {"calls": [BACK]}, "It is changed back."],
+    "late": ["It is so.", "So it is.", {"calls": [READ]}, {"calls": [EDIT]}, "It is changed."],
+    "long": [{"calls": [LONG]}, "It is long."],
+    "endless": [{"calls": [READ]}, "So far.", {"calls": [{**READ, "id": "read_2"}]}, "Still."],
+    "research": ["# Tea\n\nIt is hot."],
+    "reading": [{"calls": [{"name": "list_research", "arguments": {}, "id": f"l{n}"}]} for n in range(40)],
+    "post": [READ_PROFILE, post()],
+    "saving": [
+        READ_PROFILE,
+        {"calls": [{"name": "save_to_file", "arguments": {"content": "x", "platform": "x", "topic": "t"}}]},
+        post(),
+    ],
+    "profile": [answer()],
+    "compared": [json.dumps({"changes": [{"path": "voice.tone", "value": "quiet", "why": "It is."}]})],
+    "silent": [],
+}
+TOOL = 'from toolroll import tool\n\n\n@tool\ndef deploy() -> str:\n    """Deploy."""\n    return "deployed"\n'
+
+
+def commands(group: click.Command = root, words: Words = ()) -> Iterator[tuple[Words, click.Command]]:
+    """Every command that does something, and every group, by its words."""
+    yield words, group
+    if isinstance(group, click.Group):
+        context = click.Context(group)
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            assert command is not None
+            yield from commands(command, (*words, name))
+
+
+LEAVES = {words: command for words, command in commands() if not isinstance(command, click.Group)}
+
+
+class Scene:
+    """`root` is a project, `home` all that is the user's own."""
+
+    def __init__(self, folder: Path, starter: Starter) -> None:
+        self.folder, self.starter = folder, starter
+        self.home, self.root = folder / "home", folder / "tea-board"
+        shutil.copytree(SAMPLE, self.root)
+        (self.root / "long.txt").write_text("a line of it\n" * 6_000)
+        (self.root / ".toolroll" / "tools").mkdir(parents=True)
+        (self.root / ".toolroll" / "tools" / "deploy.py").write_text(TOOL)
+        (folder / "ring").mkdir()
+        (self.root / "broken.py").write_text("x = 1 / 0\n")
+        for number, text in enumerate(POSTS):
+            (self.root / f"post{number}.md").write_text(text, encoding="utf-8")
+        self.names: dict[str, str] = {"root": str(self.root), "folder": str(folder)}
+        for name, turns in SCRIPTS.items():
+            (folder / f"{name}.json").write_text(json.dumps(turns))
+            self.names[name] = f"scripted:{folder / name}.json"
+
+    def env(self, **more: str) -> dict[str, str]:
+        """What a command gets to know; a keyring of files stands for the system's."""
+        ring = {"PYTHON_KEYRING_BACKEND": "tests.home.keyrings.FileKeyring", "PYTHONPATH": str(ROOT)}
+        kept = {name: value for name, value in environment(self.home, **ring).items() if "COVERAGE_" not in name}
+        return kept | {"TEST_KEYRING": str(self.folder / "ring")} | more
+
+    def words(self, line: str) -> list[str]:
+        """A command line with the names of this scene in it."""
+        return [word.format_map(self.names) if "{" in word else word for word in line.split()]
+
+    def call(self, *words: str, stdin: str = "", before: str = "", **env: str) -> Done:
+        """A command in the project; of a ghostpen's command the first word is `ghostpen`."""
+        program: Program = "ghostpen" if words[0] == "ghostpen" else "toolroll"
+        given = words[1:] if program == "ghostpen" else words
+        self.starter.start(*given, env=self.env(**env), cwd=self.root, stdin=stdin, program=program, before=before)
+        return self.starter.wait()
+
+    def do(self, line: str) -> Done:
+        """A command that has to work."""
+        done = self.call(*self.words(line))
+        assert done.code == 0, (line, done)
+        return done
+
+    def has(self, *things: str) -> None:
+        """Put these there, each under its name."""
+        for thing in things:
+            getattr(self, f"_put_{thing}")()
+
+    def _run(self, name: str, line: str, code: int) -> None:
+        done = self.call(*self.words(f"{line} --json"))
+        assert done.code == code, done
+        self.names[name] = done.lines[0]["run_id"]
+
+    def _put_run(self) -> None:
+        self._run("run", "code Go. --model {long}", 0)
+        self.names["ref"] = json.loads(self.do("outputs list --json").out)["outputs"][0]["ref_id"]
+
+    def _put_waiting(self) -> None:
+        shutil.copyfile(SAMPLE / MAIN, self.root / MAIN)
+        self._run("waiting", "code Go. --model {change}", 3)
+
+    def _put_limited(self) -> None:
+        self._run("limited", "code Go. --model {endless} --max-steps 1", 4)
+
+    def _put_changed(self) -> None:
+        shutil.copyfile(SAMPLE / MAIN, self.root / MAIN)
+        self._run("changed", "code Go. --model {change} --yes", 0)
+        self.names["change_id"] = json.loads(self.do("changes --json").out)["changes"][0]["id"]
+
+    def _put_idea(self) -> None:
+        folder = self.root / "ideas" / "2026-01-02-tea"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "research.md").write_text("# Tea\n\nIt is hot.\n")
+
+    def _put_profile(self) -> None:
+        now = datetime(2026, 2, 9, 10, tzinfo=UTC)
+        for name in ("default", "other"):
+            fields = {**sample_profile("en"), "profile_name": name}
+            ProfileStore(self.root / "data").create(fields, now=now, replace=True)
+
+    def _put_rule(self) -> None:
+        entry = read_catalog(wanted="edit").find("edit")
+        identity = Identity(tool="edit", fingerprint=entry.tool.describe().fingerprint, place=entry.place)
+        added = datetime(2026, 1, 2, tzinfo=UTC)
+        rule = RememberedRule.of(identity, path="docs/*.md", workspace=workspace_of(self.root), added=added)
+        RuleBook(self.home / "config").add(rule)
+
+    def _put_undone(self) -> None:
+        self._put_changed()
+        self.do("undo {change_id} --yes")
+
+    def _put_made(self) -> None:
+        (self.root / "made.json").write_text(self.call("ghostpen", "profile", "export", "other").out)
+
+    def _put_changed_file(self) -> None:
+        (self.root / "long.txt").write_text((self.root / "long.txt").read_text() + "one more\n")
+
+    def _put_feedback(self) -> None:
+        FeedbackStore(self.root / "data").track("tone_off", "Not so.", now=datetime(2026, 2, 9, 10, tzinfo=UTC))
+
+    def _put_broken_feedback(self) -> None:
+        (self.root / "data").mkdir(exist_ok=True)
+        (self.root / "data" / "feedback-tracker.json").write_text("{")
+
+    def _put_broken_settings(self) -> None:
+        config = self.home / "config"
+        config.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (config / "settings.toml").write_text("model = [\n")
+        (config / "settings.toml").chmod(0o600)
+
+    def _put_broken_log(self) -> None:
+        data = self.home / "data"
+        data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for name in ("runs.db-wal", "runs.db-shm"):
+            (data / name).unlink(missing_ok=True)
+        (data / "runs.db").write_bytes(b"this is no data base" * 500)
+
+
+def program_words(words: Words) -> Words:
+    """The same command as its own program has it."""
+    return ("ghostpen", *words[1:]) if words[:1] == ("write",) else words

@@ -1,0 +1,154 @@
+"""Programs that start at once: one Python has loaded all of the code, and each command is a copy of that process.
+
+Every command is a process of its own, in a session without a terminal, with real exit codes and signals; a start costs
+some milliseconds instead of half a second.
+"""
+
+import gc
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, NoReturn, Self, TypeAlias
+
+from tests.cli.pseudo import environment
+
+Program: TypeAlias = Literal["toolroll", "ghostpen"]
+
+ROOT = Path(__file__).parents[2]
+NO_NAME = "-"
+
+
+class Done(NamedTuple):
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        """What is on stdout, as JSON Lines."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+class Starter:
+    """`warm` has loaded everything beforehand; else a command loads what it needs itself."""
+
+    def __init__(self, folder: Path, *, warm: bool = True) -> None:
+        self._folder = folder
+        kept = {name: value for name, value in environment(folder).items() if not name.startswith("COVERAGE_")}
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", "from tests.cli.starter import serve; serve()", "warm" if warm else "cold"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=kept | {"PYTHONPATH": str(ROOT)},
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.close()
+        self._process.wait(timeout=30)
+        self._process.stdout.close()
+
+    def start(
+        self,
+        *arguments: str,
+        env: Mapping[str, str],
+        cwd: Path,
+        stdin: str = "",
+        program: Program = "toolroll",
+        before: str = "",
+    ) -> int:
+        """The process id of a command; `before` is Python that it runs first."""
+        (self._folder / "in").write_text(stdin)
+        asked = {"arguments": arguments, "env": dict(env), "cwd": str(cwd), "program": program, "before": before}
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps({**asked, "folder": str(self._folder)}) + "\n")
+        self._process.stdin.flush()
+        return self._number()
+
+    @property
+    def loaded(self) -> set[str]:
+        """The modules that the last command had loaded when it ended."""
+        return set((self._folder / "loaded").read_text().split())
+
+    def wait(self) -> Done:
+        """The end of the command that was started."""
+        code = self._number()
+        out, err = ((self._folder / name).read_text(errors="backslashreplace") for name in ("out", "err"))
+        return Done(code, out, err)
+
+    def _number(self) -> int:
+        assert self._process.stdout is not None
+        return int(self._process.stdout.readline())
+
+
+def serve() -> None:
+    """Start what each line on stdin asks for, one after the other."""
+    if sys.argv[1] == "warm":
+        _load_all()
+    gc.freeze()  # so that what is shared is not written to
+    for line in sys.stdin:
+        asked = json.loads(line)
+        pid = os.fork()
+        if pid == 0:
+            _become(asked)
+        print(pid, flush=True)
+        print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
+
+
+def _load_all() -> None:
+    import importlib
+    import pkgutil
+
+    import toolroll
+
+    for module in pkgutil.walk_packages(toolroll.__path__, "toolroll."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+
+
+def _become(asked: dict[str, Any]) -> NoReturn:
+    """This process is the command from here on."""
+    os.setsid()
+    folder = asked["folder"]
+    made = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    for number, name, flags in ((0, "in", os.O_RDONLY), (1, "out", made), (2, "err", made)):
+        os.dup2(os.open(f"{folder}/{name}", flags, 0o600), number)
+    sys.stdin, sys.stdout, sys.stderr = _streams()
+    os.environ.clear()
+    os.environ.update(asked["env"])
+    os.chdir(asked["cwd"])
+    sys.argv = [asked["program"], *asked["arguments"]]
+    exec(asked["before"], {})
+    try:
+        _run(asked["program"], asked["arguments"])
+    except SystemExit as end:
+        Path(folder, "loaded").write_text(" ".join(sys.modules))
+        # All was written by then: `main` sees to that. Taking the loaded modules down would cost most of the time.
+        os._exit(int(end.code or 0))
+    os._exit(99)
+
+
+def _run(program: Program, arguments: list[str]) -> NoReturn:
+    if program == "ghostpen":
+        from toolroll.cli.ghostpen import main as ghostpen_main
+
+        ghostpen_main(arguments)
+    from toolroll.cli.main import main
+
+    main(arguments)
+
+
+def _streams() -> Iterator[Any]:
+    yield open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - open as long as the process
+    yield open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - as above
+    yield open(2, "w", encoding="utf-8", buffering=1, closefd=False)  # noqa: SIM115 - as above
