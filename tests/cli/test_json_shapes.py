@@ -1,0 +1,77 @@
+"""What `--json` of every command looks like, and the pages of its help, as they were looked at (S2, S6)."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.ends import ENDS, IN_LINES
+from tests.cli.scene import LEAVES, Scene, Words, commands, program_words
+
+PAGES = Path(__file__).with_name("pages")
+ERROR = {"error": {"code": "str", "message": "str"}}
+
+
+def page_of(words: Words) -> str:
+    """The name of a command's page, by its own program."""
+    named = program_words(words)
+    return "-".join(named if named[:1] == ("ghostpen",) else ("toolroll", *named))
+
+
+def shape(value: Any) -> Any:
+    """A value with types in place of what it holds; of a list each kind once."""
+    match value:
+        case dict():
+            return {name: shape(one) for name, one in value.items()}
+        case list():
+            kinds = {json.dumps(shape(one)) for one in value}
+            return [json.loads(kind) for kind in sorted(kinds)]
+        case None:
+            return "null"
+        case _:
+            return type(value).__name__
+
+
+def shape_of_lines(lines: list[dict[str, Any]]) -> dict[str, Any]:
+    """The same for events, by their names."""
+    return {one["event"]: shape(one) for one in lines}
+
+
+@pytest.mark.parametrize("words", LEAVES, ids=" ".join)
+def test_S2_the_json_is_the_one_that_was_looked_at(words: Words, scene: Scene) -> None:
+    """Write it anew with WRITE_PAGES=1, and read the difference."""
+    end = next((end for end in ENDS[words] if end.code == 0), ENDS[words][0])
+    scene.has(*end.has.split())
+    if end.first:
+        scene.call(*scene.words(end.first), stdin=end.stdin)
+    done = scene.call(*program_words(words), "--json", *scene.words(end.line), stdin=end.stdin)
+    assert done.code == end.code, done
+    told = shape_of_lines(done.lines) if words in IN_LINES else shape(done.lines[0])
+    page = PAGES / f"{page_of(words)}.json"
+    if os.environ.get("WRITE_PAGES"):
+        page.write_text(json.dumps(told, indent=2) + "\n")
+    assert told == json.loads(page.read_text())
+    assert words in IN_LINES or len(done.lines) == 1
+    if end.code:
+        assert told == ERROR
+
+
+def test_S6_every_command_has_a_page_and_every_page_a_command() -> None:
+    named = {page_of(words) for words, _ in commands()}
+    pages = {path.stem for folder in (PAGES, PAGES.parent / "profile" / "pages") for path in folder.glob("*.txt")}
+    assert pages == named
+    assert {path.stem for path in PAGES.glob("*.json")} == {page_of(words) for words in LEAVES}
+
+
+@pytest.mark.parametrize("words", LEAVES, ids=" ".join)
+def test_S6_every_command_says_what_it_does_and_how_it_is_called(words: Words) -> None:
+    told = LEAVES[words].help or ""
+    assert told.partition("\n")[0].strip().endswith((".", ":")) or "\n" in told
+    assert "Example" in told or words in NEEDS_NONE
+    if "Example" in told:
+        program = page_of(words).partition("-")[0]
+        assert f"      {program} " in told.replace("\n  ", "\n      ") or f"{program} " in told
+
+
+NEEDS_NONE: set[Words] = set()
