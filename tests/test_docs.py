@@ -240,6 +240,16 @@ def test_every_page_is_in_the_list_of_pages() -> None:
     assert {path.name for path in (ROOT / "docs").glob("*.md")} - linked == {"index.md"}
 
 
+def test_every_module_that_the_architecture_names_exists() -> None:
+    text = without_blocks((ROOT / "docs/architecture.md").read_text(encoding="utf-8").replace("`", "\0"))
+    named = re.findall(r"\0([\w/]+(?:\.py|/))\0", text)
+    known = [
+        f"/{path.relative_to(ROOT)}" for folder in ("src", "tests", "docs") for path in (ROOT / folder).rglob("*.*")
+    ]
+    assert len(named) > 60
+    assert [name for name in named if not any(f"/{name}" in one for one in known)] == []
+
+
 def test_hardly_any_example_is_left_out() -> None:
     left_out = [
         f"{name}, line {block.line}"
