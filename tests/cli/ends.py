@@ -56,7 +56,7 @@ ENDS: dict[Words, tuple[End, ...]] = {
         End(2, "Tea --mode nothing --model {research}", "usage"),
         End(2, "Tea --update --continue-from x", "usage"),
         End(2, "Tea --ideas x --repo a/b", "usage"),
-        End(4, "Reading --model {reading}"),
+        End(4, "Half --model {half}"),
         End(1, "Other --model {research}", "journal", has="broken_log"),
     ),
     ("explore", "list"): (
@@ -142,8 +142,8 @@ ENDS: dict[Words, tuple[End, ...]] = {
         End(2, "", "usage"),
         End(2, "post0.md", "usage"),
     ),
-    ("write", "stats"): (End(0), End(2, "more", "usage"), End(1, "", "?", has="broken_feedback")),
-    ("write", "feedback", "list"): (End(0), End(2, "more", "usage"), End(1, "", "?", has="broken_feedback")),
+    ("write", "stats"): (End(0), End(2, "more", "usage"), End(1, "", "invalid_json", has="broken_feedback")),
+    ("write", "feedback", "list"): (End(0), End(2, "more", "usage"), End(1, "", "invalid_json", has="broken_feedback")),
     ("write", "feedback", "reset"): (
         End(0, "--yes"),
         End(2, "nonsense --yes", "usage"),
@@ -162,7 +162,7 @@ ENDS: dict[Words, tuple[End, ...]] = {
         End(0, "read_file -", stdin='{"path": "post0.md"}'),
         End(1, 'read_file {{"path":"nowhere"}}'),
         End(1, "read_file {{", ""),
-        End(1, "nothing", "unknown_tool"),
+        End(1, "nothing"),
         End(2, "", "usage"),
         End(2, "done --root nowhere", "usage"),
         End(3, 'create_file {{"path":"x","content":"y","description":"z"}}'),

@@ -37,7 +37,7 @@ SCRIPTS: Mapping[str, Sequence[object]] = {
     "long": [{"calls": [LONG]}, "It is long."],
     "endless": [{"calls": [READ]}, "So far.", {"calls": [{**READ, "id": "read_2"}]}, "Still."],
     "research": ["# Tea\n\nIt is hot."],
-    "reading": [{"calls": [{"name": "list_research", "arguments": {}, "id": f"l{n}"}]} for n in range(40)],
+    "half": [{"text": "# Half", "stop": "max_tokens"}],
     "post": [READ_PROFILE, post()],
     "saving": [
         READ_PROFILE,

@@ -7,6 +7,8 @@ some milliseconds instead of half a second.
 import gc
 import json
 import os
+import select
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -18,7 +20,7 @@ from tests.cli.pseudo import environment
 Program: TypeAlias = Literal["toolroll", "ghostpen"]
 
 ROOT = Path(__file__).parents[2]
-NO_NAME = "-"
+WAIT_S = 30.0
 
 
 class Done(NamedTuple):
@@ -38,13 +40,13 @@ class Starter:
     """`warm` has loaded everything beforehand; else a command loads what it needs itself."""
 
     def __init__(self, folder: Path, *, warm: bool = True) -> None:
-        self._folder = folder
+        self._folder, self._pid = folder, 0
         kept = {name: value for name, value in environment(folder).items() if not name.startswith("COVERAGE_")}
         self._process = subprocess.Popen(
             [sys.executable, "-c", "from tests.cli.starter import serve; serve()", "warm" if warm else "cold"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            text=True,
+            bufsize=0,
             env=kept | {"PYTHONPATH": str(ROOT)},
         )
 
@@ -71,9 +73,9 @@ class Starter:
         (self._folder / "in").write_text(stdin)
         asked = {"arguments": arguments, "env": dict(env), "cwd": str(cwd), "program": program, "before": before}
         assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps({**asked, "folder": str(self._folder)}) + "\n")
-        self._process.stdin.flush()
-        return self._number()
+        self._process.stdin.write(json.dumps({**asked, "folder": str(self._folder)}).encode() + b"\n")
+        self._pid = self._number()
+        return self._pid
 
     @property
     def loaded(self) -> set[str]:
@@ -81,7 +83,10 @@ class Starter:
         return set((self._folder / "loaded").read_text().split())
 
     def wait(self) -> Done:
-        """The end of the command that was started."""
+        """The end of the command that was started; one that does not come to it is ended, and its code is -9."""
+        assert self._process.stdout is not None
+        if not select.select([self._process.stdout], [], [], WAIT_S)[0]:
+            os.kill(self._pid, signal.SIGKILL)
         code = self._number()
         out, err = ((self._folder / name).read_text(errors="backslashreplace") for name in ("out", "err"))
         return Done(code, out, err)

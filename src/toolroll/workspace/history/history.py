@@ -71,7 +71,7 @@ class History:
         from toolroll.workspace.history.tables import insert_entries  # noqa: PLC0415 - it needs sqlite3
 
         bodies = [(content_hash(data), zlib.compress(data)) for data in intent.contents]
-        row = (intent.id, self._clock(), intent.run_id, intent.description, intent.kind)
+        row = (intent.id, self._clock(), intent.run_id, _without_secrets(intent.description), intent.kind)
         with self._writing() as db:
             db.execute(
                 "insert into changes (id, at, run_id, description, kind, state) values (?, ?, ?, ?, ?, 'intended')", row
@@ -205,3 +205,13 @@ def _drop(db: "sqlite3.Connection", change: str) -> None:
         db.execute(f"delete from {table} where change = ?", (change,))  # noqa: S608 - ours
     db.execute("delete from changes where id = ?", (change,))
     db.execute(_DROP_UNUSED)
+
+
+def _without_secrets(description: str) -> str:
+    """Words of a model, kept and listed later: unlike the contents, nothing needs them byte for byte."""
+    import os  # noqa: PLC0415 - these are for who changes something, not for who lists
+
+    from toolroll.home.keys import known_secrets  # noqa: PLC0415 - as above
+    from toolroll.safe.secrets import redact  # noqa: PLC0415 - as above
+
+    return redact(description, known=known_secrets(os.environ))
