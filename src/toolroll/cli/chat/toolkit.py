@@ -102,6 +102,8 @@ class _Keys:
         add("escape", "c-j")(
             self._new_line
         )  # the same, typed before the editor was there: the terminal made it a line end
+        # A Ctrl-D that was typed before the editor was there: the terminal made it a mark that ends a line.
+        add("c-@")(_nothing)
         add("c-c")(self._clear)
         add("c-d", filter=Condition(_is_empty))(self._leave)
         add(Keys.BracketedPaste)(self._paste)
@@ -139,6 +141,10 @@ class _Keys:
             run_in_terminal(lambda: self._warn(TOO_LONG.format(count=len(text))))
         else:
             event.current_buffer.insert_text(text)
+
+
+def _nothing(_event: KeyPressEvent) -> None:
+    return None
 
 
 def _is_choosing() -> bool:

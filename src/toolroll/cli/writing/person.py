@@ -41,7 +41,7 @@ class TerminalPerson:
         """What they type; None when they close the input. With a line editor, what is pasted stays one answer."""
         if prompt.endswith(" "):  # a question that a letter answers
             with interruptible():
-                return self._terminal.ask(prompt)
+                return self._terminal.ask(prompt, fresh=True)
         if self._lines is None:
             with interruptible():
                 return self._terminal.ask(f"{prompt}\n{PROMPT}" if prompt else "")
