@@ -266,14 +266,15 @@ def toolroll_here(desk: Desk, *arguments: str) -> subprocess.CompletedProcess[st
     )
 
 
-def test_W30_S4_the_run_log_tells_where_a_post_was_saved(desk: Desk) -> None:
+def test_W30_S4_the_run_log_tells_where_a_post_was_saved(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     desk.has_profile()
     told = desk.run(REQUEST, "--yes", "--json", "--model", desk.script(READ, post()))
     ended = json.loads(told.out.splitlines()[-1])
-    shown = toolroll_here(desk, "runs", "show", ended["run_id"], "--json").stdout
-    last = json.loads(shown)["records"][-1]
+    assert run(["runs", "show", ended["run_id"], "--json"], Session()) == 0
+    last = json.loads(capsys.readouterr().out)["records"][-1]
     assert (last["kind"], last["name"], last["value"]) == ("kept", "saved", {"file": ended["file"]})
-    [row] = json.loads(toolroll_here(desk, "runs", "list", "--json").stdout)["runs"]
+    assert run(["runs", "list", "--json"], Session()) == 0
+    [row] = json.loads(capsys.readouterr().out)["runs"]
     assert row["state"] == "answer"
     assert toolroll_here(desk, "runs", "replay", ended["run_id"]).returncode == 0
 
