@@ -56,13 +56,13 @@ ENDS: dict[Words, tuple[End, ...]] = {
         End(2, "Tea --mode nothing --model {research}", "usage"),
         End(2, "Tea --update --continue-from x", "usage"),
         End(2, "Tea --ideas x --repo a/b", "usage"),
-        End(4, "Half --model {half}"),
+        End(4, "Half --model {half}", has="no_ideas"),
         End(1, "Other --model {research}", "journal", has="broken_log"),
     ),
     ("explore", "list"): (
         End(0, has="idea"),
         End(0, "--ideas nowhere"),
-        End(1, "--repo a/b", "service"),
+        End(2, "--repo nonsense", "usage"),
         End(2, "--branch x", "usage"),
         End(2, "--nothing", "usage"),
     ),
@@ -324,6 +324,7 @@ ONLY_SHOWN = {("write", "analyze")}
 """Where nobody can be asked it shows what it would change, and has done what it was asked for."""
 AT_A_TERMINAL: set[Words] = {("write", "profile", "edit")}
 CANNOT_FAIL: set[Words] = {
+    ("explore", "list"),
     ("write", "profile", "list"),
     ("write", "stats"),
     ("write", "feedback", "list"),
@@ -345,4 +346,4 @@ CANNOT_FAIL: set[Words] = {
     ("completion",),
     ("demo",),
 }
-"""What is missing or broken there is told as what makes no sense (2), or in the answer."""
+"""What is missing or broken there is told as what makes no sense (2), or in the answer; GitHub that fails, where GitHub is."""

@@ -138,6 +138,9 @@ class Scene:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "research.md").write_text("# Tea\n\nIt is hot.\n")
 
+    def _put_no_ideas(self) -> None:
+        shutil.rmtree(self.root / "ideas", ignore_errors=True)
+
     def _put_profile(self) -> None:
         now = datetime(2026, 2, 9, 10, tzinfo=UTC)
         for name in ("default", "other"):

@@ -124,6 +124,7 @@ def _load_all() -> None:
 def _become(asked: dict[str, Any]) -> NoReturn:
     """This process is the command from here on."""
     os.setsid()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background of a shell
     folder = asked["folder"]
     made = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     for number, name, flags in ((0, "in", os.O_RDONLY), (1, "out", made), (2, "err", made)):
