@@ -346,4 +346,4 @@ CANNOT_FAIL: set[Words] = {
     ("completion",),
     ("demo",),
 }
-"""What is missing or broken there is told as what makes no sense (2), or in the answer; GitHub that fails, where GitHub is."""
+"""What is missing or broken there is told as what makes no sense (2), or in the answer."""
