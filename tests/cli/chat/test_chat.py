@@ -95,7 +95,7 @@ def test_S1_commands_do_what_their_twins_in_the_shell_do(project: Project, tmp_p
         screen.say("/new")
         screen.waits()
         screen.say("   ")
-        screen.waits()
+        screen.waits_until(lambda: screen.display.count(">") == 2, "another prompt")
         screen.send(CTRL_D)
         assert screen.end()[0] == 0
     assert project.text(MAIN) == "// new\n"
