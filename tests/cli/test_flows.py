@@ -1,7 +1,9 @@
 """Whole flows of the new surfaces at a real terminal, wide and narrow, in Ukrainian; and hostile text there."""
 
 import os
+import select
 import signal
+import socket
 import sys
 from datetime import UTC, datetime
 
@@ -64,7 +66,9 @@ def test_XA6_W30_a_hostile_draft_has_no_power_over_the_terminal(project: Project
         screen.shows("Чернетка 1", "‹U+202E›")
         screen.waits()
         screen.send(CTRL_D)
-        screen.end()
+        screen.asks("[т/н]")
+        screen.send("т".encode() + ENTER)
+        assert screen.end()[0] == 0
         assert [one for one in FORBIDDEN if one in screen.raw] == []
 
 
@@ -92,6 +96,34 @@ def test_XA6_R22_hostile_research_has_no_power_over_the_terminal(project: Projec
         screen.send(CTRL_D)
         assert screen.end()[0] == 0
         assert [one for one in FORBIDDEN if one in screen.raw] == []
+
+
+def test_XD2_XA8_R22_a_search_that_was_asked_about_at_a_kill_is_asked_about_again(project: Project) -> None:
+    folder = project.root / "ideas" / "2026-01-02-tea"
+    folder.mkdir(parents=True)
+    (folder / "research.md").write_text("# Чай\n\nГарячий.\n")
+    turns = [
+        {"calls": [{"name": "read_research", "arguments": {"path": "2026-01-02-tea/research.md"}, "id": "read_1"}]},
+        {"calls": [{"name": "web_search", "arguments": {"query": "таємниця чаю"}, "id": "search_1"}]},
+        "# Дахи",
+    ]
+    command = ("explore", "Дахи", "--model", project.script(*turns))
+    with socket.create_server(("127.0.0.1", 0)) as searched:
+        env = {"SEARXNG_URL": f"http://127.0.0.1:{searched.getsockname()[1]}"}
+        with project.terminal(*command, env=env) as terminal:
+            terminal.wait_for("Allow this?")
+            os.kill(terminal.process.pid, signal.SIGKILL)
+            terminal.process.wait()
+        [killed] = recorded(project)
+        assert state_of(killed) == "unfinished"
+        with project.terminal("runs", "resume", killed.run_id, env=env) as terminal:
+            terminal.wait_for("таємниця чаю")
+            terminal.wait_for("Allow this?")
+            os.kill(terminal.process.pid, signal.SIGKILL)
+            terminal.process.wait()
+        done = project.call("runs", "resume", killed.run_id, **env)
+        assert (done.returncode, "web_search" in done.stderr) == (0, True), done
+        assert select.select([searched], [], [], 0)[0] == [], "nobody has said yes, so nothing was sent"
 
 
 @pytest.mark.parametrize("columns", [80, 40])
