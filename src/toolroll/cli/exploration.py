@@ -156,7 +156,7 @@ class _Journey:
 
     def __init__(self, session: Session, asked: Asked) -> None:
         from toolroll.cli.chat.stopping import Stopping  # noqa: PLC0415 - as above
-        from toolroll.cli.exploring import Following  # noqa: PLC0415 - as above
+        from toolroll.cli.following import Following  # noqa: PLC0415 - as above
 
         self._session = session
         self._asked = asked

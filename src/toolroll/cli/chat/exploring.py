@@ -15,7 +15,7 @@ from toolroll.agent.setup import Setup
 from toolroll.cli.chat.chat import run_chat
 from toolroll.cli.chat.talk import About, Conversation, Note
 from toolroll.cli.exploration import Asked, add_leave, open_source, tell_explored, with_model
-from toolroll.cli.exploring import Following
+from toolroll.cli.following import Following
 from toolroll.cli.making import absolute_script, named_model
 from toolroll.errors import ModelError
 from toolroll.home.keys import with_keys
