@@ -67,6 +67,9 @@ def looked_at(scene: Scene) -> None:
         for name in EXPORTS:
             told(scene.call("runs", "export", run["run_id"], "--output", name, "--force", **CANARIES))
             assert found_in((scene.root / name).read_bytes()) == []
+    for output in json.loads(scene.call("outputs", "list", "--json", **CANARIES).out)["outputs"]:
+        for options in ((), ("--raw",), ("--json",)):
+            told(scene.call("outputs", "show", output["ref_id"], *options, **CANARIES))
     for line in ("runs list", "stats", "stats --json", "doctor", "doctor --json", "config list", "config list --json"):
         told(scene.call(*line.split(), **CANARIES))
     for line in ("config key list", "outputs list", "policy list", "changes", "trust list"):
