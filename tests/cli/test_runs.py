@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import signal
 import socket
 import sqlite3
@@ -402,6 +403,32 @@ def test_S2_interrupt_twice_stops_at_once(place: Place) -> None:
     (place.work / "go").touch()
     again = place.call("runs", "resume", last["run_id"])
     assert (again.stdout, again.returncode) == ("Waited.\n", 0)
+
+
+@pytest.mark.parametrize("form", ["--plain", "--json"])
+@pytest.mark.parametrize("where", ["pipe", "/dev/full"])
+def test_S2_a_run_goes_on_where_nobody_reads_its_answer(place: Place, where: str, form: str) -> None:
+    model = place.script([{"text": "word " * 40_000, "calls": [LOOK]}, "Looked."])
+    read, write = os.pipe() if where == "pipe" else (None, os.open(where, os.O_WRONLY))
+    if read is not None:
+        os.close(read)
+    done = subprocess.run(
+        toolroll("run", "Go.", "--model", model, "--from", str(TOOLS), form),
+        env=environment(place.home),
+        cwd=place.work,
+        stdin=subprocess.DEVNULL,
+        stdout=write,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    os.close(write)
+    latest = place.latest()
+    assert (done.returncode, latest["state"], latest["steps"]) == (1, "answer", 2)
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("Error: The answer could not be written: ")
+    assert last.endswith(f". It is kept: toolroll runs export {latest['run_id']}")
 
 
 def test_S2_interrupt_while_the_model_is_silent_stops_at_once(place: Place) -> None:

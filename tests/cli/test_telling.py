@@ -24,6 +24,7 @@ from toolroll.agent.finish import NO_ANSWER
 from toolroll.cli.plain import failure
 from toolroll.cli.records import line_of, record_fields, summary_of, told_lines
 from toolroll.cli.session import Session
+from toolroll.cli.steady import SteadyTeller
 from toolroll.cli.telling import JsonTeller, PlainTeller, event_fields, exit_code, teller_for
 from toolroll.errors import QuotaExceeded
 from toolroll.journal.journal import Recording, RunRow
@@ -226,3 +227,36 @@ def test_S2_a_run_that_was_interrupted_blames_nobody(
 def test_S2_an_answer_that_is_missing_for_another_reason_is_said(session: Session) -> None:
     PlainTeller(session).end(replace(RESULT, text=NO_ANSWER))
     assert out_of(session) == NO_ANSWER + "\n"
+
+
+class Broken:
+    """A teller on a terminal that is gone: the first word, the end or the close may be what finds out."""
+
+    def __init__(self, *fails: str) -> None:
+        self._fails = fails
+
+    def _do(self, what: str) -> None:
+        if what in self._fails:
+            raise OSError(5, "Input/output error")
+
+    def hear(self, _event: Event, /) -> None:
+        self._do("hear")
+
+    def end(self, _result: RunResult[object], _error: object = None, /) -> int:
+        self._do("end")
+        return 0
+
+    def close(self) -> None:
+        self._do("close")
+
+
+@pytest.mark.parametrize(("fails", "code"), [((), 0), (("hear",), 1), (("end",), 1), (("hear", "end"), 1)])
+def test_S2_telling_never_breaks_a_run(
+    session: Session, capsys: pytest.CaptureFixture[str], fails: tuple[str, ...], code: int
+) -> None:
+    teller = SteadyTeller(session, Broken(*fails, "close"))
+    teller.hear(TextArrived("a"))
+    assert teller.end(RESULT) == code
+    teller.close()
+    told = "Error: The answer could not be written: Input/output error. It is kept: toolroll runs export r\n"
+    assert capsys.readouterr().err == (told if code else "")

@@ -139,10 +139,11 @@ class _Drive:
     """One run that a person watches."""
 
     def __init__(self, session: Session, model: str) -> None:
+        from toolroll.cli.steady import SteadyTeller  # noqa: PLC0415 - as above
         from toolroll.cli.telling import teller_for  # noqa: PLC0415 - as above
 
         self._session = session
-        self._teller = teller_for(session, model=model)
+        self._teller = SteadyTeller(session, teller_for(session, model=model))
         self._state: RunState | None = None
         self._interrupts = 0
 

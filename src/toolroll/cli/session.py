@@ -107,6 +107,14 @@ class Session:
                 _swallow(stream)
         return problem
 
+    def give_up(self) -> None:
+        """Write nowhere from now on that takes nothing any more; what it still held back is lost."""
+        for stream in filter(None, (self.out, _standard("stderr"))):
+            try:
+                stream.flush()
+            except OSError:
+                _swallow(stream)
+
     @property
     def _speaks_utf8(self) -> bool:
         return (self.out.encoding or "").casefold().replace("-", "") == "utf8"

@@ -19,6 +19,7 @@ from toolroll.cli.chat.suggesting import Names, Suggesting
 from toolroll.cli.chat.words import Unknown, parse_command, without_escapes
 from toolroll.cli.making import open_journal
 from toolroll.cli.session import DONE, Session
+from toolroll.cli.steady import SteadyTeller
 from toolroll.cli.telling import Teller, teller_for
 from toolroll.errors import ModelError, ToolrollError
 from toolroll.models.catalog import ALIASES
@@ -126,7 +127,7 @@ class Chat:
         """The end of one run, told; None where it broke off, or where nothing ran."""
         import asyncio  # noqa: PLC0415 - who waits for this has loaded it
 
-        teller = teller_for(self._session, model=self._talk.about.model)
+        teller = SteadyTeller(self._session, teller_for(self._session, model=self._talk.about.model))
         try:
             with self._stopping.answering():
                 result = await work(teller, self._stopping.note)
