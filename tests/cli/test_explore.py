@@ -258,7 +258,7 @@ def test_D2_an_exploration_of_another_folder_is_not_gone_on_with(
 INTERRUPTED = """
 import signal, sys, toolroll.cli.exploration as exploration
 from toolroll.cli.main import main
-exploration.tell_explored = lambda *_: signal.raise_signal(signal.SIGINT)
+exploration.tell_explored = lambda *_, **__: signal.raise_signal(signal.SIGINT)
 main()
 """
 
@@ -291,3 +291,19 @@ def test_S2_ctrl_c_is_told_once_where_it_ends_the_event_loop_too(project: Projec
     known = environment(project.home)
     done = subprocess.run(command, env=known, cwd=project.root, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "Error: Interrupted.\n")
+
+
+def test_R22_a_mistyped_file_and_a_missing_token_are_told_before_a_model_is_paid(project: Project) -> None:
+    command = ("explore", IDEA, "--model", project.script("# Roofs"))
+    mistyped = project.call(*command, "--context", "nofile.txt")
+    assert (mistyped.returncode, "There is no file 'nofile.txt' for --context" in mistyped.stderr) == (2, True)
+    unknown = project.call(*command, "--repo", "me/research")
+    assert (unknown.returncode, "GITHUB_TOKEN is needed" in unknown.stderr) == (2, True)
+    assert project.call("runs", "list", "--json").stdout == '{"runs":[]}\n'
+
+
+def test_S2_every_line_has_its_index(project: Project) -> None:
+    done = project.call("explore", IDEA, "--json", "--model", project.script("# Roofs"))
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [one["index"] for one in told] == list(range(1, len(told) + 1))
+    assert told[-1]["event"] == "exploration_finished"

@@ -91,6 +91,7 @@ class Asked:
 def explored(session: Session, asked: Asked, *, job: "Job | None" = None) -> int:
     """Explore, and tell of it; the exit code. `job` is one to go on with."""
     wish, place = asked.wish, asked.place
+    _check_token(place)
     asked = with_model(asked)
     session.claim_stdout()
     from toolroll.cli.call import set_up_log  # noqa: PLC0415 - as above
@@ -105,6 +106,15 @@ def explored(session: Session, asked: Asked, *, job: "Job | None" = None) -> int
         return with_source(work, place)
     except KeyboardInterrupt:
         return journey.interrupted()
+
+
+def _check_token(place: Place) -> None:
+    """Without a token a repository can be read; that nothing can be written there is said before a model is paid."""
+    from toolroll.home.keys import with_keys  # noqa: PLC0415 - as above
+
+    if place.repo is not None and not with_keys(os.environ).get("GITHUB_TOKEN"):
+        told = "To write to --repo a GITHUB_TOKEN is needed: export it, or 'toolroll config key set GITHUB_TOKEN'."
+        raise UsageError(told)
 
 
 def resumed(session: Session, settings: Mapping[str, object], *, model: str | None) -> int:
@@ -182,7 +192,7 @@ class _Journey:
             return self.interrupted()
         finally:
             self._following.close()
-        return tell_explored(self._session, done)
+        return tell_explored(self._session, done, index=self._following.count + 1)
 
     def interrupted(self) -> int:
         """Say that it was stopped, and how to get on with it; the exit code."""
@@ -230,12 +240,12 @@ def add_leave(options: "ResearchOptions") -> None:
     options["approver"] = leave.approver
 
 
-def tell_explored(session: Session, done: "Explored") -> int:
-    """Tell what an exploration came to; the exit code."""
+def tell_explored(session: Session, done: "Explored", *, index: int = 1) -> int:
+    """Tell what an exploration came to; the exit code. `index` is the number of this event, as JSON."""
     from toolroll.cli.exploring import finished, summary  # noqa: PLC0415 - as above
 
     if session.json:
-        session.write_json(finished(done))
+        session.write_json({"index": index, **finished(done)})
     else:
         for line in summary(done):
             click.echo(line, err=True)

@@ -1,5 +1,6 @@
 """`toolroll explore`: an idea explored with web search and earlier research, told while it goes; and what there is."""
 
+import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -19,6 +20,9 @@ DEFAULT: Final = "run"
 _HELP: Final = ("-h", "--help")
 _MAX_CONTEXT_BYTES: Final = 200_000
 """Of 50,000 characters in UTF-8."""
+_FILE_NAME: Final = re.compile(
+    r"[^\s]*/|[^\s]*[^\s/.]\.(md|markdown|txt|text|rst|json|html|csv|pdf|docx)", re.IGNORECASE
+)
 
 
 class DefaultGroup(click.Group):
@@ -186,7 +190,7 @@ def context_of(given: str) -> str:
     path = Path(given) if given and "\n" not in given and "\0" not in given else None
     try:
         if path is None or not path.is_file():
-            return given
+            return _text(given)
     except OSError:  # too long for a name
         return given
     with refusals(given), path.open("rb") as file:
@@ -196,6 +200,13 @@ def context_of(given: str) -> str:
             f"'{given}' has more than {_MAX_CONTEXT_BYTES:,} bytes.", path=given, limit_bytes=_MAX_CONTEXT_BYTES
         )
     return decode(data, path=given).text
+
+
+def _text(given: str) -> str:
+    """A context in words: what is one word with the ending of a file is a name that was mistyped."""
+    if _FILE_NAME.fullmatch(given):
+        raise UsageError(f"There is no file '{given}' for --context. A text has blanks in it.")
+    return given
 
 
 def _in_place(

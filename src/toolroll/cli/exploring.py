@@ -46,11 +46,13 @@ class JsonListener:
 
     def __init__(self, session: Session) -> None:
         self._session = session
+        self._index = 0
 
     def hear(self, event: Event, /) -> None:
         """Tell of one event."""
+        self._index += 1
         told = result_fields(event.result) if isinstance(event, RunFinished) else event_fields(event)
-        self._session.write_json({"event": event.event, **told})
+        self._session.write_json({"index": self._index, "event": event.event, **told})
 
     def close(self) -> None:
         """Every line was written at once."""

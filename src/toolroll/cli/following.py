@@ -41,11 +41,14 @@ class Following:
     def __init__(self, session: Session, *, model: str) -> None:
         self._session = session
         self._listener = listener_for(session, model=model)
+        self.count = 0
+        """How many events were told."""
         self.run_id: str | None = None
         self.results: list[RunResult[object]] = []
 
     def hear(self, event: Event, /) -> None:
         """Tell of one event."""
+        self.count += 1
         match event:
             case RunStarted(run_id=run_id):
                 self.run_id = run_id
