@@ -95,6 +95,26 @@ def test_W30_where_the_model_writes_no_draft_it_is_1(desk: Desk) -> None:
     assert "About which tea?\nThe model wrote no draft.\n" in told.err
 
 
+@pytest.mark.parametrize("options", [(), ("--yes",)])
+@pytest.mark.parametrize(
+    ("turn", "code", "told_of"),
+    [
+        ({"text": ""}, 1, "The model wrote no draft."),
+        ("I cannot help with that.", 1, "I cannot help with that.\nThis is not marked as a post"),
+        ({"text": "Tea is", "stop": "max_tokens"}, 4, "Tea is\nThis is not marked as a post"),
+        ({"text": "<post>\nTea is", "stop": "max_tokens"}, 4, "The model was cut off"),
+        ("<post>\nTea is", 1, "Nothing was saved."),
+    ],
+)
+def test_W30_XE8_where_nobody_looks_only_a_whole_post_is_kept(
+    desk: Desk, turn: object, code: int, told_of: str, options: tuple[str, ...]
+) -> None:
+    desk.has_profile()
+    told = desk.run(REQUEST, *options, "--model", desk.script(READ, turn, turn, turn))
+    assert (told.code, desk.posts()) == (code, [])
+    assert told_of in told.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "platform"),
     [((REQUEST,), "linkedin"), (("tea for X",), "x"), (("tea",), "linkedin"), (("tea", "--platform", "x"), "x")],

@@ -18,10 +18,10 @@ BEFORE = "One.\n\nTwo \\1 $& two.\n\nThree?"
         ("<post topic='чай'>Чай.</post>", Answer(draft="Чай.", topic="чай")),
         ("<post topic=“чай  і\nмед”>Чай.</post>", Answer(draft="Чай.", topic="чай і мед")),
         ("<post>first</post> no: <post>second</post>", Answer(draft="second", words="no:")),
-        ("<post topic=x>\nCut off in the mid", Answer(draft="Cut off in the mid")),
+        ("<post topic=x>\nCut off in the mid", Answer(draft="Cut off in the mid", marks="open")),
         ("<post>\n</post>", Answer(draft=None)),
-        ("Just a post.\n\nIs it not?", Answer(draft="Just a post.\n\nIs it not?")),
-        ("```\nA post.\n```", Answer(draft="A post.")),
+        ("Just a post.\n\nIs it not?", Answer(draft="Just a post.\n\nIs it not?", marks="none")),
+        ("```\nA post.\n```", Answer(draft="A post.", marks="none")),
         ("For which platform is it?", Answer(draft=None, words="For which platform is it?")),
         ("", Answer(draft=None)),
         ("<edit><old>a</old><new>b</new></edit>", Answer(draft=None, words="<edit><old>a</old><new>b</new></edit>")),
@@ -29,6 +29,11 @@ BEFORE = "One.\n\nTwo \\1 $& two.\n\nThree?"
 )
 def test_W30_a_post_is_found_in_an_answer(text: str, answer: Answer) -> None:
     assert read_answer(text) == answer
+
+
+@given(st.text(alphabet=st.characters(exclude_characters="<>")))
+def test_W30_text_without_marks_never_replaces_a_draft(text: str) -> None:
+    assert read_answer(text, before="Tea.") == Answer(draft=None, words=text.strip())
 
 
 def edit(old: str, new: str) -> str:

@@ -228,6 +228,54 @@ async def test_W30_a_refusal_is_no_draft(desk: Desk) -> None:
     assert outcome.end == "nothing"
 
 
+EMPTY = AssistantMessage(blocks=(), origin=ScriptedModel([]).origin)
+
+
+@pytest.mark.parametrize("keep", [True, False])
+async def test_W30_an_empty_turn_is_no_draft(desk: Desk, *, keep: bool) -> None:
+    empty = ModelResponse(message=EMPTY, stop="end", usage=Usage(input_tokens=1, output_tokens=0))
+    person = Scripted()
+    outcome = await desk.write(person, empty, empty, empty, keep=keep, is_talk=not keep)
+    assert (outcome.end, outcome.draft, desk.posts(), person.drafts) == ("nothing", "", [], [])
+    assert person.told[-1] == "The model wrote no draft."
+
+
+async def test_W30_words_after_a_draft_do_not_replace_it(desk: Desk) -> None:
+    person = Scripted("коротше", "save")
+    outcome = await desk.write(person, post("Чай."), "Коротше вже нікуди.")
+    assert (outcome.end, outcome.draft, outcome.rounds) == ("saved", "Чай.", 1)
+    assert "Коротше вже нікуди." in person.told
+
+
+async def test_W30_a_first_draft_without_marks_is_for_a_person_to_see(desk: Desk) -> None:
+    outcome = await desk.write(Scripted("save"), "Чай і мед.")
+    assert (outcome.end, outcome.draft) == ("saved", "Чай і мед.")
+
+
+@pytest.mark.parametrize("keep", [True, False])
+async def test_W30_where_nobody_looks_text_without_marks_is_told_and_not_saved(desk: Desk, *, keep: bool) -> None:
+    person = Scripted()
+    outcome = await desk.write(person, "Вибачте, не можу.", keep=keep, is_talk=False)
+    assert (outcome.end, outcome.is_cut_off, desk.posts(), person.drafts) == ("nothing", False, [], [])
+    assert person.told[0] == "Вибачте, не можу.\nThis is not marked as a post, so it is not taken for one."
+
+
+@pytest.mark.parametrize("is_stopped", [True, False])
+async def test_XE8_W30_where_nobody_looks_a_post_without_its_end_is_not_saved(desk: Desk, *, is_stopped: bool) -> None:
+    person = Scripted()
+    text = '<post topic="чай">\nЧай є'
+    outcome = await desk.write(person, cut(text) if is_stopped else text, keep=True)
+    assert (outcome.end, outcome.is_whole, outcome.is_cut_off) == ("drafted", False, is_stopped)
+    assert person.drafts[0].notes == ("The model was cut off: the draft may lack its end.",)
+    assert desk.posts() == []
+
+
+async def test_W33_a_repair_without_marks_is_ignored(desk: Desk) -> None:
+    for again in ("Дружба чаю.", "<post>\nДружба чаю"):
+        outcome = await desk.write(Scripted(), post("Синергія чаю."), again, keep=True)
+        assert (outcome.end, outcome.draft) == ("saved", "Синергія чаю.")
+
+
 async def test_W30_a_model_that_fails_later_leaves_the_draft_to_be_saved(desk: Desk) -> None:
     person = Scripted("коротше", "save")
     outcome = await desk.write(person, post("Чай."), RequestRefused("The model is down."))

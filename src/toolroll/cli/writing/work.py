@@ -10,7 +10,7 @@ from toolroll.agent.events import Event
 from toolroll.cli.first_run import MODEL_VARIABLE, NO_MODEL
 from toolroll.cli.making import Making, named_model, open_journal
 from toolroll.cli.profile.desk import Desk, told_in
-from toolroll.cli.session import DONE, FAILED, NEEDS_APPROVAL
+from toolroll.cli.session import DONE, FAILED, NEEDS_APPROVAL, STOPPED_BY_LIMIT
 from toolroll.cli.writing.making import connected
 from toolroll.cli.writing.person import NobodyThere, TerminalPerson, WritingApprover
 from toolroll.cli.writing.telling import JsonLines, PlainListener, outcome_fields
@@ -130,17 +130,19 @@ def _told(desk: Desk, outcome: Outcome, lines: JsonLines | None) -> int:
         lines.write("run_finished", outcome_fields(outcome))
     elif outcome.end == "saved" and not desk.yes and not desk.session.out.isatty():
         desk.session.write(str(outcome.file or outcome.notion_url))
-    if outcome.end == "drafted" and not desk.yes:
-        desk.say("wanted_to_save" if code == NEEDS_APPROVAL else "one_draft")
-    elif outcome.end == "left":
+    if outcome.end == "left" or (outcome.end == "drafted" and not outcome.is_whole):
         desk.say("not_saved")
+    elif outcome.end == "drafted" and not desk.yes:
+        desk.say("wanted_to_save" if code == NEEDS_APPROVAL else "one_draft")
     return code
 
 
 def _exit_code(outcome: Outcome, *, kept: bool) -> int:
-    if outcome.end == "drafted" and outcome.wanted_to_save and not kept:
+    if outcome.is_cut_off:
+        return STOPPED_BY_LIMIT
+    if outcome.end == "drafted" and outcome.is_whole and outcome.wanted_to_save and not kept:
         return NEEDS_APPROVAL
-    is_failed = outcome.end == "nothing" or (kept and outcome.end != "saved")
+    is_failed = outcome.end == "nothing" or not outcome.is_whole or (kept and outcome.end != "saved")
     return FAILED if is_failed else DONE
 
 

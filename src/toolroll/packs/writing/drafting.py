@@ -6,17 +6,20 @@ draft can change (W30).
 
 import re
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from toolroll.packs.writing.checks import Rules
 from toolroll.packs.writing.lengths import LIMITS
 from toolroll.packs.writing.post_file import Platform
 from toolroll.packs.writing.stored import Fields
 
+Marks: TypeAlias = Literal["none", "open", "whole"]
+"""Of a draft: there are none, the last one is missing, or it is marked as a post or made of edits."""
+
 MAX_TOPIC_WORDS: Final = 6
 """Of a topic that the model did not name: enough for the name of a file."""
 
-_POST: Final = re.compile(r"<post(?P<about>[^<>]*)>(?P<text>.*?)(?:</post>|\Z)", re.DOTALL)
+_POST: Final = re.compile(r"<post(?P<about>[^<>]*)>(?P<text>.*?)(?P<end></post>|\Z)", re.DOTALL)
 _TOPIC: Final = re.compile(r"""topic\s*=\s*["“«'](?P<topic>[^"”»'<>]*)""")
 _EDIT: Final = re.compile(r"<edit>\s*<old>(?P<old>.*?)</old>\s*<new>(?P<new>.*?)</new>\s*(?:</edit>|\Z)", re.DOTALL)
 _FENCE: Final = re.compile(r"\A```\w*\n(?P<text>.*?)\n?```\Z", re.DOTALL)
@@ -34,6 +37,7 @@ class Answer:
     draft: str | None
     topic: str = ""
     words: str = ""
+    marks: Marks = "whole"
     is_edit: bool = False
     missed: tuple[tuple[str, int], ...] = ()
 
@@ -41,8 +45,8 @@ class Answer:
 def read_answer(text: str, *, before: str | None = None) -> Answer:
     """The post in an answer; `before` is the draft that edits are of.
 
-    A model that forgets the marks has still written something: all of it counts as the post, unless it is one paragraph
-    that ends with a question. Then the model asks.
+    A model that forgets the marks of its first draft has still written something: all of it may be the post, unless it
+    is one paragraph that ends with a question. Once there is a draft, it stays before what may be only words.
     """
     posts = list(_POST.finditer(text))
     if posts:
@@ -52,15 +56,16 @@ def read_answer(text: str, *, before: str | None = None) -> Answer:
             draft=_trimmed(found["text"]) or None,
             topic=" ".join(topic["topic"].split()) if topic else "",
             words=_POST.sub("", text).strip(),
+            marks="whole" if found["end"] else "open",
         )
     edits = list(_EDIT.finditer(text))
     if edits and before is not None:
         return _edited(before, edits, _EDIT.sub("", text).strip())
     plain = text.strip()
-    if not plain or edits or ("\n\n" not in plain and plain.endswith("?")):
+    if not plain or edits or before is not None or ("\n\n" not in plain and plain.endswith("?")):
         return Answer(draft=None, words=plain)
     fenced = _FENCE.match(plain)
-    return Answer(draft=fenced["text"] if fenced else plain)
+    return Answer(draft=fenced["text"] if fenced else plain, marks="none")
 
 
 def topic_of(request: str) -> str:

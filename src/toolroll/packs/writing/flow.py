@@ -12,6 +12,7 @@ from typing import Final, Literal, Protocol, TypeAlias
 
 from toolroll.agent.agent import Agent
 from toolroll.agent.events import CallFinished, Event
+from toolroll.agent.finish import NO_ANSWER
 from toolroll.agent.result import RunResult
 from toolroll.agent.run import new_run, play
 from toolroll.agent.state import RunState
@@ -86,7 +87,11 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What became of it. `results` are all runs that it took, in their order."""
+    """What became of it. `results` are all runs that it took, in their order.
+
+    Where nobody could look at it, `is_whole` says that the draft is marked as a post and has its end, and `is_cut_off`
+    that the model was stopped before it.
+    """
 
     end: End
     draft: str
@@ -97,6 +102,8 @@ class Outcome:
     results: tuple[RunResult[object], ...]
     file: str | None = None
     notion_url: str | None = None
+    is_whole: bool = True
+    is_cut_off: bool = False
 
 
 class _Yes:
@@ -137,23 +144,31 @@ class Flow:
         self._notes: tuple[str, ...] = ()
         self._rounds = 0
         self._words = ""
+        self._is_alone = False
+        self._is_whole = True
+        self._is_cut_off = False
 
     async def run(self, *, is_talk: bool = True, keep: bool = False) -> Outcome:
         """Write it: with a person who says what should be different, or one draft only; `keep` saves that one.
 
+        Without a person to look at it, only what is marked as a post from its beginning to its end is saved.
+
         Raises what the store raises for a profile that cannot be read, and the `ModelError` of the first draft.
         """
+        self._is_alone = keep or not is_talk
         async with writing_agent(self._model, self._style, self._gate, self._place) as agent:
             await self._first(agent)
-            if self._draft is not None and keep:
-                self._show()
-                # The yes is to this one call: the model's own have nobody who would say it.
-                allowed = replace(self._place, approver=_Yes())
-                return await self._kept("save", allowed) or self._outcome("drafted")
-            if not is_talk:
-                self._show()
-                return self._outcome("nothing" if self._draft is None else "drafted")
-            return await self._talk(agent)
+            return await (self._alone(keep=keep) if self._is_alone else self._talk(agent))
+
+    async def _alone(self, *, keep: bool) -> Outcome:
+        self._show()
+        if self._draft is None:
+            return self._outcome("nothing")
+        if not keep or not self._is_whole:
+            return self._outcome("drafted")
+        # The yes is to this one call: the model's own have nobody who would say it.
+        allowed = replace(self._place, approver=_Yes())
+        return await self._kept("save", allowed) or self._outcome("drafted")
 
     async def _first(self, agent: Agent[None]) -> None:
         self._gate.hear(self._asked.request)
@@ -210,16 +225,21 @@ class Flow:
 
     async def _take(self, agent: Agent[None], result: RunResult[object]) -> None:
         """The draft of a run, checked, and put right by one more call where it has to be."""
-        answer = read_answer(result.text, before=self._draft)
+        answer = _answer_of(result, self._draft)
         if answer.missed:
-            again = await self._played(agent, self._turn(passage_prompt(answer.missed)))
-            answer = read_answer(again.text, before=self._draft)
-        self._words = answer.words
-        if answer.missed:
-            self._words = self._say("edit_missed")
-        if result.stop_reason not in _ENDED_WELL or answer.draft is None:
-            if answer.draft is not None and result.stop_reason == "cut_off":
-                self._keep_draft(answer, self._report(answer.draft), more=(self._say("draft_cut_off"),))
+            result = await self._played(agent, self._turn(passage_prompt(answer.missed)))
+            answer = _answer_of(result, self._draft)
+        self._words = self._say("edit_missed") if answer.missed else answer.words
+        self._is_cut_off = result.stop_reason == "cut_off" and result.text != NO_ANSWER
+        if answer.draft is None:
+            return
+        has_ended = result.stop_reason in _ENDED_WELL
+        if not (has_ended or self._is_cut_off) or (self._is_alone and answer.marks == "none"):
+            self._words = f"{result.text.strip()}\n{self._say('not_a_post')}"
+            return
+        self._is_whole = has_ended and answer.marks == "whole"
+        if self._is_cut_off or (self._is_alone and not self._is_whole):
+            self._keep_draft(answer, self._report(answer.draft), more=(self._say("draft_cut_off"),))
             return
         await self._checked(agent, answer, answer.draft)
 
@@ -228,8 +248,8 @@ class Flow:
         if not report.is_clean and not answer.is_edit:  # a repair would touch what the person did not speak of
             self._person.say(self._say("repairing", count=len(report.findings)))
             again = await self._played(agent, self._turn(repair_prompt(report.repair)))
-            repaired = read_answer(again.text, before=draft)
-            if repaired.draft is not None and again.stop_reason in _ENDED_WELL:
+            repaired = _answer_of(again, draft)
+            if repaired.draft is not None and repaired.marks == "whole" and again.stop_reason in _ENDED_WELL:
                 second = self._report(repaired.draft)
                 if len(second.findings) < len(report.findings):  # no better is no reason to show another one
                     answer, draft, report = replace(answer, draft=repaired.draft), repaired.draft, second
@@ -326,6 +346,8 @@ class Flow:
             rounds=self._rounds,
             wanted_to_save=self._gate.wanted_to_save,
             results=tuple(self._results),
+            is_whole=self._is_whole or not self._is_alone,
+            is_cut_off=self._is_cut_off and self._is_alone,
         )
 
     # --- Runs --------------------------------------------------------------------------------------------------
@@ -354,3 +376,8 @@ class Flow:
 
     def _say(self, key: Key, **values: object) -> str:
         return say(key, self._place.lang, **values)
+
+
+def _answer_of(result: RunResult[object], before: str | None) -> Answer:
+    """What a run answered; what stands in place of an answer is none."""
+    return read_answer("" if result.text == NO_ANSWER else result.text, before=before)

@@ -27,6 +27,7 @@ FlowKey: TypeAlias = Literal[
     "draft_cut_off",
     "edit_missed",
     "no_draft",
+    "not_a_post",
     "wanted_to_save",
     "one_draft",
     "demo_intro",
@@ -85,6 +86,10 @@ FLOW_TEXTS: Final[Mapping[FlowKey, Text]] = {
         uk="Правку не внесено: такого уривка немає в чернетці рівно один раз. Чернетка лишилася, як була.",
     ),
     "no_draft": Text(en="The model wrote no draft.", uk="Модель не написала чернетки."),
+    "not_a_post": Text(
+        en="This is not marked as a post, so it is not taken for one.",
+        uk="Це не позначено як пост, тому за пост не вважається.",
+    ),
     "wanted_to_save": Text(
         en="The draft was to be saved, and nobody could be asked. Add --yes to save it.",
         uk="Чернетку треба було зберегти, але нема кого запитати. Додайте --yes, щоб зберегти.",
