@@ -11,11 +11,11 @@ from tests.agent.tape import Tape
 
 from toolroll import Agent, Approve, Policy, Reject, Rule, Tool
 from toolroll.agent.approvals import AskLater
-from toolroll.agent.events import Event
+from toolroll.agent.events import Event, Warned
 from toolroll.agent.resume import resume
 from toolroll.errors import DecisionRefused
 from toolroll.journal.records import Asked, Decided
-from toolroll.kernel.approval import Decision
+from toolroll.kernel.approval import Decision, Preview
 from toolroll.kernel.conversation import ToolResults
 from toolroll.kernel.define import tool
 from toolroll.kernel.events import ApprovalDecided
@@ -128,12 +128,56 @@ async def test_XA1_a_file_that_changed_since_is_asked_about_again(desk: Desk) ->
     turns: list[Line] = [CHANGE, "Done."]
     await make(desk, tape, *turns, approver=AskLater()).run("Go.")
     desk.path.write_text("zero one two three")
-    again = await make(desk, tape, *turns).resume(RUN, decisions={"change": Approve()})
+    told: list[Event] = []
+    agent = make(desk, tape, *turns)
+    again = await resume(agent, RUN, decisions={"change": Approve()}, on_event=told.append)
     assert again.stop_reason == "approval_pending"
+    assert [event.text for event in told if isinstance(event, Warned)] == [
+        f"{again.pending[0].tool} (change) is asked anew: what it would change has changed since it was answered."
+    ]
     assert "zero" in again.pending[0].preview
     assert (desk.runs, desk.text) == ([], "zero one two three")
     result = await make(desk, tape, *turns).resume(RUN, decisions={"change": Approve()})
     assert (result.text, desk.text) == ("Done.", "zero one 2 three")
+
+
+@pytest.mark.parametrize(
+    ("notes", "base", "why"),
+    [
+        (
+            ("is imported by 2 files.",),
+            "b",
+            "the notes on it (is imported by 2 files.), and nothing else that is shown,",
+        ),
+        ((), "b", "the notes on it (none now), and nothing else that is shown, have changed"),
+        (("is imported by 1 file.",), "c", "the tool or the file, though not what is shown, has changed"),
+    ],
+)
+async def test_XA1_it_is_said_why_a_yes_does_not_count_any_more(
+    desk: Desk, notes: tuple[str, ...], base: str, why: str
+) -> None:
+    seen = Preview(kind="text", text="It saves.", base="b", notes=("is imported by 1 file.",))
+    now = [seen]
+    ran: list[str] = []
+
+    def preview(_arguments: object, _ctx: object, _edited: object) -> Preview:
+        return now[0]
+
+    @tool(effect="writes", preview=preview)
+    def save(text: str) -> str:
+        """Save a text."""
+        ran.append(text)
+        return "saved"
+
+    tape, told = Tape(), list[Event]()
+    turns: list[Line] = [Call("save", {"text": "a"}, id="c"), "Done."]
+    await make(desk, tape, *turns, tools=[save], approver=AskLater()).run("Go.")
+    now[0] = Preview(kind="text", text="It saves.", base=base, notes=notes)
+    agent = make(desk, tape, *turns, tools=[save])
+    again = await resume(agent, RUN, decisions={"c": Approve()}, on_event=told.append)
+    assert (again.stop_reason, ran) == ("approval_pending", [])
+    [warning] = [event.text for event in told if isinstance(event, Warned)]
+    assert warning.startswith(f"save (c) is asked anew: {why}")
 
 
 async def test_XA1_an_answer_on_record_does_not_fit_a_file_that_changed(desk: Desk) -> None:
@@ -144,7 +188,10 @@ async def test_XA1_an_answer_on_record_does_not_fit_a_file_that_changed(desk: De
     desk.path.write_text("another two")
     desk.runs.clear()
     person = Person(Reject("not any more"))
-    await make(desk, await tape.cut(decided), *turns, approver=person).resume(RUN)
+    told: list[Event] = []
+    agent = make(desk, await tape.cut(decided), *turns, approver=person)
+    await resume(agent, RUN, on_event=told.append)
+    assert ["what it is about has changed" in event.text for event in told if isinstance(event, Warned)] == [True]
     assert [request.call_id for request in person.asked] == ["change"]
     assert (desk.runs, desk.text) == ([], "another two")
 

@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Sequence
 from typing import Final
 
+from toolroll.agent.events import Warned
 from toolroll.agent.preview import change_of, shown_of
 from toolroll.agent.state import RunState
 from toolroll.errors import DecisionRefused
@@ -54,7 +55,10 @@ class RecordedApprover:
     async def _known(self, request: ApprovalRequest) -> Decision | None:
         """The answer that was given to exactly this; it counts once."""
         answer = self._state.answers.pop(request.call_id, None)
-        if answer is None or answer.digest != request.digest:
+        if answer is None:
+            return None
+        if answer.digest != request.digest:
+            self._state.emit(Warned(text=_asked_anew(request, self._state.asked.get(request.call_id))))
             return None
         if not answer.is_recorded:
             await self._state.record(_decided(request, answer.decision))
@@ -63,9 +67,10 @@ class RecordedApprover:
     async def _ask(self, requests: Sequence[ApprovalRequest]) -> Sequence[Decision]:
         for one in requests:
             asked = Asked(call_id=one.call_id, tool=one.tool, digest=one.digest, preview=shown_of(one), why=one.why)
-            if self._state.asked.get(one.call_id) != one.digest:
+            known = self._state.asked.get(one.call_id)
+            if known is None or known.digest != one.digest:
                 await self._state.record(asked)
-                self._state.asked[one.call_id] = one.digest
+                self._state.asked[one.call_id] = asked
             if self._later:
                 self._state.waiting[one.call_id] = asked
         if self._later:
@@ -77,6 +82,22 @@ class RecordedApprover:
         for one, decision in zip(requests, decisions, strict=True):
             await self._state.record(_decided(one, decision))
         return decisions
+
+
+def _asked_anew(request: ApprovalRequest, before: Asked | None) -> str:
+    """Why an answer does not count any more. Notes are part of what a person saw: others make another question."""
+    shown = shown_of(request)
+    if before is None:
+        what = "what it is about has"
+    elif before.preview == shown:
+        what = "the tool or the file, though not what is shown, has"
+    elif before.preview.endswith(request.preview.text):
+        what = (
+            f"the notes on it ({'; '.join(request.preview.notes) or 'none now'}), and nothing else that is shown, have"
+        )
+    else:
+        what = "what it would change has"
+    return f"{request.tool} ({request.call_id}) is asked anew: {what} changed since it was answered."
 
 
 def _decided(request: ApprovalRequest, decision: Decision) -> Decided:

@@ -137,7 +137,7 @@ def _recorded(recalled: Recalled) -> RunResult[object]:
 def _bind(recalled: Recalled, decisions: Mapping[str, Decision]) -> None:
     """Tie each answer to what was asked: those on record, and those that are given now."""
     answers, pending = recalled.state.answers, recalled.pending
-    recalled.state.asked.update({call_id: asked.digest for call_id, asked in pending.items()})
+    recalled.state.asked.update(pending)
     for call_id, facts in recalled.facts.items():
         answer = _answer(facts.decided)
         if answer is not None:

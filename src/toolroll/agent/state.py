@@ -75,8 +75,8 @@ class RunState:
     """What a person has answered already, call by call."""
     intended: dict[str, Intended] = field(default_factory=dict)
     """The calls that set out before, and have left no trace."""
-    asked: dict[str, str] = field(default_factory=dict)
-    """The digests of the questions that are on record, call by call."""
+    asked: dict[str, Asked] = field(default_factory=dict)
+    """The questions that are on record, call by call."""
     waiting: dict[str, Asked] = field(default_factory=dict)
     """The calls that a person has still to be asked about, later."""
     models: list[Model] = field(default_factory=list)
