@@ -400,6 +400,7 @@ def test_S2_interrupt_twice_stops_at_once(place: Place) -> None:
         out, _ = process.communicate()
     last = json.loads(out.splitlines()[-1])
     assert (process.returncode, last["event"], last["stop_reason"]) == (130, "run_finished", "interrupted")
+    assert (last["steps"], last["text"], last["usage"]["requests"]) == (1, "I wait.", 1), "the turn is on record"
     (place.work / "go").touch()
     again = place.call("runs", "resume", last["run_id"])
     assert (again.stdout, again.returncode) == ("Waited.\n", 0)

@@ -44,6 +44,8 @@ class Budget:
     steps: list[Step] = field(default_factory=list)
     counted_from: int = 0
     """How many steps are behind a limit that was reached, or another prompt: they no longer count."""
+    is_answered: bool = False
+    """Whether the model has answered in the step that goes on."""
     _began: float = field(default_factory=perf_counter)
     _usage: Usage = _NOTHING
     _bill: Bill = _FREE
@@ -73,6 +75,7 @@ class Budget:
     def answered(self, usage: Usage) -> Bill:
         """The model has finished a turn; what it read and wrote is what it reads next time."""
         bill = self.bill(usage)
+        self.is_answered = True
         if self._usage is _NOTHING:  # nearly always the first that is used in a step
             self._usage, self._bill = usage, bill
         else:  # after a compaction
@@ -114,6 +117,7 @@ class Budget:
             closing=closing,
         )
         self.steps.append(step)
+        self.is_answered = False
         self._began, self._usage, self._bill, self._sub_runs = perf_counter(), _NOTHING, _FREE, {}
         return step
 

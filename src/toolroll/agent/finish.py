@@ -7,6 +7,7 @@ from toolroll.agent.result import Ending, RunResult
 from toolroll.agent.state import RunState
 from toolroll.errors import ModelError, ToolrollError
 from toolroll.journal.records import Finished
+from toolroll.kernel.conversation import AssistantMessage
 from toolroll.kernel.trace import log_failure
 
 NO_ANSWER: Final = "(The model gave no answer.)"
@@ -25,6 +26,7 @@ async def break_down(state: RunState, error: BaseException) -> None:
     failed = isinstance(error, Exception)
     detail = str(error) or type(error).__name__
     ending = Ending(reason="failed" if failed else "interrupted", detail=detail, text="".join(state.written).strip())
+    _count_answered(state)
     result = state.result = summed_up(state, ending, closing=False)
     try:
         await state.record(Finished(stop_reason=ending.reason, stop_detail=detail, text=result.text))
@@ -33,6 +35,13 @@ async def break_down(state: RunState, error: BaseException) -> None:
     if isinstance(error, ModelError):
         error.result = result
     state.emit(RunFinished(result=result))
+
+
+def _count_answered(state: RunState) -> None:
+    """A turn that was answered is on record and paid for: it counts, although its calls were cut short."""
+    if state.budget.is_answered:
+        said = (one.text for one in reversed(state.history.snapshot()) if isinstance(one, AssistantMessage))
+        state.budget.end_step(next(said, ""), (), closing=False)
 
 
 def summed_up(state: RunState, ending: Ending, *, closing: bool) -> RunResult[object]:
