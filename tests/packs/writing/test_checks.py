@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from toolroll.packs.writing.checks import MAX_FOUND_OF_ITEM, Language, Rules, Written, check_draft, detect_language
 from toolroll.packs.writing.lengths import emoji_of, post_length, without_links
 from toolroll.packs.writing.messages import Lang
-from toolroll.packs.writing.stems import prefix_of, stem_of, words_of
+from toolroll.packs.writing.stems import forms_of, prefix_of, stem_of, words_of
 
 RULES = Rules(platform="x", max_length=280)
 
@@ -82,12 +82,23 @@ FORMS = {
     "світ": "світі світу світом",
     "ділитися": "ділюся ділимося",
     "друг": "друзі друзів",
+    "leverage": "leveraging leveraged leverages",
+    "game changers": "game-changer",
+    "synergy": "synergies",
+    "synergies": "synergy",
+    "plan": "plans planned planning",
+    "offer": "offered offering",
+    "refer": "referred",
+    "pitch": "pitches pitching",
+    "apply": "applies applied applying",
+    "deep dive": "deep-dives",
 }
 
 
 @pytest.mark.parametrize("word", FORMS)
-def test_W33_forms_of_a_ukrainian_word_to_avoid_are_found(word: str) -> None:
-    for form in FORMS[word].split():
+def test_W33_forms_of_a_word_to_avoid_are_found(word: str) -> None:
+    forms = FORMS[word].split() if " " not in word else [FORMS[word]]
+    for form in forms:
         [finding] = check_draft(
             f"Ось {form.upper()}, і все.", Rules(platform="x", max_length=280, avoid=[word])
         ).findings
@@ -101,6 +112,15 @@ def test_W33_forms_of_a_ukrainian_word_to_avoid_are_found(word: str) -> None:
         ("мотив", "мотивувати"),
         ("кіт", "який"),
         ("art", "start the article"),
+        ("art", "arts"),
+        ("new", "news renewed"),
+        ("news", "new"),
+        ("use", "using used"),
+        ("plan", "plane planing"),
+        ("lever", "leverage"),
+        ("string", "strong stringent"),
+        ("focus", "foci"),
+        ("business", "busines"),
         ("в сучасному світі", "в світі сучасному"),
         ("🔥", "вогонь"),
         (" ", "будь що"),
@@ -144,6 +164,26 @@ def test_W33_every_word_has_a_stem_and_a_prefix(word: str) -> None:
     assert stem_of(word)
     assert word.startswith(prefix_of(word)) or len(prefix_of(word)) > 3
     assert [one.text for one in words_of(word.strip("'"))] != [""]
+
+
+@given(st.from_regex(r"[a-z]{1,12}", fullmatch=True))
+def test_W33_forms_of_an_english_word_begin_as_it_does_and_short_ones_have_none(word: str) -> None:
+    forms = forms_of(word)
+    assert word in forms
+    assert all(one.startswith(word[:-3]) and abs(len(one) - len(word)) <= 6 for one in forms)
+    assert (len(forms) == 1) is (len(word) < 4)
+
+
+@given(st.text())
+def test_W33_any_word_is_a_form_of_itself(word: str) -> None:
+    assert word in forms_of(word)
+
+
+@given(st.sampled_from("'’‘ʼ`´"), st.sampled_from("'’‘ʼ`´"), st.sampled_from(" -\u2011\n"), st.sampled_from(" -\u2011"))
+def test_W33_apostrophes_are_equal_and_a_hyphen_is_a_blank(one: str, other: str, gap: str, between: str) -> None:
+    item, text = f"today{one}s{gap}world", f"In today{other}s{between}world we"
+    [finding] = check_draft(text, Rules(platform="x", max_length=280, avoid=[item])).findings
+    assert (finding.found, finding.is_form) == (text[3:-3], False)
 
 
 # --- Language ----------------------------------------------------------------------------------------------

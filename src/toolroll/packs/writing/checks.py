@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 from toolroll.packs.writing.lengths import post_length, without_links
 from toolroll.packs.writing.messages import Lang, say
 from toolroll.packs.writing.post_file import Platform
-from toolroll.packs.writing.stems import Word, stem_of, words_of
+from toolroll.packs.writing.stems import Word, forms_of, stem_of, words_of
 
 Kind: TypeAlias = Literal["too_long", "avoid", "language"]
 Written: TypeAlias = Literal["uk", "en", "uk+en", "other", "none"]
@@ -161,10 +161,12 @@ def _avoided(text: str, avoid: Sequence[str], lang: Lang) -> Iterator[Finding]:
 
 def _of_words(words: list[Word], stems: list[str], wanted: list[Word]) -> Iterator[tuple[int, int, bool]]:
     """Where the words of an item follow one another, each as it is or in another form."""
-    asked, size = [stem_of(word.text) for word in wanted], len(wanted)
+    asked, size = [(stem_of(word.text), forms_of(word.text)) for word in wanted], len(wanted)
     for at in range(len(words) - size + 1):
-        if stems[at : at + size] == asked:
-            here = words[at : at + size]
+        here, there = words[at : at + size], stems[at : at + size]
+        if all(
+            stem == found or word.text in forms for word, found, (stem, forms) in zip(here, there, asked, strict=True)
+        ):
             is_form = [word.text for word in here] != [word.text for word in wanted]
             yield here[0].start, here[-1].end, is_form
 

@@ -2,7 +2,8 @@
 
 Endings of nouns, adjectives and verbs go; what alternates before them (к/ц/ч, г/з/ж, х/с/ш, і/о/е) is written one way.
 Words that only share a stem meet too (робот, робота): good for a question to a person or a search, never for a change.
-Words of other scripts, and those that would be left with under three letters, stay as they are.
+Words of other scripts, and those that would be left with under three letters, stay as they are. English ones have
+so few forms that these are made instead (leverage, leverages, leveraged, leveraging).
 """
 
 import re
@@ -12,6 +13,9 @@ from typing import Final
 
 MIN_STEM_LETTERS: Final = 3
 """Shorter ones are in too many words."""
+
+MIN_ENGLISH_LETTERS: Final = 4
+"""Of a word with forms: with shorter ones, new would be in news and use in using."""
 
 _LETTERS: Final = "\\w[\\w\u0300-\u036f]*"
 _WORD: Final = re.compile(f"{_LETTERS}(?:['`´‘’‛ʹʼʾˈ′＇]{_LETTERS})*")
@@ -39,6 +43,12 @@ _ENDINGS: Final = tuple(
 _VERB: Final = re.compile("(?<=.{2})([ую])в$")  # мотивув(ати), as against мотиву(є)
 _DOUBLE: Final = re.compile(r"(.)\1$")  # вигоранн(я), as against вигоран(ь)
 _LAST: Final = str.maketrans("цчзжсш", "ккггхх")
+_ENGLISH: Final = re.compile(f"[a-z]{{{MIN_ENGLISH_LETTERS},}}")
+_PLURAL: Final = re.compile("(?<=[^suix])s$")  # not business, focus, analysis
+_CONSONANT_Y: Final = re.compile("(?<=[^aeiou])y$")
+_HISSING: Final = re.compile("(?:[sxz]|ch|sh)$")
+_CLOSED: Final = re.compile("[^aeiou][aeiou][^aeiouwxy]$")  # plan, planned; not play, show, fix
+_SYLLABLE: Final = re.compile("[aeiouy]+")
 _VOWEL: Final = re.compile("(?<=.)[іеє](?=[^аеєиіїоуюя]+$)")
 
 
@@ -69,6 +79,25 @@ def prefix_of(word: str) -> str:
     """What most forms of the word begin with, for a search: it without its ending, where enough is left."""
     cut = _cut(word)
     return cut if len(cut) > MIN_STEM_LETTERS else word
+
+
+def forms_of(word: str) -> frozenset[str]:
+    """An English word with its regular forms; a word of another script, or a short one, has no other."""
+    if not _ENGLISH.fullmatch(word):
+        return frozenset({word})
+    one = word[:-3] + "y" if word.endswith("ies") else _PLURAL.sub("", word)
+    return frozenset({word, *_inflected(word), *(_inflected(one) | {one} if _ENGLISH.fullmatch(one) else ())})
+
+
+def _inflected(word: str) -> set[str]:
+    plural = _CONSONANT_Y.sub("ie", word) + ("es" if _HISSING.search(word) else "s")
+    if word.endswith("e"):
+        return {plural, f"{word}d", f"{word[:-1]}ing"}
+    plain = {f"{_CONSONANT_Y.sub('i', word)}ed", f"{word}ing"}
+    doubled = {f"{word}{word[-1]}ed", f"{word}{word[-1]}ing"} if _CLOSED.search(word) else set()
+    # Which of the two a longer word takes is a matter of its stress: refer, referred; offer, offered.
+    is_short = doubled and len(_SYLLABLE.findall(word)) == 1
+    return {plural} | doubled | (set() if is_short else plain)
 
 
 def _plain(word: str) -> str:
