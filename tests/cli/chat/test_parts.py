@@ -4,9 +4,10 @@ import asyncio
 import os
 import signal
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -17,7 +18,7 @@ from toolroll.cli.chat.mentions import Attached, Outgoing
 from toolroll.cli.chat.stopping import Stopping
 from toolroll.cli.chat.talk import About, Conversation
 from toolroll.cli.session import Session
-from toolroll.errors import FileExists, ModelError, RequestRefused, UsageError
+from toolroll.errors import FileExists, FileMissing, ModelError, RequestRefused, UsageError
 from toolroll.journal.sqlite import SqliteJournal
 from toolroll.kernel.conversation import AssistantMessage, CallBlock, Origin, TextBlock, ToolResults, UserMessage
 from toolroll.kernel.messages import ImagePart, TextPart, ToolCall, ToolMessage
@@ -80,6 +81,31 @@ async def test_S1_a_chat_is_written_once_and_without_secrets(tmp_path: Path, mon
         assert (path.name, KEY in path.read_text(), path.stat().st_mode & 0o777) == ("chat-01234567.md", False, 0o600)
         with pytest.raises(FileExists):
             await export(about(conversation), "chat-01234567.md", journal)
+
+
+async def test_S1_the_words_behind_export_are_those_of_a_shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    conversation = Conversation()
+    conversation.begin(MESSAGES, ["0123456789abcdef"], frozenset())
+    project = tmp_path / "project"
+    project.mkdir()
+    (tmp_path / "my talk.md").write_text("mine")
+    here = replace(about(conversation), workspace=cast("Any", SimpleNamespace(root=project)))
+    with closing(SqliteJournal(tmp_path / "runs.db")) as journal:
+        for given, told in (
+            ("talk.txt", r"'talk.txt' has an unknown ending. Name a file that ends in .md, .html or .jsonl."),
+            ("talk", "unknown ending"),
+            ("my talk.md", 'Name one file, in quotation marks if there are blanks in it: /export "my talk.md"'),
+            ("'my talk.md", "A quotation mark is not closed"),
+        ):
+            with pytest.raises(UsageError, match=told):
+                await export(here, given, journal)
+        with pytest.raises(FileExists, match="add --force"):
+            await export(here, "'my talk.md'", journal)
+        with pytest.raises(FileMissing, match=r"^There is no folder '.*nowhere'. Make it first, or name another one.$"):
+            await export(here, "nowhere/a.md", journal)
+        assert (await export(here, r"--force my\ talk.md", journal)).read_text().startswith("# toolroll code")
+        assert await export(here, "", journal) == project / "chat-01234567.md"
 
 
 async def test_S1_a_chat_is_written_as_a_page_with_all_that_was_said(tmp_path: Path) -> None:

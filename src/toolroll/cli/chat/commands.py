@@ -1,6 +1,5 @@
 """What the commands of a chat do: each calls what its twin in the shell calls."""
 
-import shlex
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import click
 
+from toolroll.cli.chat.words import split_words
 from toolroll.cli.terminal import interruptible
 from toolroll.errors import UsageError
 
@@ -24,7 +24,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "context": "how full the model's window is, and of what",
     "tools": "the tools it has, and what they may do",
     "policy": "what runs unasked here",
-    "export": "write this chat to FILE (.md, .html or .jsonl)",
+    "export": "write this chat to FILE (.md, .html or .jsonl); --force overwrites one",
     "new": "begin anew, with TEXT if there is one",
     "exit": "leave (or Ctrl-D)",
 }
@@ -99,7 +99,7 @@ class Commands:
         """Run a command of the shell in this project; it answers as it does there, and Ctrl-C ends it alone."""
         workspace = self._talk.about.workspace
         assert workspace is not None
-        arguments = [*_split(rest), "--root", str(workspace.root)]
+        arguments = [*split_words(rest), "--root", str(workspace.root)]
         try:
             with self._context_of(command, arguments) as context, interruptible():
                 command.invoke(context)
@@ -143,10 +143,3 @@ class Commands:
         click.echo("· A new chat begins.", err=True)
         if rest:
             await self._send(rest)
-
-
-def _split(rest: str) -> list[str]:
-    try:
-        return shlex.split(rest)
-    except ValueError:
-        raise UsageError(f"A quotation mark is not closed: {rest}") from None

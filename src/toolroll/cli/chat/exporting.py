@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from toolroll.cli.chat.words import split_words
 from toolroll.cli.export.command import put
 from toolroll.cli.export.gather import Gathered, gather
 from toolroll.cli.export.lines import json_lines
@@ -13,6 +14,7 @@ from toolroll.errors import UsageError
 from toolroll.home.keys import known_secrets
 from toolroll.kernel.conversation import AssistantMessage, Message, UserMessage
 from toolroll.kernel.messages import TextPart
+from toolroll.safe.names import shown
 from toolroll.safe.secrets import redact
 from toolroll.safe.text import one_line, terminal_safe
 
@@ -20,28 +22,42 @@ if TYPE_CHECKING:
     from toolroll.cli.chat.talk import About
     from toolroll.journal.sqlite import SqliteJournal
 
+FORCE: Final = "--force"
+MARKDOWN: Final = ".md"
 MAX_CALL_CHARACTERS: Final = 120
 ID_CHARACTERS: Final = 8
 
 
 async def export(about: "About", given: str, journal: "SqliteJournal") -> Path:
-    """Write the chat to a file of that name, or one in the working folder; FileExists where there is one already.
+    """Write the chat to the file that is named; without a name, to `chat-ID.md` in the project's folder.
 
-    A name that ends in .html or .jsonl is for what `toolroll runs export` makes of the last run: it begins with all
-    that was said before. Any other one is for Markdown.
+    The words are split as in a shell; FileExists where the file is there already, unless one of them is `--force`. A
+    name that ends in .html or .jsonl is for what `toolroll runs export` makes of the last run: it begins with all that
+    was said before. One in .md is for Markdown.
     """
+    words = split_words(given)
+    force = FORCE in words
+    names = [word for word in words if word != FORCE]
+    if len(names) > 1:
+        raise UsageError(f'Name one file, in quotation marks if there are blanks in it: /export "{" ".join(names)}"')
     chat = about.conversation
     if not chat.messages:
         raise UsageError("Nothing was said yet, so there is nothing to write.")
-    path = _path(given or f"chat-{chat.chat_id[:ID_CHARACTERS]}.md")
+    path = _path(names[0]) if names else _folder(about) / f"chat-{chat.chat_id[:ID_CHARACTERS]}.md"
     form = _FORMS.get(path.suffix.lower())
+    if form is None and path.suffix.lower() != MARKDOWN:
+        raise UsageError(f"'{shown(path.name)}' has an unknown ending. Name a file that ends in .md, .html or .jsonl.")
     secrets = known_secrets(os.environ)
     if form is not None and chat.run_ids:
         text = "".join(form(await gather(journal, chat.run_ids[-1], secrets=secrets)))
     else:
         text = redact(markdown(chat.messages, title=f"toolroll {about.name}"), known=secrets)
-    put(path, text.encode("utf-8", "surrogatepass"), force=False)
+    put(path, text.encode("utf-8", "surrogatepass"), force=force)
     return path
+
+
+def _folder(about: "About") -> Path:
+    return Path.cwd() if about.workspace is None else Path(about.workspace.root)
 
 
 def _path(given: str) -> Path:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from toolroll.errors import UsageError
 from toolroll.safe.text import suspicious, visible
 
 MAX_MESSAGE_CHARACTERS: Final = 100_000
@@ -71,6 +72,16 @@ def parse_command(text: str, known: Iterable[str]) -> Parsed:
     if name in names:
         return Command(name=name, rest=(found[2] or "").strip())
     return Unknown(name=found[1], nearest=_nearest(name, names))
+
+
+def split_words(rest: str) -> list[str]:
+    """What stands behind a command, in words as in a shell; UsageError where a quotation mark is open."""
+    import shlex  # noqa: PLC0415 - only for who gives a command some words
+
+    try:
+        return shlex.split(rest)
+    except ValueError:
+        raise UsageError(f"A quotation mark is not closed: {rest}") from None
 
 
 def _nearest(name: str, names: list[str]) -> str:

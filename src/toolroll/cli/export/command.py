@@ -11,7 +11,7 @@ import click
 
 from toolroll.cli.recorded import find_run, reading
 from toolroll.cli.session import DONE, Session, output_options
-from toolroll.errors import FileExists, UsageError
+from toolroll.errors import FileExists, FileMissing, NotAFile, UsageError
 
 if TYPE_CHECKING:
     from toolroll.cli.export.gather import Gathered
@@ -100,10 +100,15 @@ def _pieces(run: "Gathered", form: Form) -> int:
 def put(path: Path, data: bytes, *, force: bool) -> None:
     """There whole or not at all, and for its owner alone: it holds what the user's files hold."""
     from toolroll.safe.files import create_file, replace_file  # noqa: PLC0415 - as above
+    from toolroll.safe.names import shown  # noqa: PLC0415 - as above
     from toolroll.safe.refusals import refusals  # noqa: PLC0415 - as above
 
-    with refusals(str(path.parent)):
-        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        with refusals(str(path.parent)):
+            folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except (FileMissing, NotAFile) as error:  # whose own words tell a model to list it
+        told = f"There is no folder '{shown(str(path.parent))}'. Make it first, or name another one."
+        raise type(error)(told, path=str(path.parent)) from None
     try:
         written = replace_file if force else create_file
         written(folder, path.name, data, path=str(path))
