@@ -28,10 +28,11 @@ from toolroll.cli.steady import SteadyTeller
 from toolroll.cli.telling import JsonTeller, PlainTeller, event_fields, exit_code, teller_for
 from toolroll.errors import QuotaExceeded
 from toolroll.journal.journal import Recording, RunRow
-from toolroll.journal.records import Asked, Finished, Kept, Said
+from toolroll.journal.records import Answered, Asked, Finished, Kept, RunBegan, Said
 from toolroll.kernel.approval import ApprovalRequest
-from toolroll.kernel.conversation import AssistantMessage, TextBlock
+from toolroll.kernel.conversation import AssistantMessage, TextBlock, UserMessage
 from toolroll.kernel.events import ApprovalDecided, ApprovalRequested, Progress, StateChanged
+from toolroll.kernel.usage import Usage
 
 CALL = ToolCall(id="c", name="look", arguments='{"path": "a"}')
 REQUEST = ApprovalRequest(
@@ -205,8 +206,15 @@ def test_S4_a_run_with_nothing_to_tell_is_still_listed() -> None:
     row = RunRow(run_id="r", began=0.0, updated=0.0, records=0, last_kind="said")
     summary = summary_of(row, recording())
     assert (summary["model"], summary["prompt"], summary["state"]) == ("", "", "unfinished")
-    earlier = Said(message=AssistantMessage(blocks=(TextBlock(text="Earlier."),)))
+    reply = AssistantMessage(blocks=(TextBlock(text="Earlier."),))
+    earlier = Said(message=reply)
     assert summary_of(row, recording(earlier))["prompt"] == "Earlier."
+    first, second = (Said(message=UserMessage.of(text)) for text in ("First.", "Second."))
+    answered = Answered(message=reply, stop="end", stop_detail="", usage=Usage(), cost=None, duration_s=0.0)
+    began = RunBegan(model="m", system="", tools={}, settings={"chat": "3f9cabcd"})
+    of_chat = summary_of(row, recording(began, first, earlier, second, answered, first))
+    assert (of_chat["chat"], of_chat["prompt"]) == ("3f9cabcd", "Second."), "its own message, not the first one"
+    assert line_of(of_chat).endswith("  1 step   chat 3f9c: Second.")
     ended, saved = Finished(stop_reason="answer", stop_detail="", text=""), Kept(name="saved", value={})
     assert summary_of(row, recording(ended, saved))["state"] == "answer"
     assert summary_of(row, recording(ended, earlier, saved))["state"] == "unfinished"

@@ -120,5 +120,7 @@ def wants_more(session: Session, result: "RunResult[Any]", *, stdin_is_taken: bo
     terminal = open_terminal(os.environ, stdin_is_taken=stdin_is_taken)
     if terminal is None:
         return False
+    count = len(result.steps)
+    steps = "1 step" if count == 1 else f"{count} steps"
     with interruptible():
-        return confirmed(terminal, f"\nStopped after {len(result.steps)} steps ({result.stop_detail}). Go on?")
+        return confirmed(terminal, f"\nStopped after {steps} ({result.stop_detail}). Go on?")

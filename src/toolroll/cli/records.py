@@ -1,7 +1,8 @@
 """Recorded runs in lines for a reader, and in fields for a program."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from pydantic_core import to_jsonable_python
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 
 ID_CHARACTERS: Final = 12
 """Of an id in a list: 48 random bits are enough to tell runs apart."""
+CHAT: Final = "chat"
+"""The setting by which the runs of one chat are known."""
+CHAT_CHARACTERS: Final = 4
 MAX_PROMPT_CHARACTERS: Final = 60
 MAX_LINE_CHARACTERS: Final = 100
 
@@ -51,9 +55,18 @@ def summary_of(row: RunRow, recording: Recording) -> dict[str, object]:
         "parent": row.parent,
         "forked_from": None if began is None else began.forked_from,
         "at": None if began is None else began.at,
-        "prompt": next((_text(one.message) for one in records if isinstance(one, Said) and one.about is None), ""),
+        "chat": None if began is None else began.settings.get(CHAT),
+        "prompt": _prompt(records),
         "is_damaged": recording.is_damaged,
     }
+
+
+def _prompt(records: Sequence[Record]) -> str:
+    """What began the run: the last that was said before the model first answered. In a chat all before it is older."""
+    opening = takewhile(lambda one: not isinstance(one, Answered), records)
+    said = [one.message for one in opening if isinstance(one, Said) and one.about is None]
+    by_user = [message for message in said if isinstance(message, UserMessage)]
+    return next((_text(message) for message in reversed(by_user or said)), "")
 
 
 def end_of(recording: Recording) -> Finished | None:
@@ -70,7 +83,9 @@ def line_of(summary: Mapping[str, object]) -> str:
     words = str(summary["prompt"])[: 10 * MAX_PROMPT_CHARACTERS].split()
     prompt = one_line(" ".join(words), MAX_PROMPT_CHARACTERS)
     run_id = str(summary["run_id"])[:ID_CHARACTERS].ljust(ID_CHARACTERS)
-    return f"{run_id}  {began:%Y-%m-%d %H:%M}  {state:<16} {summary['steps']:>3} steps  {prompt}"
+    chat = one_line(f"chat {str(summary['chat'])[:CHAT_CHARACTERS]}: ", MAX_LINE_CHARACTERS) if summary["chat"] else ""
+    steps = f"{summary['steps']:>3} {'step ' if summary['steps'] == 1 else 'steps'}"
+    return f"{run_id}  {began:%Y-%m-%d %H:%M}  {state:<16} {steps}  {chat}{prompt}"
 
 
 def record_fields(number: int, record: Record) -> dict[str, object]:
@@ -106,8 +121,10 @@ def report_lines(report: "ReplayReport") -> Iterator[str]:
     yield from map(str, report.differences)
     count = len(report.differences)
     outcome = "the same" if report.is_same else f"{count} difference" if count == 1 else f"{count} differences"
-    calls = f"{report.calls_run} calls run, {report.calls_from_record} answered from the record"
-    yield f"run {report.run_id}: {outcome} in {report.steps} steps, {calls}"
+    run = "1 call" if report.calls_run == 1 else f"{report.calls_run} calls"
+    steps = "1 step" if report.steps == 1 else f"{report.steps} steps"
+    told = f"{outcome} in {steps}, {run} run, {report.calls_from_record} answered from the record"
+    yield f"run {report.run_id}: {told}"
 
 
 def _told(record: Record) -> str:

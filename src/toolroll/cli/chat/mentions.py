@@ -155,4 +155,5 @@ async def _read(path: RelativePath, workspace: "Workspace") -> Attached:
 def names(files: tuple[Attached, ...]) -> Iterator[str]:
     """The files in words for the person, one by one."""
     for one in files:
-        yield f"{shown(one.path)} ({one.lines:,} lines)" if one.hash else f"{shown(one.path)}/"
+        lines = "1 line" if one.lines == 1 else f"{one.lines:,} lines"
+        yield f"{shown(one.path)} ({lines})" if one.hash else f"{shown(one.path)}/"
