@@ -107,7 +107,7 @@ def test_C31_undo_of_one_change_of_a_file_or_of_a_run(project: Project, call: Ca
     several = call("undo", "--run", "4cb9e3ac803b", "--yes")
     assert (several.code, "2 runs begin with '4cb9e3ac803b'" in several.err) == (2, True)
     assert call("redo", first.id, "--yes").code == 0
-    assert call("undo", "--run", "4cb9e3ac803b0", "--yes").code == 0
+    assert call("undo", "--run", "4CB9E3AC803B0", "--yes").code == 0
     assert project.text(MAIN) == before
     assert [(project.root / name).exists() for name in ("a.js", "b.js", "c.js")] == [False, False, True]
 
@@ -143,7 +143,7 @@ def test_C31_undo_of_a_file_in_one_change_or_run_leaves_nothing_to_tell(project:
         (("undo", "nothing"), "There is nothing to undo of 'nothing'. There is no change of that name"),
         (("redo", "nothing"), "There is nothing to redo of 'nothing'."),
         (("undo", "--run", "none"), "There is nothing to undo."),
-        (("undo", "--run", "r"), "There is nothing to undo."),
+        (("undo", "--run", "r"), "There is no run 'r'. Give at least 4 characters of the id."),
         (("undo", "--file", "none.js"), "There is nothing to undo."),
         (("undo", "--root", "nowhere"), "Directory 'nowhere' does not exist"),
         (("changes", "--root", "package.json"), "'package.json' is a file"),

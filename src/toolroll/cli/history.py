@@ -152,8 +152,12 @@ def _run(history: "History", given: str | None) -> str | None:
     if given is None:
         return None
     ids = {record.run_id for record in history.changes()}
-    fitting = [run_id for run_id in ids if run_id.startswith(given)] if len(given) >= MIN_ID_CHARACTERS else []
-    if given in ids or not fitting:
+    if given in ids:
+        return given
+    if len(given) < MIN_ID_CHARACTERS:
+        raise UsageError(f"There is no run {given!r}. Give at least {MIN_ID_CHARACTERS} characters of the id.")
+    fitting = [run_id for run_id in ids if run_id.casefold().startswith(given.casefold())]
+    if not fitting:
         return given
     if len(fitting) > 1:
         raise UsageError(f"{len(fitting)} runs begin with {given!r}. Write more of the id.")

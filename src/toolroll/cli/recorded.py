@@ -22,7 +22,9 @@ async def find_run(journal: "SqliteJournal", given: str) -> str:
     ids = [row.run_id for row in await journal.runs()]
     if given in ids:
         return given
-    fitting = [run_id for run_id in ids if run_id.startswith(given)] if len(given) >= MIN_ID_CHARACTERS else []
+    if len(given) < MIN_ID_CHARACTERS:
+        raise JournalRefused(f"There is no run {given!r}. Give at least {MIN_ID_CHARACTERS} characters of the id.")
+    fitting = [run_id for run_id in ids if run_id.casefold().startswith(given.casefold())]
     if fitting:
         whole = min(fitting, key=len)
         if all(one == whole or one.startswith(f"{whole}.") for one in fitting):  # its parts, named after it
