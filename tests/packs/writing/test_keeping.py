@@ -72,6 +72,22 @@ async def test_W18_where_the_page_fails_behind_the_file_there_is_no_second_one(d
     assert person.told[-1].endswith(f"Saved: {outcome.file}")
 
 
+@pytest.mark.parametrize(
+    ("environment", "missing"),
+    [({}, "NOTION_TOKEN, NOTION_DATABASE_ID"), ({"NOTION_TOKEN": TOKEN}, "NOTION_DATABASE_ID")],
+)
+async def test_W18_without_notion_the_person_is_asked_about_the_file_at_once(
+    desk: Desk, environment: dict[str, str], missing: str
+) -> None:
+    person = Scripted("save to Notion")
+    outcome = await desk.write(person, post("Чай."), environment=environment)
+    assert (outcome.end, len(desk.posts())) == ("saved", 1)
+    assert person.told[0] == f"Notion is not configured, saving to a file. Add {missing} to the .env file."
+    [request] = person.requests
+    assert request.tool == "save_to_file"
+    assert request.preview.text.startswith("Save as ")
+
+
 async def test_W18_where_neither_page_nor_file_can_be_made_nothing_is_kept(desk: Desk, notion: Workspace) -> None:
     notion.faults.extend([BROKEN] * 9)
     (desk.data / "output").write_text("in the way")

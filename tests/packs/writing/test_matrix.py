@@ -234,7 +234,7 @@ def test_W17_W34_a_page_that_is_not_there(author: Author) -> None:
 def test_W18_W34_without_notion_the_post_goes_to_a_file(author: Author) -> None:
     with ModelServer([draft_of(author)]) as server, author.at_terminal(server, REQUEST[author.lang]) as terminal:
         terminal.wait_for(ASKS[author.lang])
-        terminal.press("save to Notion", seen(author, "write_to_notion", "Not configured"), "Notion?")
+        terminal.press("save to Notion", seen(author, "write_to_notion", "Not configured"), SAVE_ASKS[author.lang])
         assert author.posts() == {}
         terminal.press(YES[author.lang], ".md")
         code, out = terminal.end()

@@ -315,7 +315,10 @@ class Flow:
             topic=self._topic,
             profile_used=self._style.profile_used,
         )
-        kept: Kept | None = await (keeper.keep_in_notion(draft) if wish == "notion" else keeper.keep(draft))
+        is_page = wish == "notion" and not keeper.missing
+        if wish == "notion" and not is_page:  # the question that follows names the file, and nothing of a page
+            self._person.say(self._say("notion_not_configured_saved", missing=keeper.missing))
+        kept: Kept | None = await (keeper.keep_in_notion(draft) if is_page else keeper.keep(draft))
         if kept is None:
             return None
         await write_down(self._place, self._results[-1].run_id, kept)

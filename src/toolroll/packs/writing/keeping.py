@@ -84,7 +84,7 @@ class Keeper:
         if result.is_error:
             return None
         kept = Kept(text=str(answer.get("content", draft.content)), file=str(answer["file_path"]))
-        if not self._has_notion:
+        if self.missing:
             return kept
         page = await self.keep_in_notion(replace(draft, content=kept.text), file=kept.file)
         return kept if page is None else replace(kept, notion_url=page.notion_url)
@@ -104,9 +104,11 @@ class Keeper:
         return Kept(text=draft.content, file=str(saved)) if saved else None
 
     @property
-    def _has_notion(self) -> bool:
+    def missing(self) -> str:
+        """The settings without which there is no Notion; empty where it is configured."""
         environment = self._place.environment
-        return bool(environment.get(DATABASE) and with_keys(environment).get(TOKEN))
+        found = {TOKEN: with_keys(environment).get(TOKEN, ""), DATABASE: environment.get(DATABASE, "")}
+        return ", ".join(name for name, value in found.items() if not value.strip())
 
 
 def object_of(text: str) -> Fields:
