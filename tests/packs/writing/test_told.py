@@ -59,7 +59,7 @@ def test_W34_what_went_well(name: str, result: ToolResult, words: str | None) ->
         ),
         ("update_style_profile", failed("validation_failed", fields=3, problems=None), "Invalid value for ."),
         ("search_web", failed("search_failed", message="no"), "Search is not available"),
-        ("search_web", ToolResult.failure("nobody", code="needs_approval"), "Search is not available"),
+        ("search_web", ToolResult.failure("nobody", code="needs_approval"), "Not searched: nobody could be asked."),
         ("read_notion_page", failed("page_not_found", message="Gone."), "Gone."),
         ("save_to_file", failed("disk_error", message="Full.", content="Tea."), "Full.\n\nTea."),
         (

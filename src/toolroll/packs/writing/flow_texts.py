@@ -10,6 +10,7 @@ FlowKey: TypeAlias = Literal[
     "writing",
     "repairing",
     "searching",
+    "search_not_asked",
     "reading_page",
     "reading_posts",
     "noted",
@@ -48,6 +49,10 @@ FLOW_TEXTS: Final[Mapping[FlowKey, Text]] = {
         uk="Чернетка порушила правил: {count}; прошу переписати…",
     ),
     "searching": Text(en="Searching the web: {query}", uk="Шукаю в інтернеті: {query}"),
+    "search_not_asked": Text(
+        en="Not searched: nobody could be asked. I write without data from the web.",
+        uk="Пошук не виконано: нема кого запитати. Генерую без зовнішніх даних.",
+    ),
     "reading_page": Text(en="Read the Notion page '{title}'.", uk="Прочитано сторінку Notion «{title}»."),
     "reading_posts": Text(
         en="Looked for past posts: found {count}.", uk="Пошук серед минулих постів: знайдено {count}."

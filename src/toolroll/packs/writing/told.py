@@ -33,7 +33,7 @@ def told_of_call(call: ToolCall, result: ToolResult, lang: Lang) -> str | None:
     if call.name == TRACK or result.code in _UNTOLD:
         return None
     if call.name == SEARCH:
-        return say("search_failed", lang)
+        return say("search_not_asked" if result.code == "needs_approval" else "search_failed", lang)
     return _failure(call, result, answer, lang)
 
 
