@@ -294,3 +294,12 @@ def test_S3_R5_research_is_read_from_the_place_that_is_named(tmp_path: Path) -> 
     assert "file_not_found" in call(tmp_path, *asked, "other", own=False).stdout
     refused = call(tmp_path, *asked, "kept", "--repo", "me/research", own=False)
     assert (refused.returncode, "exclude each other" in refused.stdout) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("locale", "words"), [("uk_UA.UTF-8", "Notion не налаштований"), ("en_US.UTF-8", "Notion is not configured")]
+)
+def test_W34_a_writing_tool_speaks_the_language_of_the_locale(tmp_path: Path, locale: str, words: str) -> None:
+    asked = '{"page_id": "0123abcd0123456789ab0123456789ab"}'
+    done = call(tmp_path, "read_notion_page", asked, own=False, LC_ALL=locale, NOTION_TOKEN="")
+    assert (done.returncode, words in done.stdout) == (1, True)

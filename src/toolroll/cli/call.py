@@ -112,8 +112,9 @@ def set_up_log(session: Session) -> None:
 
 def _places(root: Path | None) -> dict[str, object]:
     from toolroll.cli.places import workspace_deps  # noqa: PLC0415 - as above
+    from toolroll.packs.writing.messages import LANG, choose_language  # noqa: PLC0415 - as above
 
-    return workspace_deps(root, os.environ)
+    return {LANG: choose_language(None, os.environ), **workspace_deps(root, os.environ)}
 
 
 def _research_places(ideas: Path | None, repo: str | None, branch: str | None) -> dict[str, object]:
