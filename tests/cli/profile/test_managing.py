@@ -33,6 +33,33 @@ def test_W32_the_list_has_personal_ones_first_and_what_cannot_be_read(pen: Pen) 
     assert [one["file"] for one in listed["unreadable"]] == ["broken.json"]
 
 
+def test_W32_a_damaged_default_profile_is_not_told_as_none(pen: Pen) -> None:
+    put(pen.data, "{", "default")
+    told = pen.run("profile", "list", "--lang", "en")
+    assert "There are no profiles yet" not in told.err
+    assert told.err.endswith(
+        "Damaged: default.json. `ghostpen init` can make a profile anew; the old file is kept as a backup.\n"
+    )
+    put(pen.data, fields(profile_name="alex"))
+    told = pen.run("profile", "list", "--lang", "uk")
+    assert told.out.startswith("alex  ")
+    assert "Пошкоджено: default.json." in told.err
+
+
+HOSTILE = "дружній \x1b]0;pwned\x07 \u202e\x1b[2J"
+
+
+def test_W32_what_a_profile_says_is_spelt_out_in_a_pipe_too(pen: Pen) -> None:
+    said = fields()
+    put(pen.data, {**said, "voice": {**said["voice"], "tone": HOSTILE}, "source": HOSTILE})
+    for command in ("list", "show"):
+        out = pen.run("profile", command, "--lang", "en").out
+        assert "дружній" in out
+        assert not {"\x1b", "\x07", "\u202e"} & set(out)
+    assert pen.json("profile", "show")["profile"]["voice"]["tone"] == HOSTILE
+    assert json.loads(pen.run("profile", "export", "default").out)["voice"]["tone"] == HOSTILE
+
+
 def test_W32_W34_a_profile_is_shown_in_words_of_either_language(pen: Pen) -> None:
     put(pen.data, fields())
     told = pen.run("profile", "show", "--lang", "en").out

@@ -166,8 +166,10 @@ async def test_W13_no_profiles_is_an_empty_list_with_a_hint(run: Run, data: Path
     assert (found["profiles"], found["total"]) == ([], 0)
     assert "`ghostpen init`" in found["hint"]
     put(data, "", name="broken")
-    [unreadable] = (await answer(list_profiles, run))["unreadable"]
+    found = await answer(list_profiles, run)
+    [unreadable] = found["unreadable"]
     assert unreadable["file"] == "broken.json"
+    assert found["hint"].startswith("Damaged: broken.json. `ghostpen init` can make")
 
 
 async def test_W12_an_update_is_shown_old_and_new_and_made_after_a_yes(

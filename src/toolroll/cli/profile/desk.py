@@ -78,12 +78,15 @@ class Desk:
         """Show a text beside the answer."""
         self.tell(self.words(key, **values))
 
-    def write(self, text: str, **fields: object) -> None:
-        """The answer: as text, or as one JSON object of the fields."""
+    def write(self, text: str, *, is_raw: bool = False, **fields: object) -> None:
+        """The answer: as text, or as one JSON object of the fields.
+
+        Text is spelt out for terminals also in a pipe, whose end may be one (`less -R`), unless it is for a program.
+        """
         if self.session.json:
             self.session.write_json(fields)
         else:
-            self.session.write(text)
+            self.session.write(text if is_raw else terminal_safe(text))
 
     def not_agreed(self, key: Key, **values: object) -> int | None:
         """None once the person has said yes, or has said so beforehand; else the exit code, and it was told."""

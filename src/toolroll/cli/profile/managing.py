@@ -21,13 +21,15 @@ def list_profiles(desk: Desk) -> int:
     found = desk.profiles.listing()
     for one in found.unreadable:
         desk.say("not_a_profile", file=one.file, problem=one.problem)
+    if found.is_damaged:
+        desk.say("profiles_damaged", files=", ".join(one.file for one in found.unreadable))
     if desk.session.json:
         profiles, unreadable = ([asdict(one) for one in part] for part in (found.profiles, found.unreadable))
         desk.session.write_json({"profiles": profiles, "total": len(profiles), "unreadable": unreadable})
     elif found.profiles:
         rows = [f"{one.name}  {one.type}, {one.language}, v{one.version}  {one.tone_summary}" for one in found.profiles]
-        desk.session.write("\n".join(rows))
-    else:
+        desk.write("\n".join(rows))
+    elif not found.unreadable:
         desk.say("no_profiles")
     return DONE
 
@@ -60,7 +62,7 @@ def export_profile(desk: Desk, name: str, output: Path | None) -> int:
     """A profile as JSON, on stdout or in a file that was not there before."""
     fields = desk.profiles.read(name).fields
     if output is None:
-        desk.write(encoded(fields).decode(), profile=fields)
+        desk.write(encoded(fields).decode(), is_raw=True, profile=fields)
         return DONE
     try:
         with refusals(shown(str(output))), output.open("xb") as file:

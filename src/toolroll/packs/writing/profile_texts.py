@@ -29,6 +29,7 @@ ProfileKey: TypeAlias = Literal[
     "posts_kept",
     "no_profiles",
     "not_a_profile",
+    "profiles_damaged",
     "default_stays",
     "ask_delete",
     "profile_deleted",
@@ -153,6 +154,10 @@ PROFILE_TEXTS: Final[Mapping[ProfileKey, Text]] = {
     "no_profiles": Text(
         en="There are no profiles yet. Begin with `ghostpen init`.",
         uk="Профілів ще немає. Почніть із `ghostpen init`.",
+    ),
+    "profiles_damaged": Text(
+        en="Damaged: {files}. `ghostpen init` can make a profile anew; the old file is kept as a backup.",
+        uk="Пошкоджено: {files}. `ghostpen init` може створити профіль наново; старий файл лишиться як резервна копія.",
     ),
     "not_a_profile": Text(en="{file} is no profile: {problem}", uk="{file} не є профілем: {problem}"),
     "default_stays": Text(

@@ -68,6 +68,12 @@ class Listing:
         """The names in that order."""
         return tuple(one.name for one in self.profiles)
 
+    @property
+    def is_damaged(self) -> bool:
+        """Whether there would be a profile to write by, and cannot be read."""
+        is_default = any(one.file == DEFAULT + SUFFIX for one in self.unreadable)
+        return is_default or bool(self.unreadable and not self.profiles)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Updated:
