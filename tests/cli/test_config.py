@@ -91,6 +91,14 @@ def test_S41_the_list_says_where_each_value_is_from(
         (("set", "modle", "x"), 2, "There is no setting 'modle'. Did you mean model?"),
         (("get", "zzz"), 2, "See 'toolroll config list'."),
         (("set", "code.max_steps", "0"), 2, "greater than 0"),
+        (("set", "code.max_steps", "-5"), 2, "code.max_steps cannot be used: Input should be greater than 0."),
+        (("set", "code.max_steps", "999999999"), 2, "less than or equal to 100000"),
+        (("set", "approval_seconds", "1e30"), 2, "less than or equal to 31536000"),
+        (("set", "code.deny", "--jsonn"), 2, "No such option"),
+        (("set", "model", "NONSENSE"), 2, "Unknown model 'NONSENSE'. Use one of: "),
+        (("set", "model", "openai:a\x1b[2J"), 2, "there is a control character in 'openai:a‹U+001B›[2J'."),
+        (("unset", "nope"), 1, "There is no setting 'nope'."),
+        (("unset", "model"), 1, "'model' is not in your settings."),
         (("set", "model"), 2, "Missing argument"),
         (("set", "openai_api_key", CANARY), 2, "keys belong in the environment or the keyring"),
         (("key", "set", "NOTHING"), 2, "'NOTHING' is no key that toolroll uses"),
@@ -105,6 +113,13 @@ def test_S2_what_cannot_be_done_has_its_code(call: Calling, arguments: tuple[str
     assert (as_json.code, as_json.err, told in json.loads(as_json.out)["error"]["message"]) == (code, "", True)
 
 
+@pytest.mark.parametrize(
+    "name", ["sonnet", "scripted:a.json", "ollama:qwen3", "openai-compatible:m@http://localhost/v1"]
+)
+def test_S41_every_kind_of_model_can_be_set(call: Calling, name: str) -> None:
+    assert call("config", "set", "model", name) == (0, f'model = "{name}"\n', "")
+
+
 def test_S41_a_broken_file_stops_nobody_from_mending_it(call: Calling, project: Project) -> None:
     call("config", "set", "model", "opus")
     path = project.home / "config" / "settings.toml"
@@ -114,7 +129,7 @@ def test_S41_a_broken_file_stops_nobody_from_mending_it(call: Calling, project: 
         "user": str(path), "project": str(project.root.resolve() / PROJECT_SETTINGS),
     }  # fmt: skip
     assert call("--help").code == call("config", "--help").code == 0
-    for command in (("list",), ("get", "model"), ("set", "model", "x"), ("unset", "model")):
+    for command in (("list",), ("get", "model"), ("set", "model", "opus"), ("unset", "model")):
         told = call("config", *command)
         assert (told.code, f"The settings in '{path}' cannot be used" in told.err) == (2, True)
     doctor = call("doctor", "--json")

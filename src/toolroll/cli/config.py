@@ -1,6 +1,7 @@
 """`toolroll config`: see and change settings, know where each value is from, and put keys where they belong (S41)."""
 
 import os
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -9,11 +10,13 @@ import click
 
 from toolroll.cli.history import root_option
 from toolroll.cli.session import DONE, FAILED, Session, output_options
+from toolroll.errors import UsageError
 
 if TYPE_CHECKING:
     from toolroll.home.declared import Declared
     from toolroll.home.settings import Origin, Settings
 
+_NEGATIVE: Final = re.compile(r"-[0-9][0-9.e]*")
 USUAL_STEPS: Final = 10
 """What `code.max_steps` is if nobody sets it; repeated here because the agent is not loaded to list settings."""
 
@@ -93,7 +96,25 @@ def get(session: Session, name: str, *, root: Path | None, show_origin: bool) ->
     return FAILED if value is None else DONE
 
 
-@config.command("set", short_help="Set a setting in your own file.")
+class _WithNumbers(click.Command):
+    """A command to which -5 is a number: no option of ours is a digit."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """The arguments, as click reads them."""
+        ctx.ignore_unknown_options = any(_NEGATIVE.fullmatch(word) for word in args)
+        return super().parse_args(ctx, args)
+
+
+def _check(name: str, value: object) -> None:
+    """What only the models can know: a name that --model would refuse is not kept."""
+    from toolroll.models.catalog import parse_model  # noqa: PLC0415 - as above
+    from toolroll.models.scripted_file import PREFIX  # noqa: PLC0415 - as above
+
+    if name == "model" and not str(value).startswith(PREFIX):
+        parse_model(str(value))
+
+
+@config.command("set", cls=_WithNumbers, short_help="Set a setting in your own file.")
 @click.argument("name", shell_complete=_setting_names)
 @click.argument("values", nargs=-1, required=True)
 @output_options
@@ -114,7 +135,7 @@ def set_value(session: Session, name: str, values: tuple[str, ...]) -> int:
     from toolroll.home.declared import find  # noqa: PLC0415 - as above
     from toolroll.home.settings import settings_path  # noqa: PLC0415 - as above
 
-    value = set_setting(os.environ, name, values)
+    value = set_setting(os.environ, name, values, check=_check)
     if session.json:
         session.write_json({"name": name, "value": value, "path": str(settings_path(os.environ))})
     else:
@@ -139,13 +160,22 @@ def unset(session: Session, name: str) -> int:
     from toolroll.home.changing import unset_setting  # noqa: PLC0415 - as above
 
     if not unset_setting(os.environ, name):
-        session.fail("not_set", f"'{name}' is not in your settings.")
+        session.fail("not_set", _not_there(name))
         return FAILED
     if session.json:
         session.write_json({"name": name, "value": None})
     else:
         session.write(f"{name} is no longer set.")
     return DONE
+
+
+def _not_there(name: str) -> str:
+    from toolroll.home.declared import find  # noqa: PLC0415 - as above
+
+    try:
+        return f"'{find(name).name}' is not in your settings."
+    except UsageError as error:  # there is no such setting, and what may have been meant
+        return error.message
 
 
 @config.command(short_help="Show where your settings are.")

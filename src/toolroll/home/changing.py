@@ -1,5 +1,6 @@
 """Changing the user's settings: checked before anything is written, whole or not at all, for its owner alone."""
 
+import re
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -14,19 +15,31 @@ from toolroll.home.toml_lines import with_value, without_value
 from toolroll.home.variables import checked
 from toolroll.safe.files import private_folder
 from toolroll.safe.locks import FileLock
+from toolroll.safe.names import shown
 from toolroll.safe.root import Root
 from toolroll.safe.secrets import redact
 from toolroll.safe.shapes import variable_names_a_secret
 
 _LOCK: Final = "settings.lock"
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
-def set_setting(environment: Mapping[str, str], name: str, words: tuple[str, ...]) -> object:
-    """Write a setting into the user's file; its value. UsageError where it is none, or looks like a key."""
+def set_setting(
+    environment: Mapping[str, str],
+    name: str,
+    words: tuple[str, ...],
+    *,
+    check: Callable[[str, object], None] = lambda _name, _value: None,
+) -> object:
+    """Write a setting into the user's file; its value. UsageError where it is none, or looks like a key.
+
+    `check` raises where who asks knows more of what makes sense.
+    """
     if name.upper() in KEYS or variable_names_a_secret(name.upper()):
         raise UsageError(_secret(name.upper() if name.upper() in KEYS else "NAME"))
     one = find(name)
     value = _value(one, words)
+    check(name, value)
     _change(settings_path(environment), lambda text: with_value(text, name, value), is_checked=True)
     return value
 
@@ -40,6 +53,9 @@ def unset_setting(environment: Mapping[str, str], name: str) -> bool:
 def _value(one: Declared, words: tuple[str, ...]) -> object:
     if any(redact(word) != word for word in words):
         raise UsageError(_secret("NAME"))
+    # Of a list they are the words of a command, in which a line end may be meant.
+    if one.kind == "text" and (odd := next((word for word in words if _CONTROL.search(word)), None)):
+        raise UsageError(f"{one.name} cannot be used: there is a control character in '{shown(odd)}'.")
     return checked(one, one.read(words), called=one.name)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveInt, field_validator
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, field_validator
 
 from toolroll.errors import UsageError
 from toolroll.kernel.policy import Rule
@@ -13,7 +13,15 @@ from toolroll.safe.limits import APPROVAL_TIMEOUT_S
 CHECK_SECONDS: Final = 300.0
 """For a check command: test suites take minutes."""
 
-Seconds = Annotated[FiniteFloat, Field(gt=0)]
+MAX_STEPS: Final = 100_000
+MAX_COUNT: Final = 1_000_000_000_000
+"""A terabyte, or so many of anything: more was a slip of the finger."""
+MAX_SECONDS: Final = 31_536_000
+"""A year."""
+
+Seconds = Annotated[FiniteFloat, Field(gt=0, le=MAX_SECONDS)]
+Steps = Annotated[int, Field(gt=0, le=MAX_STEPS)]
+Count = Annotated[int, Field(gt=0, le=MAX_COUNT)]
 
 
 class _Table(BaseModel):
@@ -23,21 +31,17 @@ class _Table(BaseModel):
 class LimitSettings(_Table):
     """How much of a workspace is read, shown and waited for; what is not set is as usual."""
 
-    file_bytes: PositiveInt | None = Field(default=None, description="The largest file that is read or changed.")
-    read_lines: PositiveInt | None = Field(default=None, description="Lines that one read shows at most.")
-    line_characters: PositiveInt | None = Field(default=None, description="Characters of a line that a read shows.")
-    matches: PositiveInt | None = Field(default=None, description="Matches that one search shows.")
-    kept_matches: PositiveInt | None = Field(
-        default=None, description="Matches that one search keeps, to page through."
-    )
-    match_characters: PositiveInt | None = Field(default=None, description="Characters of a line that a search shows.")
-    page_entries: PositiveInt | None = Field(default=None, description="Entries on one page of a list of files.")
-    found_files: PositiveInt | None = Field(default=None, description="Files that are found by name at most.")
+    file_bytes: Count | None = Field(default=None, description="The largest file that is read or changed.")
+    read_lines: Count | None = Field(default=None, description="Lines that one read shows at most.")
+    line_characters: Count | None = Field(default=None, description="Characters of a line that a read shows.")
+    matches: Count | None = Field(default=None, description="Matches that one search shows.")
+    kept_matches: Count | None = Field(default=None, description="Matches that one search keeps, to page through.")
+    match_characters: Count | None = Field(default=None, description="Characters of a line that a search shows.")
+    page_entries: Count | None = Field(default=None, description="Entries on one page of a list of files.")
+    found_files: Count | None = Field(default=None, description="Files that are found by name at most.")
     search_seconds: Seconds | None = Field(default=None, description="How long one search may take.")
-    search_file_bytes: PositiveInt | None = Field(default=None, description="The largest file that is searched.")
-    walk_files: PositiveInt | None = Field(
-        default=None, description="Files that are looked at in one walk of a project."
-    )
+    search_file_bytes: Count | None = Field(default=None, description="The largest file that is searched.")
+    walk_files: Count | None = Field(default=None, description="Files that are looked at in one walk of a project.")
 
 
 class CodeSettings(_Table):
@@ -46,7 +50,9 @@ class CodeSettings(_Table):
     deny: tuple[str, ...] = Field(default=(), description="Paths (globs) that no tool sees or changes. These add up.")
     check: tuple[str, ...] = Field(default=(), description="The command that checks a change; each run is asked about.")
     check_seconds: Seconds = Field(default=CHECK_SECONDS, description="How long the check may take.")
-    max_steps: PositiveInt | None = Field(default=None, description="Stop, and ask, after so many model calls.")
+    max_steps: Steps | None = Field(
+        default=None, description="Stop, and ask, after so many model calls."
+    )
     limits: LimitSettings = LimitSettings()
 
     @field_validator("deny", "check", mode="before")
