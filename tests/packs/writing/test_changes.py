@@ -38,6 +38,23 @@ def test_W12_fields_are_changed_by_their_paths() -> None:
     assert len(after["voice"]["hooks"]) == 2
 
 
+TEXTS = ("tone", "formality", "personality", "sentence_style", "paragraph_style", "emoji_usage")
+
+
+@pytest.mark.parametrize("field", TEXTS)
+@pytest.mark.parametrize("blank", ["", " ", "\n\t\u00a0"])
+def test_W12_a_text_of_the_voice_cannot_be_emptied(field: str, blank: str) -> None:
+    fault = f"voice.{field}: must not be blank"
+    assert refused({f"voice.{field}": blank}).faults == (fault,)
+    assert refused({"voice": {**fields()["voice"], field: blank}}).faults == (fault,)
+
+
+def test_W12_a_text_that_was_empty_before_does_not_keep_others_from_being_changed() -> None:
+    before = fields()
+    before["voice"]["emoji_usage"] = ""
+    assert change_fields(before, {"voice.tone": "calm"})["voice"]["tone"] == "calm"
+
+
 def test_W12_a_platform_can_be_added_whole() -> None:
     style = {"max_length": 280, "structure": "s", "formatting": "f", "tone_override": None}
     assert list(change_fields(fields(), {"platforms.x": style})["platforms"]) == ["linkedin", "x"]

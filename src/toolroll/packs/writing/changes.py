@@ -58,7 +58,7 @@ def change_fields(fields: Fields, changes: Mapping[str, object]) -> Fields:
     for path, value in changes.items():
         changed = _with(changed, path.split("."), value)
     found = check_fields(changed)
-    _refuse(name, () if isinstance(found, StyleProfile) else found)
+    _refuse(name, _blanks(changes, changed) if isinstance(found, StyleProfile) else found)
     if changed == fields:
         _refuse(name, (Fault(path=next(iter(changes)), problem="is so already: nothing would change"),))
     return changed
@@ -78,6 +78,18 @@ def _faults(changes: Mapping[str, object]) -> tuple[Fault, ...]:
         Fault(path=shown(path[:MAX_PATH_CHARACTERS]), problem=why)
         for path in changes
         if (why := _why_not(path, changes))
+    )
+
+
+def _blanks(changes: Mapping[str, object], changed: Fields) -> tuple[Fault, ...]:
+    """The texts of the voice that a change would empty; one that was empty before is no fault of the change."""
+    voice = (f"voice.{field}" for field in Voice.model_fields)
+    touched = (path for path in voice if path in changes or "voice" in changes)
+    values = ((path, _at(changed, path)) for path in touched)
+    return tuple(
+        Fault(path=path, problem="must not be blank")
+        for path, value in values
+        if isinstance(value, str) and not value.strip()
     )
 
 
