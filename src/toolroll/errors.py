@@ -178,13 +178,17 @@ class ProfileMissing(ProfileProblem):
 
 
 class ProfileInvalid(ProfileProblem):
-    """The file is no profile; `faults` says in words what each fault is, and where. It was left as it is."""
+    """The file is no profile; `faults` says in words what each fault is, and where. It was left as it is.
+
+    `file` names one that is not among the profiles: it was to be taken in.
+    """
 
     code = "profile_invalid"
 
-    def __init__(self, message: str, *, profile: str, faults: tuple[str, ...]) -> None:
+    def __init__(self, message: str, *, profile: str, faults: tuple[str, ...], file: str = "") -> None:
         super().__init__(message, profile=profile)
         self.faults = faults
+        self.file = file
 
 
 class ProfileFixed(ProfileProblem):

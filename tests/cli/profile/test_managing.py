@@ -192,9 +192,11 @@ def test_W32_W20_an_import_replaces_only_after_a_yes(pen: Pen) -> None:
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        ("{", "is damaged"),
+        ("{", "in.json' is no profile, and nothing was imported:\n- the profile: "),
         ("[]", "must be a group of named fields"),
-        ("{}", "profile_name: must be text"),
+        ("{}", "profile_name: is missing\n- profile_type: is missing\n- source: is missing\n- version: is missing"),
+        (json.dumps(fields(profile_name="con")), "'con' cannot be the name of a profile"),
+        (json.dumps(fields(version=10**9 + 1)), "version: must be a number up to 1000000000"),
         (json.dumps(fields(profile_name="../x")), "'../x' cannot be the name of a profile"),
         (json.dumps(fields(version=0)), "version: must be a number over 0"),
         (json.dumps({**fields(), "schema_version": 99}), "newer version of this program"),
@@ -205,7 +207,15 @@ def test_W2_W3_what_is_no_profile_is_not_imported(pen: Pen, content: str, why: s
     told = pen.run("profile", "import", pen.file(content, "in.json"), "--yes", "--lang", "en")
     assert (told.code, told.out) == (1, "")
     assert why in told.err
+    assert "ghostpen init" not in told.err
     assert state_of(pen.data) == {}
+
+
+def test_W32_a_pipe_or_a_device_is_refused_at_once(pen: Pen) -> None:
+    os.mkfifo(pen.folder / "pipe")
+    for name in (str(pen.folder / "pipe"), "/dev/zero", "/dev/null"):
+        told = pen.run("profile", "import", name, "--lang", "en")
+        assert (told.code, "is no regular file" in told.err) == (1, True)
 
 
 def test_W32_a_file_that_is_not_there_is_told(pen: Pen) -> None:

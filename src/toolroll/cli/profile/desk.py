@@ -146,6 +146,8 @@ def told_of(error: ToolrollError, lang: Lang) -> str | None:
         case ProfileMissing(profile=name, available=available):
             more = " …" if len(available) > MAX_NAMES_SHOWN else ""
             return say("profile_not_found", lang, name=name, available=", ".join(available[:MAX_NAMES_SHOWN]) + more)
+        case ProfileInvalid(faults=faults, file=file) if file:
+            return say("import_refused", lang, file=file, problems=listed(faults, lang))
         case ProfileInvalid(profile=name, faults=faults):
             return say("profile_invalid", lang, name=name, problems=listed(faults, lang))
         case ProfileFixed(profile=name):

@@ -1,17 +1,19 @@
 """Profiles listed, shown, removed, handed out and taken in."""
 
+import os
+import stat
 from dataclasses import asdict
 from pathlib import Path
 
 from toolroll.cli.profile.desk import Desk
 from toolroll.cli.profile.making import told_written
 from toolroll.cli.session import DONE
-from toolroll.errors import FileExists, FileTooLarge, UsageError
+from toolroll.errors import FileExists, FileTooLarge, NotAFile, ProfileInvalid, UsageError
 from toolroll.packs.writing.names import DEFAULT, check_profile_name
 from toolroll.packs.writing.portrait import portrait
 from toolroll.packs.writing.post_tools import shown_path
 from toolroll.packs.writing.profiles import BACKUPS, FOLDER
-from toolroll.packs.writing.stored import MAX_PROFILE_BYTES, encoded, read_whole
+from toolroll.packs.writing.stored import MAX_PROFILE_BYTES, StoredProfile, encoded, read_whole
 from toolroll.safe.names import shown
 from toolroll.safe.refusals import refusals
 
@@ -75,12 +77,7 @@ def export_profile(desk: Desk, name: str, output: Path | None) -> int:
 
 def import_profile(desk: Desk, file: Path, name: str | None) -> int:
     """Take in a profile from a file, with its version and history; one that is there is replaced only after a yes."""
-    with refusals(shown(str(file))), file.open("rb") as opened:
-        data = opened.read(MAX_PROFILE_BYTES + 1)
-    if len(data) > MAX_PROFILE_BYTES:
-        told = f"'{shown(str(file))}' has more than {MAX_PROFILE_BYTES:,} bytes, and no profile has."
-        raise FileTooLarge(told, path=shown(str(file)), limit_bytes=MAX_PROFILE_BYTES)
-    stored = read_whole(data, name=name)
+    stored = _read(file, name)
     name, version = stored.profile.profile_name, stored.profile.version
     replace = desk.profiles.has(name)
     if replace and (code := desk.not_agreed("ask_replace", name=name)) is not None:
@@ -88,3 +85,24 @@ def import_profile(desk: Desk, file: Path, name: str | None) -> int:
     desk.profiles.put(stored, replace=replace)
     desk.say("profile_imported", name=name, version=version)
     return told_written(desk, stored, replaced=replace)
+
+
+def _read(file: Path, name: str | None) -> StoredProfile:
+    path = shown(str(file))
+    data = _bytes(file, path)
+    if len(data) > MAX_PROFILE_BYTES:
+        told = f"'{path}' has more than {MAX_PROFILE_BYTES:,} bytes, and no profile has."
+        raise FileTooLarge(told, path=path, limit_bytes=MAX_PROFILE_BYTES)
+    try:
+        return read_whole(data, name=name)
+    except ProfileInvalid as error:
+        told = f"'{path}' is no profile."
+        raise ProfileInvalid(told, profile=error.profile, faults=error.faults, file=path) from None
+
+
+def _bytes(file: Path, path: str) -> bytes:
+    # Not waiting: opening a pipe waits for its other end, and a device may never end.
+    with refusals(path), os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as opened:
+        if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
+            raise NotAFile(f"'{path}' is no regular file. Name the file of a profile.", path=path)
+        return opened.read(MAX_PROFILE_BYTES + 1)

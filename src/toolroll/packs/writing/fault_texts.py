@@ -15,6 +15,7 @@ _UKRAINIAN: Final[Mapping[str, str]] = {
     "must not be blank": "не може бути порожнім",
     "must be a whole number": "має бути цілим числом",
     "must be a number over 0": "має бути числом, більшим за 0",
+    "must be a number up to 1000000000": "має бути числом до 1000000000",
     "must be a list": "має бути списком",
     "must have at least one entry": "має містити хоча б один запис",
     "must be a group of named fields": "має бути групою полів із назвами",

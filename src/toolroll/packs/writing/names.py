@@ -18,14 +18,22 @@ _SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 @lru_cache(maxsize=4096)  # a list checks each of a thousand names three times
 def check_profile_name(name: str) -> str:
     """The name itself where it is a slug; `PathRefused` says what a name looks like."""
-    if len(name) > MAX_NAME_CHARACTERS or not _SLUG.fullmatch(name):
+    if len(name) > MAX_NAME_CHARACTERS or not _SLUG.fullmatch(name) or _is_reserved(name):
         told = (
             f"'{shown(name[: MAX_NAME_CHARACTERS + 1])}' cannot be the name of a profile. Use up to "
             f"{MAX_NAME_CHARACTERS} small Latin letters, digits, and single dashes between, as in 'competitor-alex'."
         )
         raise PathRefused(told, path=shown(name), rule="profile_name")
-    check_new_name(RelativePath(parts=(name,)))  # names of devices on Windows, which data folders travel to
     return name
+
+
+def _is_reserved(name: str) -> bool:
+    """Whether it names a device on Windows, which data folders travel to."""
+    try:
+        check_new_name(RelativePath(parts=(name,)))
+    except PathRefused:
+        return True
+    return False
 
 
 def file_of(name: str) -> RelativePath:

@@ -35,6 +35,7 @@ ProfileKey: TypeAlias = Literal[
     "profile_deleted",
     "profile_exported",
     "profile_imported",
+    "import_refused",
     "file_taken",
     "edit_needs_terminal",
     "edit_same",
@@ -172,6 +173,10 @@ PROFILE_TEXTS: Final[Mapping[ProfileKey, Text]] = {
     "profile_exported": Text(en="Profile '{name}' is in {file}.", uk="Профіль «{name}» збережено у {file}."),
     "profile_imported": Text(
         en="Profile '{name}', version {version}, is imported.", uk="Профіль «{name}» версії {version} імпортовано."
+    ),
+    "import_refused": Text(
+        en="'{file}' is no profile, and nothing was imported:\n{problems}",
+        uk="«{file}» не є профілем, нічого не імпортовано:\n{problems}",
     ),
     "file_taken": Text(
         en="'{file}' is there already, and was left as it is. Choose another name with --output.",

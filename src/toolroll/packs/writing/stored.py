@@ -22,6 +22,9 @@ from toolroll.safe.names import shown
 MAX_PROFILE_BYTES: Final = 4_194_304
 """A thousand long posts as examples, and as many changes: far more than fits a prompt."""
 
+MAX_VERSION: Final = 1_000_000_000
+"""Of a profile that is taken in: nobody has changed one so often, and each change adds one."""
+
 SCHEMA: Final = 1
 SCHEMA_FIELD: Final = "schema_version"
 
@@ -61,9 +64,14 @@ def read_whole(data: bytes, *, name: str | None = None) -> StoredProfile:
     fields = _parsed(data, name or "?")
     given = fields.get("profile_name") if name is None else name
     if not isinstance(given, str):
-        _refuse("?", (Fault(path="profile_name", problem="must be text"),))
+        found = check_fields(_up_to_date(fields, "?")[0])
+        assert not isinstance(found, StyleProfile)  # its name is at fault, if nothing else
+        _refuse("?", found)
     check_profile_name(given)
-    return read_stored(data if name is None else encoded(fields | {"profile_name": given}), given)
+    stored = read_stored(data if name is None else encoded(fields | {"profile_name": given}), given)
+    if stored.profile.version > MAX_VERSION:
+        _refuse(given, (Fault(path="version", problem=f"must be a number up to {MAX_VERSION}"),))
+    return stored
 
 
 def encoded(fields: Mapping[str, object]) -> bytes:
