@@ -330,6 +330,22 @@ async def test_W30_at_the_threshold_an_update_is_proposed_also_by_a_model_that_f
     assert person.drafts[-1].text == "Чай, друзі.", "what the model says of the update is no draft"
 
 
+async def test_W30_the_question_about_an_update_names_what_it_would_really_change(desk: Desk) -> None:
+    counted(desk, 2)
+    person = Scripted("занадто офіційно", None)
+    tone = desk.profile()["voice"]["tone"]
+    wrong = Call("update_style_profile", {"changes": {"voice.formality": ""}, "reason": "too_formal"})
+    right = {"voice.tone": tone, "voice.personality": "свій хлопець", "voice.formality": "простіше"}
+    change = Call("update_style_profile", {"changes": right, "reason": "too_formal"})
+    await desk.write(person, post("Чай."), [track()], wrong, post("Чай."), change, "Готово.")
+    assert not [one for one in person.told if "You have said this" in one], "nothing can be asked about"
+    counted(desk, 2)
+    person = Scripted("занадто офіційно", None)
+    await desk.write(person, post("Чай."), [track()], change, post("Чай."))
+    [asked] = [one for one in person.told if "You have said this" in one]
+    assert asked == "You have said this 3 times. Update voice.personality, voice.formality in your profile?"
+
+
 async def test_W31_feedback_on_a_reference_profile_proposes_nothing(desk: Desk) -> None:
     desk.store.create(draft(profile_name="alex", profile_type="reference"), now=NOW)
     counted(desk, 2)

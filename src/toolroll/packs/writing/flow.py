@@ -23,11 +23,11 @@ from toolroll.kernel.conversation import Message
 from toolroll.models.model import Model
 from toolroll.packs.writing.agent import Place, writing_agent
 from toolroll.packs.writing.answers import Wish, is_yes, wish_of
+from toolroll.packs.writing.changes import differences
 from toolroll.packs.writing.checks import Report, check_draft
 from toolroll.packs.writing.drafting import Answer, read_answer, rules_of, topic_of
-from toolroll.packs.writing.feedback import MEANINGS
-from toolroll.packs.writing.gate import TRACK, Gate
-from toolroll.packs.writing.keeping import Keeper, Kept, object_of, write_down
+from toolroll.packs.writing.gate import Gate
+from toolroll.packs.writing.keeping import Keeper, Kept, write_down
 from toolroll.packs.writing.messages import Key, say
 from toolroll.packs.writing.mixing import Style, style_of
 from toolroll.packs.writing.post_file import Draft, Platform
@@ -135,7 +135,7 @@ class Flow:
         self._note = note
         self._clock = clock
         self._store = ProfileStore(place.data)
-        self._gate = Gate(base=self._style.base)
+        self._gate = Gate(base=self._style.base, tell=self._tell_why)
         self._model = model
         self._messages: tuple[Message, ...] = ()
         self._results: list[RunResult[object]] = []
@@ -297,11 +297,11 @@ class Flow:
         self._gate.hear("", is_update_due=True)
         await self._played(agent, self._turn(update_prompt(category, count, self._style.base)))
 
-    def _tell_reached(self, answer: Mapping[str, object]) -> None:
-        """Why the person is asked about their profile now."""
-        for category, count in self._gate.reached:
-            if category == answer.get("category") and self._style.is_personal:
-                self._person.say(self._say("ask_update", count=count, field=MEANINGS[category].field))
+    def _tell_why(self, count: int, changes: Mapping[str, object]) -> None:
+        """Why the person is asked about their profile now, with the fields that would be different."""
+        before = self._store.read(self._style.base).fields
+        fields = [one.path for one in differences(before, changes) if one.old != one.new]
+        self._person.say(self._say("ask_update", count=count, field=", ".join(fields)))
 
     # --- Keeping ---------------------------------------------------------------------------------------------
 
@@ -370,12 +370,9 @@ class Flow:
         self._emit(event)
         if not isinstance(event, CallFinished):
             return
-        if event.call.name == TRACK:
-            self._tell_reached(object_of(event.result.text))
-        else:
-            told = told_of_call(event.call, event.result, self._place.lang)
-            if told is not None:
-                self._person.say(told)
+        told = told_of_call(event.call, event.result, self._place.lang)
+        if told is not None:
+            self._person.say(told)
 
     def _say(self, key: Key, **values: object) -> str:
         return say(key, self._place.lang, **values)

@@ -5,7 +5,7 @@ has come up often enough, or the person speaks of it. All of that comes before t
 replace their yes: it keeps a model that asks again and again from asking them at all.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from toolroll.errors import ToolFailure
@@ -39,8 +39,12 @@ _COUNTED: Final = "Not counted: what the person said last has been counted alrea
 class Gate:
     """What is open in the turn of what a person said last. Begins closed."""
 
-    def __init__(self, *, base: str) -> None:
+    def __init__(
+        self, *, base: str, tell: Callable[[int, Mapping[str, object]], None] = lambda _count, _changes: None
+    ) -> None:
         self._base = base
+        self._tell = tell
+        self._counts: list[int] = []
         self._said = ""
         self._is_feedback = False
         self._calls: dict[str, str] = {}
@@ -56,6 +60,8 @@ class Gate:
         """A new turn: what the person said, and whether it is about a draft they have seen."""
         self._said, self._is_feedback = said, is_feedback
         self.is_update_due = is_update_due
+        if not is_update_due:
+            self._counts.clear()
         self.reached.clear()
         self._calls.clear()
         self._tracked.clear()
@@ -80,7 +86,15 @@ class Gate:
         if category not in self._proposed:  # whoever has said no once is not asked again for the same post
             self._proposed.add(category)
             self.reached.append((category, answer["count"]))
+            self._counts.append(answer["count"])
             self.is_update_due = True
+
+    def proposed(self, tool: str, arguments: Mapping[str, object]) -> None:
+        """A call could be made, and the person is asked about it now: tell why, once, where feedback is the reason."""
+        changes = arguments.get("changes")
+        if tool == UPDATE and self._counts and isinstance(changes, Mapping):
+            self._tell(self._counts[-1], changes)
+            self._counts.clear()
 
     @property
     def has_proposed(self) -> bool:
@@ -119,8 +133,10 @@ class GatedTool(WrapperTool):
 
     async def preview(self, arguments: object, ctx: ToolContext, edited: str | None = None) -> Preview:
         """What the tool inside would do, where it may be asked about."""
-        self._check(arguments, ctx)
-        return await self._inner.preview(arguments, ctx, edited)
+        fields = self._check(arguments, ctx)
+        found = await self._inner.preview(arguments, ctx, edited)
+        self._gate.proposed(self.name, fields)
+        return found
 
     async def invoke(self, permit: Permit, ctx: ToolContext) -> object:
         """What the tool inside answers, where it may run."""
@@ -129,10 +145,12 @@ class GatedTool(WrapperTool):
         self._gate.heard(self.name, answer)
         return answer
 
-    def _check(self, arguments: object, ctx: ToolContext) -> None:
+    def _check(self, arguments: object, ctx: ToolContext) -> Mapping[str, object]:
         core = self.core
         assert isinstance(core, CoreTool)  # as all tools of this pack are
-        self._gate.check(self.name, core.fields(arguments), ctx.call_id)
+        fields = core.fields(arguments)
+        self._gate.check(self.name, fields, ctx.call_id)
+        return fields
 
 
 def gated(tools: tuple[Tool, ...], gate: Gate) -> tuple[Tool, ...]:
