@@ -376,8 +376,12 @@ def test_W3_XJ7_a_whole_profile_has_a_name_that_can_be_one() -> None:
             read_whole(encoded(fields(profile_name=name)))
         with pytest.raises(PathRefused):
             read_whole(encoded(fields()), name=name)
-    with pytest.raises(ProfileInvalid, match="profile_name: must be text"):
+    with pytest.raises(ProfileInvalid, match="profile_name: is missing\n- profile_type: is missing"):
         read_whole(b"{}")
+    with pytest.raises(ProfileInvalid, match="- profile_name: must be text\n"):
+        read_whole(encoded({**fields(), "profile_name": 3}))
+    with pytest.raises(ProfileInvalid, match="version: must be a number up to"):
+        read_whole(encoded(fields(version=10**9 + 1)))
 
 
 def test_W12_what_a_person_changes_themselves_is_kept_as_a_backup(store: ProfileStore, data: Path) -> None:
