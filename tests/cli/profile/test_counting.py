@@ -44,6 +44,16 @@ def test_W35_the_numbers_in_words_and_as_json(pen: Pen) -> None:
     }
 
 
+def test_W35_damaged_feedback_leaves_the_numbers_of_drafts(pen: Pen) -> None:
+    DraftLog(pen.data).add(DraftRecord(at=STAMP, platform="x", profile="default", rounds=1, is_accepted=True))
+    (pen.data / "feedback-tracker.json").write_text("{")
+    told = pen.run("stats", "--lang", "en")
+    assert (told.code, told.out.startswith("Drafts: 1. Accepted: 1")) == (1, True)
+    assert "feedback-tracker.json' cannot be used" in told.err
+    found = json.loads(pen.run("stats", "--json").out)
+    assert (found["drafts"], "cannot be used" in found["feedback_problem"]) == (1, True)
+
+
 def test_W19_feedback_is_listed_with_what_was_said(pen: Pen) -> None:
     assert pen.run("feedback", "list", "--lang", "uk").err == "Фідбеку ще немає.\n"
     assert pen.json("feedback", "list") == {"feedback": {}}
