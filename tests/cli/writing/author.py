@@ -60,15 +60,15 @@ class Desk:
 class Typed(Terminal):
     """A terminal at which these lines are typed; then the input is closed."""
 
-    def __init__(self, *lines: str, rows: int = 50) -> None:
+    def __init__(self, *lines: str, rows: int = 50, columns: int = 100) -> None:
         super().__init__(input_fd=0)
         self._lines = list(lines)
-        self._rows = rows
+        self._rows, self._columns = rows, columns
         self.asked: list[str] = []
 
     @property
     def size(self) -> tuple[int, int]:
-        return 100, self._rows
+        return self._columns, self._rows
 
     def ask(self, prompt: str, *, fresh: bool = False) -> str | None:
         self.asked.append(prompt)

@@ -23,6 +23,7 @@ from toolroll.cli.writing.person import NobodyThere, TerminalPerson
 from toolroll.cli.writing.telling import PlainListener
 from toolroll.kernel.messages import ToolCall
 from toolroll.kernel.result import ToolResult
+from toolroll.packs.writing.flow import Shown
 
 REQUEST = "post about tea for LinkedIn"
 SAVE = {"name": "save_to_file", "arguments": {"content": "stolen", "platform": "x", "topic": "t"}}
@@ -345,6 +346,24 @@ def test_W15_a_text_to_copy_is_not_broken_into_lines(desk: Desk) -> None:
     assert long.strip() in desk.said().err
     TerminalPerson(Typed(), "en").say(long)
     assert long.strip() not in desk.said().err
+
+
+def test_W33_a_warning_is_broken_between_words(desk: Desk) -> None:
+    note = "Your profile avoids 'leverage', and the draft says 'leveraging', which looks like a form of it."
+    draft = Shown(text="Tea.", platform="x", number=1, length=4, limit=280, notes=(note,))
+    TerminalPerson(Typed(columns=40), "en").show_draft(draft)
+    told = desk.said().err
+    warned = [line.strip() for line in told[told.index("! ") :].splitlines()]
+    assert len(warned) > 2
+    assert " ".join(warned).strip() == f"! {note}"
+
+
+@pytest.mark.parametrize("options", [(), ("--yes",)])
+def test_W31_W34_a_page_that_cannot_be_read_is_told_once(desk: Desk, options: tuple[str, ...]) -> None:
+    desk.has_profile()
+    told = desk.run(REQUEST, "--notion", "bad", *options, "--model", desk.script(READ, post()))
+    assert told.code == 1
+    assert told.err.count("Notion is not configured") == 1
 
 
 def test_W30_what_a_provider_makes_us_wait_for_is_told(desk: Desk) -> None:

@@ -9,7 +9,7 @@ from rich.text import Text
 from toolroll.cli.pager import Pager
 from toolroll.cli.rows import Row, preview_rows, request_rows
 from toolroll.cli.session import Session
-from toolroll.cli.terminal import Terminal, interruptible
+from toolroll.cli.terminal import Terminal, interruptible, wrapped
 from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, Preview, Reject
 from toolroll.packs.writing.answers import is_yes
 from toolroll.packs.writing.flow import Shown
@@ -65,10 +65,13 @@ class TerminalPerson:
                 Row(),
                 *preview_rows(Preview.of_text(draft.text)),
                 Row(),
-                *(Row(text=terminal_safe(f"! {note}"), look="warning") for note in draft.notes),
+                *(Row(text=line, look="warning") for note in draft.notes for line in self._lines_of(f"! {note}")),
             ]
         )
         self.seen = draft.text
+
+    def _lines_of(self, text: str) -> list[str]:
+        return wrapped(terminal_safe(text), self._terminal.size[0])
 
 
 class NobodyThere:

@@ -174,7 +174,7 @@ class Flow:
         self._gate.hear(self._asked.request)
         source, page = Source(), self._asked.notion
         if page is not None:
-            source = await read_source(page, self._place, self._person, self._hear)
+            source = await read_source(page, self._place, self._person, self._hear_source)
         prompt = request_prompt(self._asked.request, self._asked.platform, source.pasted)
         await self._take(agent, await self._played(agent, (*self._turn(prompt), *source.messages)))
 
@@ -365,6 +365,11 @@ class Flow:
         self._messages = result.messages
         self._results.append(result)
         return result
+
+    def _hear_source(self, event: Event) -> None:
+        """Where nobody can paste the page instead, a read that fails ends the post with its own words."""
+        is_end = self._is_alone and isinstance(event, CallFinished) and event.result.is_error
+        (self._emit if is_end else self._hear)(event)
 
     def _hear(self, event: Event) -> None:
         self._emit(event)
