@@ -50,9 +50,7 @@ class CodeSettings(_Table):
     deny: tuple[str, ...] = Field(default=(), description="Paths (globs) that no tool sees or changes. These add up.")
     check: tuple[str, ...] = Field(default=(), description="The command that checks a change; each run is asked about.")
     check_seconds: Seconds = Field(default=CHECK_SECONDS, description="How long the check may take.")
-    max_steps: Steps | None = Field(
-        default=None, description="Stop, and ask, after so many model calls."
-    )
+    max_steps: Steps | None = Field(default=None, description="Stop, and ask, after so many model calls.")
     limits: LimitSettings = LimitSettings()
 
     @field_validator("deny", "check", mode="before")

@@ -54,6 +54,16 @@ async def test_S1_each_file_is_attached_once_by_its_own_name(workspace: Workspac
     assert [file.path for file in sent.files] == ["Makefile", "src/main.py", "src/my file.txt"]
 
 
+async def test_S1_blanks_can_be_written_as_in_a_shell(workspace: Workspace) -> None:
+    sent = await with_files(r"Look at @src/my\ file.txt.", workspace)
+    assert list(names(sent.files)) == ["src/my file.txt (1 line)"]
+
+
+@pytest.mark.parametrize("text", ['@"src/my file.txt', 'a @"src/my\nfile.txt"', '@"'])
+async def test_S1_an_open_quotation_mark_is_told_before_anything_is_sent(workspace: Workspace, text: str) -> None:
+    assert (await refused(text, workspace)).startswith('A quotation mark is not closed: @"')
+
+
 @pytest.mark.parametrize("text", ["@src", "@src/"])
 async def test_S1_a_folder_is_listed(workspace: Workspace, text: str) -> None:
     sent = await with_files(text, workspace)

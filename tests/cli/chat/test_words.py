@@ -39,7 +39,8 @@ def mentioned(text: str) -> list[str]:
         ("/etc/hosts is wrong", None),
         ("// a comment", None),
         ("/2 of it", None),
-        ("/", None),
+        ("/", Command(name="help")),
+        ("/ of it", None),
         ("What does /help do?", None),
         ("", None),
     ],
@@ -66,6 +67,7 @@ def test_S1_what_stands_behind_a_command_is_kept(name: str, rest: str) -> None:
     ("text", "names"),
     [
         ("@src/main.js", ["src/main.js"]),
+        ("see @my\\ dir/a\\ b.py, and", ["my dir/a b.py"]),
         ("Look at @a.py, @b.py; and (@c.py).", ["a.py", "b.py", "c.py"]),
         ('@"my file.txt" and @b', ["my file.txt", "b"]),
         ("@a.py @a.py", ["a.py"]),
@@ -90,12 +92,13 @@ def test_S1_a_mention_is_read_from_the_longest_to_the_shortest() -> None:
 
 @given(text=st.text(alphabet='@\\"a./ )\n', max_size=30))
 def test_S1_mentions_are_parts_of_the_message(text: str) -> None:
+    plain = text.replace("\\ ", " ")
     for mention in find_mentions(text):
-        assert all(f"@{one}" in text or f'@"{one}"' in text for one in mention.spellings)
+        assert all(f"@{one}" in f"{plain}\0{text}" or f'@"{one}"' in text for one in mention.spellings)
         assert mention.name.strip()
 
 
-PATHS = st.text(alphabet="aб. -_/)", min_size=1, max_size=12).filter(lambda path: path.strip())
+PATHS = st.text(alphabet="aб. -_/)\\", min_size=1, max_size=12).filter(lambda path: path.strip())
 
 
 @given(path=PATHS)

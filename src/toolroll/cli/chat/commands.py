@@ -37,7 +37,7 @@ _KEYS: Final = (
     "Enter sends. Alt-Enter, or a \\ at the end of a line, begins a new line; what is pasted stays one message.",
     "Tab completes commands and @paths. Arrow-up brings back what you wrote before.",
     "Ctrl-C stops an answer, or clears the line; twice on an empty line it leaves, as Ctrl-D does.",
-    '@path attaches a file, @"a path" one with blanks; \\@ is an @ that attaches nothing.',
+    '@path attaches a file, @"a path" or @a\\ path one with blanks; \\@ is an @ that attaches nothing.',
 )
 
 Send: TypeAlias = Callable[[str], Awaitable[None]]

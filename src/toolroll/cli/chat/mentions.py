@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from toolroll.cli.chat.words import Mention, find_mentions, without_escapes
+from toolroll.cli.chat.words import Mention, find_mentions, open_mention, without_escapes
 from toolroll.errors import FileMissing, PathRefused, ToolrollError, UsageError
 from toolroll.packs.code.wording import listing_text, page_of
 from toolroll.safe.names import RelativePath, shown
@@ -56,6 +56,8 @@ async def with_files(text: str, workspace: "Workspace") -> Outgoing:
     A file that is missing, denied, binary or too large is an error, and so nothing is sent. What names no file and does
     not look like one (`@decorator`) is left alone.
     """
+    if (begun := open_mention(text)) is not None:
+        raise _told(UsageError(f"A quotation mark is not closed: {shown(begun)}."))
     files: dict[str, Attached] = {}
     for mention in find_mentions(text):
         found = await _attached(mention, workspace)

@@ -20,10 +20,16 @@ TOO_LONG: Final = (
 )
 """Told where a message, or what is pasted into one, is longer."""
 
+HELP: Final = "help"
+
 # A path (`/etc/hosts`), a comment (`//`) or a fraction (`/2`) at the beginning is no command.
 _COMMAND: Final = re.compile(r"/([A-Za-z][\w-]*)(?:\s+(.*))?", re.DOTALL)
 # Not behind a letter (an e-mail address), a quotation mark or a slash (a package in code), nor behind a second `@`.
-_MENTION: Final = re.compile(r'(?<![\w.+\-@/\\"\'`])@(?:"([^"\n]+)"|([^\s@"\'`<>|]+))')
+_AT: Final = r"""(?<![\w.+\-@/\\"'`])@"""
+_LETTER: Final = r"""[^\s@"'`<>|]"""
+_MENTION: Final = re.compile(rf'{_AT}(?:"([^"\n]+)"|({_LETTER}(?:(?<={_LETTER}\\) (?=[^\s@])|{_LETTER})*))')
+_OPEN: Final = re.compile(rf'{_AT}"(?![^"\n]*")[^\n]*')
+_BLANK: Final = "\\ "  # as a shell completes it
 _ESCAPED: Final = re.compile(r"\\@")
 _AFTER: Final = ".,;:!?)]}…"
 _LIKENESS: Final = 0.5
@@ -64,7 +70,9 @@ Parsed: TypeAlias = Command | Unknown | None
 
 
 def parse_command(text: str, known: Iterable[str]) -> Parsed:
-    """The command that a message is; None for one that goes to the model."""
+    """The command that a message is, a `/` alone the one that lists them; None for one that goes to the model."""
+    if text.strip() == "/":
+        return Command(name=HELP)
     found = _COMMAND.fullmatch(text.strip())
     if found is None:
         return None
@@ -95,7 +103,7 @@ def find_mentions(text: str) -> Iterator[Mention]:
     """All that may be files in a message, in their order, each once."""
     seen: set[tuple[str, ...]] = set()
     for found in _MENTION.finditer(text):
-        mention = _quoted(found[1]) if found[1] else _bare(found[2])
+        mention = _quoted(found[1]) if found[1] else _bare(found[2].replace(_BLANK, " "))
         if mention is not None and mention.spellings not in seen:
             seen.add(mention.spellings)
             yield mention
@@ -114,6 +122,12 @@ def _bare(token: str) -> Mention | None:
     return Mention(spellings=spellings, is_quoted=False) if ends[-1] else None
 
 
+def open_mention(text: str) -> str | None:
+    """A mention whose quotation mark is not closed in its line, as it is written; None where there is none."""
+    found = _OPEN.search(text)
+    return None if found is None else found[0]
+
+
 def without_escapes(text: str) -> str:
     """The message as it is sent: `\\@` is an `@` that mentions nothing."""
     return _ESCAPED.sub("@", text)
@@ -122,7 +136,7 @@ def without_escapes(text: str) -> str:
 def mention_of(path: str) -> str:
     """How a path is written so that it is found again: in quotation marks where it would end too early."""
     bare = _MENTION.fullmatch(f"@{path}")
-    plain = bare is not None and bare[2] is not None and path[-1] not in _AFTER
+    plain = bare is not None and bare[2] is not None and path[-1] not in (*_AFTER, "\\") and _BLANK not in path
     return f"@{path}" if plain else f'@"{path}"'
 
 
