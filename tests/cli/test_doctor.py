@@ -125,6 +125,19 @@ def test_XF9_a_home_that_others_can_write_is_broken(call: Calling, project: Proj
     assert project.call("tools", "list").stderr == ""
 
 
+def test_XF9_a_home_above_ours_that_others_can_write_is_broken(tmp_path: Path) -> None:
+    tmp_path.chmod(0o777)
+    names = {one.name: one for one in machine({"HOME": str(tmp_path)})}
+    assert (names["home"].status, names["home"].fix) == ("broken", f"chmod go-w '{tmp_path}'")
+
+
+def test_XD4_an_empty_run_log_is_told(call: Calling, project: Project) -> None:
+    (project.home / "data").mkdir(parents=True, mode=0o700)
+    (project.home / "data" / "runs.db").touch()
+    one = found(call)["machine run log"]
+    assert (one["status"], "is empty: it was cut to nothing" in one["text"]) == ("warning", True)
+
+
 def test_XF9_folders_are_looked_at(call: Calling, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     data = project.home / "data"
     (project.home / "config").mkdir(parents=True, mode=0o700)

@@ -13,7 +13,7 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from tests.cli.project import Project, lines
 
-from toolroll.cli.starting import prepare, shared_home
+from toolroll.cli.starting import prepare, shared_folder, shared_home
 from toolroll.cli.telemetry import exporters_asked, set_up_tracing
 
 ENDPOINT = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9"}
@@ -152,6 +152,41 @@ def test_XF9_a_home_that_is_not_there_is_not_shared(tmp_path: Path) -> None:
     assert not shared_home({"TOOLROLL_HOME": str(tmp_path / "nothing")})
     tmp_path.chmod(0o720)
     assert shared_home({"TOOLROLL_HOME": str(tmp_path)})
+
+
+def test_XF9_a_folder_above_ours_that_others_can_write_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home, share = tmp_path / "me", tmp_path / "me" / ".local" / "share"
+    ours = share / "toolroll"
+    ours.mkdir(parents=True)
+    for folder in (home, share.parent, share, ours):
+        folder.chmod(0o755)
+    user = {"HOME": str(home)}
+    assert (shared_folder(user, own=True), shared_folder({"HOME": "me"}, own=True)) == (None, None)
+    for folder in (home, share.parent, share):
+        folder.chmod(0o757)
+        assert shared_folder(user, own=False) == f"'{folder}'"
+        prepare(["tools"], user)
+        assert f"Warning: other users can write to '{folder}', where your" in capsys.readouterr().err
+        folder.chmod(0o755)
+    ours.chmod(0o777)
+    assert (shared_folder(user, own=True), shared_folder(user, own=False)) == (f"'{ours}'", None)
+    assert shared_folder({**user, "XDG_DATA_HOME": str(tmp_path)}, own=True) is None
+    data = tmp_path / "data"
+    data.mkdir()
+    data.chmod(0o777)
+    assert shared_folder({"TOOLROLL_HOME": str(tmp_path)}, own=True) == f"'{data}'"
+
+
+def test_XF9_a_group_of_ones_own_is_nobody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tmp_path.chmod(0o770)
+    real = os.stat(tmp_path)
+    for group, shared in ((real.st_uid, None), (real.st_uid + 1, f"'{tmp_path}'")):
+        fields = [*real]
+        fields[5] = group
+        monkeypatch.setattr("toolroll.cli.starting._status", lambda _place, told=fields: os.stat_result(told))
+        assert shared_folder({"HOME": str(tmp_path), "XDG_DATA_HOME": "/x"}, own=False) == shared
 
 
 def test_S42_the_json_of_a_span_is_json(project: Project) -> None:

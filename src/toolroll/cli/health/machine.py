@@ -9,7 +9,7 @@ from typing import Final
 
 from toolroll._version import __version__
 from toolroll.cli.health.finding import Finding, Status
-from toolroll.cli.starting import HOME, shared_home
+from toolroll.cli.starting import HOME, shared_folder, shared_home
 from toolroll.errors import ToolrollError
 from toolroll.home.folders import Folders, find_folders
 from toolroll.safe.names import shown
@@ -48,6 +48,9 @@ def _folders(folders: Folders, environment: Mapping[str, str]) -> Iterator[Findi
         home = environment[HOME]
         text = f"other users can write to {HOME}, {shown(home)}: they could put rules and trust of theirs there"
         yield _found("home", text, "broken", f"chmod 700 '{shown(home)}'")
+    if above := shared_folder(environment, own=False):
+        text = f"other users can write to {shown(above)}: they could put another folder in the place of yours"
+        yield _found("home", text, "broken", f"chmod go-w {shown(above)}")
     for name, path in (("data", folders.data), ("configuration", folders.config), ("cache", folders.cache)):
         yield _folder(name, path)
 
@@ -82,6 +85,8 @@ def _run_log(path: Path) -> Finding:
     away = f"move '{place}' away, with '{place}-wal' and '{place}-shm'"
     try:
         size = path.stat().st_size
+        if size == 0:
+            return _found("run log", f"{place} is empty: it was cut to nothing, or never written", "warning", away)
         # Read-only: a look must not make, repair or upgrade anything.
         db = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=1)
         try:
