@@ -32,6 +32,16 @@ def test_C44_without_a_file_everything_is_as_usual(home: dict[str, str]) -> None
     assert read_settings(home) == Settings()
 
 
+@pytest.mark.parametrize("target", ["{folder}/dotfile.toml", "../dotfile.toml"])
+def test_XF9_a_file_that_is_a_link_is_told_in_plain_words(home: dict[str, str], tmp_path: Path, target: str) -> None:
+    (tmp_path / "dotfile.toml").write_text('model = "opus"\n')
+    path = settings_path(home)
+    path.parent.mkdir(mode=0o700)
+    path.symlink_to(target.format(folder=tmp_path))
+    with pytest.raises(UsageError, match=f"The settings in '{path}' cannot be used: it is a link that leads elsewhere"):
+        read_settings(home)
+
+
 def test_C44_every_limit_of_a_workspace_is_a_setting() -> None:
     assert set(LimitSettings.model_fields) == {field.name for field in fields(Limits)}
 

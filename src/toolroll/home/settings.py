@@ -20,14 +20,14 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
-from toolroll.errors import FileMissing
+from toolroll.errors import FileMissing, OutsideRoot, UsageError
 from toolroll.home.folders import find_folders
 from toolroll.home.layers import MAX_SETTINGS_BYTES, Layer, parse_file, refusal
 from toolroll.home.project import project_layer
 from toolroll.home.shape import CodeSettings, LimitSettings, Origin, Settings, nested
 from toolroll.home.variables import variable_layer
 from toolroll.safe.files import private_folder
-from toolroll.safe.names import RelativePath
+from toolroll.safe.names import RelativePath, shown
 from toolroll.safe.root import Root
 
 __all__ = ["CodeSettings", "LimitSettings", "Origin", "Settings", "read_settings", "settings_path"]
@@ -37,6 +37,10 @@ ADDS_UP: Final = "code.deny"
 """The setting of which no layer takes anything away: a rule that denies is not undone from elsewhere."""
 
 _OTHERS_CAN_WRITE: Final = 0o022
+_LINK: Final = (
+    "The settings in '{path}' cannot be used: it is a link that leads elsewhere, where others may be able to write."
+    " Put the file itself in its place: copy it, or let your dotfile manager copy rather than link it."
+)
 
 
 def settings_path(environment: Mapping[str, str]) -> Path:
@@ -78,6 +82,8 @@ def user_bytes(path: Path) -> bytes | None:
             mode = root.stat(SETTINGS_NAME).mode
         except FileMissing:
             return None
+        except OutsideRoot:
+            raise UsageError(_LINK.format(path=shown(str(path)))) from None
         if mode & _OTHERS_CAN_WRITE:
             raise refusal(path, "other users can write to it. Look through it, then make it yours (chmod 600)")
         return root.read_bytes(SETTINGS_NAME, limit_bytes=MAX_SETTINGS_BYTES)
