@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -382,3 +383,12 @@ def test_the_arguments_are_json() -> None:
     """A text and a number, or a text with a quotation mark, are told apart."""
     text = text_of(request_rows(request({"a": "1", "b": 1, "c": 'x"y'})))
     assert all(json.dumps(value) in text for value in ("1", 1, 'x"y'))
+
+
+@pytest.mark.parametrize("look", ["note", "warning"])
+def test_XA6_our_own_words_are_folded_between_them_and_nothing_is_lost(look: Literal["note", "warning"]) -> None:
+    text = "old_text is null, new_text is false, " + "x" * 30 + " end"
+    lines = fold([Row(text=text, look=look, gutter="also  ")], 26)
+    parts = [text[line.start : line.end] for line in lines]
+    assert "".join(parts) == text
+    assert parts == ["old_text is null, ", "new_text is false, ", "x" * 20, "x" * 10 + " end"]

@@ -1,6 +1,6 @@
 """Rows on a screen: folded to its width, so that no text is cut off and none reaches into the gutter."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -57,10 +57,24 @@ def _fold_row(row: Row, width: int) -> list[ScreenLine]:
         return [ScreenLine(row=row, start=0, end=len(row.text))]
     found: list[ScreenLine] = []
     start = 0
-    for piece in chop_cells(row.text, room):
+    for piece in _pieces(row, room):
         found.append(ScreenLine(row=row, start=start, end=start + len(piece)))
         start += len(piece)
     return found
+
+
+def _pieces(row: Row, room: int) -> Iterator[str]:
+    """What fits on each line: of our own words whole ones where that can be, of all else as much as there is room."""
+    if row.look not in ("note", "warning"):
+        yield from chop_cells(row.text, room)
+        return
+    rest = row.text
+    while rest:
+        head = chop_cells(rest[: room + 1], room)[0]
+        if len(head) < len(rest):
+            head = head[: head.rfind(" ") + 1] or head
+        yield head
+        rest = rest[len(head) :]
 
 
 def _own_spans(row: Row) -> list[tuple[int, int]]:
