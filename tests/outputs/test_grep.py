@@ -123,7 +123,7 @@ async def test_XF6_a_hostile_pattern_takes_linear_time(store: OutputStore, patte
 async def test_XF6_a_search_past_its_time_is_stopped(store: OutputStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "SEARCH_S", 0.0)
     with pytest.raises(ToolFailure, match="took longer than 0 s") as refused:
-        await find_matches(kept(store, "x\n" * 1_000_000), "x", max_matches=1)
+        await find_matches(kept(store, "x\n" * 1_000_000), "x", regex=True, max_matches=1)
     assert refused.value.failure_code == "pattern_timeout"
 
 
@@ -135,19 +135,22 @@ async def test_K54_a_search_that_was_killed_is_not_taken_for_its_end(
     program.chmod(0o700)
     monkeypatch.setattr(ripgrep, "ripgrep_path", lambda: str(program))
     with pytest.raises(ToolFailure, match="before it had seen all") as refused:
-        await find_matches(kept(store, "x\nx\n"), "x", max_matches=1)
+        await find_matches(kept(store, "x\nx\n"), "x", regex=True, max_matches=1)
     assert refused.value.failure_code == "search_failed"
 
 
 async def test_K57_an_output_collected_before_it_is_searched_is_not_found(store: OutputStore) -> None:
     output = kept(store, "x\n" * 5_000)
     output.data_path.unlink()
-    with pytest.raises(OutputMissing):
-        await find_matches(output, "x", max_matches=1)
     short = kept(store, "x")
     short.data_path.unlink()
+    for one in (output, short):
+        with pytest.raises(OutputMissing):
+            await find_matches(one, "x", max_matches=1)
+    with pytest.raises(OutputMissing):
+        await find_matches(output, "x", regex=True, max_matches=1)
     with pytest.raises(FileMissing):
-        await find_matches(short, "x", max_matches=1)
+        await find_matches(short, "x", regex=True, max_matches=1)
 
 
 @pytest.mark.parametrize("listed", [7, 40, 10_000])
@@ -156,6 +159,7 @@ async def test_K57_an_output_collected_before_it_is_searched_is_not_found(store:
 async def test_K54_the_count_is_true_however_it_was_made(
     store: OutputStore, listed: int, most_listed: int, recount_us: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(searching, "SMALL_BYTES", -1)
     monkeypatch.setattr(searching, "_RECOUNT_US", recount_us)
     monkeypatch.setattr(searching, "_LISTED", listed)
     monkeypatch.setattr(searching, "_MOST_LISTED", most_listed)
@@ -208,9 +212,25 @@ async def test_K55_a_line_of_ten_megabytes_gives_a_small_answer(store: OutputSto
     before=st.integers(0, 3),
     after=st.integers(0, 3),
     most=st.integers(1, 10),
+    by_ripgrep=st.booleans(),
 )
-@settings(max_examples=40)
+@settings(max_examples=60)
 async def test_K54_the_lines_are_those_that_python_finds(
+    tmp_path_factory: pytest.TempPathFactory,
+    lines: list[str],
+    pattern: str,
+    before: int,
+    after: int,
+    most: int,
+    by_ripgrep: bool,
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        if by_ripgrep:
+            patch.setattr(searching, "SMALL_BYTES", -1)
+        await _finds_those(tmp_path_factory, lines, pattern, before, after, most)
+
+
+async def _finds_those(
     tmp_path_factory: pytest.TempPathFactory, lines: list[str], pattern: str, before: int, after: int, most: int
 ) -> None:
     output = kept(OutputStore(tmp_path_factory.mktemp("outputs"), run_id="run"), "".join(f"{one}\n" for one in lines))
@@ -224,3 +244,14 @@ async def test_K54_the_lines_are_those_that_python_finds(
     assert [match[3] for match in found] == [lines[at - 1].replace("\r", "R") for at in sorted(around)]
     rest = [row for row in rows if row.startswith("...and")]
     assert rest == ([f"...and {len(matching) - most} more"] if len(matching) > most else [])
+
+
+@given(data=st.binary(max_size=60), text=st.sampled_from(["a", "\r", "ab", "é"]), most=st.integers(1, 5))
+@settings(max_examples=40)
+async def test_K54_a_text_is_found_in_memory_where_ripgrep_finds_it(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes, text: str, most: int
+) -> None:
+    mixed = data + text.encode() + b"\n" + data[::2] + text.encode() * 2
+    output = kept(OutputStore(tmp_path_factory.mktemp("outputs"), run_id="run"), mixed)
+    here = await find_matches(output, text, max_matches=most)
+    assert here == await find_matches(output, re.escape(text), regex=True, max_matches=most)

@@ -1,14 +1,15 @@
 """Searching an output: ripgrep finds the lines, in time that grows with the size alone whatever the pattern (XF6).
 
-It is asked only where the matching lines are, not for the lines: what it prints is short even for a line of a
-gigabyte. The text is then read from the file, as much of it as is shown.
+A text in a small output is looked for here: that takes less than the start of a program. Ripgrep is asked only where
+the matching lines are, not for the lines: what it prints is short even for a line of a gigabyte. The text is then read
+from the file, as much of it as is shown.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, NoReturn
 
-from toolroll.errors import ToolFailure
+from toolroll.errors import FileMissing, ToolFailure
 from toolroll.outputs.kept import KeptOutput
 from toolroll.outputs.meta import missing
 from toolroll.safe.ripgrep import RipgrepEnd, run_ripgrep
@@ -22,6 +23,9 @@ SEARCH_S: Final = 60.0
 """A gigabyte takes under a second; the slowest patterns ten times that."""
 MAX_PATTERN_CHARACTERS: Final = 8_192
 """Of a pattern; one argument of a program can be 131,072 bytes long on Linux."""
+
+SMALL_BYTES: Final = 2 << 20
+"""Up to here a text is looked for in memory: 0.3 ms without a match, 10 ms with one in every line."""
 
 _LISTED: Final = 2_000
 """Matches that are read one by one, at about a microsecond each. When there are more, it is looked at how many are
@@ -61,10 +65,37 @@ class Matches:
 async def find_matches(kept: KeptOutput, pattern: str, *, regex: bool = False, max_matches: int) -> Matches:
     """The first lines that match, and the true number of all."""
     _check(pattern)
+    if not regex and kept.meta.text_bytes <= SMALL_BYTES:
+        return _found(_data(kept), pattern.encode(), max_matches)
     search = _Search(kept, pattern, regex=regex, wanted=max_matches)
     _judge(await search.list(), kept)
     total = await search.total() if search.was_stopped else search.count
     return Matches(first=tuple(search.first), total=total)
+
+
+def _data(kept: KeptOutput) -> bytes:
+    try:
+        with kept.opened() as output:
+            return output.read(0, output.byte_size)
+    except FileMissing:  # collected since it was opened
+        raise missing(kept.meta.id) from None
+
+
+def _found(data: bytes, text: bytes, wanted: int) -> Matches:
+    """The lines with that text; each is looked at up to its first one."""
+    first: list[Match] = []
+    total = line = counted = start = 0
+    while (at := data.find(text, start)) != -1:
+        total += 1
+        if total <= wanted:
+            start = data.rfind(b"\n", counted, at) + 1 or counted
+            line += data.count(b"\n", counted, start)
+            counted = start
+            first.append(Match(line=line, start=start, column=at - start))
+        start = data.find(b"\n", at) + 1
+        if not start:
+            break
+    return Matches(first=tuple(first), total=total)
 
 
 class _Search:
