@@ -3,7 +3,7 @@
 from typing import cast, get_args
 
 from toolroll.cli.profile.desk import Desk
-from toolroll.cli.session import DONE, FAILED
+from toolroll.cli.session import DONE
 from toolroll.errors import ToolrollError
 from toolroll.packs.writing.feedback import Category, FeedbackStore
 from toolroll.packs.writing.messages import Key
@@ -15,6 +15,8 @@ CATEGORIES = cast("tuple[Category, ...]", get_args(Category))
 def tell_stats(desk: Desk) -> int:
     """Drafts accepted the first time, mean rounds, the most frequent feedback."""
     feedback, problem = _feedback(desk)
+    if problem is not None and desk.session.json:  # one object is the answer: that it failed
+        raise problem
     stats = stats_of(DraftLog(desk.data).read(), feedback)
     told: dict[str, object] = {
         "drafts": stats.drafts,
@@ -24,9 +26,6 @@ def tell_stats(desk: Desk) -> int:
         "mean_rounds": round(stats.mean_rounds, 2),
         "top_feedback": [{"category": name, "count": count} for name, count in stats.top_feedback],
     }
-    if problem:
-        desk.tell(problem)
-        told["feedback_problem"] = problem
     share, rounds = f"{stats.first_time_share * 100:.0f}", f"{stats.mean_rounds:.1f}"
     numbers = {"drafts": stats.drafts, "accepted": stats.accepted, "first": stats.accepted_first_time}
     lines = [desk.words("stats", share=share, rounds=rounds, **numbers) if stats.drafts else desk.words("no_stats")]
@@ -34,15 +33,17 @@ def tell_stats(desk: Desk) -> int:
         top = ", ".join(f"{name} ({count})" for name, count in stats.top_feedback)
         lines.append(desk.words("top_feedback", list=top))
     desk.write("\n".join(lines), is_raw=False, **told)
-    return FAILED if problem else DONE
+    if problem is not None:  # after the numbers, which do not need it
+        raise problem
+    return DONE
 
 
-def _feedback(desk: Desk) -> tuple[dict[str, int], str]:
+def _feedback(desk: Desk) -> tuple[dict[str, int], ToolrollError | None]:
     """How often each category was said; and why not, where that cannot be read: drafts are counted apart from it."""
     try:
-        return {name: entry.count for name, entry in FeedbackStore(desk.data).entries().items()}, ""
+        return {name: entry.count for name, entry in FeedbackStore(desk.data).entries().items()}, None
     except ToolrollError as error:
-        return {}, error.message
+        return {}, error
 
 
 def list_feedback(desk: Desk) -> int:
