@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Final, cast
 
 from toolroll.agent.context.opening import open_outputs, with_output_tools
 from toolroll.agent.recall import PAUSED
-from toolroll.agent.resume import Prompt, go_on
+from toolroll.agent.resume import go_on
 from toolroll.errors import JournalRefused, UsageError
 from toolroll.journal.codec import encode
 from toolroll.journal.journal import Journal, Recording, Watched
 from toolroll.journal.records import Answered, Asked, Decided, Ended, Finished, Intended, Record, RunBegan, Said, Spent
 from toolroll.kernel.context import random_id
-from toolroll.kernel.conversation import UserMessage
+from toolroll.kernel.conversation import Prompt, UserMessage
 
 if TYPE_CHECKING:
     from toolroll.agent.agent import Agent

@@ -77,5 +77,5 @@ def test_W10_W19_a_model_is_told_exactly_these_parameters(tool: Tool) -> None:
 
 
 def _deciding(parameter: dict[str, Any]) -> dict[str, Any]:
-    told = {key: parameter[key] for key in ("type", "enum", "default") if key in parameter}
+    told: dict[str, Any] = {key: parameter[key] for key in ("type", "enum", "default") if key in parameter}
     return told | {"items": parameter["items"]["type"]} if "items" in parameter else told

@@ -150,14 +150,15 @@ def _written(desk: Desk, draft: dict[str, Any], *, replace: bool, posts: int) ->
     return told_written(desk, stored, replaced=replace, posts=posts)
 
 
-def told_written(desk: Desk, stored: StoredProfile, *, replaced: bool, **more: object) -> int:
+def told_written(desk: Desk, stored: StoredProfile, *, replaced: bool, posts: int | None = None) -> int:
     """Say where a new profile is, and where the one it replaced."""
     name = stored.profile.profile_name
     path = profile_path(desk.data, name)
     if replaced:
         desk.say("profile_kept", folder=shown_path(desk.data / FOLDER / BACKUPS))
     text = desk.words("profile_written", name=name, file=shown_path(path))
-    desk.write(text, profile=stored.fields, file=str(path), replaced=replaced, **more)
+    more = {} if posts is None else {"posts": posts}
+    desk.write(text, is_raw=False, profile=stored.fields, file=str(path), replaced=replaced, **more)
     return DONE
 
 
