@@ -28,12 +28,12 @@ test-local: .venv/.dev build/local/.made ## Test local models with llama.cpp (in
 test-live: .venv/.dev ## Test with real providers: needs ANTHROPIC_API_KEY or OPENAI_API_KEY, and costs a few cents
 	@TOOLROLL_LIVE=1 $(PY) -m pytest tests/live
 
-check: .venv/.dev ## Check format, lint, types, layers, promises and the examples in the documentation
+check: .venv/.dev ## Check format, lint, types, layers and promises (the examples in the documentation are tests)
 	@$(PY) -m ruff format --check .
 	@$(PY) -m ruff check .
 	@$(PY) -m mypy --strict
 	@$(BIN)/lint-imports --no-logo
-	@$(PY) -m pytest --quiet tests/test_promises.py tests/test_layers.py tests/test_docs.py
+	@$(PY) -m pytest --quiet tests/test_promises.py tests/test_layers.py
 
 counterparts: build/npm/.made ## Install the fake servers in Node that some tests talk to (they are skipped without)
 
