@@ -12,13 +12,15 @@ from functools import cache
 
 from toolroll.safe.occurs import any_of
 
+# No group is repeated possessively: the first releases of Python 3.11 lose what such a group has matched. None needs to
+# be: each piece can be read in one way only, and what can be read in several is the last.
 _PEM = (
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:"
-    r"(?:[^-]++|-(?!----(?:END|BEGIN) ))*+-----END [A-Z0-9 ]{0,60}-----"
+    r"[^-]*(?:-(?!----(?:END|BEGIN) )[^-]*)*-----END [A-Z0-9 ]{0,60}-----"
     # Cut off before its end: as far as lines of base64 go, so that text that only mentions the header is left.
-    r"|(?:(?:\s|\\[nr])*+[\w+/=]{16,}+)++)"
+    r"|(?:(?:\s|\\[nr])*[\w+/=]{16,})+)"
 )
-_PUTTY = r"(?<=\nPrivate-Lines: )[0-9]{1,4}(?:(?:\s|\\[nr])++[A-Za-z0-9+/=]{16,}+)++"
+_PUTTY = r"(?<=\nPrivate-Lines: )[0-9]{1,4}(?:(?:\s|\\[nr])+[A-Za-z0-9+/=]{16,})+"
 _HEX32 = r"[0-9a-f]{32}(?![A-Za-z0-9])"
 _WORD20, _WORD40 = r"[\w-]{20,}+", r"[\w-]{40,}+"
 _ALNUM20, _ALNUM32 = r"[A-Za-z0-9]{20,}+", r"[A-Za-z0-9]{32,}+"
