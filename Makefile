@@ -1,7 +1,7 @@
 # Every target does its own set-up: a fresh machine needs Python 3.11 or newer with pip, make and git, and nothing else.
 PYTHON ?= python3
-# Two workers halve a suite that mostly waits for processes and disks; `make test WORKERS=0` runs it in one process.
-WORKERS ?= 2
+# Three workers keep two cores busy: the suite mostly waits for processes and disks. `make test WORKERS=0` runs it in one.
+WORKERS ?= 3
 
 BIN := .venv/bin
 PY := $(BIN)/python
