@@ -59,15 +59,15 @@ def write(
       ghostpen 'AI in hiring, with figures' --mix default competitor-alex
       ghostpen -- stats          a request that is the name of a command
     """
-    from toolroll.cli.profile.desk import Desk  # noqa: PLC0415 - these bring pydantic: four interpreter starts
+    from toolroll.cli.call import set_up_log  # noqa: PLC0415 - these bring pydantic: four interpreter starts
+    from toolroll.cli.profile.desk import Desk  # noqa: PLC0415 - as above
 
+    set_up_log(session)
     if demo:
         from toolroll.cli.writing.demo import play_demo  # noqa: PLC0415 - as above
 
         return play_demo(session, lang=lang)
-    from toolroll.cli.call import set_up_log  # noqa: PLC0415 - as above
     from toolroll.cli.writing.work import Wanted, write_post  # noqa: PLC0415 - as above
 
     wanted = Wanted(request=request, profile=profile, mix=mix, platform=platform, notion=notion, model=model, lang=lang)
-    set_up_log(session)
     return write_post(Desk.opened(session, data=data, lang=lang, yes=yes), wanted)

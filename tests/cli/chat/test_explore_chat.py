@@ -1,5 +1,6 @@
 """Chats about ideas: the first message is explored, the others are questions about it."""
 
+import socket
 from pathlib import Path
 
 from tests.cli.chat.screen import CTRL_C, CTRL_D, ENTER, chat, chat_of, recorded, said_in, state_of
@@ -75,3 +76,22 @@ def test_S1_at_a_limit_a_question_is_gone_on_with(project: Project) -> None:
         screen.waits()
         screen.send(CTRL_D)
         assert screen.end()[0] == 0
+
+
+def test_S1_what_is_logged_is_not_on_the_screen(project: Project) -> None:
+    """Nobody listens where the search is: the person reads what the model makes of that, and no line of a log."""
+    search = {"calls": [{"name": "web_search", "arguments": {"query": "solar roofs"}}]}
+    script = project.script(search, DOCUMENT, search, "Unknown.")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+    env = {"SEARXNG_URL": url, "https_proxy": url, "no_proxy": ""}  # the search without a key gets no further, either
+    with chat(project, "explore", "--model", script, env=env, rows=40) as screen:
+        screen.say(IDEA, "research.md")
+        screen.say("How many?", "Unknown.")
+        screen.waits()
+        screen.send(CTRL_D)
+        assert screen.end()[0] == 0
+    [log] = (project.root / "ideas").glob("*/exploration-log.json")
+    assert "searxng" in log.read_text()
+    assert "the search by" not in screen.text
+    assert [state_of(one) for one in recorded(project)] == ["answer"] * 2

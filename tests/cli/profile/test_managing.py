@@ -2,9 +2,13 @@
 
 import json
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from tests.cli.profile.pen import Pen
+from tests.cli.pseudo import environment
 from tests.packs.writing.profile_samples import fields, put, state_of
 
 from toolroll.cli.profile.desk import told_of
@@ -228,3 +232,28 @@ def test_W34_a_reference_profile_and_a_newer_one_are_told_in_both_languages() ->
     assert (told_of(fixed, "uk") or "").startswith("Reference профілі не оновлюються автоматично")
     assert (told_of(newer, "en") or "").startswith("Profile 'a' was written by a newer version")
     assert told_of(UsageError("as it is"), "uk") is None
+
+
+LOGS = """
+import logging, sys
+from pathlib import Path
+from toolroll.cli.profile.desk import at_desk
+from toolroll.cli.session import Session
+
+def work(desk):
+    logging.getLogger("toolroll.tools").warning("a tool failed")
+    logging.getLogger("asyncio").error("Task exception was never retrieved")
+    return 0
+
+sys.exit(at_desk(Session(debug=sys.argv[1] == "--debug"), work, data=Path(sys.argv[2]), lang="en"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("option", "told"), [("--quiet", ""), ("--debug", "a tool failed\nTask exception was never retrieved\n")]
+)
+def test_S6_what_is_logged_is_told_with_debug_only(tmp_path: Path, option: str, told: str) -> None:
+    """In a process of its own: what is set up for the log stays for as long as one lives."""
+    command = [sys.executable, "-c", LOGS, option, str(tmp_path)]
+    done = subprocess.run(command, env=environment(tmp_path), capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("", told)

@@ -12,6 +12,7 @@ from toolroll.agent.agent import Agent
 from toolroll.agent.result import RunResult
 from toolroll.agent.run import close_models
 from toolroll.agent.setup import Setup
+from toolroll.cli.call import set_up_log
 from toolroll.cli.chat.chat import run_chat
 from toolroll.cli.chat.talk import About, Conversation, Note
 from toolroll.cli.exploration import Asked, add_leave, open_source, tell_explored, with_model
@@ -49,6 +50,7 @@ UNTRUSTED: Final[Labels] = frozenset({"untrusted"})
 def chat_about_ideas(session: "Session", asked: Asked) -> int:
     """Chat about ideas until the person leaves; the exit code."""
     asked = with_model(asked)
+    set_up_log(session)
 
     @asynccontextmanager
     async def opens(journal: "SqliteJournal") -> AsyncIterator[ExploreTalk]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import click
 
+from toolroll.cli.call import set_up_log
 from toolroll.cli.session import FAILED, NEEDS_APPROVAL, Session
 from toolroll.errors import (
     ChangeRefused,
@@ -172,6 +173,7 @@ Work: TypeAlias = Callable[[Desk], int]
 
 def at_desk(session: Session, work: Work, *, data: Path | None, lang: str | None, yes: bool = False) -> int:
     """The exit code of a piece of work; what goes wrong in it is told in the person's language."""
+    set_up_log(session)
     desk = Desk.opened(session, data=data, lang=lang, yes=yes)
     with told_in(desk.lang):
         return work(desk)
