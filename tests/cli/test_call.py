@@ -258,7 +258,7 @@ def test_progress_is_shown_at_a_terminal_only(tmp_path: Path) -> None:
 
 def test_K61_todos_are_shown_as_they_change(tmp_path: Path) -> None:
     command = toolroll("call", "write_todos", '{"todos": [{"content": "milk"}]}')
-    with Pseudo(command, env=environment(tmp_path / "home"), cwd=tmp_path) as terminal:
+    with Pseudo(command, env=environment(tmp_path / "home"), cwd=tmp_path, columns=120) as terminal:
         assert terminal.end() == (0, '[{"id":"t1","content":"milk","status":"pending"}]\n')
         assert '· todos: {"todos": [{"id": "t1", "content": "milk", "status": "pending"}], "made": 1}' in terminal.text
 

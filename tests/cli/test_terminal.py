@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolroll.cli.terminal import Terminal, interruptible, open_terminal, wrapped
+from toolroll.cli.prose import wrapped
+from toolroll.cli.terminal import Terminal, interruptible, open_terminal
 
 
 @pytest.mark.parametrize(

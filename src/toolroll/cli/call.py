@@ -11,6 +11,7 @@ import click
 
 from toolroll.cli.explore import place_options
 from toolroll.cli.history import root_option
+from toolroll.cli.prose import tell
 from toolroll.cli.session import DONE, FAILED, NEEDS_APPROVAL, Session, output_options, source_options
 from toolroll.cli.tools import complete_names
 from toolroll.errors import ToolFailure, UsageError
@@ -151,7 +152,7 @@ def show_event(event: "KernelEvent") -> None:
 
 
 def _say(text: str) -> None:
-    click.echo(click.style(f"· {one_line(text, MAX_EVENT_CHARACTERS)}", dim=True), err=True)
+    tell(f"· {one_line(text, MAX_EVENT_CHARACTERS)}", dim=True)
 
 
 def _answer(session: Session, name: str, result: "ToolResult") -> int:
@@ -161,7 +162,7 @@ def _answer(session: Session, name: str, result: "ToolResult") -> int:
     else:
         session.write(_text(result))
     if result.code == "needs_approval":
-        click.echo("Call it at a terminal to be asked, or add --yes to allow it.", err=True)
+        tell("Call it at a terminal to be asked, or add --yes to allow it.")
         return NEEDS_APPROVAL
     return FAILED if result.is_error else DONE
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from toolroll.cli.history import root_option
+from toolroll.cli.prose import tell
 from toolroll.cli.session import DONE, FAILED, Session, output_options
 from toolroll.errors import UsageError
 
@@ -61,7 +62,7 @@ def list_settings(session: Session, *, root: Path | None, show_origin: bool) -> 
     if session.json:
         session.write_json({"settings": [_fields(one, settings) for one in declared()], "notes": settings.notes})
         return DONE
-    session.write("\n".join(_told(one, settings, show_origin=show_origin) for one in declared()))
+    session.tell("\n".join(_told(one, settings, show_origin=show_origin) for one in declared()))
     _tell_notes(settings)
     return DONE
 
@@ -139,10 +140,10 @@ def set_value(session: Session, name: str, values: tuple[str, ...]) -> int:
     if session.json:
         session.write_json({"name": name, "value": value, "path": str(settings_path(os.environ))})
     else:
-        session.write(f"{name} = {_toml(value)}")
+        session.tell(f"{name} = {_toml(value)}")
     variable = find(name).variable
     if os.environ.get(variable, "").strip():
-        click.echo(f"Note: {variable} is set in the environment, and comes first.", err=True)
+        tell(f"Note: {variable} is set in the environment, and comes first.")
     return DONE
 
 
@@ -165,7 +166,7 @@ def unset(session: Session, name: str) -> int:
     if session.json:
         session.write_json({"name": name, "value": None})
     else:
-        session.write(f"{name} is no longer set.")
+        session.tell(f"{name} is no longer set.")
     return DONE
 
 
@@ -231,7 +232,7 @@ def set_key(session: Session, name: str) -> int:
     if session.json:
         session.write_json({"name": name, "place": "keyring"})
     else:
-        session.write(f"{name} is in the keyring.")
+        session.tell(f"{name} is in the keyring.")
     return DONE
 
 
@@ -255,7 +256,7 @@ def delete(session: Session, name: str) -> int:
     if session.json:
         session.write_json({"name": name, "place": None})
     else:
-        session.write(f"{name} is no longer in the keyring.")
+        session.tell(f"{name} is no longer in the keyring.")
     return DONE
 
 
@@ -276,7 +277,7 @@ def list_keys(session: Session) -> int:
     if session.json:
         session.write_json({"keys": [{"name": name, "for": use, "place": place} for name, use, place in rows]})
     else:
-        session.write("\n".join(f"{place or 'missing':<12} {name:<26} {use}" for name, use, place in rows))
+        session.tell("\n".join(f"{place or 'missing':<12} {name:<26} {use}" for name, use, place in rows))
     return DONE
 
 

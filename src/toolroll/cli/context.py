@@ -19,7 +19,7 @@ def show_context(session: Session, recording: Recording) -> int:
         told = to_jsonable_python(report)
         session.write_json({"run_id": recording.run_id, "percent": report.percent, **told})
     else:
-        session.write("\n".join(report_lines(report)))
+        session.tell("\n".join(report_lines(report)))
     return DONE
 
 

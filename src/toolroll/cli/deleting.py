@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from toolroll.cli.prose import tell
 from toolroll.cli.recorded import find_run, reading
 from toolroll.cli.session import DONE, FAILED, NEEDS_APPROVAL, Session, output_options
 from toolroll.errors import JournalRefused, UsageError
@@ -145,13 +146,13 @@ class _Deleting:
         from toolroll.safe.text import terminal_safe  # noqa: PLC0415 - as above
 
         for row in self._choice.chosen[:MAX_SHOWN]:
-            click.echo(terminal_safe(line_of(summary_of(row, await self._journal.read(row.run_id)))), err=True)
+            tell(terminal_safe(line_of(summary_of(row, await self._journal.read(row.run_id)))))
         if len(self._ids) > MAX_SHOWN:
-            click.echo(f"... and {len(self._ids) - MAX_SHOWN:,} more", err=True)
+            tell(f"... and {len(self._ids) - MAX_SHOWN:,} more")
         for run_id, why in self._choice.left.items():
-            click.echo(f"Note: run {run_id} stays: it {why}", err=True)
+            tell(f"Note: run {run_id} stays: it {why}")
         if weight.runs:
-            click.echo(f"To delete: {_sum(weight, kept, len(self._ids))}.\n{HISTORY_STAYS}", err=True)
+            tell(f"To delete: {_sum(weight, kept, len(self._ids))}.\n{HISTORY_STAYS}")
 
     def _not_agreed(self) -> int | None:
         """None once somebody has said yes; else the exit code."""
@@ -179,9 +180,9 @@ class _Deleting:
             left = [{"run_id": run_id, "why": why} for run_id, why in self._choice.left.items()]
             self._session.write_json({"deleted": list(gone.runs), "left": left} | fields | outputs)
         elif gone.runs:
-            self._session.write(f"Deleted: {_sum(gone, kept, len(self._ids))}.")
+            self._session.tell(f"Deleted: {_sum(gone, kept, len(self._ids))}.")
         else:
-            click.echo("There is nothing to delete.", err=True)
+            tell("There is nothing to delete.")
         return DONE
 
 

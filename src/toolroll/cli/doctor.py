@@ -37,7 +37,7 @@ def doctor(session: Session, *, root: Path | None, online: bool) -> int:
     if session.json:
         session.write_json({"ok": not broken, "findings": [_fields(one) for one in findings]})
     else:
-        session.write("\n".join(_lines(findings)))
+        session.tell("\n".join(_lines(findings)))
     return FAILED if broken else DONE
 
 

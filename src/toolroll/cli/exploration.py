@@ -7,9 +7,8 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-import click
-
 from toolroll.cli.first_run import NO_MODEL
+from toolroll.cli.prose import tell
 from toolroll.cli.session import DONE, INTERRUPTED, STOPPED_BY_LIMIT, Session
 from toolroll.errors import ModelError, UsageError
 
@@ -165,8 +164,8 @@ class _Journey:
     """An exploration on its way, and the run that it is in."""
 
     def __init__(self, session: Session, asked: Asked) -> None:
-        from toolroll.cli.chat.stopping import Stopping  # noqa: PLC0415 - as above
         from toolroll.cli.following import Following  # noqa: PLC0415 - as above
+        from toolroll.cli.stopping import Stopping  # noqa: PLC0415 - as above
 
         self._session = session
         self._asked = asked
@@ -248,6 +247,6 @@ def tell_explored(session: Session, done: "Explored", *, index: int = 1) -> int:
         session.write_json({"index": index, **finished(done)})
     else:
         for line in summary(done):
-            click.echo(line, err=True)
+            tell(line)
         session.write(done.where)
     return DONE if done.is_whole else STOPPED_BY_LIMIT

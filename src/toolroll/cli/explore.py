@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
+from toolroll.cli.prose import tell
 from toolroll.cli.session import DONE, Session, output_options
 from toolroll.errors import UsageError
 
@@ -149,7 +150,7 @@ def list_ideas(session: Session, *, ideas: Path | None, repo: str | None, branch
     elif found:
         session.write("\n".join(one.path for one in found))
     else:
-        click.echo("Nothing was explored here yet. Begin with 'toolroll explore IDEA'.", err=True)
+        tell("Nothing was explored here yet. Begin with 'toolroll explore IDEA'.")
     return DONE
 
 

@@ -1,8 +1,7 @@
 """An exploration told while it goes: steps, reads, searches and what they found; and what it came to."""
 
-import click
-
 from toolroll.agent.events import CallFinished, Event, Retrying, RunFinished, StepStarted, TextArrived, Warned
+from toolroll.cli.prose import tell
 from toolroll.cli.session import Session
 from toolroll.cli.telling import call_line, event_fields, result_fields
 from toolroll.kernel.events import StateChanged
@@ -99,4 +98,4 @@ def summary(done: Explored) -> list[str]:
 
 
 def _say(text: str, *, is_error: bool = False) -> None:
-    click.echo(click.style(terminal_safe(text), dim=not is_error, fg="red" if is_error else None), err=True)
+    tell(terminal_safe(text), dim=not is_error, red=is_error)

@@ -3,11 +3,10 @@
 import os
 from typing import Protocol
 
-import click
-
 from toolroll.agent.events import Event, RunFinished, RunStarted
 from toolroll.agent.result import RunResult
 from toolroll.cli.exploring import JsonListener, PlainListener
+from toolroll.cli.prose import tell
 from toolroll.cli.session import Session
 from toolroll.cli.telling import is_live
 
@@ -70,4 +69,4 @@ class Following:
     def tell_how_to_go_on(self) -> None:
         """Nothing that was paid for is lost: say how to get on with it."""
         if self.run_id is not None and not self._session.json:
-            click.echo(f"Go on with: toolroll runs resume {self.run_id}", err=True)
+            tell(f"Go on with: toolroll runs resume {self.run_id}")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
+from toolroll.cli.prose import tell
 from toolroll.cli.session import DONE, FAILED, NEEDS_APPROVAL, Session, output_options
 from toolroll.errors import UsageError
 
@@ -66,11 +67,11 @@ def changes(session: Session, *, root: Path | None, run_id: str | None, path: st
     if session.json:
         session.write_json({"changes": [_fields(one) for one in found]})
     elif found:
-        session.write("\n".join(map(_line, found)))
+        session.tell("\n".join(map(_line, found)))
     else:
-        click.echo("Nothing was changed here through tools, or it is no longer kept.", err=True)
+        tell("Nothing was changed here through tools, or it is no longer kept.")
         if run_id is None and path is None:
-            click.echo(_elsewhere(root or Path.cwd()), err=True)
+            tell(_elsewhere(root or Path.cwd()))
     return DONE
 
 
@@ -133,7 +134,7 @@ def _opened(root: Path | None) -> "Iterator[tuple[Workspace, History]]":
     with Workspace.of_user(root or Path.cwd(), environment=os.environ) as workspace:
         history, recovered = open_history(workspace)
         for one in recovered:
-            click.echo(f"Note: {_recovery(one)}", err=True)
+            tell(f"Note: {_recovery(one)}")
         with history:
             yield workspace, history
 
@@ -189,7 +190,7 @@ def _take_back(
     if session.json:
         session.write_json(told)
     else:
-        session.write(f"{plan.kind.capitalize()}: {', '.join(step.path for step in done.done)}.")
+        session.tell(f"{plan.kind.capitalize()}: {', '.join(step.path for step in done.done)}.")
     return FAILED if done.left else DONE
 
 
@@ -198,16 +199,14 @@ def _tell_plan(plan: "Plan", *, merge: bool) -> None:
 
     taken = plan.taken(merges=merge)
     for step in plan.steps:
-        click.echo(f"{'·' if step in taken else '!'} {step}", err=True)
+        tell(f"{'·' if step in taken else '!'} {step}")
         for both in step.conflicts:
             ours, theirs = (
                 one_line(side.decode("utf-8", "replace").rstrip("\r\n"), _SIDE) for side in (both.ours, both.theirs)
             )
-            click.echo(
-                f"    line {both.line}: now {ours or 'nothing'!r}, before the change {theirs or 'nothing'!r}", err=True
-            )
+            tell(f"    line {both.line}: now {ours or 'nothing'!r}, before the change {theirs or 'nothing'!r}")
     if any(step.action == "merge" and step not in taken for step in plan.steps):
-        click.echo("! Add --merge to keep the later work and take this out of it.", err=True)
+        tell("! Add --merge to keep the later work and take this out of it.")
 
 
 def _tell_more(plan: "Plan") -> None:
@@ -218,7 +217,7 @@ def _tell_more(plan: "Plan") -> None:
         what = "undo" if plan.kind == "redo" else "change"
         rest = "1 earlier one stays" if plan.more == 1 else f"{plan.more} earlier ones stay"
         name = shown(plan.steps[0].path)
-        click.echo(f"Note: only the latest {what} of '{name}'; {rest}. Repeat it for the next.", err=True)
+        tell(f"Note: only the latest {what} of '{name}'; {rest}. Repeat it for the next.")
 
 
 def _not_agreed(session: Session, diff: str) -> int | None:

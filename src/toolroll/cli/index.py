@@ -83,7 +83,7 @@ def _build(session: Session, index: "Index", workspace: "Workspace") -> int:
     if session.json:
         session.write_json({"root": str(workspace.root), **asdict(report)})
     else:
-        session.write("\n".join(_lines(report)))
+        session.tell("\n".join(_lines(report)))
     return INTERRUPTED if interrupted else DONE
 
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
+from toolroll.cli.prose import tell
 from toolroll.errors import ToolrollError
 from toolroll.kernel.approval import ApprovalRequest, Approve, Approver, Decision
 from toolroll.kernel.context import utc_now
@@ -81,7 +80,7 @@ def _remembered_or_asked(
         memory = Memory(book, workspace, places={tool.tool: tool.place for tool in tools}, clock=utc_now)
         _tell_unbound(book)
     except ToolrollError as error:
-        click.echo(f"Warning: {terminal_safe(error.message)}", err=True)
+        tell(f"Warning: {terminal_safe(error.message)}")
     terminal = open_terminal(environment, stdin_is_taken=stdin_is_taken)
     if terminal is None:
         return Leave(policy=policy)
@@ -95,4 +94,4 @@ def _tell_unbound(book: "RuleBook") -> None:
         many = "1 remembered approval does not say which code its tool is, and counts"
         if count > 1:
             many = f"{count} remembered approvals do not say which code their tools are, and count"
-        click.echo(f"Note: {many} for nothing. See '{terminal_safe(str(book.path))}'.", err=True)
+        tell(f"Note: {many} for nothing. See '{terminal_safe(str(book.path))}'.")

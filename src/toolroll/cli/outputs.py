@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from toolroll.cli.prose import tell
 from toolroll.cli.session import DONE, FAILED, Session, output_options
 from toolroll.errors import UsageError
 
@@ -44,9 +45,9 @@ def list_outputs(session: Session, *, run_id: str | None, limit: int) -> int:
     if session.json:
         session.write_json({"outputs": [_fields(one) for one in found]})
     elif found:
-        session.write("\n".join(map(_line_of, found)))
+        session.tell("\n".join(map(_line_of, found)))
     else:
-        click.echo("There are no outputs. They are kept while an agent runs.", err=True)
+        tell("There are no outputs. They are kept while an agent runs.")
     return DONE
 
 

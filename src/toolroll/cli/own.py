@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-import click
-
+from toolroll.cli.prose import tell
 from toolroll.errors import DefinitionError, FileProblem, NotAFile, PathRefused, ToolrollError
 from toolroll.home.project import PROJECT_SETTINGS, project_bytes, untrusted
 from toolroll.home.rules import workspace_of
@@ -59,7 +58,7 @@ def own_files(root: Path) -> list[tuple[str, bytes]]:
 def tell_notes(settings: Settings) -> None:
     """Say what a person should know about the settings, once a command."""
     for note in settings.notes:
-        click.echo(f"Note: {terminal_safe(note)}", err=True)
+        tell(f"Note: {terminal_safe(note)}")
 
 
 def trusted_entries(root: Path, taken: Sequence[Entry], environment: Mapping[str, str]) -> list[Entry]:
@@ -114,8 +113,8 @@ def _loaded(root: Path, path: str, content: bytes) -> list[Entry]:
 
 
 def _tell_untrusted(root: Path, path: str) -> None:
-    click.echo(f"Note: {untrusted(root, path, 'tools')}", err=True)
+    tell(f"Note: {untrusted(root, path, 'tools')}")
 
 
 def _warn(text: str) -> None:
-    click.echo(f"Warning: {terminal_safe(text)}", err=True)
+    tell(f"Warning: {terminal_safe(text)}")

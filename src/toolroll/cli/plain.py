@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from textwrap import indent
 from typing import Final
 
-import click
 from pydantic_core import from_json
 
 from toolroll.agent.events import (
@@ -23,6 +22,7 @@ from toolroll.agent.events import (
 from toolroll.agent.finish import NO_ANSWER
 from toolroll.agent.result import RunResult
 from toolroll.cli.call import show_event
+from toolroll.cli.prose import tell
 from toolroll.cli.session import DONE, FAILED, INTERRUPTED, NEEDS_APPROVAL, STOPPED_BY_LIMIT, Session
 from toolroll.errors import ToolrollError
 from toolroll.kernel.events import ApprovalRequested, Progress, StateChanged
@@ -110,7 +110,7 @@ class PlainTeller:
 
     def _say(self, text: str, *, is_error: bool = False) -> None:
         self._end_line()
-        click.echo(click.style(text, dim=not is_error, fg="red" if is_error else None), err=True)
+        tell(text, dim=not is_error, red=is_error)
 
 
 def exit_code(result: RunResult[object], error: ToolrollError | None = None) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from toolroll.cli.history import root_option
+from toolroll.cli.prose import tell
 from toolroll.cli.session import DONE, Session, output_options, source_options
 from toolroll.errors import UsageError
 
@@ -52,9 +53,9 @@ def list_rules(session: Session, *, root: Path | None) -> int:
     lines = [f"deny    {pattern}  ({_whose(settings, number)})" for number, pattern in enumerate(denied)]
     lines += [f"{number:<6}  allow {rule.tool} on {rule.path}  ({_when(rule)})" for number, rule in enumerate(here, 1)]
     if lines:
-        session.write("\n".join(lines))
+        session.tell("\n".join(lines))
     else:
-        click.echo("There are no rules here: what only reads runs, everything else is asked about.", err=True)
+        tell("There are no rules here: what only reads runs, everything else is asked about.")
     return DONE
 
 
@@ -90,7 +91,7 @@ def explain(
         session.write_json(told)
     else:
         where = f" on {path}" if path else ""
-        session.write(f"{found.action}: {tool}{where} {_WORDS[found.action]}, as {found.because}.")
+        session.tell(f"{found.action}: {tool}{where} {_WORDS[found.action]}, as {found.because}.")
     return DONE
 
 
@@ -117,7 +118,7 @@ def forget(session: Session, number: int, *, root: Path | None) -> int:
     if session.json:
         session.write_json({"forgotten": _fields(rule)})
     else:
-        session.write(f"Forgotten: allow {rule.tool} on {rule.path}.")
+        session.tell(f"Forgotten: allow {rule.tool} on {rule.path}.")
     return DONE
 
 

@@ -140,47 +140,41 @@ class _Drive:
 
     def __init__(self, session: Session, model: str) -> None:
         from toolroll.cli.steady import SteadyTeller  # noqa: PLC0415 - as above
+        from toolroll.cli.stopping import Stopping  # noqa: PLC0415 - as above
         from toolroll.cli.telling import teller_for  # noqa: PLC0415 - as above
 
         self._session = session
         self._teller = SteadyTeller(session, teller_for(session, model=model))
-        self._state: RunState | None = None
-        self._interrupts = 0
+        self._stopping = Stopping()
 
     async def run(self, work: Callable[..., "Awaitable[RunResult[Any]]"]) -> int:
         """The exit code."""
+        with self._stopping.listening():
+            try:
+                return await self._told(work)
+            finally:
+                self._teller.close()
+
+    async def _told(self, work: Callable[..., "Awaitable[RunResult[Any]]"]) -> int:
         import asyncio  # noqa: PLC0415 - as above
         import os  # noqa: PLC0415 - as above
-        import signal  # noqa: PLC0415 - as above
+        from contextlib import closing  # noqa: PLC0415 - as above
 
         from toolroll.cli.making import open_journal  # noqa: PLC0415 - as above
-
-        loop, task = asyncio.get_running_loop(), asyncio.current_task()
-        assert task is not None
-        loop.add_signal_handler(signal.SIGINT, self._interrupt, task)
-        journal = open_journal(os.environ)
-        try:
-            return await self._told(work, journal)
-        finally:
-            self._teller.close()
-            journal.close()
-            loop.remove_signal_handler(signal.SIGINT)
-
-    async def _told(self, work: Callable[..., "Awaitable[RunResult[Any]]"], journal: "SqliteJournal") -> int:
-        import asyncio  # noqa: PLC0415 - as above
-
         from toolroll.errors import ModelError  # noqa: PLC0415 - as above
 
         try:
-            return self._teller.end(await work(journal, self._teller, self._note))
+            with self._stopping.answering(), closing(open_journal(os.environ)) as journal:
+                return self._teller.end(await work(journal, self._teller, self._stopping.note))
         except ModelError as error:
             return self._ended(error)
         except (asyncio.CancelledError, KeyboardInterrupt):
+            self._stopping.settle()
             return self._ended(None)
 
     def _ended(self, error: "ToolrollError | None") -> int:
         """The end of a run that was cut short; what is on record of it can be resumed."""
-        result = None if self._state is None else self._state.result
+        result = self._stopping.result
         if result is not None:
             code = self._teller.end(result, error)
             return INTERRUPTED if error is None else code
@@ -188,16 +182,3 @@ class _Drive:
             raise error
         self._session.fail("interrupted", "Interrupted.")
         return INTERRUPTED
-
-    def _note(self, state: "RunState") -> None:
-        self._state = state
-
-    def _interrupt(self, task: "Any") -> None:
-        """The first Ctrl-C lets calls that run finish; where none does, and the second time, all ends at once."""
-        self._interrupts += 1
-        state = self._state
-        if state is not None and self._interrupts == 1 and state.started:
-            state.stop_requested = True
-            click.echo("Stopping when the running calls are done. Ctrl-C again stops at once.", err=True)
-        else:
-            task.cancel()

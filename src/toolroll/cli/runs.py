@@ -8,6 +8,7 @@ import click
 from toolroll.cli.deleting import delete
 from toolroll.cli.export.command import export
 from toolroll.cli.forking import fork
+from toolroll.cli.prose import tell
 from toolroll.cli.recorded import find_run, making_of, reading, settings_of
 from toolroll.cli.run import agent_options, driven
 from toolroll.cli.session import DONE, FAILED, Session, output_options
@@ -50,9 +51,9 @@ def list_runs(session: Session, *, limit: int) -> int:
     if session.json:
         session.write_json({"runs": found})
     elif found:
-        session.write("\n".join(map(line_of, found)))
+        session.tell("\n".join(map(line_of, found)))
     else:
-        click.echo("There are no runs yet. Start one with 'toolroll run'.", err=True)
+        tell("There are no runs yet. Start one with 'toolroll run'.")
     return DONE
 
 
@@ -84,7 +85,7 @@ def show(session: Session, run_id: str, *, context: bool) -> int:
         told = {"run_id": recording.run_id, "is_damaged": recording.is_damaged, "notes": list(recording.notes)}
         session.write_json(told | {"records": records})
     else:
-        session.write("\n".join(told_lines(recording)))
+        session.tell("\n".join(told_lines(recording)))
     return DONE
 
 
@@ -178,7 +179,7 @@ def replay(session: Session, /, run_id: str, **changed: Any) -> int:
     if session.json:
         session.write_json(report_fields(report))
     else:
-        session.write("\n".join(report_lines(report)))
+        session.tell("\n".join(report_lines(report)))
     return DONE if report.is_same else FAILED
 
 

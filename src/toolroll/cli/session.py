@@ -72,10 +72,15 @@ class Session:
 
     def write(self, text: str) -> None:
         """Write text as it is, or, at a terminal, without anything that a terminal would obey."""
-        out = self.out
-        out.write(_safe(text) if out.isatty() else text)
-        out.write("" if text.endswith("\n") else "\n")
-        out.flush()
+        self._put(_safe(text) if self.out.isatty() else text)
+
+    def tell(self, text: str) -> None:
+        """Write words for people: as `write` does, and at a terminal long lines are broken between words."""
+        self._put(_fitted(_safe(text), self.out) if self.out.isatty() else text)
+
+    def _put(self, text: str) -> None:
+        self.out.write(text if text.endswith("\n") else f"{text}\n")
+        self.out.flush()
 
     def write_json(self, value: object) -> None:
         """Write one JSON object, on one line."""
@@ -91,7 +96,7 @@ class Session:
                 self.write_json({"error": {"code": code, "message": message}})
                 return
         with suppress(OSError):
-            click.echo(f"Error: {_safe(message)}", err=True)
+            click.echo(_fitted(f"Error: {_safe(message)}", _standard("stderr")), err=True)
 
     def finish(self) -> OSError | None:
         """Write out what is still held back; the error when it cannot be written, and then it is given up for good.
@@ -130,6 +135,12 @@ def _safe(text: str) -> str:
     from toolroll.safe.text import terminal_safe  # noqa: PLC0415 - with json a third of an interpreter start: not for --help
 
     return terminal_safe(text)
+
+
+def _fitted(text: str, stream: TextIO | None) -> str:
+    from toolroll.cli.prose import fitted  # noqa: PLC0415 - as above
+
+    return fitted(text, stream)
 
 
 def _standard(name: Literal["stdout", "stderr"]) -> TextIO | None:

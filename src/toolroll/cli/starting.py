@@ -5,8 +5,6 @@ import stat
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-import click
-
 HOME: Final = "TOOLROLL_HOME"
 _OTHERS: Final = stat.S_IWGRP | stat.S_IWOTH
 _BASES: Final = {"XDG_DATA_HOME": ".local/share", "XDG_CONFIG_HOME": ".config", "XDG_CACHE_HOME": ".cache"}
@@ -22,7 +20,9 @@ def prepare(arguments: Sequence[str], environment: Mapping[str, str]) -> None:
     shared = HOME if shared_home(environment) else shared_folder(environment, own=True)
     if shared:
         told = f"Warning: other users can write to {shared}, where your settings, rules and runs are kept."
-        click.echo(f"{told} Make it yours alone (chmod 700), or see 'toolroll doctor'.", err=True)
+        from toolroll.cli.prose import tell  # noqa: PLC0415 - only for who is warned
+
+        tell(f"{told} Make it yours alone (chmod 700), or see 'toolroll doctor'.")
     first = next((word for word in arguments if not word.startswith("-")), None)
     if first is not None and first not in _UNTRACED and any(map(environment.get, _TRACING)):
         from toolroll.cli.telemetry import set_up_tracing  # noqa: PLC0415 - only for who traces

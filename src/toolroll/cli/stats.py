@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from toolroll.cli.prose import tell
 from toolroll.cli.recorded import reading
 from toolroll.cli.session import DONE, Session, output_options
 
@@ -51,11 +52,11 @@ def stats(session: Session, *, since: int | None, tool: str | None, model: str |
 
 def _show(session: Session, found: "Statistics", tool: str | None) -> None:
     if tool not in found.tools if tool else not (found.runs or found.models or found.tools):
-        click.echo("Nothing was recorded that fits. Start a run with 'toolroll run'.", err=True)
+        tell("Nothing was recorded that fits. Start a run with 'toolroll run'.")
         return
     figures = _figures(session, found)
     lines = figures.one_tool(tool) if tool else figures.everything()
-    session.write("\n".join(line.rstrip() for line in lines))
+    session.tell("\n".join(line.rstrip() for line in lines))
 
 
 def _figures(session: Session, found: "Statistics") -> "Figures":

@@ -1,9 +1,8 @@
 """Telling that never breaks a run: where nobody reads any more the run goes on, and is kept."""
 
-import click
-
 from toolroll.agent.events import Event
 from toolroll.agent.result import RunResult
+from toolroll.cli.prose import tell
 from toolroll.cli.session import FAILED, Session
 from toolroll.cli.telling import Teller
 from toolroll.errors import ToolrollError
@@ -34,7 +33,7 @@ class SteadyTeller:
             return code
         why = self._problem.strerror or type(self._problem).__name__
         told = f"Error: The answer could not be written: {why}. It is kept: toolroll runs export {result.run_id}"
-        click.echo(told, err=True)
+        tell(told)
         return code or FAILED
 
     def close(self) -> None:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
-import click
+from toolroll.cli.prose import tell
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import SpanProcessor
@@ -95,4 +95,4 @@ def _names(name: str) -> tuple[str, ...]:
 def _warn(text: str) -> None:
     from toolroll.safe.text import terminal_safe  # noqa: PLC0415 - as above
 
-    click.echo(f"Warning: {terminal_safe(text)}", err=True)
+    tell(f"Warning: {terminal_safe(text)}")

@@ -4,7 +4,6 @@ stdout is not touched: it belongs to the answer of the command.
 """
 
 import os
-import re
 import select
 import signal
 import sys
@@ -12,13 +11,13 @@ import termios
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from textwrap import TextWrapper
 from typing import Final, Literal
 
 from rich.console import Console
 from rich.text import Text
 
 from toolroll.cli.draw import fold, print_lines
+from toolroll.cli.prose import MIN_COLUMNS, wrapped
 from toolroll.cli.rows import Look, Row
 from toolroll.cli.session import wants_plain
 from toolroll.safe.text import terminal_safe
@@ -28,11 +27,6 @@ _STDERR: Final = 2
 _READ_BYTES: Final = 4_096  # what a terminal hands over at most as one line
 _SLICE_S: Final = 1.0
 _FALLBACK_SIZE: Final = (80, 24)
-_MIN_COLUMNS: Final = 20
-_INDENT: Final = "   "
-_QUOTED: Final = re.compile(r"`[^`\n]+`|(?<!\w)'[^'\n]+'(?!\w)")
-_GLUE: Final = "\0"
-"""Stands for a blank where no line may end; in a text that was made safe it is not there."""
 
 
 def open_terminal(environment: Mapping[str, str], *, stdin_is_taken: bool = False) -> "Terminal | None":
@@ -69,17 +63,6 @@ def interruptible() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def wrapped(text: str, width: int) -> list[str]:
-    """Lines of at most that width, broken between words; a quoted name or command is not, where a line can hold it."""
-
-    def glued(found: re.Match[str]) -> str:
-        return found[0].replace(" ", _GLUE) if len(found[0]) + len(_INDENT) < width else found[0]
-
-    wrap = TextWrapper(width=width, subsequent_indent=_INDENT, replace_whitespace=False, break_on_hyphens=False)
-    lines = [line for part in _QUOTED.sub(glued, text).split("\n") for line in wrap.wrap(part) or [""]]
-    return [line.replace(_GLUE, " ") for line in lines]
-
-
 class Terminal:
     """Shows rows and reads lines."""
 
@@ -107,7 +90,7 @@ class Terminal:
             columns, rows = os.get_terminal_size(_STDERR)
         except OSError:
             return _FALLBACK_SIZE
-        return (max(columns, _MIN_COLUMNS), rows) if columns > 0 and rows > 0 else _FALLBACK_SIZE
+        return (max(columns, MIN_COLUMNS), rows) if columns > 0 and rows > 0 else _FALLBACK_SIZE
 
     def show(self, rows: Sequence[Row]) -> None:
         """Show rows, folded to the screen."""

@@ -45,7 +45,7 @@ def list_tools(session: Session, packs: tuple[str, ...], sources: tuple[str, ...
         lines = [line | {"from": origin} for origin, _, found in groups for line in found]
         session.write_json({"tools": lines})
     else:
-        session.write("\n\n".join(_group_text(*group) for group in groups))
+        session.tell("\n\n".join(_group_text(*group) for group in groups))
     return DONE
 
 
@@ -126,7 +126,7 @@ def show(session: Session, name: str, packs: tuple[str, ...], sources: tuple[str
     if session.json:
         session.write_json(_as_json(entry))
     else:
-        session.write(_as_text(entry))
+        session.tell(_as_text(entry))
     return DONE
 
 

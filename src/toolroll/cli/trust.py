@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from toolroll.cli.history import root_option
+from toolroll.cli.prose import tell
 from toolroll.cli.session import DONE, FAILED, NEEDS_APPROVAL, Session, output_options
 from toolroll.errors import UsageError
 
@@ -40,9 +41,9 @@ def list_files(session: Session, *, root: Path | None) -> int:
     if session.json:
         session.write_json({"files": [{"path": path, "trusted": trusted} for path, trusted in found]})
     elif found:
-        session.write("\n".join(f"{'trusted' if trusted else 'not trusted':<12} {path}" for path, trusted in found))
+        session.tell("\n".join(f"{'trusted' if trusted else 'not trusted':<12} {path}" for path, trusted in found))
     else:
-        click.echo(f"There are no tool files in {OWN_TOOLS}/, and no settings.", err=True)
+        tell(f"There are no tool files in {OWN_TOOLS}/, and no settings.")
     return DONE
 
 
@@ -102,7 +103,7 @@ def _tell(session: Session, path: str, *, trusted: bool) -> None:
     if session.json:
         session.write_json({"path": path, "trusted": trusted})
     else:
-        session.write(f"{path} is {'trusted as it is now' if trusted else 'no longer trusted'}.")
+        session.tell(f"{path} is {'trusted as it is now' if trusted else 'no longer trusted'}.")
 
 
 def _book(root: Path | None) -> "tuple[TrustBook, str]":

@@ -14,12 +14,12 @@ from toolroll.cli.chat.commands import Commands
 from toolroll.cli.chat.input import LineInput, line_input
 from toolroll.cli.chat.mentions import Outgoing, names, with_files
 from toolroll.cli.chat.past import Past
-from toolroll.cli.chat.stopping import Stopping
 from toolroll.cli.chat.suggesting import Names, Suggesting
 from toolroll.cli.chat.words import Unknown, parse_command, without_escapes
 from toolroll.cli.making import open_journal
 from toolroll.cli.session import DONE, Session
 from toolroll.cli.steady import SteadyTeller
+from toolroll.cli.stopping import Stopping
 from toolroll.cli.telling import Teller, teller_for
 from toolroll.errors import ModelError, ToolrollError
 from toolroll.models.catalog import ALIASES

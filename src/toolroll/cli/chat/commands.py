@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import click
 
 from toolroll.cli.chat.words import split_words
+from toolroll.cli.prose import tell
 from toolroll.cli.terminal import interruptible
 from toolroll.errors import UsageError
 
@@ -92,7 +93,7 @@ class Commands:
         from toolroll.cli.policy import list_rules  # noqa: PLC0415 - as above
 
         if self._talk.about.is_unasked:
-            click.echo("This chat was begun with --yes: every change is made without asking. Else:", err=True)
+            tell("This chat was begun with --yes: every change is made without asking. Else:")
         self._shell(list_rules, rest)
 
     def _shell(self, command: click.Command, rest: str) -> None:

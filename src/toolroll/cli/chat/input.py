@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 import click
 
 from toolroll.cli.chat.words import MAX_MESSAGE_CHARACTERS, TOO_LONG, made_safe
+from toolroll.cli.prose import tell
 from toolroll.cli.terminal import Terminal, interruptible, open_terminal
 from toolroll.errors import ToolrollError, UsageError
 from toolroll.safe.text import terminal_safe
@@ -139,4 +140,4 @@ class _Plain:
 
 
 def _warn(text: str) -> None:
-    click.echo(f"Note: {terminal_safe(text)}", err=True)
+    tell(f"Note: {terminal_safe(text)}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import click
 
+from toolroll.cli.prose import tell
 from toolroll.cli.recorded import find_run, reading
 from toolroll.cli.session import DONE, Session, output_options
 from toolroll.errors import FileExists, FileMissing, NotAFile, UsageError
@@ -126,6 +127,6 @@ def _tell(session: Session, run: "Gathered", form: Form, output: str, byte_size:
         return
     with suppress(OSError):
         for note in run.notes:
-            click.echo(f"Note: {note}", err=True)
+            tell(f"Note: {note}")
         if output != STDOUT:
-            click.echo(f"Wrote {byte_size:,} bytes to '{output}'.", err=True)
+            tell(f"Wrote {byte_size:,} bytes to '{output}'.")

@@ -7,9 +7,10 @@ import click
 from rich.text import Text
 
 from toolroll.cli.pager import Pager
+from toolroll.cli.prose import wrapped
 from toolroll.cli.rows import Row, preview_rows, request_rows
 from toolroll.cli.session import Session
-from toolroll.cli.terminal import Terminal, interruptible, wrapped
+from toolroll.cli.terminal import Terminal, interruptible
 from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, Preview, Reject
 from toolroll.packs.writing.answers import is_yes
 from toolroll.packs.writing.flow import Shown

@@ -1,11 +1,11 @@
-"""Ctrl-C in a chat: it stops the answer that is being given, and nothing else."""
+"""Ctrl-C while an agent works: what the first one means, and what the second, for every command."""
 
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import click
+from toolroll.cli.prose import tell
 
 if TYPE_CHECKING:
     import asyncio
@@ -55,7 +55,7 @@ class Stopping:
             self._task = None
 
     def settle(self) -> None:
-        """Take a cancellation as done: the task that was cancelled is the chat's own, and goes on."""
+        """Take a cancellation as done: the task that was cancelled goes on, to tell of it or to chat."""
         import asyncio  # noqa: PLC0415 - as above
 
         task = asyncio.current_task()
@@ -70,6 +70,6 @@ class Stopping:
             return
         if state is not None and self._presses == 1 and state.started:
             state.stop_requested = True
-            click.echo("Stopping when the running calls are done. Ctrl-C again stops at once.", err=True)
+            tell("Stopping when the running calls are done. Ctrl-C again stops at once.")
         else:
             self._task.cancel()

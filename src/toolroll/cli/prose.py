@@ -1,0 +1,66 @@
+"""Words of our own on a screen: broken between words, so that a narrow terminal cuts none of them in two."""
+
+import os
+import re
+import sys
+from textwrap import TextWrapper
+from typing import Final, TextIO
+
+import click
+
+MIN_COLUMNS: Final = 20
+"""Below that there is nothing to break between: words are cut all the same."""
+
+_INDENT: Final = "   "
+_QUOTED: Final = re.compile(r"`[^`\n]+`|(?<!\w)'[^'\n]+'(?!\w)")
+_GLUE: Final = "\0"
+"""Stands for a blank where no line may end; in a text that was made safe it is not there."""
+
+
+def wrapped(text: str, width: int, *, cuts: bool = True) -> list[str]:
+    """Lines of at most that width, broken between words; a quoted name or command is not, where a line can hold it.
+
+    Without `cuts`, a word that is wider than a line stays whole: a terminal folds it, and it can still be copied.
+    """
+    return [line for part in text.split("\n") for line in _lines(part, width, cuts=cuts)]
+
+
+def _lines(part: str, width: int, *, cuts: bool) -> list[str]:
+    own = part[: len(part) - len(part.lstrip(" "))]
+    indent = (own if len(own) < width // 2 else "") + _INDENT
+
+    def glued(found: re.Match[str]) -> str:
+        return found[0].replace(" ", _GLUE) if len(found[0]) + len(indent) < width else found[0]
+
+    wrap = TextWrapper(
+        width=width,
+        subsequent_indent=indent,
+        replace_whitespace=False,
+        break_on_hyphens=False,
+        break_long_words=cuts,
+    )
+    return [line.replace(_GLUE, " ") for line in wrap.wrap(_QUOTED.sub(glued, part)) or [""]]
+
+
+def columns_of(stream: TextIO) -> int | None:
+    """How wide the terminal is that this goes to; None where it goes elsewhere, or nobody knows."""
+    try:
+        columns = os.get_terminal_size(stream.fileno()).columns if stream.isatty() else 0
+    except (OSError, ValueError):  # closed, or no file at all
+        return None
+    return max(columns, MIN_COLUMNS) if columns > 0 else None
+
+
+def fitted(text: str, stream: TextIO | None) -> str:
+    """A text that was made safe, for this stream: on a terminal no line is wider than it, as far as words allow."""
+    columns = None if stream is None else columns_of(stream)
+    if columns is None:
+        return text
+    parts = text.split("\n")
+    return "\n".join(part if len(part) <= columns else "\n".join(wrapped(part, columns, cuts=False)) for part in parts)
+
+
+def tell(text: str, *, dim: bool = False, red: bool = False) -> None:
+    """Write a text that was made safe to stderr, beside the answer."""
+    shown = fitted(text, sys.stderr)
+    click.echo(click.style(shown, dim=True if dim else None, fg="red" if red else None), err=True)
