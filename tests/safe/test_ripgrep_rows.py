@@ -64,3 +64,12 @@ async def test_C12_cancelling_leaves_no_process_and_no_descriptor(tmp_path: Path
     with pytest.raises(UsageError, match="Cannot search"):
         await gather(tmp_path / "missing", "--files")
     await until(lambda: len(os.listdir("/proc/self/fd")) <= before)
+
+
+async def test_C12_complaints_are_cut_and_the_search_goes_on(tmp_path: Path) -> None:
+    write(tmp_path, a=b"tea\n", **{f"ignored{number}": b"tea\n" for number in range(300)}, **{".ignore": b"ignored*\n"})
+    arguments = ("--debug", "--count", "-e", "tea", "--", "./")
+    end, printed = await gather_ripgrep(arguments, cwd=tmp_path, timeout_s=10, limit_bytes=MB, stderr_bytes=2_000)
+    assert (end.ended, printed, len(end.stderr)) == ("exited", b"./a:1\n", 2_000)
+    end, _ = await gather_ripgrep(arguments, cwd=tmp_path, timeout_s=10, limit_bytes=MB, stderr_bytes=MB)
+    assert end.stderr.count("ignoring ./ignored") == 300

@@ -1,12 +1,16 @@
 """All that ripgrep prints, read at once when it has ended: for short rows about very many files."""
 
+import fcntl
 import os
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from toolroll.safe.ripgrep import Ended, RipgrepEnd, _collect, _command, _end, _start
+from toolroll.errors import UsageError
+from toolroll.safe.programs import minimal_environment
+from toolroll.safe.ripgrep import MAX_STDERR_BYTES, Ended, RipgrepEnd, _command, _end
+from toolroll.safe.text import one_line
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
@@ -15,32 +19,42 @@ _LOOK_S: Final = 0.05  # between two looks at how much was printed: some megabyt
 
 
 async def gather_ripgrep(
-    arguments: Sequence[str], *, cwd: str | Path | None = None, timeout_s: float, limit_bytes: int
+    arguments: Sequence[str],
+    *,
+    cwd: str | Path | None = None,
+    timeout_s: float,
+    limit_bytes: int,
+    stderr_bytes: int = MAX_STDERR_BYTES,
 ) -> tuple[RipgrepEnd, bytes]:
     """All that it prints, at once: for short rows of many files, which one by one would wake us thousands of times.
 
-    Ends as `run_ripgrep` does; what was printed until then is there.
+    Ends as `run_ripgrep` does; what was printed until then is there, and of its complaints the first bytes.
     """
     import asyncio  # noqa: PLC0415 -- costs 5 interpreter starts, needed only here
 
-    stderr = bytearray()
     ended: Ended = "timeout"
     with ExitStack() as stack:
-        output = _nameless_file(stack)
-        process, [reader] = await _start(_command(arguments), cwd, None, stack, stdout=output)
+        output, complaints = _nameless_file(stack), _nameless_file(stack)
+        process = await _start_into(_command(arguments), cwd, output, complaints)
         try:
-            async with asyncio.timeout(timeout_s), asyncio.TaskGroup() as tasks:
-                tasks.create_task(_collect(reader, stderr))
-                ended = await _watched(process, output, limit_bytes)
+            async with asyncio.timeout(timeout_s):
+                ended = await _watched(process, output, limit_bytes, complaints, stderr_bytes)
         except TimeoutError:
             pass
         finally:
             await _end(process)
-        printed = os.pread(output, min(os.fstat(output).st_size, limit_bytes), 0)
+        printed, stderr = _read(output, limit_bytes), _read(complaints, stderr_bytes)
     return RipgrepEnd(ended=ended, exit_code=process.returncode, stderr=stderr.decode("utf-8", "replace")), printed
 
 
 def _nameless_file(stack: ExitStack) -> int:
+    fd = _new_file(stack)
+    # What is written goes to the end, wherever that is: so the file can be cut while it is written to.
+    fcntl.fcntl(fd, fcntl.F_SETFL, fcntl.fcntl(fd, fcntl.F_GETFL) | os.O_APPEND)
+    return fd
+
+
+def _new_file(stack: ExitStack) -> int:
     if hasattr(os, "memfd_create"):
         fd = os.memfd_create("toolroll", os.MFD_CLOEXEC)
         stack.callback(os.close, fd)
@@ -50,7 +64,28 @@ def _nameless_file(stack: ExitStack) -> int:
     return stack.enter_context(TemporaryFile()).fileno()
 
 
-async def _watched(process: "Process", output: int, limit_bytes: int) -> Ended:
+def _read(file: int, limit_bytes: int) -> bytes:
+    return os.pread(file, min(os.fstat(file).st_size, limit_bytes), 0)
+
+
+async def _start_into(command: list[str], cwd: str | Path | None, stdout: int, stderr: int) -> "Process":
+    import asyncio  # noqa: PLC0415 -- as above
+
+    try:
+        return await asyncio.create_subprocess_exec(
+            *command,
+            cwd=cwd,
+            env=minimal_environment(os.environ),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        raise UsageError(f"Cannot search: {one_line(str(error), 200)}. Check the folder and the pattern.") from error
+
+
+async def _watched(process: "Process", output: int, limit_bytes: int, complaints: int, stderr_bytes: int) -> Ended:
     """Wait for its end, and look from time to time at how much it has printed."""
     import asyncio  # noqa: PLC0415 -- as above
 
@@ -58,9 +93,16 @@ async def _watched(process: "Process", output: int, limit_bytes: int) -> Ended:
     try:
         while not waiting.done() and os.fstat(output).st_size <= limit_bytes:
             await asyncio.wait([waiting], timeout=_LOOK_S)
+            _cut(complaints, stderr_bytes)
         if waiting.done():
             return "exited" if os.fstat(output).st_size <= limit_bytes else "output_limit"
         process.kill()
         return "output_limit"
     finally:
         waiting.cancel()
+
+
+def _cut(file: int, limit_bytes: int) -> None:
+    """Complaints are no reason to end it; their memory is given back."""
+    if os.fstat(file).st_size > limit_bytes:
+        os.ftruncate(file, limit_bytes)
