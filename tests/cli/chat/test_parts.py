@@ -1,8 +1,5 @@
-"""What a chat is made of, without a terminal: stopping, exporting, conversations, and who may chat."""
+"""What a chat is made of, without a terminal: exporting, conversations, and who may chat."""
 
-import asyncio
-import os
-import signal
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +12,6 @@ from toolroll.agent.agent import Agent
 from toolroll.cli.chat.exporting import export, markdown
 from toolroll.cli.chat.input import check_terminal
 from toolroll.cli.chat.mentions import Attached, Outgoing
-from toolroll.cli.chat.stopping import Stopping
 from toolroll.cli.chat.talk import About, Conversation
 from toolroll.cli.session import Session
 from toolroll.errors import FileExists, FileMissing, ModelError, RequestRefused, UsageError
@@ -138,33 +134,6 @@ async def test_S1_the_conversation_goes_on_from_what_is_complete() -> None:
     kept = states[-1].run
     assert (kept.state["code.seen:a.py"]["hash"], kept.brought) == ("h", {"private"})
     assert {state.setup.settings["chat"] for state in states} == {conversation.run_ids[0]}
-
-
-async def test_S1_the_first_ctrl_c_lets_running_calls_finish_and_the_second_does_not() -> None:
-    stopping, state = Stopping(), SimpleNamespace(started={"call": 0.0}, stop_requested=False, result=None)
-    loop, later = asyncio.get_running_loop(), asyncio.Event()
-    loop.add_signal_handler(signal.SIGUSR1, later.set)
-
-    async def answer() -> None:
-        with stopping.answering():
-            stopping.note(state)  # type: ignore[arg-type]
-            os.kill(os.getpid(), signal.SIGINT)
-            while not state.stop_requested:
-                await asyncio.sleep(0)
-            os.kill(os.getpid(), signal.SIGINT)
-            await loop.create_future()
-
-    with stopping.listening():
-        os.kill(os.getpid(), signal.SIGINT)  # nothing is being answered, so nothing happens
-        os.kill(os.getpid(), signal.SIGUSR1)
-        await later.wait()
-        with pytest.raises(asyncio.CancelledError):
-            await answer()
-        stopping.settle()
-    loop.remove_signal_handler(signal.SIGUSR1)
-    task = asyncio.current_task()
-    assert task is not None
-    assert (task.cancelling(), stopping.result) == (0, None)
 
 
 @pytest.mark.parametrize(("session", "told"), [(Session(), "no terminal to chat at"), (Session(json=True), "--json")])
