@@ -180,7 +180,7 @@ async def test_W14_a_folder_that_cannot_be_read_is_told(data: Path, monkeypatch:
         def fails(*_: object, **__: object) -> int:
             raise PermissionError(13, "Permission denied")
 
-        monkeypatch.setattr("toolroll.packs.writing.post_index.os.open", fails)
+        monkeypatch.setattr("toolroll.packs.writing.folders.os.open", fails)
         answer = await writer.json("read_past_posts", keywords=["burnout"])
     assert (answer["success"], answer["error"]) == (False, "file_system")
 

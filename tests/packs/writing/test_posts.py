@@ -327,6 +327,42 @@ def test_W14_what_others_do_meanwhile_is_seen_at_once(store: PostStore) -> None:
     assert len(found(store, "alpha")) == 3
 
 
+def test_W14_W40_names_are_read_from_the_index_once(store: PostStore) -> None:
+    asked: list[str] = []
+
+    def put_mine(number: int) -> None:
+        (store.folder / f"mine-{number}.md").write_text("alpha")
+
+    store.save(draft("alpha"), now=NOW)
+    assert len(found(store, "alpha")) == 1
+    db = store._index._db
+    assert db is not None
+    db.set_trace_callback(asked.append)
+    for number in range(3):
+        put_mine(number)
+        assert len(found(store, "alpha")) == 2 + number
+    assert not [one for one in asked if "group_concat" in one]
+    (store.folder / "mine-1.md").unlink()
+    assert len(found(store, "alpha")) == 3
+    put_mine(1)
+    assert len(found(store, "alpha")) == 4
+    assert not [one for one in asked if "group_concat" in one]
+
+
+def test_W14_W40_a_name_that_another_process_forgot_is_not_taken_for_known(store: PostStore, tmp_path: Path) -> None:
+    store.save(draft("alpha"), now=NOW)
+    path = store.folder / "mine.md"
+    path.write_text("alpha")
+    assert len(found(store, "alpha")) == 2
+    with PostStore(tmp_path / "data") as other:
+        path.unlink()
+        assert len(found(other, "alpha")) == 1
+        path.write_text("alpha once more")
+        assert len(found(store, "alpha")) == 2
+        (store.folder / "theirs.md").write_text("alpha")
+        assert len(found(other, "alpha")) == len(found(store, "alpha")) == 3
+
+
 def test_W14_what_no_stamp_tells_is_seen_once_the_folder_is_quiet(store: PostStore) -> None:
     store.save(draft("alpha"), now=NOW)
     assert len(found(store, "alpha")) == 1

@@ -4,20 +4,19 @@ Each search first brings it in step, and then looks at the files that are about 
 of another version or on a disk that takes none is made anew, the last of them in memory.
 """
 
-import os
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from toolroll.errors import FileProblem
+from toolroll.packs.writing.folders import opened
 from toolroll.packs.writing.post_file import PostFile
 from toolroll.packs.writing.post_query import match_of
 from toolroll.packs.writing.post_step import OwnSave, Step, Tell, bring_in_step, has_changed, put
 from toolroll.packs.writing.post_tables import Damaged, connect, connect_memory, remove, told
-from toolroll.safe.refusals import refusals
 
 if TYPE_CHECKING:
     import sqlite3
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 RANKED: Final = 2_000
 """Of words that are in more posts than that, the newest so many are ranked: ranking 100,000 takes ten times longer."""
 
-_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _HITS: Final = """
 select file, size, mtime_ns, posts.platform, posts.topic, created, profile_used, posts.body
 from (select rowid as hit, rank as score from words where words match ? and rowid >= ? order by rank limit ?)
@@ -77,7 +75,7 @@ class PostIndex:
         query = match_of(keywords, platform)
         if query is None or not self._folder.is_dir():
             return Found()
-        with self._lock, _opened(self._folder) as folder:
+        with self._lock, opened(self._folder) as folder:
             return self._search(folder, _Question(query=query, limit=limit, tell=tell))
 
     def _search(self, folder: int, asked: "_Question") -> Found:
@@ -99,7 +97,7 @@ class PostIndex:
             hits = _hits(self._db, asked.query, asked.limit)
             changed = [hit.file for hit in hits if self._is_stale(folder, hit)]
             if changed:
-                put(self._db, folder, changed)
+                put(self._db, folder, self._step, changed)
                 hits = _hits(self._db, asked.query, asked.limit)
             [total] = self._db.execute("select count(*) from words where words match ?", (asked.query,)).fetchone()
         return Found(posts=hits, total=total, is_whole=is_whole)
@@ -113,16 +111,6 @@ class _Question:
     query: str
     limit: int
     tell: Tell | None
-
-
-@contextmanager
-def _opened(folder: Path) -> Iterator[int]:
-    with refusals(str(folder)):
-        fd = os.open(folder, _FOLDER)
-    try:
-        yield fd
-    finally:
-        os.close(fd)
 
 
 def _hits(db: "sqlite3.Connection", query: str, limit: int) -> tuple[PostFile, ...]:

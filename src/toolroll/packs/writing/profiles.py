@@ -27,9 +27,19 @@ from toolroll.errors import (
 )
 from toolroll.kernel.approval import content_hash
 from toolroll.packs.writing.changes import Difference, differences
+from toolroll.packs.writing.folders import opened, read_plain
 from toolroll.packs.writing.names import DEFAULT, SUFFIX, file_of, name_of
+from toolroll.packs.writing.profile import StyleProfile
 from toolroll.packs.writing.profile_cache import FEW, Known, Summary, is_settled, read_cache, write_cache
-from toolroll.packs.writing.stored import MAX_PROFILE_BYTES, SCHEMA, Fields, StoredProfile, encoded, read_stored
+from toolroll.packs.writing.stored import (
+    MAX_PROFILE_BYTES,
+    SCHEMA,
+    Fields,
+    StoredProfile,
+    encoded,
+    read_quickly,
+    read_stored,
+)
 from toolroll.packs.writing.turns import in_turn
 from toolroll.packs.writing.versions import first_version, next_version
 from toolroll.safe.files import private_folder
@@ -102,8 +112,9 @@ class ProfileStore:
             return Listing(profiles=(), unreadable=())
         before = read_cache(self._data) if self._known is None else self._known
         now: Known = {}
-        with closing(Root(self._folder)) as root:
-            found = [_look(root, one, before, now) for one in root.list_folder() if one.name.endswith(SUFFIX)]
+        with closing(Root(self._folder)) as root, opened(self._folder) as folder:
+            here = _Here(root=root, folder=folder)
+            found = [_look(here, one, before, now) for one in root.list_folder() if one.name.endswith(SUFFIX)]
         self._known = now
         if sum(before.get(name) != kept for name, kept in now.items()) >= FEW:
             write_cache(self._data, now)
@@ -231,18 +242,32 @@ class Proposed:
     differences: tuple[Difference, ...]
 
 
-def _look(root: Root, entry: Entry, before: Known, now: Known) -> Summary | Unreadable:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Here:
+    """The folder of profiles, held open in both ways: with all care, and for many files at once."""
+
+    root: Root
+    folder: int
+
+    def profile(self, name: str) -> StyleProfile:
+        place = file_of(name)
+        found = read_plain(self.folder, str(place), limit_bytes=MAX_PROFILE_BYTES + 1)
+        profile = None if found is None else read_quickly(found[0], name)
+        return profile or read_stored(self.root.read_bytes(place, limit_bytes=MAX_PROFILE_BYTES), name).profile
+
+
+def _look(here: _Here, entry: Entry, before: Known, now: Known) -> Summary | Unreadable:
     """What is known of a file, or what it says; kept in `now` where its time stamp can be relied on."""
     mark = entry.mtime_ns, entry.size
     kept = before.get(entry.name)
     is_known = kept is not None and kept[0] == mark and kept[1].name + SUFFIX == entry.name and entry.kind == "file"
-    found = kept[1] if kept is not None and is_known else _summary(root, entry)
+    found = kept[1] if kept is not None and is_known else _summary(here, entry)
     if isinstance(found, Summary) and is_settled(entry.mtime_ns):
         now[entry.name] = mark, found
     return found
 
 
-def _summary(root: Root, entry: Entry) -> Summary | Unreadable:
+def _summary(here: _Here, entry: Entry) -> Summary | Unreadable:
     name = name_of(entry.name)
     if name is None:
         problem = "its name can be no profile's: small Latin letters, digits and single dashes, then .json"
@@ -250,7 +275,7 @@ def _summary(root: Root, entry: Entry) -> Summary | Unreadable:
     if entry.kind != "file":
         return Unreadable(file=entry.shown, problem=f"it is no file, but a {entry.special or entry.kind}")
     try:
-        profile = read_stored(root.read_bytes(file_of(name), limit_bytes=MAX_PROFILE_BYTES), name).profile
+        profile = here.profile(name)
     except ToolrollError as error:
         return Unreadable(file=entry.shown, problem=error.message)
     return Summary(

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn, TypeAlias
 
+from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
 from toolroll.errors import JsonRefused, ProfileInvalid
@@ -57,6 +58,23 @@ def read_stored(data: bytes, name: str) -> StoredProfile:
         problem = f"says '{found.profile_name}', and the file is called '{name}.json': make both the same"
         _refuse(name, (Fault(path="profile_name", problem=problem),), schema)
     return StoredProfile(profile=found, fields=fields, hash=content_hash(data), schema=schema)
+
+
+def read_quickly(data: bytes, name: str) -> StyleProfile | None:
+    """The profile that `read_stored` would find in these bytes, in a third of the time; None where only that can tell.
+
+    For a list of many: anything out of the ordinary, damaged or of another format, is left to `read_stored`.
+    """
+    # An escape may stand for a quotation mark, or for half of a character.
+    if len(data) > MAX_PROFILE_BYTES or b"\\u" in data:
+        return None
+    try:
+        profile = StyleProfile.model_validate_json(data)
+    except ValidationError:
+        return None
+    # As `parse_json` does it: of a key that stands twice, one is not written again, and its marks are missing.
+    again = StyleProfile.__pydantic_serializer__.to_json(profile, exclude_unset=True)
+    return profile if profile.profile_name == name and again.count(b'"') == data.count(b'"') else None
 
 
 def read_whole(data: bytes, *, name: str | None = None) -> StoredProfile:
