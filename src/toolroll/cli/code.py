@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from toolroll.cli.first_run import MODEL_VARIABLE, NO_MODEL
+from toolroll.cli.first_run import MODEL_VARIABLE, model_in
 from toolroll.cli.history import root_option
 from toolroll.cli.run import driven, read_prompt
 from toolroll.cli.session import Session, output_options
@@ -73,9 +73,7 @@ def code(
     folder = (root or Path.cwd()).resolve()
     settings = read_settings(os.environ, root=folder, flags={"model": model, "code.max_steps": max_steps})
     tell_notes(settings)
-    named = settings.model
-    if not named:
-        raise UsageError(NO_MODEL)
+    named = model_in(settings)
     if yes and read_only:
         raise UsageError("--yes and --read-only exclude each other: there is nothing to approve.")
     session.claim_stdout()

@@ -7,12 +7,13 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from toolroll.cli.first_run import NO_MODEL
+from toolroll.cli.first_run import chosen_model
 from toolroll.cli.prose import tell
 from toolroll.cli.session import DONE, INTERRUPTED, STOPPED_BY_LIMIT, Session
 from toolroll.errors import ModelError, UsageError
 
 if TYPE_CHECKING:
+    from toolroll.packs.catalog import Entry
     from toolroll.packs.research.exploration import Explored, Job, Wish
     from toolroll.packs.research.exploring import ResearchOptions
     from toolroll.packs.research.source import ResearchSource
@@ -152,12 +153,8 @@ async def open_source(place: Place) -> "AsyncIterator[ResearchSource]":
 def with_model(asked: Asked) -> Asked:
     """What was asked for, with a model, and with names of files that hold in another process."""
     from toolroll.cli.making import absolute_script  # noqa: PLC0415 - as above
-    from toolroll.home.settings import read_settings  # noqa: PLC0415 - as above
 
-    named = read_settings(os.environ, root=Path.cwd(), flags={"model": asked.model or None}).model
-    if not named:
-        raise UsageError(NO_MODEL)
-    return replace(asked, model=absolute_script(named), folder=str(Path.cwd()))
+    return replace(asked, model=absolute_script(chosen_model(asked.model)), folder=str(Path.cwd()))
 
 
 class _Journey:
@@ -223,17 +220,23 @@ class _Journey:
             journal.close()
 
 
+def research_entries(options: "ResearchOptions") -> "list[Entry]":
+    """The tools that an exploration with these options has, as a list of tools names them."""
+    from toolroll.kernel.tool import Tool  # noqa: PLC0415 - as above
+    from toolroll.packs.catalog import Entry  # noqa: PLC0415 - as above
+    from toolroll.packs.research.exploring import connected, tools_for  # noqa: PLC0415 - as above
+
+    tools = [one for one in tools_for(connected(options["model"]), options) if isinstance(one, Tool)]
+    return [Entry(tool=tool, origin="research", place="pack research") for tool in tools]
+
+
 def add_leave(options: "ResearchOptions") -> None:
     """Searching is what the person wants; where that could carry something out, they are asked, if they can be."""
     from toolroll.cli.leave import leave_for  # noqa: PLC0415 - as above
     from toolroll.kernel.policy import Policy  # noqa: PLC0415 - as above
-    from toolroll.kernel.tool import Tool  # noqa: PLC0415 - as above
-    from toolroll.packs.catalog import Entry  # noqa: PLC0415 - as above
-    from toolroll.packs.research.exploring import MAY_SEARCH, connected, tools_for  # noqa: PLC0415 - as above
+    from toolroll.packs.research.exploring import MAY_SEARCH  # noqa: PLC0415 - as above
 
-    tools = [one for one in tools_for(connected(options["model"]), options) if isinstance(one, Tool)]
-    entries = [Entry(tool=tool, origin="research", place="pack research") for tool in tools]
-    leave = leave_for(entries, yes=False, stdin_is_taken=False, environment=os.environ)
+    leave = leave_for(research_entries(options), yes=False, stdin_is_taken=False, environment=os.environ)
     policy = (leave.policy or Policy()).plus(MAY_SEARCH.rules)
     options["policy"] = policy if leave.approver is None else replace(policy, outward="ask")
     options["approver"] = leave.approver

@@ -1,6 +1,11 @@
-"""What somebody is told who starts an agent before there is a model: what to set, what works without, what to try."""
+"""The model that an agent is started with; and where there is none, what to set, what works without, what to try."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+from toolroll.errors import UsageError
+
+if TYPE_CHECKING:
+    from toolroll.home.settings import Settings
 
 MODEL_VARIABLE: Final = "TOOLROLL_MODEL"
 
@@ -10,3 +15,20 @@ NO_MODEL: Final = (
     "Without any, 'toolroll demo' shows it at work, and 'toolroll call' reaches every tool but a project's own."
 )
 """Told where a command needs a model, and has none."""
+
+
+def chosen_model(given: str | None, *, more: str = "") -> str:
+    """The model that is named here, in the environment, or in the settings; UsageError says what to set, and `more`."""
+    import os  # noqa: PLC0415 - these bring pydantic: four interpreter starts
+    from pathlib import Path  # noqa: PLC0415 - as above
+
+    from toolroll.home.settings import read_settings  # noqa: PLC0415 - as above
+
+    return model_in(read_settings(os.environ, root=Path.cwd(), flags={"model": given or None}), more=more)
+
+
+def model_in(settings: "Settings", *, more: str = "") -> str:
+    """The model that settings name; UsageError says what to set, and `more`."""
+    if not settings.model:
+        raise UsageError(f"{NO_MODEL}{more}")
+    return settings.model

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from toolroll.cli.first_run import MODEL_VARIABLE, NO_MODEL
+from toolroll.cli.first_run import MODEL_VARIABLE, chosen_model
 from toolroll.cli.session import INTERRUPTED, Session, output_options, source_options
 from toolroll.errors import UsageError
 
@@ -91,19 +91,6 @@ def run(
             return await play(state)
 
     return driven(session, work, model=named)
-
-
-def chosen_model(given: str | None) -> str:
-    """The model that was named: here, in the environment, or in the settings; UsageError says what to set."""
-    import os  # noqa: PLC0415 - as above
-    from pathlib import Path  # noqa: PLC0415 - as above
-
-    from toolroll.home.settings import read_settings  # noqa: PLC0415 - as above
-
-    named = read_settings(os.environ, root=Path.cwd(), flags={"model": given or None}).model
-    if not named:
-        raise UsageError(NO_MODEL)
-    return named
 
 
 def names_in(given: str | None) -> tuple[str, ...]:

@@ -264,6 +264,20 @@ def test_W30_toolroll_write_is_the_same_program(desk: Desk, capsys: pytest.Captu
     assert "drafts" in capsys.readouterr().out.casefold()
 
 
+@pytest.mark.parametrize("command", [(REQUEST,), ("analyze", "posts.md"), ("init", "--from", "posts.md", "--yes")])
+def test_S41_W30_the_model_of_a_project_is_asked_once_it_is_trusted(desk: Desk, command: tuple[str, ...]) -> None:
+    if command[0] != "init":
+        desk.has_profile()
+    (desk.folder / "posts.md").write_text("Tea.\n---\nMore tea.\n---\nNo tea.\n")
+    (desk.folder / ".toolroll").mkdir()
+    (desk.folder / ".toolroll" / "settings.toml").write_text('model = "nobody"\n')
+    told = desk.run(*command)
+    assert (told.code, "No model is named." in told.err) == (2, True)
+    assert run(["trust", "add", ".toolroll/settings.toml", "--yes"], Session()) == 0
+    told = desk.run(*command)
+    assert (told.code, "Unknown model 'nobody'" in told.err) == (2, True)
+
+
 def test_W30_a_request_that_is_the_name_of_a_command(desk: Desk) -> None:
     desk.has_profile()
     told = desk.run("--", "stats", "--model", desk.script())

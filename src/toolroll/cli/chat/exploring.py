@@ -15,15 +15,13 @@ from toolroll.agent.setup import Setup
 from toolroll.cli.call import set_up_log
 from toolroll.cli.chat.chat import run_chat
 from toolroll.cli.chat.talk import About, Conversation, Note
-from toolroll.cli.exploration import Asked, add_leave, open_source, tell_explored, with_model
+from toolroll.cli.exploration import Asked, add_leave, open_source, research_entries, tell_explored, with_model
 from toolroll.cli.following import Following
 from toolroll.cli.making import absolute_script, named_model
 from toolroll.errors import ModelError
 from toolroll.home.keys import with_keys
 from toolroll.kernel.conversation import AssistantMessage, Message, TextBlock, UserMessage
 from toolroll.kernel.labels import Labels
-from toolroll.kernel.tool import Tool
-from toolroll.packs.catalog import Entry
 from toolroll.packs.research.exploration import explore
 from toolroll.packs.research.exploring import ResearchOptions, agent_options, connected, tools_for
 from toolroll.packs.research.source import ResearchSource
@@ -75,10 +73,12 @@ class ExploreTalk:
     @property
     def about(self) -> About:
         """The agent as it would answer now."""
-        tools = [one for one in tools_for(self._model, self._options()) if isinstance(one, Tool)]
-        entries = [Entry(tool=tool, origin="research", place="pack research") for tool in tools]
         return About(
-            name="explore", model=self._asked.model, tools=entries, conversation=self._conversation, first=FIRST
+            name="explore",
+            model=self._asked.model,
+            tools=research_entries(self._options()),
+            conversation=self._conversation,
+            first=FIRST,
         )
 
     async def say(self, message: "Outgoing", teller: "Teller", note: Note) -> RunResult[object] | None:

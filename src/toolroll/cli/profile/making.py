@@ -8,13 +8,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from toolroll.cli.first_run import MODEL_VARIABLE, NO_MODEL
+from toolroll.cli.first_run import chosen_model
 from toolroll.cli.making import named_model, open_journal
 from toolroll.cli.profile.desk import Desk
 from toolroll.cli.profile.gathering import Posts, gathered
 from toolroll.cli.session import DONE
 from toolroll.errors import ToolFailure, ToolrollError, UsageError
-from toolroll.home.settings import read_settings
 from toolroll.packs.writing.analysis import Analyst, Look, Naming, profile_draft
 from toolroll.packs.writing.names import check_profile_name
 from toolroll.packs.writing.portrait import portrait
@@ -54,18 +53,10 @@ def make_profile(desk: Desk, wish: Wish) -> int:
         return _written(desk, _sample(desk, wish), replace=replace, posts=0)
     if desk.terminal is None and not desk.yes:
         return desk.nobody()
-    named = model_name(wish.model)
+    named = chosen_model(wish.model)
     posts = gathered(desk, wish.files, wish.pages)
     draft = _agreed(desk, wish, posts, named)
     return desk.left() if draft is None else _written(desk, draft, replace=replace, posts=len(posts.texts))
-
-
-def model_name(given: str | None) -> str:
-    """The model that was named, here or in the environment or the settings."""
-    named = given or os.environ.get(MODEL_VARIABLE) or read_settings(os.environ).model
-    if not named:
-        raise UsageError(NO_MODEL)
-    return named
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final, cast
 
 from toolroll.agent.events import Event
-from toolroll.cli.first_run import MODEL_VARIABLE, NO_MODEL
+from toolroll.cli.first_run import chosen_model
 from toolroll.cli.making import Making, named_model, open_journal
 from toolroll.cli.profile.desk import Desk, told_in
 from toolroll.cli.session import DONE, FAILED, NEEDS_APPROVAL, STOPPED_BY_LIMIT
@@ -16,7 +16,6 @@ from toolroll.cli.writing.person import NobodyThere, TerminalPerson, WritingAppr
 from toolroll.cli.writing.telling import JsonLines, PlainListener, outcome_fields
 from toolroll.errors import UsageError
 from toolroll.home.keys import with_keys
-from toolroll.home.settings import read_settings
 from toolroll.journal.sqlite import SqliteJournal
 from toolroll.packs.writing.agent import Place
 from toolroll.packs.writing.answers import platform_in
@@ -27,7 +26,7 @@ from toolroll.packs.writing.names import DEFAULT
 from toolroll.packs.writing.post_file import Platform
 
 _EMPTY: Final = "The request is empty. Say what the post is about: ghostpen 'post about X for LinkedIn'."
-_NO_MODEL: Final = f"{NO_MODEL}\n'ghostpen --demo' shows how a post is written, without any."
+_NO_MODEL: Final = "\n'ghostpen --demo' shows how a post is written, without any."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +58,7 @@ def write_post(desk: Desk, wanted: Wanted) -> int:
     # Now that the profile is known, its own language counts, where nobody has named another.
     desk = replace(desk, lang=choose_language(wanted.lang, os.environ, style.fields["language"]))
     with told_in(desk.lang):
-        model = _model_name(wanted.model)
+        model = chosen_model(wanted.model, more=_NO_MODEL)
         request = wanted.request if wanted.request is not None else _asked_for(desk)
         if not request.strip():
             raise UsageError(_EMPTY)
@@ -155,10 +154,3 @@ def _asked_for(desk: Desk) -> str:
 
 def _first_platform(style: Style) -> Platform:
     return cast("Platform", next(iter(style.fields["platforms"])))
-
-
-def _model_name(given: str | None) -> str:
-    named = given or os.environ.get(MODEL_VARIABLE) or read_settings(os.environ).model
-    if not named:
-        raise UsageError(_NO_MODEL)
-    return named
