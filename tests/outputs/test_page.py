@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from toolroll.errors import ToolFailure
 from toolroll.kernel.messages import DocumentPart, ImagePart, OutputRef, TextPart
 from toolroll.outputs import page as pages
+from toolroll.outputs.excerpt import excerpt
+from toolroll.outputs.grep import find_matches
 from toolroll.outputs.kept import KeptOutput
 from toolroll.outputs.page import PAGE_BYTES, Page, answer, numbered, read_page
 from toolroll.outputs.store import OutputStore
@@ -166,3 +168,33 @@ def test_K55_a_page_reads_little_however_large_the_output(store: OutputStore, mo
     page = read_page(output, offset=399_999)
     assert page.lines == ("399999",)
     assert sum(read) < 200_000
+
+
+LINES = tuple(f"line {number}" for number in range(60_000))
+"""Of which there are more than two blocks, and an index."""
+
+
+@pytest.mark.parametrize("index", ["missing", "of other blocks", "torn", "too long", "empty"])
+def test_K53_without_an_index_that_fits_every_line_is_still_found(store: OutputStore, index: str) -> None:
+    output = kept(store, "\n".join(LINES))
+    [path] = output.path.glob("lines-*")
+    whole = path.read_bytes()
+    path.unlink()
+    if index == "of other blocks":  # as older programs kept it: the lines before each 65,536 bytes
+        data = output.data_path.read_bytes()
+        counts = [data.count(b"\n", 0, start) for start in range(0, len(data), 65_536)]
+        (output.path / "lines").write_bytes(b"".join(count.to_bytes(8, "little") for count in counts))
+    elif index != "missing":
+        path.write_bytes({"torn": whole[:-3], "too long": whole + bytes(8), "empty": b""}[index])
+    for offset in (0, 1, 22_000, 31_415, 59_999):
+        assert read_page(output, offset=offset, limit=1).lines == (LINES[offset],)
+
+
+async def test_K54_without_an_index_lines_around_a_match_are_the_right_ones(store: OutputStore) -> None:
+    output = kept(store, "\n".join(LINES))
+    [path] = output.path.glob("lines-*")
+    path.unlink()
+    matches = await find_matches(output, "line 5000[01]$", regex=True, max_matches=9)
+    assert excerpt(output, matches, before=1).startswith(
+        "50000-line 49999\n50001:line 50000\n50002:line 50001\n[2 of 2"
+    )

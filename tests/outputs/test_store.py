@@ -109,11 +109,11 @@ def names(store: OutputStore) -> list[str]:
 def test_K50_XF9_files_and_folders_are_private_from_the_beginning(tmp_path: Path, umask: int) -> None:
     before = os.umask(umask)
     try:
-        keep(OutputStore(tmp_path / "new" / "outputs", run_id="run"), (*PARTS, TextPart(text="x" * 100_000)))
+        keep(OutputStore(tmp_path / "new" / "outputs", run_id="run"), (*PARTS, TextPart(text="x" * 300_000)))
     finally:
         os.umask(before)
     found = list((tmp_path / "new").rglob("*"))
-    assert {one.name for one in found} >= {"data", "lines", "meta.json", "part-1"}
+    assert {one.name for one in found} >= {"data", "lines-262144", "meta.json", "part-1"}
     for one in (tmp_path / "new", *found):
         assert stat.S_IMODE(one.stat().st_mode) == (0o700 if one.is_dir() else 0o600), one
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from toolroll.kernel.messages import DocumentPart, ImagePart, OutputRef, Part, TextPart
-from toolroll.outputs.lines import find_line
+from toolroll.outputs.lines import find_line, index_size
 from toolroll.outputs.meta import ID, Meta, Piece, decode_meta, missing
 from toolroll.outputs.pack import PACK, Packed, find_packed
 from toolroll.outputs.write import DATA, INDEX, META, PART
@@ -67,8 +67,7 @@ class KeptOutput:
         """Inside, its data can be read."""
         with refusals(self.meta.id), ExitStack() as stack:
             fd = _open(self.data_path, stack)
-            index = self.path / INDEX
-            index_fd = _open(index, stack) if self.packed_at is None and index.exists() else None
+            index_fd = None if self.packed_at is not None else self._index(stack)
             yield OpenOutput(
                 fd=fd,
                 index_fd=index_fd,
@@ -76,6 +75,17 @@ class KeptOutput:
                 line_count=self.meta.line_count,
                 base=self.packed_at or 0,
             )
+
+    def _index(self, stack: ExitStack) -> int | None:
+        """The index, if it is there and whole: a short output needs none, a power cut or an older program left none.
+
+        Every line is found without it as well, by reading all lines before it.
+        """
+        try:
+            fd = _open(self.path / INDEX, stack)
+        except FileNotFoundError:
+            return None
+        return fd if os.fstat(fd).st_size == index_size(self.meta.text_bytes) else None
 
     @contextmanager
     def as_input(self) -> Iterator[tuple[str, int | None]]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 DATA: Final = "data"
-INDEX: Final = "lines"
+INDEX: Final = f"lines-{BLOCK_BYTES}"
 META: Final = "meta.json"
 PART: Final = "part-"
 
