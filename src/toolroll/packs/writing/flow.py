@@ -23,6 +23,7 @@ from toolroll.kernel.conversation import Message
 from toolroll.models.model import Model
 from toolroll.packs.writing.agent import Place, writing_agent
 from toolroll.packs.writing.answers import Wish, is_yes, wish_of
+from toolroll.packs.writing.asking import Who, on_record
 from toolroll.packs.writing.changes import differences
 from toolroll.packs.writing.checks import Report, check_draft
 from toolroll.packs.writing.drafting import Answer, read_answer, rules_of, topic_of
@@ -308,7 +309,9 @@ class Flow:
     async def _kept(self, wish: Wish, place: Place | None = None) -> Outcome | None:
         """The end of it where the draft was kept; None where the person, or the disk, said no."""
         assert self._draft is not None
-        keeper = Keeper(place or self._place, hear=self._hear)
+        run_id = self._results[-1].run_id
+        who: Who = "the person" if place is None else "the person, beforehand"
+        keeper = Keeper(on_record(place or self._place, run_id, who=who, clock=self._clock), hear=self._hear)
         draft = Draft(
             content=self._draft,
             platform=self._asked.platform,
@@ -321,7 +324,7 @@ class Flow:
         kept: Kept | None = await (keeper.keep_in_notion(draft) if is_page else keeper.keep(draft))
         if kept is None:
             return None
-        await write_down(self._place, self._results[-1].run_id, kept)
+        await write_down(self._place, run_id, kept)
         outcome = replace(self._outcome("saved"), draft=kept.text, file=kept.file, notion_url=kept.notion_url)
         return self._ended(outcome)
 
