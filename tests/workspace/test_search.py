@@ -239,6 +239,14 @@ async def test_C2_without_time_no_reason_is_made_up(workspace: Workspace, folder
     assert await account_for(workspace, scope, counts, Clock(seconds=9)) == Skipped(ignored=1, timed_out=True)
 
 
+async def test_C2_ignored_files_that_take_too_long_to_count_are_at_least_so_many(
+    workspace: Workspace, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(folder, a="x", node_modules__n="x")
+    monkeypatch.setattr("toolroll.workspace.walking.MAX_COUNTING_SECONDS", 0)
+    assert (await search(workspace, "y")).skipped.at_least
+
+
 async def test_C12_a_good_pattern_is_not_blamed_for_bad_files() -> None:
     await _check_pattern(_Asked(pattern="fine", ignore_case=False))
 
@@ -377,18 +385,21 @@ def test_C12_every_name_and_number_is_read_back(counts: dict[str, int]) -> None:
 
 
 @pytest.mark.parametrize(("pattern", "missed"), [("nowhere", 0), ("n.where", 0), ("où", 1), (r"o\x{f9}", 1)])
-async def test_C2_in_a_large_project_what_was_passed_over_is_not_counted(
-    folder: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch, pattern: str, missed: int
+async def test_C2_in_a_large_project_too_what_was_passed_over_is_counted(
+    opened: Opening, folder: Path, monkeypatch: pytest.MonkeyPatch, pattern: str, missed: int
 ) -> None:
-    """To look through 15,000 files again for the reason takes four times as long as the search."""
-    (folder / "old.txt").write_bytes("là".encode("latin-1"))
-    (folder / "new.txt").write_text("tea")
-    (folder / "big.bin").write_bytes(b"\0tea")
+    workspace = opened("secret/**", limits=Limits(search_file_bytes=1_000))
+    write(folder, **{"old.txt": "là".encode("latin-1"), "big.bin": b"\0tea", "key.pem": b"\0"})
+    write(folder, **{"new.txt": "tea", "big": "x" * 1_001, ".ignore": "*.log\n"})
+    write(folder, secret__s="tea", node_modules__a__b="tea", node_modules__c="tea", **{"we\nird.log": "tea"})
+    write(folder, **{".env.local": "tea", ".env.example": "tea"})
     monkeypatch.setattr("toolroll.workspace.search.MAX_ACCOUNTED_FILES", 1)
     result = await search(workspace, pattern)
-    assert (result.searched, result.skipped, result.not_utf8) == (3, Skipped(uncounted=True), missed)
+    assert result.searched == 4
+    assert result.skipped == Skipped(ignored=3, binary=1, too_large=1, denied=3)
+    assert result.not_utf8 == missed
     narrowed = await search(workspace, pattern, file_pattern="*.txt")
-    assert (narrowed.searched, narrowed.skipped.uncounted) == (2, False)
+    assert (narrowed.searched, narrowed.skipped) == (2, Skipped(denied=3))
 
 
 def test_globs_are_what_people_mean() -> None:

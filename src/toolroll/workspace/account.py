@@ -13,8 +13,8 @@ class Skipped:
     denied: int = 0
     unreadable: int = 0
     timed_out: bool = False
-    uncounted: bool = False
-    """Whether what was ignored, binary or too large was passed over without being counted."""
+    at_least: bool = False
+    """Whether there are more of them: counting all would have taken too long."""
 
     @property
     def total(self) -> int:

@@ -11,6 +11,7 @@ from toolroll.safe.ripgrep_rows import gather_ripgrep
 from toolroll.workspace.account import Skipped
 from toolroll.workspace.globs import compiled, fits
 from toolroll.workspace.ignored import walk_arguments
+from toolroll.workspace.unsearched import MAX_LOG_BYTES
 from toolroll.workspace.walking import Clock, complained_of, count_ignored, walk
 
 if TYPE_CHECKING:
@@ -62,23 +63,37 @@ class Counts:
     failed: bool
     unreadable: int = 0
     looked_at: int = 0
-    """How many files ripgrep opened, binary and protected ones among them: where it was not asked for their names."""
+    """How many files ripgrep opened, binary ones among them: where it was not asked for their names."""
+    log: str = ""
+    """What it passed over, in its own words: where it was asked for them."""
 
 
 async def count_matches(
-    workspace: "Workspace", asked: Sequence[str], scope: Scope, clock: Clock, *, with_all: bool = False
+    workspace: "Workspace",
+    asked: Sequence[str],
+    scope: Scope,
+    clock: Clock,
+    *,
+    with_all: bool = False,
+    with_log: bool = False,
 ) -> Counts:
     """Search everything once; `failed` says that nothing was searched and something is wrong.
 
     Only `with_all` the files without a match are named, too: to look at 15,000 names takes longer than the search.
+    Only `with_log` it is told what was passed over.
     """
     limits = workspace.limits
     # With zeros included it names every file that it took for text; binary ones are missing.
     flags = ["--count", "--null", "--with-filename", f"--max-filesize={limits.search_file_bytes}"]
     flags += ["--include-zero"] if with_all else ["--stats"]
+    flags += ["--debug"] if with_log else []
     arguments = [*flags, *walk_arguments(workspace), *scope.arguments, *asked, "--", scope.start]
     end, printed = await gather_ripgrep(
-        arguments, cwd=workspace.root, timeout_s=clock.left_s, limit_bytes=_ROW_BYTES * limits.walk_files
+        arguments,
+        cwd=workspace.root,
+        timeout_s=clock.left_s,
+        limit_bytes=_ROW_BYTES * limits.walk_files,
+        stderr_bytes=MAX_LOG_BYTES,
     )
     counted, rest = _read_rows(printed)
     wanted = counted if scope.file_pattern is None else filter(scope.has, counted)
@@ -90,6 +105,7 @@ async def count_matches(
         timed_out=end.ended != "exited",
         failed=end.exit_code == _EXIT_PROBLEM and not counted,
         looked_at=int(looked_at[1]) if looked_at else 0,
+        log=end.stderr if with_log else "",
         unreadable=sum(_may_have_fitting(workspace, scope, name) for name in complained_of(end.stderr)),
     )
 

@@ -32,6 +32,7 @@ class Denials:
             "read": frozenset(protected),
             "write": frozenset(protected) | WRITE_PROTECTED_NAMES,
         }
+        self.protects_as_usual = self._protected["read"] == PROTECTED_NAMES
         self._folder = lru_cache(maxsize=_KEPT)(self._reason)
         self._is_protected = lru_cache(maxsize=_KEPT)(self._is_protected_name)
 

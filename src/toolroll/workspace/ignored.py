@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from toolroll.workspace.workspace import Workspace
 
 BUILT_IN: Final = Path(__file__).with_name("ignored.gitignore")
+PROTECTED: Final = Path(__file__).with_name("protected.gitignore")
 
 _SPECIAL: Final = re.compile(r"[\[\]{}!\\]")
 
@@ -27,6 +28,8 @@ def walk_arguments(workspace: "Workspace", *, ignoring: bool = True, denying: bo
         return ["--no-ignore", *arguments]
     if not _in_repository(workspace.root):
         arguments.append("--no-ignore-parent")
+    if denying and workspace.denials.protects_as_usual:
+        arguments.append(f"--ignore-file={PROTECTED}")
     return [*arguments, f"--ignore-file={BUILT_IN}"]
 
 

@@ -9,7 +9,8 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from heapq import nsmallest
 from typing import TYPE_CHECKING, Final
 
 from toolroll.errors import ArgumentsRefused, ToolrollError
@@ -21,6 +22,7 @@ from toolroll.safe.text import one_line, visible
 from toolroll.workspace.account import Skipped
 from toolroll.workspace.counting import Counts, Scope, account_for, count_matches, count_not_utf8
 from toolroll.workspace.tree import as_argument, path_from, text_of
+from toolroll.workspace.unsearched import account_from, read_log
 from toolroll.workspace.walking import Clock
 from toolroll.workspace.windows import UTF16_MARKS, MatchLine, read_window
 
@@ -33,7 +35,11 @@ _HEAD_BYTES: Final = 65_536  # of a file that is named itself: where its being b
 _EXIT_PROBLEM: Final = 2
 _SHOWN_PATTERN_CHARACTERS: Final = 200  # in an error: who wrote it knows the rest
 MAX_ACCOUNTED_FILES: Final = 2_000
-"""Files among which nothing was found that are looked through again for the reason: a tenth of a second."""
+"""Files among which nothing was found that are looked through again for the reason: a tenth of a second.
+
+Of more the log of the search has to do. It is less exact in one thing: files that are protected for an odd spelling of
+their names (`id_rsa~`) are told as searched, though nothing that is in them could have been shown.
+"""
 _ESCAPED_LETTERS: Final = re.compile(r"\\[xupP]")
 _ASCII_WORDS: Final = re.compile(r"[\w \"'/:;<>=,-]+", re.ASCII)
 _SECONDS_TO_CHECK: Final = 5.0  # a pattern; building the largest that is allowed takes less than one
@@ -52,9 +58,9 @@ class FileMatches:
 class SearchResult:
     """What matched, by path. `total` lines in `matching_files` files; all numbers are at least so where time ran out.
 
-    `searched` and `skipped` are complete only where nothing matched, in a project of usual size (`uncounted` says where
-    not): else only files with matches are counted, and what could not be read. So it is with `not_utf8`: files in which
-    a pattern that is more than ASCII letters may fit what is not found.
+    `searched` and `skipped` are complete only where nothing matched: else only files with matches are counted, and what
+    could not be read. So it is with `not_utf8`: files in which a pattern that is more than ASCII letters may fit what
+    is not found.
     """
 
     files: tuple[FileMatches, ...]
@@ -100,13 +106,12 @@ async def search(
     if status.kind != "folder" and (unsearched := _unsearchable(workspace, status.resolved)):
         return SearchResult(files=(), total=0, matching_files=0, searched=0, skipped=unsearched)
     scope = Scope(start=as_argument(status.resolved), file_pattern=file_pattern)
-    counts = await count_matches(workspace, asked.arguments, scope, clock)
+    counts = await count_matches(workspace, asked.arguments, scope, clock, with_log=file_pattern is None)
     if counts.failed:
         await _check_pattern(asked)
     if not counts.matching and not counts.timed_out:
         if _is_too_many(counts, scope):
-            missed = await count_not_utf8(workspace, scope, counts, clock) if asked.has_letters else 0
-            return _uncounted(counts, missed)
+            return await _none_of_many(workspace, asked, scope, counts, clock)
         counts = await count_matches(workspace, asked.arguments, scope, clock, with_all=True)
     most = workspace.limits.matches if max_matches is None else max_matches
     files = await _matches_of(workspace, asked, list(_first(counts.matching, most)), most, clock)
@@ -149,14 +154,18 @@ def _is_too_many(counts: Counts, scope: Scope) -> bool:
     return scope.file_pattern is None and counts.looked_at > MAX_ACCOUNTED_FILES
 
 
-def _uncounted(counts: Counts, not_utf8: int) -> SearchResult:
+async def _none_of_many(
+    workspace: "Workspace", asked: _Asked, scope: Scope, counts: Counts, clock: Clock
+) -> SearchResult:
+    log = read_log(counts.log)
+    skipped = await account_from(workspace, log, clock)
     return SearchResult(
         files=(),
         total=0,
         matching_files=0,
-        searched=counts.looked_at,
-        skipped=Skipped(unreadable=counts.unreadable, uncounted=True),
-        not_utf8=not_utf8,
+        searched=counts.looked_at - len(log.binary),
+        skipped=replace(skipped, unreadable=counts.unreadable),
+        not_utf8=await count_not_utf8(workspace, scope, counts, clock) if asked.has_letters else 0,
     )
 
 
@@ -195,7 +204,8 @@ def _reason(stderr: str) -> str:
 def _first(matching: dict[str, int], most: int) -> Iterator[tuple[str, int]]:
     """The first files by path that have enough lines together."""
     lines = 0
-    for name in sorted(matching, key=lambda name: name.replace("/", "\0")):  # the order of the parts
+    # Each has a line at least, so that no more are needed; `/` is before all else in the order of the parts.
+    for name in nsmallest(most, matching, key=lambda name: name.replace("/", "\0")):
         if lines >= most:
             return
         lines += matching[name]

@@ -87,7 +87,7 @@ async def count_ignored(workspace: "Workspace", start: str, clock: Clock, seen: 
     every = await walk(workspace, start, brief, ignoring=False)
     kept = set(seen.names)
     ignored = sum(name not in kept and fits(name) for name in every.names)
-    return replace(passed_over(seen), ignored=ignored)
+    return replace(passed_over(seen), ignored=ignored, at_least=not every.is_complete)
 
 
 def passed_over(seen: Walked) -> Skipped:

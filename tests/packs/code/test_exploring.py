@@ -355,6 +355,19 @@ async def test_C2_an_empty_answer_explains_itself(coder: Coder, folder: Path) ->
     assert text == "No line matches 'needle': 1 file was searched, 2 passed over (1 ignored, 1 binary)."
 
 
+@pytest.mark.parametrize(
+    ("skipped", "told"),
+    [
+        (Skipped(ignored=4_100, at_least=True), ", at least 4,100 passed over (4,100 ignored)."),
+        (Skipped(at_least=True), "; counting what was passed over took too long."),
+        (Skipped(denied=1, timed_out=True), ", 1 passed over (1 denied); the time was up before all were seen."),
+    ],
+)
+def test_C2_what_could_not_be_counted_in_time_is_told_so(skipped: Skipped, told: str) -> None:
+    result = SearchResult(files=(), total=0, matching_files=0, searched=15_000, skipped=skipped)
+    assert search_text(result, "x") == f"No line matches 'x': 15,000 files were searched{told}"
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root passes every permission check")
 async def test_C2_XF8_a_folder_that_cannot_be_read_is_told(coder: Coder, folder: Path) -> None:
     for name in ("open", "closed"):

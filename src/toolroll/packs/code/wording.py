@@ -181,5 +181,6 @@ def _passed_over(skipped: Skipped) -> str:
     }
     told = ", ".join(f"{count:,} {why}" for why, count in counts.items() if count)
     late = "; the time was up before all were seen" if skipped.timed_out else ""
-    few = "; what is ignored, binary or too large is passed over, and not counted here" if skipped.uncounted else ""
-    return (f", {skipped.total:,} passed over ({told})" if told else "") + few + late
+    least = "at least " if skipped.at_least else ""
+    some = "; counting what was passed over took too long" if skipped.at_least else ""
+    return (f", {least}{skipped.total:,} passed over ({told})" if told else some) + late
