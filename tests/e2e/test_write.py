@@ -235,6 +235,32 @@ def test_W30_ctrl_c_while_the_model_writes_is_130_and_keeps_nothing(author: Auth
     assert author.posts() == {}
 
 
+def test_XD2_W30_who_is_killed_at_the_question_finds_it_on_record_and_nothing_kept(author: Author) -> None:
+    author.has_profile()
+    words = WORDS[author.lang]
+    turns = [said(post(f"{words['first']} {KEY}", words["topic"]))]
+    with ModelServer(turns) as server, author.at_terminal(server, words["request"]) as terminal:
+        terminal.wait_for(ASKS[author.lang])
+        terminal.press(words["save"], SAVE_ASKS[author.lang])
+        terminal.press(NO[author.lang], ASKS[author.lang])
+        terminal.press(words["save"], SAVE_ASKS[author.lang])
+        terminal.process.kill()
+        terminal.process.wait()
+    assert author.posts() == {}
+    [listed] = json.loads(author.toolroll("runs", "list", "--json"))["runs"]
+    assert listed["state"] == "answer"
+    records = json.loads(author.toolroll("runs", "show", listed["run_id"], "--json"))["records"]
+    asked = [one["value"] for one in records if one["kind"] == "kept" and one["name"] == "approval:save_to_file"]
+    assert [one["answer"] for one in asked] == [None, "reject", None]
+    assert all(words["first"].split("\n")[0] in one["asked"] and one["who"] == "the person" for one in asked)
+    told = author.toolroll("runs", "show", listed["run_id"])
+    assert told.count("approval:save_to_file: {'answer': None, 'who': 'the person', 'at': '20") == 2
+    for form in ("html", "jsonl"):
+        page = author.toolroll("runs", "export", listed["run_id"], "--format", form, "--output", "-")
+        assert "approval:save_to_file" in page
+        assert KEY not in page
+
+
 def test_S2_W11_W30_alone_over_http_one_draft_and_nothing_kept(author: Author) -> None:
     author.has_profile()
     words = WORDS[author.lang]

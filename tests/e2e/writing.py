@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tests.cli.pseudo import Pseudo, environment
+from tests.cli.pseudo import Pseudo, environment, toolroll
 from tests.models.script import Text, Turn, Use
 from tests.models.server import KEY, ModelServer
 
@@ -72,6 +72,11 @@ class Author:
             check=False,
             timeout=60,
         )
+
+    def toolroll(self, *arguments: str) -> str:
+        """What a command says about this author's runs."""
+        env, command = environment(self.home, CI="1"), toolroll(*arguments)
+        return subprocess.run(command, env=env, cwd=self.folder, capture_output=True, text=True, check=True).stdout
 
     def profile(self, name: str = "default") -> dict[str, Any]:
         """What is in the file of a profile."""

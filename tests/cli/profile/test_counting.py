@@ -50,7 +50,11 @@ def test_W35_damaged_feedback_leaves_the_numbers_of_drafts(pen: Pen) -> None:
     told = pen.run("stats", "--lang", "en")
     assert (told.code, told.out.startswith("Drafts: 1. Accepted: 1")) == (1, True)
     assert "feedback-tracker.json' cannot be used" in told.err
-    assert json.loads(pen.run("stats", "--json").out)["error"]["code"] == "invalid_json"
+    as_json = pen.run("stats", "--json")
+    found = json.loads(as_json.out)
+    assert (as_json.code, as_json.err, found["error"]["code"]) == (1, "", "invalid_json")
+    assert "feedback-tracker.json' cannot be used" in found["error"]["message"]
+    assert (found["drafts"], found["accepted"], found["top_feedback"]) == (1, 1, None)
 
 
 def test_W19_feedback_is_listed_with_what_was_said(pen: Pen) -> None:

@@ -49,9 +49,17 @@ def test_W30_W34_the_demo_shows_the_whole_flow(desk: Desk, lang: Lang) -> None:
     assert places == sorted(places), "in this order"
 
 
-def test_S2_W30_the_demo_as_json(desk: Desk) -> None:
-    told = json.loads(desk.run("--demo", "--json").out)
-    assert (told["outcome"], told["rounds"], told["warnings"]) == ("saved", 4, [])
+def test_S2_W30_the_demo_as_json_is_told_as_a_real_post_is(desk: Desk) -> None:
+    """Event by event, with the drafts: whoever reads these lines reads those of `ghostpen REQUEST --json`."""
+    told = desk.run("--demo", "--json")
+    assert (told.code, told.err) == (0, "")
+    lines = [json.loads(line) for line in told.out.splitlines()]
+    assert [line["index"] for line in lines] == list(range(1, len(lines) + 1))
+    assert sum(line["event"] == "draft" for line in lines) == 4
+    assert "save_to_file" in [line["name"] for line in lines if line["event"] == "tool_result"]
+    *before, last = lines
+    assert "run_finished" not in {line["event"] for line in before}
+    assert (last["event"], last["outcome"], last["rounds"], last["warnings"]) == ("run_finished", "saved", 4, [])
 
 
 def test_S8_W30_the_demo_needs_no_key_and_leaves_nothing(tmp_path: Path) -> None:

@@ -306,8 +306,12 @@ def test_W30_S4_the_run_log_tells_where_a_post_was_saved(desk: Desk, capsys: pyt
     told = desk.run(REQUEST, "--yes", "--json", "--model", desk.script(READ, post()))
     ended = json.loads(told.out.splitlines()[-1])
     assert run(["runs", "show", ended["run_id"], "--json"], Session()) == 0
-    last = json.loads(capsys.readouterr().out)["records"][-1]
+    *_, asked, answered, last = json.loads(capsys.readouterr().out)["records"]
     assert (last["kind"], last["name"], last["value"]) == ("kept", "saved", {"file": ended["file"]})
+    assert [one["name"] for one in (asked, answered)] == ["approval:save_to_file"] * 2
+    assert [one["value"]["answer"] for one in (asked, answered)] == [None, "approve"]
+    assert answered["value"]["who"] == "the person, beforehand"
+    assert "Here is the thing: tea." in answered["value"]["asked"]
     assert run(["runs", "list", "--json"], Session()) == 0
     [row] = json.loads(capsys.readouterr().out)["runs"]
     assert row["state"] == "answer"

@@ -3,39 +3,51 @@
 from typing import cast, get_args
 
 from toolroll.cli.profile.desk import Desk
-from toolroll.cli.session import DONE
+from toolroll.cli.session import DONE, FAILED
 from toolroll.errors import ToolrollError
 from toolroll.packs.writing.feedback import Category, FeedbackStore
 from toolroll.packs.writing.messages import Key
-from toolroll.packs.writing.stats import DraftLog, stats_of
+from toolroll.packs.writing.stats import DraftLog, Stats, stats_of
 
 CATEGORIES = cast("tuple[Category, ...]", get_args(Category))
 
 
 def tell_stats(desk: Desk) -> int:
-    """Drafts accepted the first time, mean rounds, the most frequent feedback."""
+    """Drafts accepted the first time, mean rounds, the most frequent feedback.
+
+    Where the feedback cannot be read, the numbers that do not need it come first, and that is told after them.
+    """
     feedback, problem = _feedback(desk)
-    if problem is not None and desk.session.json:  # one object is the answer: that it failed
-        raise problem
     stats = stats_of(DraftLog(desk.data).read(), feedback)
-    told: dict[str, object] = {
-        "drafts": stats.drafts,
-        "accepted": stats.accepted,
-        "accepted_first_time": stats.accepted_first_time,
-        "first_time_share": round(stats.first_time_share, 3),
-        "mean_rounds": round(stats.mean_rounds, 2),
-        "top_feedback": [{"category": name, "count": count} for name, count in stats.top_feedback],
-    }
+    if desk.session.json:
+        return _as_json(desk, stats, problem)
     share, rounds = f"{stats.first_time_share * 100:.0f}", f"{stats.mean_rounds:.1f}"
     numbers = {"drafts": stats.drafts, "accepted": stats.accepted, "first": stats.accepted_first_time}
     lines = [desk.words("stats", share=share, rounds=rounds, **numbers) if stats.drafts else desk.words("no_stats")]
     if stats.top_feedback:
         top = ", ".join(f"{name} ({count})" for name, count in stats.top_feedback)
         lines.append(desk.words("top_feedback", list=top))
-    desk.write("\n".join(lines), is_raw=False, **told)
-    if problem is not None:  # after the numbers, which do not need it
+    desk.write("\n".join(lines))
+    if problem is not None:
         raise problem
     return DONE
+
+
+def _as_json(desk: Desk, stats: Stats, problem: ToolrollError | None) -> int:
+    """The same as one object; `top_feedback` is null where nobody knows it, and `error` says why."""
+    top = [{"category": name, "count": count} for name, count in stats.top_feedback]
+    told: dict[str, object] = {
+        "drafts": stats.drafts,
+        "accepted": stats.accepted,
+        "accepted_first_time": stats.accepted_first_time,
+        "first_time_share": round(stats.first_time_share, 3),
+        "mean_rounds": round(stats.mean_rounds, 2),
+        "top_feedback": top if problem is None else None,
+    }
+    if problem is not None:
+        told["error"] = {"code": problem.code, "message": problem.message}
+    desk.session.write_json(told)
+    return DONE if problem is None else FAILED
 
 
 def _feedback(desk: Desk) -> tuple[dict[str, int], ToolrollError | None]:

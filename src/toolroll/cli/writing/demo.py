@@ -15,7 +15,7 @@ import click
 from toolroll.agent.events import CallFinished, Event, StepStarted
 from toolroll.cli.session import DONE, Session
 from toolroll.cli.writing.person import title_of
-from toolroll.cli.writing.telling import outcome_fields
+from toolroll.cli.writing.telling import JsonLines, outcome_fields
 from toolroll.kernel.approval import ApprovalRequest, Approve, Decision
 from toolroll.kernel.context import utc_now
 from toolroll.models.scripted import ScriptedModel
@@ -41,18 +41,22 @@ _NEXT = """\
 def play_demo(session: Session, *, lang: str | None) -> int:
     """Play it; the exit code."""
     spoken = choose_language(lang, os.environ)
+    lines = JsonLines(session) if session.json else None
     with tempfile.TemporaryDirectory(prefix="ghostpen-demo-") as folder:
-        outcome = asyncio.run(_Demo(session, Path(folder), spoken).run())
-    if session.json:
-        session.write_json({key: value for key, value in outcome_fields(outcome).items() if key != "run_id"})
+        outcome = asyncio.run(_Demo(lines, Path(folder), spoken).run())
+    if lines is not None:
+        lines.write("run_finished", outcome_fields(outcome))
     return DONE
 
 
 class _Demo:
-    """The recorded person, who is shown everything and answers what is written down for them."""
+    """The recorded person, who is shown everything and answers what is written down for them.
 
-    def __init__(self, session: Session, data: Path, lang: Lang) -> None:
-        self._session = session
+    With `lines` nothing is shown, and every event is told as it is where a post is really written.
+    """
+
+    def __init__(self, lines: JsonLines | None, data: Path, lang: Lang) -> None:
+        self._lines = lines
         self._data = data
         self._lang = lang
         self._script = recording(lang)
@@ -86,6 +90,8 @@ class _Demo:
 
     def show_draft(self, draft: Shown) -> None:
         """A draft as a terminal shows it."""
+        if self._lines is not None:
+            self._lines.draft(draft)
         self._title(title_of(draft, self._lang))
         self._line(draft.text, fg="cyan")
 
@@ -100,6 +106,8 @@ class _Demo:
         return [Approve() for _ in requests]
 
     def _hear(self, event: Event) -> None:
+        if self._lines is not None:
+            self._lines.hear(event)
         match event:
             case StepStarted(number=1):
                 self._line(f"· {say('writing', self._lang, profile='default')}", dim=True)
@@ -143,5 +151,5 @@ class _Demo:
         self._put(click.style(terminal_safe(text), fg=fg, bold=bold or None, dim=dim or None))
 
     def _put(self, text: str) -> None:
-        if not self._session.json:
+        if self._lines is None:
             click.echo(text)
