@@ -8,6 +8,7 @@ out what cannot be seen (`safe.text.visible`, as for every preview), and the not
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain
 from typing import Final
 
@@ -21,6 +22,8 @@ from toolroll.workspace.edits.whole import written_text
 
 ABSENT: Final = "absent"
 """What stands for the hash of a file that does not exist."""
+KEPT_CHANGES: Final = 4
+"""Changes whose diff and notes are kept: each is asked for when it is proposed, after the yes, and when it is made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,17 +70,12 @@ class Change:
     @property
     def texts(self) -> tuple[str, str]:
         """The text before and after; with the byte-order mark only where that is among what changes."""
-        old, new = _carried(self.before), _carried(self.after)
-        if old is None or new is None or (old.encoding, old.mark) == (new.encoding, new.mark):
-            return old.text if old else "", new.text if new else ""
-        return _with_mark(old), _with_mark(new)
+        return _texts_of(self.before, self.after)
 
     @property
     def diff(self) -> list[str]:
         """The change as lines of a unified diff; only its heading where no line changes."""
-        before, after = self.texts
-        path = str(self.path)
-        return unified_diff(before, after, path=path) or [f"--- a/{path}\n", f"+++ b/{path}\n"]
+        return list(_diff_of(self.before, self.after, str(self.path)))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -85,7 +83,7 @@ class Change:
         kind = ("This is a new file.",) if self.before is None else ()
         gone = ("The file is removed.",) if self.after is None else ()
         mode = (f"Its mode becomes {self.mode:03o}.",) if self.mode is not None else ()
-        return (*kind, *gone, *mode, *content_notes(_carried(self.before), _carried(self.after)))
+        return (*kind, *gone, *mode, *_notes_of(self.before, self.after))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,6 +175,24 @@ class Proposal:
             notes=self.notes,
             payload=self,
         )
+
+
+def _texts_of(before: bytes | None, after: bytes | None) -> tuple[str, str]:
+    old, new = _carried(before), _carried(after)
+    if old is None or new is None or (old.encoding, old.mark) == (new.encoding, new.mark):
+        return old.text if old else "", new.text if new else ""
+    return _with_mark(old), _with_mark(new)
+
+
+@lru_cache(maxsize=KEPT_CHANGES)
+def _diff_of(before: bytes | None, after: bytes | None, path: str) -> tuple[str, ...]:
+    old, new = _texts_of(before, after)
+    return tuple(unified_diff(old, new, path=path)) or (f"--- a/{path}\n", f"+++ b/{path}\n")
+
+
+@lru_cache(maxsize=KEPT_CHANGES)
+def _notes_of(before: bytes | None, after: bytes | None) -> tuple[str, ...]:
+    return tuple(content_notes(_carried(before), _carried(after)))
 
 
 def _hash_of(paths: Sequence[str], hashes: Sequence[str | None]) -> str:

@@ -52,14 +52,15 @@ class Placeholder:
 
 def find_placeholders(old: str, new: str) -> tuple[Placeholder, ...]:
     """The lines of the new text that stand for something left out, and were not there before."""
-    known = {line.strip() for line in old.split("\n")}
-    lines = new.split("\n")
+    lines, were = new.split("\n"), set(old.split("\n"))
     is_shorter = len(lines) <= old.count("\n")
-    return tuple(
+    found = [
         Placeholder(line=number, text=line.strip())
         for number, line in enumerate(lines, 1)
-        if line.strip() not in known and _stands_for_others(line, is_shorter=is_shorter)
-    )
+        if line not in were and _stands_for_others(line, is_shorter=is_shorter)
+    ]
+    known = {line.strip() for line in were} if found else set()
+    return tuple(one for one in found if one.text not in known)
 
 
 def _stands_for_others(line: str, *, is_shorter: bool) -> bool:

@@ -43,7 +43,7 @@ def spliced(text: str, found: Found, new: str, *, literally: bool, path: str) ->
         region = split_lines(_with_new(text, group.matches, news, start, end), bare_ends=bare_ends)
         old = lines.part(group.first, group.last)
         last_end = lines.ends[group.last] if group.last < len(lines.ends) else lines.last_end
-        kept, _ = kept_lines(old, region.contents, last_end=last_end, key=_same if exact else _same_but_blanks)
+        kept, _ = kept_lines(old, region.contents, last_end=last_end, key=None if exact else _same_but_blanks)
         pieces += [text[at:start], kept.text]
         at = end
     return "".join([*pieces, text[at:]])
@@ -92,10 +92,6 @@ def _indented(new: str, rule: Rule | None, *, bare_ends: bool, path: str) -> str
         )
         raise EditRefused(message, path=shown(path), rule="indentation")
     return Lines(contents=tuple(content or "" for content in contents), ends=lines.ends).text
-
-
-def _same(content: str) -> str:
-    return content
 
 
 def _same_but_blanks(content: str) -> str:

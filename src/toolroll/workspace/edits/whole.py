@@ -7,6 +7,7 @@ change it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from toolroll.errors import EditRefused
@@ -20,6 +21,8 @@ SHRINK_RATIO: Final = 0.5
 SHRINK_MIN_LINES: Final = 10
 """In a file shorter than that, everything is in view anyway."""
 MAX_PLACEHOLDERS_NAMED: Final = 5
+KEPT_TEXTS: Final = 2
+"""New contents that are kept: each is put together when it is proposed, and once more after the yes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +33,7 @@ class Whole:
     notes: tuple[str, ...] = ()
 
 
+@lru_cache(maxsize=KEPT_TEXTS)
 def whole_text(data: bytes, content: str, *, path: str) -> Whole:
     """The bytes that the whole new content stands for, or EditRefused."""
     carrier = carry(data)
@@ -40,7 +44,8 @@ def whole_text(data: bytes, content: str, *, path: str) -> Whole:
     old = split_lines(carrier.text, bare_ends=bare_ends)
     new = _with_usual_last_end(old, split_lines(content, bare_ends=bare_ends).contents)
     shown_as = _shown_as(carrier, old)
-    kept, added = kept_lines(old, new, last_end=old.last_end, key=lambda line: shown_as.get(line, line))
+    key = (lambda line: shown_as.get(line, line)) if shown_as else None
+    kept, added = kept_lines(old, new, last_end=old.last_end, key=key)
     for number in added:
         carrier.check(kept.contents[number], path=path)
     if kept.text == carrier.text:
