@@ -43,6 +43,10 @@ OTHERS = [
     "@wagmi/core@2.13.0",
 ]
 """Packages that the queries were not written with: what they get wrong is what others will meet."""
+FIRST_MEASURED = """\
+Of some of the last ones (viem, rxdb, ajv, @trpc/server and what they need: 1,880 files) the first measurement had a
+recall of 0.99369, as type parameters called `type` were not read. That was put right, and more packages were taken in.
+"""
 FUNCTIONS_AND_CLASSES = {"class", "function", "method"}
 DECLARATIONS = {"class", "enum", "function", "interface", "method", "module", "type"}
 
@@ -216,10 +220,10 @@ def main(tell: Callable[[str], None] = print) -> None:
         definitions.row("Python functions and classes", "ast"),
         imports.row("Python imports", "ast"),
         typescript.row("TypeScript declarations", COMPILER),
-        others.row("the same in packages that were not looked at before", COMPILER),
+        others.row("the same in packages that the queries were not written with", COMPILER),
     ]
     header = ["", "truth", "files", "in them", "precision", "recall", "files that differ"]
-    text = f"{where()}; tree-sitter with our own queries.\n\n{table(header, rows)}"
+    text = f"{where()}; tree-sitter with our own queries.\n\n{table(header, rows)}\n{FIRST_MEASURED}"
     tell(text)
     for count in (definitions, imports, typescript, others):
         for line in count.differing[: options.show]:
