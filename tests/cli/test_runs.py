@@ -173,6 +173,7 @@ def test_S2_XA8_where_nobody_can_be_asked_it_is_3_and_waits(place: Place) -> Non
     run_id = place.latest()["run_id"]
     assert "  +copied" in done.stderr
     assert f"toolroll runs resume {run_id} --approve save_1" in done.stderr
+    assert "· After a no the model goes on without it; what else it wants to change is asked about, too." in done.stderr
     still = place.call("runs", "resume", run_id, "--json")
     last = lines(still)[-1]
     assert (still.returncode, last["stop_reason"]) == (3, "approval_pending")

@@ -67,7 +67,8 @@ class TerminalApprover:
                 self._ask_all(requests, decisions)
         except TimeoutError:
             told = f"no answer within {self._timeout_s:g} seconds"
-            self._terminal.say(f"There was {told}: that is a no. Set approval_seconds to wait longer.", "warning")
+            then = "What asked goes on without it; Ctrl-C stops it. Set approval_seconds to wait longer."
+            self._terminal.say(f"There was {told}: that is a no. {then}", "warning")
             decisions += [Reject(told)] * (len(requests) - len(decisions))
         return decisions
 

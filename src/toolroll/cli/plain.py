@@ -173,4 +173,5 @@ def advice(result: RunResult[object]) -> list[str]:
     ]
     resume = f"toolroll runs resume {result.run_id}"
     yes, no = (" ".join(f"--{word} {one.call_id}" for one in result.pending) for word in ("approve", "reject"))
-    return [*asked, f"· Say yes with: {resume} {yes}", f"· Say no with:  {resume} {no}"]
+    then = "· After a no the model goes on without it; what else it wants to change is asked about, too."
+    return [*asked, f"· Say yes with: {resume} {yes}", f"· Say no with:  {resume} {no}", then]
