@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from asyncio.subprocess import Process
 
 _KEPT = frozenset({"HOME", "LANG", "LANGUAGE", "LOGNAME", "TMPDIR", "TZ", "USER"})
-_DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
+DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
+"""Where programs are looked for when nobody says where."""
 # Every process that the program starts inherits it, those included that leave the session to survive.
 _MARK = "TOOLROLL_PROGRAM"
 _SWEEPS = 3
@@ -55,7 +56,7 @@ def minimal_environment(environment: Mapping[str, str]) -> dict[str, str]:
     kept = {name: value for name, value in environment.items() if name in _KEPT or name.startswith("LC_")}
     # An empty or relative entry means the working folder: a workspace could bring its own `git`.
     folders = [folder for folder in environment.get("PATH", "").split(os.pathsep) if folder.startswith("/")]
-    return {**kept, "PATH": os.pathsep.join(folders) or _DEFAULT_PATH}
+    return {**kept, "PATH": os.pathsep.join(folders) or DEFAULT_PATH}
 
 
 async def run_program(

@@ -8,26 +8,21 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from toolroll.errors import UsageError
-from toolroll.safe.limits import PROGRAM_GRACE_S, PROGRAM_READ_BYTES
-from toolroll.safe.programs import minimal_environment, pipe_reader
+from toolroll.safe.limits import PROGRAM_READ_BYTES
+from toolroll.safe.programs import minimal_environment
 from toolroll.safe.ripgrep_lines import Lines
-from toolroll.safe.text import one_line
-
-if TYPE_CHECKING:
-    import asyncio
-    from asyncio.subprocess import Process
+from toolroll.safe.ripgrep_process import RipgrepProcess, ripgrep_process
 
 Ended = Literal["exited", "timeout", "stopped", "output_limit"]
 
 MIN_VERSION: Final = 13  # the first that quits on NUL the same way in every mode; Debian 12 and Ubuntu 22.04 have it
-MAX_STDERR_BYTES: Final = 65_536  # some hundred complaints: nobody reads more
 
 _VERSION_TIMEOUT_S: Final = 10
 _VERSION: Final = re.compile(r"ripgrep ([0-9]+)\.")
@@ -65,23 +60,15 @@ async def run_ripgrep(
     """
     import asyncio  # noqa: PLC0415 -- costs 5 interpreter starts, needed only here
 
-    stderr = bytearray()
     ended: Ended = "timeout"
-    with ExitStack() as stack:
-        process, readers = await _start(_command(arguments), cwd, stdin_fd, stack)
-        try:
-            async with asyncio.timeout(timeout_s), asyncio.TaskGroup() as tasks:
-                complaints = tasks.create_task(_collect(readers[1], stderr))
-                ended = await _lines_to(on_line, readers[0], Lines(separator), limit_bytes)
-                if ended == "exited":
-                    await process.wait()
-                else:
-                    complaints.cancel()
-        except TimeoutError:
-            pass
-        finally:
-            await _end(process)
-    return RipgrepEnd(ended=ended, exit_code=process.returncode, stderr=stderr.decode("utf-8", "replace"))
+    async with ripgrep_process(_command(arguments), cwd=cwd, stdin=stdin_fd) as process:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                read = await _lines_to(on_line, process, Lines(separator), limit_bytes)
+                if read == "exited":
+                    await process.exited()
+                ended = read
+    return RipgrepEnd(ended=ended, exit_code=process.exit_code, stderr=process.complaints)
 
 
 def iterate_ripgrep(arguments: Sequence[str], *, cwd: str | Path | None = None, separator: bytes) -> Iterator[bytes]:
@@ -149,59 +136,11 @@ def _command(arguments: Sequence[str]) -> list[str]:
     return [ripgrep_path(), "--no-config", *arguments]
 
 
-async def _start(
-    command: list[str], cwd: str | Path | None, stdin_fd: int | None, stack: ExitStack, *, stdout: int | None = None
-) -> "tuple[Process, list[asyncio.StreamReader]]":
-    """The program, and what reads its stdout (unless that goes elsewhere) and its stderr."""
-    import asyncio  # noqa: PLC0415 -- as above
-
-    readers, writers = [], [] if stdout is None else [stdout]
-    with ExitStack() as ours:
-        for _ in range(2 - len(writers)):
-            read_end, write_end = os.pipe()
-            ours.callback(os.close, write_end)
-            writers.append(write_end)
-            readers.append(await pipe_reader(read_end, stack))
-        try:
-            process = await asyncio.create_subprocess_exec(
-                *command,
-                cwd=cwd,
-                env=minimal_environment(os.environ),
-                stdin=asyncio.subprocess.DEVNULL if stdin_fd is None else stdin_fd,
-                stdout=writers[0],
-                stderr=writers[1],
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as error:
-            raise UsageError(
-                f"Cannot search: {one_line(str(error), 200)}. Check the folder and the pattern."
-            ) from error
-    return process, readers
-
-
-async def _lines_to(
-    on_line: Callable[[bytes], bool], reader: "asyncio.StreamReader", lines: Lines, limit_bytes: int
-) -> Ended:
-    while chunk := await reader.read(PROGRAM_READ_BYTES):
+async def _lines_to(on_line: Callable[[bytes], bool], process: RipgrepProcess, lines: Lines, limit_bytes: int) -> Ended:
+    while chunk := await process.read():
         limit_bytes -= len(chunk)
         if limit_bytes < 0:
             return "output_limit"
         if not all(map(on_line, lines.feed(chunk))):
             return "stopped"
     return "exited" if all(map(on_line, lines.rest())) else "stopped"
-
-
-async def _collect(reader: "asyncio.StreamReader", output: bytearray) -> None:
-    while chunk := await reader.read(PROGRAM_READ_BYTES):
-        output += chunk[: MAX_STDERR_BYTES - len(output)]
-
-
-async def _end(process: "Process") -> None:
-    import asyncio  # noqa: PLC0415 -- as above
-
-    # It has nothing to clean up, so there is nothing to wait for.
-    with suppress(ProcessLookupError):
-        process.kill()
-    with suppress(TimeoutError):
-        async with asyncio.timeout(PROGRAM_GRACE_S):
-            await process.wait()

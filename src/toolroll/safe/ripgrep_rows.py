@@ -3,17 +3,12 @@
 import fcntl
 import os
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from toolroll.errors import UsageError
-from toolroll.safe.programs import minimal_environment
-from toolroll.safe.ripgrep import MAX_STDERR_BYTES, Ended, RipgrepEnd, _command, _end
-from toolroll.safe.text import one_line
-
-if TYPE_CHECKING:
-    from asyncio.subprocess import Process
+from toolroll.safe.ripgrep import Ended, RipgrepEnd, _command
+from toolroll.safe.ripgrep_process import MAX_STDERR_BYTES, RipgrepProcess, ripgrep_process
 
 _LOOK_S: Final = 0.05  # between two looks at how much was printed: some megabytes at most
 
@@ -35,16 +30,12 @@ async def gather_ripgrep(
     ended: Ended = "timeout"
     with ExitStack() as stack:
         output, complaints = _nameless_file(stack), _nameless_file(stack)
-        process = await _start_into(_command(arguments), cwd, output, complaints)
-        try:
-            async with asyncio.timeout(timeout_s):
-                ended = await _watched(process, output, limit_bytes, complaints, stderr_bytes)
-        except TimeoutError:
-            pass
-        finally:
-            await _end(process)
+        async with ripgrep_process(_command(arguments), cwd=cwd, stdout=output, stderr=complaints) as process:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(timeout_s):
+                    ended = await _watched(process, output, limit_bytes, complaints, stderr_bytes)
         printed, stderr = _read(output, limit_bytes), _read(complaints, stderr_bytes)
-    return RipgrepEnd(ended=ended, exit_code=process.returncode, stderr=stderr.decode("utf-8", "replace")), printed
+    return RipgrepEnd(ended=ended, exit_code=process.exit_code, stderr=stderr.decode("utf-8", "replace")), printed
 
 
 def _nameless_file(stack: ExitStack) -> int:
@@ -68,36 +59,16 @@ def _read(file: int, limit_bytes: int) -> bytes:
     return os.pread(file, min(os.fstat(file).st_size, limit_bytes), 0)
 
 
-async def _start_into(command: list[str], cwd: str | Path | None, stdout: int, stderr: int) -> "Process":
-    import asyncio  # noqa: PLC0415 -- as above
-
-    try:
-        return await asyncio.create_subprocess_exec(
-            *command,
-            cwd=cwd,
-            env=minimal_environment(os.environ),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=stdout,
-            stderr=stderr,
-            start_new_session=True,
-        )
-    except (OSError, ValueError) as error:
-        raise UsageError(f"Cannot search: {one_line(str(error), 200)}. Check the folder and the pattern.") from error
-
-
-async def _watched(process: "Process", output: int, limit_bytes: int, complaints: int, stderr_bytes: int) -> Ended:
+async def _watched(process: RipgrepProcess, output: int, limit_bytes: int, complaints: int, stderr_bytes: int) -> Ended:
     """Wait for its end, and look from time to time at how much it has printed."""
     import asyncio  # noqa: PLC0415 -- as above
 
-    waiting = asyncio.ensure_future(process.wait())
+    waiting = asyncio.ensure_future(process.exited())
     try:
         while not waiting.done() and os.fstat(output).st_size <= limit_bytes:
             await asyncio.wait([waiting], timeout=_LOOK_S)
             _cut(complaints, stderr_bytes)
-        if waiting.done():
-            return "exited" if os.fstat(output).st_size <= limit_bytes else "output_limit"
-        process.kill()
-        return "output_limit"
+        return "exited" if os.fstat(output).st_size <= limit_bytes else "output_limit"
     finally:
         waiting.cancel()
 
