@@ -84,6 +84,7 @@ class Run:
         self.values = ValueStore()
         self.cancelled = False
         self.brought: Labels = NO_LABELS
+        self.calls = 0  # that got a context so far: those of one turn get theirs before any of them is answered
         self._on_event = on_event
         self._state: dict[str, object] = {}
 
@@ -150,11 +151,13 @@ class ToolContext:
 
     is_tool_context: ClassVar[bool] = True
 
-    __slots__ = ("_cancelled", "_home", "_values", "approved", "call_id", "has_unread_edit", "run")
+    __slots__ = ("_cancelled", "_home", "_values", "approved", "call_id", "has_unread_edit", "number", "run")
 
     def __init__(self, *, run: Run | None = None, call_id: str | None = None) -> None:
         self.run = run or Run()
         self.call_id = call_id if call_id is not None else self.run.make_id()
+        self.run.calls += 1
+        self.number = self.run.calls
         self.approved: Preview | None = None
         self.has_unread_edit = False  # of a person, which the tool has not looked at so far
         self._cancelled = False

@@ -94,6 +94,43 @@ async def test_C19_a_hash_that_is_expected_is_not_merged(coder: Coder) -> None:
     assert coder.text("f") == THEIRS
 
 
+LONG = "".join(f"{word}\n" for word in ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"])
+FIRST: dict[str, object] = {"path": "f", "old_string": "one", "new_string": "1"}
+LAST: dict[str, object] = {"path": "f", "old_string": "nine", "new_string": "9"}
+ALL: dict[str, object] = {"path": "f", "content": LONG.replace("two", "2"), "description": "d"}
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        [("edit", FIRST), ("edit", LAST)],
+        [("edit", FIRST), ("edit", FIRST)],
+        [("edit_file", ALL), ("edit", LAST)],
+        [("edit", LAST), ("edit_file", ALL)],
+        [("apply_changes", {"changes": [FIRST, LAST], "description": "d"}), ("edit", FIRST)],
+    ],
+    ids=["apart", "the same", "whole first", "whole last", "several first"],
+)
+async def test_C19_C30_XE1_two_calls_of_one_turn_on_a_file_that_changed(
+    coder: Coder, calls: list[tuple[str, dict[str, object]]]
+) -> None:
+    """Neither could know of the change, so both are told; then what is written is what the question about it showed."""
+    theirs = LONG.replace("five", "FIVE")
+    await read(coder, LONG)
+    (coder.folder / "f").write_text(theirs)
+    refused = await coder.step(*calls)
+    assert [(result.code, "+FIVE" in result.text) for result in refused] == [("stale_edit", True)] * 2
+    assert (coder.text("f"), coder.asked) == (theirs, [])
+
+    first, second = await coder.step(*calls)
+    one, other = (request.preview for request in coder.asked)
+    assert (first.is_error, second.is_error) == (False, True)
+    assert second.code in {"stale_approval", "stale_edit", "edit_refused"}, second.text
+    assert one.base == other.base == content_hash(theirs)
+    assert content_hash(coder.text("f")) == one.target
+    assert "FIVE" in coder.text("f")
+
+
 async def test_C19_what_changes_once_more_is_told_once_more(coder: Coder) -> None:
     await read(coder)
     for theirs in (THEIRS, THEIRS.replace("four", "FOUR")):

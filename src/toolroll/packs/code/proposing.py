@@ -149,7 +149,7 @@ class Drafting:
         hash_ = content_hash(now)
         if known.hash != hash_ and not file.is_changed:
             file = replace(file, base=self._contents.get(known.hash), after=b"")
-            if file.base is None or known.told != hash_ or not merges:
+            if file.base is None or not merges or not known.was_told(hash_, self._ctx.number):
                 seen.tell(path, hash_)
                 raise _changed(file, _PROPOSE_AGAIN if file.base is not None and merges else _READ_IT, known.total)
             file = replace(file, after=file.base)

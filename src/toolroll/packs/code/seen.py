@@ -25,6 +25,12 @@ class SeenFile(BaseModel):
     spans: list[Span] = Field(default_factory=list)
     told: str | None = None
     """The hash of a newer content, of which the model was told how it differs."""
+    told_after: int | None = None
+    """How many calls were made by then: in none of them could the model know, as all of a turn are made first."""
+
+    def was_told(self, hash_: str, call: int) -> bool:
+        """Whether the model knew of a newer content when it made that call, the so-manieth of the run."""
+        return self.told == hash_ and self.told_after is not None and call > self.told_after
 
     @property
     def is_whole(self) -> bool:
@@ -56,7 +62,7 @@ class SeenFiles:
     def tell(self, path: str, hash_: str) -> None:
         """The model is told what has changed in a file since it saw it; what it saw stays what it knows."""
         if (known := self.get(path)) is not None:
-            self._keep(path, known.model_copy(update={"told": hash_}))
+            self._keep(path, known.model_copy(update={"told": hash_, "told_after": self._run.calls}))
 
     def _keep(self, path: str, file: SeenFile) -> None:
         if self.get(path) != file:
