@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from toolroll.cli.completing import run_ids
 from toolroll.cli.prose import tell
 from toolroll.cli.recorded import find_run, reading
 from toolroll.cli.session import DONE, FAILED, NEEDS_APPROVAL, Session, output_options
@@ -26,7 +27,7 @@ HISTORY_STAYS: Final = "What the runs changed in projects stays, and 'toolroll u
 
 
 @click.command(short_help="Delete runs for good.")
-@click.argument("run_ids", nargs=-1, metavar="[ID]...")
+@click.argument("run_ids", nargs=-1, metavar="[ID]...", shell_complete=run_ids)
 @click.option("--older-than", type=click.IntRange(min=0), metavar="DAYS", help="All that nothing was added to since.")
 @click.option("--force", is_flag=True, help="Also those that wait for an answer.")
 @click.option("--yes", is_flag=True, help="Do it without asking.")

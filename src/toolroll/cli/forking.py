@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from toolroll.cli.completing import run_ids
 from toolroll.cli.recorded import find_run, making_of, settings_of
 from toolroll.cli.run import agent_options, driven
 from toolroll.cli.session import Session, output_options
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Go another way from a step of a run.")
-@click.argument("run_id", metavar="ID")
+@click.argument("run_id", metavar="ID", shell_complete=run_ids)
 @click.option("--at", required=True, type=click.IntRange(min=0), metavar="STEP", help="How many steps to begin with.")
 @click.option("--model", metavar="NAME", help="Another model than before.")
 @click.option("--prompt", metavar="TEXT", help="Go on with this; at step 0, in the place of the prompt.")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
+from toolroll.cli.completing import run_ids
 from toolroll.cli.prose import tell
 from toolroll.cli.session import DONE, FAILED, NEEDS_APPROVAL, Session, output_options
 from toolroll.errors import UsageError
@@ -49,7 +50,7 @@ def _taking_options(command: F) -> F:
 
 @click.command()
 @root_option
-@click.option("--run", "run_id", metavar="ID", help="Only the changes of this run.")
+@click.option("--run", "run_id", metavar="ID", shell_complete=run_ids, help="Only the changes of this run.")
 @click.option("--file", "path", metavar="PATH", help="Only the changes of this file.")
 @click.option("--limit", default=DEFAULT_LISTED, type=click.IntRange(min=1), metavar="N", help="How many at most.")
 @output_options
@@ -77,7 +78,7 @@ def changes(session: Session, *, root: Path | None, run_id: str | None, path: st
 
 @click.command()
 @click.argument("change", required=False)
-@click.option("--run", "run_id", metavar="ID", help="Everything that this run changed.")
+@click.option("--run", "run_id", metavar="ID", shell_complete=run_ids, help="Everything that this run changed.")
 @_taking_options
 @click.pass_obj
 def undo(

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from toolroll.cli.completing import run_ids
 from toolroll.cli.prose import tell
 from toolroll.cli.session import DONE, FAILED, Session, output_options
 from toolroll.errors import UsageError
@@ -28,7 +29,13 @@ def outputs() -> None:
 
 
 @outputs.command("list", short_help="List the latest outputs.")
-@click.option("--run", "run_id", metavar="ID", help="Only those of this run; the beginning of its id is enough.")
+@click.option(
+    "--run",
+    "run_id",
+    metavar="ID",
+    shell_complete=run_ids,
+    help="Only those of this run; the beginning of its id is enough.",
+)
 @click.option("--limit", default=DEFAULT_LISTED, type=click.IntRange(min=1), metavar="N", help="How many at most.")
 @output_options
 @click.pass_obj

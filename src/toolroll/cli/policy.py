@@ -10,6 +10,7 @@ import click
 from toolroll.cli.history import root_option
 from toolroll.cli.prose import tell
 from toolroll.cli.session import DONE, Session, output_options, source_options
+from toolroll.cli.tools import complete_names
 from toolroll.errors import UsageError
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def list_rules(session: Session, *, root: Path | None) -> int:
 
 
 @policy.command(short_help="Say what would happen to a call, and why.")
-@click.argument("tool")
+@click.argument("tool", shell_complete=complete_names)
 @click.argument("path", required=False)
 @root_option
 @source_options

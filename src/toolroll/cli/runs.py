@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from toolroll.cli.completing import run_ids
 from toolroll.cli.deleting import delete
 from toolroll.cli.export.command import export
 from toolroll.cli.forking import fork
@@ -58,7 +59,7 @@ def list_runs(session: Session, *, limit: int) -> int:
 
 
 @runs.command(short_help="Show what happened in a run.")
-@click.argument("run_id", metavar="ID")
+@click.argument("run_id", metavar="ID", shell_complete=run_ids)
 @click.option("--context", is_flag=True, help="Show what of it the model would be sent next, and how large that is.")
 @output_options
 @click.pass_obj
@@ -90,7 +91,7 @@ def show(session: Session, run_id: str, *, context: bool) -> int:
 
 
 @runs.command(short_help="Go on with a run.")
-@click.argument("run_id", metavar="ID")
+@click.argument("run_id", metavar="ID", shell_complete=run_ids)
 @click.option("--prompt", metavar="TEXT", help="Go on with this. Calls that were never finished are then not run.")
 @click.option("--approve", multiple=True, metavar="CALL", help="Yes to the question about this call.")
 @click.option("--reject", multiple=True, metavar="CALL[=WHY]", help="No to the question about this call.")
@@ -147,7 +148,7 @@ def resume(
 
 
 @runs.command(short_help="Play a run again and tell what differs.")
-@click.argument("run_id", metavar="ID")
+@click.argument("run_id", metavar="ID", shell_complete=run_ids)
 @agent_options
 @output_options
 @click.pass_obj

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from toolroll.cli.completing import own_paths
 from toolroll.cli.history import root_option
 from toolroll.cli.prose import tell
 from toolroll.cli.session import DONE, FAILED, NEEDS_APPROVAL, Session, output_options
@@ -48,7 +49,7 @@ def list_files(session: Session, *, root: Path | None) -> int:
 
 
 @trust.command(short_help="Trust a file as it is now.")
-@click.argument("path")
+@click.argument("path", shell_complete=own_paths)
 @root_option
 @click.option("--yes", is_flag=True, help="Trust it without being shown it: you have looked at it.")
 @output_options
@@ -80,7 +81,7 @@ def add(session: Session, path: str, *, root: Path | None, yes: bool) -> int:
 
 
 @trust.command(short_help="Trust a file no longer.")
-@click.argument("path")
+@click.argument("path", shell_complete=own_paths)
 @root_option
 @output_options
 @click.pass_obj

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import click
 
+from toolroll.cli.completing import run_ids
 from toolroll.cli.prose import tell
 from toolroll.cli.recorded import find_run, reading
 from toolroll.cli.session import DONE, Session, output_options
@@ -27,7 +28,7 @@ _MANY_RECORDS: Final = 500
 
 
 @click.command(short_help="Write a run to a file.")
-@click.argument("run_id", metavar="ID")
+@click.argument("run_id", metavar="ID", shell_complete=run_ids)
 @click.option("--format", "form", type=click.Choice(["jsonl", "html"]), help="By the name of the file, if not given.")
 @click.option("--output", default=STDOUT, metavar="FILE", help="Where to; '-', if not given, is stdout.")
 @click.option("--force", is_flag=True, help="Overwrite a file that is there.")

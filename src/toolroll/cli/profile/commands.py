@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
+from toolroll.cli.completing import profile_names
 from toolroll.cli.session import Session, output_options
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ def list_(session: Session, *, data: Path | None, lang: str | None) -> int:
 
 
 @profile.command(short_help="Show a profile in words, or whole with --json.")
-@click.argument("name", default="default")
+@click.argument("name", default="default", shell_complete=profile_names)
 @place_options
 @output_options
 @click.pass_obj
@@ -176,7 +177,7 @@ def show(session: Session, name: str, *, data: Path | None, lang: str | None) ->
 
 
 @profile.command(short_help="Change a profile in your editor.")
-@click.argument("name", default="default")
+@click.argument("name", default="default", shell_complete=profile_names)
 @place_options
 @output_options
 @click.pass_obj
@@ -200,7 +201,7 @@ def edit(session: Session, name: str, *, data: Path | None, lang: str | None) ->
 
 
 @profile.command(short_help="Delete a profile; a backup stays.")
-@click.argument("name")
+@click.argument("name", shell_complete=profile_names)
 @yes_option
 @place_options
 @output_options
@@ -222,7 +223,7 @@ def delete(session: Session, name: str, *, yes: bool, data: Path | None, lang: s
 
 
 @profile.command(short_help="Write a profile to a file, to hand it on.")
-@click.argument("name")
+@click.argument("name", shell_complete=profile_names)
 @click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="A new file; stdout if not given.")
 @place_options
 @output_options
@@ -270,7 +271,15 @@ def import_(session: Session, file: Path, *, name: str | None, yes: bool, data: 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
-@click.option("--profile", "name", default="default", show_default=True, metavar="NAME", help="What to compare with.")
+@click.option(
+    "--profile",
+    "name",
+    default="default",
+    show_default=True,
+    metavar="NAME",
+    shell_complete=profile_names,
+    help="What to compare with.",
+)
 @model_option
 @yes_option
 @place_options
