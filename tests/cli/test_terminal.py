@@ -71,6 +71,24 @@ def test_lines_come_one_by_one_and_the_rest_is_kept(pipe: tuple[int, int]) -> No
     assert terminal.ask("? ") == "no"
 
 
+@pytest.mark.parametrize(
+    ("question", "shown"),
+    [
+        ("Replace it? [y/n] ", "Replace it? [y/n] "),
+        ("The old one stays as a backup. [y/n] ", "The old one stays as a\n   backup. [y/n] "),
+        ("What should be different now?\n> ", "What should be different\n   now?\n> "),
+    ],
+    ids=["short", "long", "on_a_line_of_its_own"],
+)
+def test_S5_a_question_is_broken_between_words(
+    pipe: tuple[int, int], question: str, shown: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Terminal, "size", property(lambda _terminal: (25, 24)))
+    os.write(pipe[1], b"y\n")
+    assert Terminal(input_fd=pipe[0]).ask(question) == "y"
+    assert capfd.readouterr().err == shown
+
+
 def test_XA6_a_fresh_question_forgets_what_was_typed(pipe: tuple[int, int]) -> None:
     terminal, keys = Terminal(input_fd=pipe[0]), pipe[1]
     os.write(keys, b"n\ny\n")

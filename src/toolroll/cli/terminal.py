@@ -111,7 +111,9 @@ class Terminal:
             self._typed = b""
             with suppress(termios.error):
                 termios.tcflush(self.input_fd, termios.TCIFLUSH)
-        self.console.print(Text(prompt, style="bold"), end="", soft_wrap=True)
+        words = prompt.rstrip(" ")
+        shown = "\n".join(wrapped(words, self.size[0])) + prompt[len(words) :]
+        self.console.print(Text(shown, style="bold"), end="", soft_wrap=True)
         line = self._read_line()
         return None if line is None else line.decode("utf-8", "replace").strip()
 
