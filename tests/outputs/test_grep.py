@@ -255,3 +255,18 @@ async def test_K54_a_text_is_found_in_memory_where_ripgrep_finds_it(
     output = kept(OutputStore(tmp_path_factory.mktemp("outputs"), run_id="run"), mixed)
     here = await find_matches(output, text, max_matches=most)
     assert here == await find_matches(output, re.escape(text), regex=True, max_matches=most)
+
+
+@pytest.mark.parametrize("text", [".", "a.*b", "[x", "(", "\\", "a\t|", "é+"], ids=ascii)
+async def test_K54_what_is_not_listed_is_counted_letter_by_letter_too(store: OutputStore, text: str) -> None:
+    """Signs that mean something in a pattern mean themselves; a line that has it twice counts once."""
+    output = kept(store, f"{text}\nabxé\n" * 40 + f"{text} {text}\n\n" * 30 + text)
+    found = await find_matches(output, text, max_matches=3)
+    assert (found.total, [one.line for one in found.first]) == (71, [0, 2, 4])
+
+
+async def test_K54_a_folder_above_that_ignores_everything_hides_nothing(tmp_path: Path) -> None:
+    (tmp_path / ".ignore").write_text("*\n")
+    (tmp_path / ".gitignore").write_text("*\n{\n")
+    output = kept(OutputStore(tmp_path / "outputs", run_id="run"), "needle\n" * 1_000)
+    assert (await find_matches(output, "need.e", regex=True, max_matches=1)).total == 1_000

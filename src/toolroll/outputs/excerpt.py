@@ -45,10 +45,11 @@ def _merged(matches: Sequence[Match], before: int, after: int, line_count: int) 
     groups: list[_Group] = []
     for match in matches:
         first, last = max(match.line - before, 0), min(match.line + after, line_count - 1)
+        found = {match.line: match}
         if groups and first <= groups[-1].last + 1:
-            first, found = groups[-1].first, groups.pop().matches | {match.line: match}
-        else:
-            found = {match.line: match}
+            joined = groups.pop()
+            joined.matches.update(found)
+            first, found = joined.first, joined.matches
         groups.append(_Group(first=first, last=last, matches=found))
     return groups
 

@@ -50,10 +50,13 @@ def output_tools(store: OutputStore | Callable[[ToolContext], OutputStore]) -> t
         return answer(kept, read_page(kept, offset=given.offset, limit=limit, column=given.column))
 
     async def grep(given: _GrepInput, ctx: ToolContext) -> str:
+        import asyncio  # noqa: PLC0415 - costs 5 interpreter starts; whoever waits for this has loaded it
+
         kept = _opened(store_of(ctx), given.ref_id)
         wanted = min(given.max_matches, MATCHES_LIMIT)
         matches = await find_matches(kept, given.pattern, regex=given.regex, max_matches=wanted)
-        return excerpt(kept, matches, before=given.before, after=given.after)
+        # A thousand matches with lines around them are looked up one by one: a tenth of a second for the disk alone.
+        return await asyncio.to_thread(excerpt, kept, matches, before=given.before, after=given.after)
 
     read_it = (
         "Read a tool output of this run that is not, or only partly, in the conversation: the one behind a ref in "
