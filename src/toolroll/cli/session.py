@@ -42,13 +42,14 @@ class Session:
     """How this command answers: as JSON or as text, with tracebacks or without.
 
     `plain` is for screen readers and dumb terminals: no colours, nothing that moves, one line a thing. In a chat
-    (`chats`) nobody is told how to go on with a run from the shell: they write on.
+    (`chats`) nobody is told how to go on with a run from the shell: they write on. `error_word` stands before errors.
     """
 
     json: bool = False
     debug: bool = False
     plain: bool = field(default_factory=terminal_is_dumb)
     chats: bool = False
+    error_word: str = "Error"
     _out: TextIO | None = field(default=None, repr=False)
 
     @property
@@ -96,7 +97,7 @@ class Session:
                 self.write_json({"error": {"code": code, "message": message}})
                 return
         with suppress(OSError):
-            click.echo(_fitted(f"Error: {_safe(message)}", _standard("stderr")), err=True)
+            click.echo(_fitted(f"{self.error_word}: {_safe(message)}", _standard("stderr")), err=True)
 
     def finish(self) -> OSError | None:
         """Write out what is still held back; the error when it cannot be written, and then it is given up for good.

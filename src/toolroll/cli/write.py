@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from toolroll.cli.completing import profile_names
 from toolroll.cli.profile.commands import model_option, place_options
 from toolroll.cli.session import Session, output_options
 
@@ -14,7 +15,12 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("request", required=False)
-@click.option("--profile", metavar="NAME", help="The style profile to write by; 'default' if not given.")
+@click.option(
+    "--profile",
+    metavar="NAME",
+    shell_complete=profile_names,
+    help="The style profile to write by; 'default' if not given.",
+)
 @click.option(
     "--mix",
     nargs=2,
@@ -60,7 +66,7 @@ def write(
       ghostpen -- stats          a request that is the name of a command
     """
     from toolroll.cli.call import set_up_log  # noqa: PLC0415 - these bring pydantic: four interpreter starts
-    from toolroll.cli.profile.desk import Desk  # noqa: PLC0415 - as above
+    from toolroll.cli.profile.desk import Desk, told_in  # noqa: PLC0415 - as above
 
     set_up_log(session)
     if demo:
@@ -69,5 +75,9 @@ def write(
         return play_demo(session, lang=lang)
     from toolroll.cli.writing.work import Wanted, write_post  # noqa: PLC0415 - as above
 
-    wanted = Wanted(request=request, profile=profile, mix=mix, platform=platform, notion=notion, model=model, lang=lang)
-    return write_post(Desk.opened(session, data=data, lang=lang, yes=yes), wanted)
+    desk = Desk.opened(session, data=data, lang=lang, yes=yes)
+    with told_in(desk.lang):
+        wanted = Wanted(
+            request=request, profile=profile, mix=mix, platform=platform, notion=notion, model=model, lang=lang
+        )
+    return write_post(desk, wanted)

@@ -7,28 +7,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-import click
-
 from toolroll.cli.call import set_up_log
+from toolroll.cli.prose import tell
 from toolroll.cli.session import FAILED, NEEDS_APPROVAL, Session
-from toolroll.errors import (
-    ChangeRefused,
-    PathRefused,
-    ProfileFixed,
-    ProfileInvalid,
-    ProfileMissing,
-    ProfileNewer,
-    ToolrollError,
-)
-from toolroll.packs.writing.fault_texts import fault_in
+from toolroll.errors import ToolrollError
+from toolroll.packs.writing.error_texts import told_of
 from toolroll.packs.writing.keys import data_folder
 from toolroll.packs.writing.messages import Key, Lang, choose_language, say
-from toolroll.packs.writing.names import DEFAULT, MAX_NAME_CHARACTERS
-from toolroll.packs.writing.profiles import MAX_NAMES_SHOWN, ProfileStore
+from toolroll.packs.writing.names import DEFAULT
+from toolroll.packs.writing.profiles import ProfileStore
 from toolroll.safe.text import terminal_safe
 
 if TYPE_CHECKING:
     from toolroll.cli.terminal import Terminal
+
+__all__ = ["Answer", "Desk", "Work", "at_desk", "told_in", "told_of"]
 
 Answer: TypeAlias = Literal["yes", "no", "all", "stop"]
 
@@ -49,6 +42,10 @@ class Desk:
     lang: Lang
     yes: bool = False
     terminal: "Terminal | None" = None
+
+    def __post_init__(self) -> None:
+        # Errors are told by the session, after the desk is gone: the word before them is in its language too.
+        self.session.error_word = self.words("error_word")
 
     @classmethod
     def opened(cls, session: Session, *, data: Path | None, lang: str | None, yes: bool = False) -> "Desk":
@@ -73,7 +70,7 @@ class Desk:
         if self.terminal is not None:
             self.terminal.say(text)
         else:
-            click.echo(terminal_safe(text), err=True)
+            tell(terminal_safe(text))
 
     def say(self, key: Key, **values: object) -> None:
         """Show a text beside the answer."""
@@ -86,8 +83,10 @@ class Desk:
         """
         if self.session.json:
             self.session.write_json(fields)
+        elif is_raw:
+            self.session.write(text)
         else:
-            self.session.write(text if is_raw else terminal_safe(text))
+            self.session.tell(text if self.session.out.isatty() else terminal_safe(text))
 
     def not_agreed(self, key: Key, **values: object) -> int | None:
         """None once the person has said yes, or has said so beforehand; else the exit code, and it was told."""
@@ -129,43 +128,13 @@ def _language_in(data: Path) -> str | None:
 
 @contextmanager
 def told_in(lang: Lang) -> Iterator[None]:
-    """Inside, what profiles are refused for is told in that language, under the same codes."""
+    """Inside, what goes wrong is told in that language, under the same codes."""
     try:
         yield
     except ToolrollError as error:
         words = told_of(error, lang)
-        if words is not None:
-            error.args, error.message = (words,), words
+        error.args, error.message = (words,), words
         raise
-
-
-def told_of(error: ToolrollError, lang: Lang) -> str | None:
-    """What a person reads about an error; None where it says all itself."""
-    match error:
-        case ProfileMissing(profile=name, available=()):
-            return say("profile_not_found_init", lang, name=name)
-        case ProfileMissing(profile=name, available=available):
-            more = " …" if len(available) > MAX_NAMES_SHOWN else ""
-            return say("profile_not_found", lang, name=name, available=", ".join(available[:MAX_NAMES_SHOWN]) + more)
-        case ProfileInvalid(faults=faults, file=file) if file:
-            return say("import_refused", lang, file=file, problems=listed(faults, lang))
-        case ProfileInvalid(profile=name, faults=faults):
-            return say("profile_invalid", lang, name=name, problems=listed(faults, lang))
-        case ProfileFixed(profile=name):
-            return say("reference_profile", lang, name=name)
-        case ProfileNewer(profile=name):
-            return say("profile_newer", lang, name=name)
-        case ChangeRefused(fields=fields, faults=faults):
-            return say("validation_failed", lang, field=", ".join(fields), problems=listed(faults, lang))
-        case PathRefused(rule="profile_name", path=name):
-            return say("bad_profile_name", lang, name=name[:MAX_NAME_CHARACTERS], most=MAX_NAME_CHARACTERS)
-        case _:
-            return None
-
-
-def listed(faults: tuple[str, ...], lang: Lang) -> str:
-    """Every broken rule on a line of its own."""
-    return "\n".join(f"- {fault_in(one, lang)}" for one in faults)
 
 
 Work: TypeAlias = Callable[[Desk], int]

@@ -7,11 +7,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from toolroll.cli.editor import edit_text
-from toolroll.cli.profile.desk import Desk, told_of
+from toolroll.cli.profile.desk import Desk
 from toolroll.cli.session import DONE
 from toolroll.errors import ChangeRefused, JsonRefused, ProfileInvalid, ToolrollError, UsageError
 from toolroll.kernel.parse import parse_json
 from toolroll.packs.writing.changes import IMMUTABLE, PATHS
+from toolroll.packs.writing.error_texts import told_of
 from toolroll.packs.writing.stored import MAX_PROFILE_BYTES, StoredProfile, encoded, read_stored
 
 
@@ -28,7 +29,7 @@ def edit_profile(desk: Desk, name: str) -> int:
     try:
         stored = desk.profiles.read(name)
     except ProfileInvalid as error:
-        desk.tell(told_of(error, desk.lang) or error.message)
+        desk.tell(told_of(error, desk.lang))
         return _repaired(desk, name)
     text = encoded({key: value for key, value in stored.fields.items() if key not in IMMUTABLE}).decode()
     while True:
@@ -110,8 +111,8 @@ def _in_editor(desk: Desk, text: str) -> str:
 
 
 def _again(desk: Desk, error: ToolrollError) -> bool:
-    told = told_of(error, desk.lang) or desk.words("edit_refused", problems=f"- {error.message}")
-    desk.tell(told)
+    told = told_of(error, desk.lang)
+    desk.tell(desk.words("edit_refused", problems=f"- {told}") if isinstance(error, JsonRefused) else told)
     return desk.choose("yes_no", desk.words("ask_edit_again")) == "yes"
 
 

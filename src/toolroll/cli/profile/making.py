@@ -15,6 +15,7 @@ from toolroll.cli.profile.gathering import Posts, gathered
 from toolroll.cli.session import DONE
 from toolroll.errors import ToolFailure, ToolrollError, UsageError
 from toolroll.packs.writing.analysis import Analyst, Look, Naming, profile_draft
+from toolroll.packs.writing.error_texts import why_of
 from toolroll.packs.writing.names import check_profile_name
 from toolroll.packs.writing.portrait import portrait
 from toolroll.packs.writing.post_tools import shown_path
@@ -66,7 +67,7 @@ def analyst(desk: Desk, model: str) -> Iterator[Analyst]:
     try:
         yield Analyst(named_model(model), journal=journal)
     except ToolFailure as error:
-        told = desk.words("no_profile_made", why=error.message)
+        told = desk.words("no_profile_made", why=why_of(error, desk.lang))
         raise ToolFailure(told, code=error.failure_code) from error
     finally:
         journal.close()
@@ -96,7 +97,7 @@ def show(desk: Desk, fields: dict[str, Any]) -> None:
 def _correction(desk: Desk) -> str | None:
     assert desk.terminal is not None  # `make_profile` has looked
     while True:
-        typed = desk.terminal.ask(desk.words("ask_correction"), fresh=True)
+        typed = desk.terminal.ask(f"{desk.words('ask_correction').rstrip()}\n> ", fresh=True)
         if typed is None or typed.casefold() in _LEFT:
             return None
         if typed:

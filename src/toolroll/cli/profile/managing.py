@@ -9,6 +9,7 @@ from toolroll.cli.profile.desk import Desk
 from toolroll.cli.profile.making import told_written
 from toolroll.cli.session import DONE
 from toolroll.errors import FileExists, FileTooLarge, NotAFile, ProfileInvalid, UsageError
+from toolroll.packs.writing.error_texts import words_in
 from toolroll.packs.writing.names import DEFAULT, check_profile_name
 from toolroll.packs.writing.portrait import portrait
 from toolroll.packs.writing.post_tools import shown_path
@@ -22,7 +23,7 @@ def list_profiles(desk: Desk) -> int:
     """All profiles, the personal ones first; what cannot be read is told."""
     found = desk.profiles.listing()
     for one in found.unreadable:
-        desk.say("not_a_profile", file=one.file, problem=one.problem)
+        desk.say("not_a_profile", file=one.file, problem=words_in(one.problem, desk.lang))
     if found.is_damaged:
         desk.say("profiles_damaged", files=", ".join(one.file for one in found.unreadable))
     if desk.session.json:

@@ -8,6 +8,7 @@ from toolroll.agent.result import RunResult
 from toolroll.cli.session import Session
 from toolroll.cli.telling import event_fields
 from toolroll.kernel.usage import Usage
+from toolroll.packs.writing.error_texts import words_in
 from toolroll.packs.writing.flow import Outcome, Shown
 from toolroll.packs.writing.gate import TRACK
 from toolroll.packs.writing.keeping import object_of
@@ -35,8 +36,10 @@ class PlainListener:
                 self._say(say("searching", self._lang, query=object_of(call.arguments).get("query", "")))
             case CallFinished(call=call, result=result) if call.name == TRACK and (told := noted(result, self._lang)):
                 self._say(told)
-            case Warned(text=text) | Retrying(reason=text):
-                self._say(text, sign="!")
+            case Warned(text=text):
+                self._say(words_in(text, self._lang), sign="!")
+            case Retrying(reason=reason):
+                self._say(reason if self._lang == "en" else say("asked_again", self._lang, reason=reason), sign="!")
             case _:
                 return
 

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from toolroll.errors import FileMissing, JsonRefused
 from toolroll.kernel.parse import parse_json
 from toolroll.kernel.serialize import well_formed
-from toolroll.packs.writing.profile import timestamp
+from toolroll.packs.writing.profile import fault_of, timestamp
 from toolroll.packs.writing.turns import in_turn
 from toolroll.safe.files import private_folder
 from toolroll.safe.names import RelativePath, shown
@@ -183,9 +183,8 @@ class FeedbackStore:
         except JsonRefused as error:
             raise self._refusal(error.message.rstrip(".")) from None
         except ValidationError as error:
-            detail = error.errors(include_url=False)[0]
-            place = ".".join(map(str, detail["loc"])) or "the file"
-            raise self._refusal(f"{shown(place)}: {detail['msg']}") from None
+            fault = fault_of(error.errors(include_url=False)[0])
+            raise self._refusal(f"{fault.path or 'the file'}: {fault.problem}") from None
 
     def _refusal(self, why: str) -> JsonRefused:
         told = f"The feedback in '{shown(str(self.path))}' cannot be used: {why}."

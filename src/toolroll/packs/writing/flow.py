@@ -27,6 +27,7 @@ from toolroll.packs.writing.asking import Who, on_record
 from toolroll.packs.writing.changes import differences
 from toolroll.packs.writing.checks import Report, check_draft
 from toolroll.packs.writing.drafting import Answer, read_answer, rules_of, topic_of
+from toolroll.packs.writing.error_texts import told_of
 from toolroll.packs.writing.gate import Gate
 from toolroll.packs.writing.keeping import Keeper, Kept, write_down
 from toolroll.packs.writing.messages import Key, say
@@ -220,7 +221,7 @@ class Flow:
             await self._propose(agent)
             self._style = style_of(self._store, *self._style.profiles)  # what was updated counts from now on
         except ToolrollError as error:  # the draft is still there, to be saved or tried again
-            self._person.say(error.message)
+            self._person.say(told_of(error, self._place.lang))
 
     # --- Drafts -------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias, get_args
 
 from toolroll.packs.writing.flow_texts import FLOW_TEXTS, FlowKey
+from toolroll.packs.writing.model_texts import MODEL_TEXTS, ModelKey
 from toolroll.packs.writing.profile_texts import PROFILE_TEXTS, ProfileKey
 from toolroll.packs.writing.wording import Lang, Text
 
@@ -28,6 +29,7 @@ __all__ = [
 Key: TypeAlias = Literal[
     ProfileKey,
     FlowKey,
+    ModelKey,
     "profile_not_found",
     "profile_not_found_init",
     "profile_invalid",
@@ -73,6 +75,7 @@ LANG: Final = "lang"
 TEXTS: Final[Mapping[Key, Text]] = {
     **dict(PROFILE_TEXTS.items()),  # as pairs: the type of a mapping's keys cannot be widened
     **dict(FLOW_TEXTS.items()),
+    **dict(MODEL_TEXTS.items()),
     # --- The matrix of errors ---------------------------------------------------------------------------
     "profile_not_found": Text(
         en="Profile '{name}' not found. Available profiles: {available}.",

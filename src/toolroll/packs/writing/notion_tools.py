@@ -18,6 +18,7 @@ from toolroll.kernel.context import ToolContext
 from toolroll.kernel.define import tool
 from toolroll.kernel.depends import DependencyKey, Depends
 from toolroll.kernel.tool import Tool
+from toolroll.packs.writing.error_texts import told_of
 from toolroll.packs.writing.messages import Lang, language_of, say
 from toolroll.packs.writing.names import DEFAULT
 from toolroll.packs.writing.notion.client import API_URL, NotionClient
@@ -77,7 +78,8 @@ def open_save(store: WithPosts, profiles: WithProfiles, ctx: ToolContext) -> Sav
         try:
             saved = store.save(draft, now=ctx.now())
         except ToolrollError as error:
-            message = say("save_failed", language_of(ctx.deps), reason=error.message)
+            language = language_of(ctx.deps)
+            message = say("save_failed", language, reason=told_of(error, language))
             failed = {"success": False, "error": "disk_error", "message": message, "content": content}
             raise ToolFailure(failed, code="disk_error") from error
         return {"success": True, "file_path": shown_path(saved.path)}
@@ -170,7 +172,8 @@ async def write_to_notion(
     try:
         made = await make_page(notion.client, _database_id(notion), new)
     except ServiceFailed as error:
-        raise await instead("notion_error", f"{say('notion_failed_saved', language)} {error.message}") from error
+        told = f"{say('notion_failed_saved', language)} {told_of(error, language)}"
+        raise await instead("notion_error", told) from error
     return {"success": True, "notion_url": made.url, "page_id": made.page_id}
 
 

@@ -16,6 +16,7 @@ from toolroll.kernel.context import ToolContext
 from toolroll.kernel.define import tool
 from toolroll.kernel.depends import DependencyKey, Depends
 from toolroll.kernel.tool import Tool
+from toolroll.packs.writing.error_texts import told_of
 from toolroll.packs.writing.keys import PROFILES, InData
 from toolroll.packs.writing.messages import Lang, language_of, say
 from toolroll.packs.writing.names import DEFAULT
@@ -61,7 +62,7 @@ def read_past_posts(
     def tell(done: int, total: int) -> None:
         ctx.progress(f"read {done:,} of {total:,} posts for the first time", done / total)
 
-    with _told():
+    with _told(language_of(ctx.deps)):
         found = store.search(keywords, platform=wanted, limit=min(max(int(limit), 0), MAX_LIMIT), tell=tell)
     return found_answer(found)
 
@@ -143,11 +144,11 @@ def shown_path(path: Path) -> str:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _told(lang: Lang) -> Iterator[None]:
     try:
         yield
     except ToolrollError as error:
-        raise _failed(error.code, error.message) from error
+        raise _failed(error.code, told_of(error, lang)) from error
 
 
 @contextmanager
@@ -156,7 +157,7 @@ def _text_kept(text: str, lang: Lang) -> Iterator[None]:
     try:
         yield
     except ToolrollError as error:
-        raise _failed("disk_error", say("save_failed", lang, reason=error.message), content=text) from error
+        raise _failed("disk_error", say("save_failed", lang, reason=told_of(error, lang)), content=text) from error
 
 
 def _failed(error: str, message: str, **more: object) -> ToolFailure:

@@ -145,7 +145,7 @@ def check_fields(fields: object, *, lenient: bool = False) -> "StyleProfile | tu
     try:
         return StyleProfile.model_validate(fields, extra="ignore" if lenient else "forbid")
     except ValidationError as error:
-        return tuple(map(_fault, error.errors(include_url=False)))
+        return tuple(map(fault_of, error.errors(include_url=False)))
 
 
 _PROBLEMS: Final[Mapping[str, str]] = {
@@ -155,6 +155,7 @@ _PROBLEMS: Final[Mapping[str, str]] = {
     "string_pattern_mismatch": "must not be blank",
     "int_type": "must be a whole number",
     "greater_than": "must be a number over 0",
+    "greater_than_equal": "must be a number of 0 or more",
     "list_type": "must be a list",
     "too_short": "must have at least one entry",
     "dict_type": "must be a group of named fields",
@@ -163,7 +164,8 @@ _PROBLEMS: Final[Mapping[str, str]] = {
 _KEY: Final = "[key]"
 
 
-def _fault(detail: ErrorDetails) -> Fault:
+def fault_of(detail: ErrorDetails) -> Fault:
+    """What pydantic found, in a writer's words."""
     place = detail["loc"]
     problem = _PROBLEMS.get(detail["type"], detail["msg"])
     if detail["type"] == "literal_error":

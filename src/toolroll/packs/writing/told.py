@@ -7,6 +7,7 @@ from toolroll.errors import JsonRefused
 from toolroll.kernel.messages import ToolCall
 from toolroll.kernel.parse import parse_json
 from toolroll.kernel.result import ToolResult
+from toolroll.packs.writing.error_texts import words_in
 from toolroll.packs.writing.fault_texts import fault_in
 from toolroll.packs.writing.feedback import THRESHOLD, Category
 from toolroll.packs.writing.feedback_texts import CATEGORY_TEXTS
@@ -79,7 +80,7 @@ def _failure(call: ToolCall, result: ToolResult, answer: Fields, lang: Lang) -> 
             fields = _listed(answer.get("fields"))
             return say("validation_failed", lang, field=fields, problems=_problems(answer, lang))
         case _:
-            return _with_place(str(answer.get("message") or result.text), answer, lang)
+            return _with_place(words_in(str(answer.get("message") or result.text), lang), answer, lang)
 
 
 def _with_place(message: str, answer: Fields, lang: Lang) -> str:

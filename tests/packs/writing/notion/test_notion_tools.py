@@ -133,7 +133,7 @@ async def test_W17_without_a_token_it_says_so(ukrainian: Desk, monkeypatch: pyte
         (404, "page_not_found", "The page was not found. Check the URL", "Сторінку не знайдено. Перевірте URL"),
         (403, "no_access", "There is no access to the page.", "Немає доступу до сторінки."),
         (401, "notion_unauthorized", "Notion refused the token.", "Notion не прийняв токен."),
-        (400, "notion_error", "Notion failed. Notion answered with", "Помилка Notion. Notion answered with status 400"),
+        (400, "notion_error", "Notion failed. Notion answered with", "Помилка Notion. Notion відповів зі статусом 400"),
     ],
 )
 async def test_W17_each_failure_has_its_message(
@@ -210,11 +210,15 @@ async def test_W18_without_a_setting_it_is_saved_to_a_file(
 async def test_W18_when_notion_fails_it_is_saved_to_a_file(
     workspace: Workspace, desk: Desk, ukrainian: Desk, status: int
 ) -> None:
-    for one, message in ((desk, "Notion failed, saving to a file."), (ukrainian, "Помилка Notion, зберігаю локально.")):
+    for one, message, answered in (
+        (desk, "Notion failed, saving to a file.", "Notion answered with status"),
+        (ukrainian, "Помилка Notion, зберігаю локально.", "Notion відповів зі статусом"),
+    ):
         workspace.faults += [None, Fault(status=status)]
         answer = told(await one.write())
         assert (answer["success"], answer["error"], answer["save_to_file"]) == (False, "notion_error", SAVED)
-        assert answer["message"].startswith(f"{message} Notion answered with status {status}.")
+        assert answer["message"].startswith(message)
+        assert f"{answered} {status}" in answer["message"]
         assert len(one.kept) == 1
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
 
 from toolroll.errors import ServiceFailed
+from toolroll.packs.writing.error_texts import told_of
 from toolroll.packs.writing.messages import Key, Lang, say
 
 ErrorCode: TypeAlias = Literal[
@@ -29,4 +30,4 @@ def code_of(error: ServiceFailed) -> ErrorCode:
 def words_of(code: ErrorCode, lang: Lang, *, detail: ServiceFailed | None = None, missing: str = "NOTION_TOKEN") -> str:
     """What the person is told; of a failure that has no words of its own, what the service said is added."""
     told = say(_WORDS[code], lang, missing=missing)
-    return f"{told} {detail.message}" if code == "notion_error" and detail is not None else told
+    return f"{told} {told_of(detail, lang)}" if code == "notion_error" and detail is not None else told
