@@ -102,7 +102,5 @@ def _data(given: Path | None) -> Path:
 def own_paths(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
     """The project's own settings and tools, which somebody may trust."""
     root = context.params.get("root") or Path()
-    with suppress(OSError):
-        found = [path.relative_to(root).as_posix() for pattern in _OWN_FILES for path in sorted(root.glob(pattern))]
-        return [path for path in found if path.startswith(incomplete)]
-    return []
+    found = [path.relative_to(root).as_posix() for pattern in _OWN_FILES for path in sorted(root.glob(pattern))]
+    return [path for path in found if path.startswith(incomplete)]
