@@ -10,6 +10,7 @@ from toolroll.packs.writing.answers import (
     platform_in,
     speaks_of_profile,
     speaks_of_saving,
+    takes_unfinished,
     wish_of,
 )
 
@@ -111,3 +112,17 @@ def test_W30_whether_the_person_speaks_of_saving_or_of_a_profile() -> None:
     assert speaks_of_profile("онови мій профіль")
     assert speaks_of_profile("Update my profile.")
     assert not speaks_of_profile("too formal")
+
+
+@pytest.mark.parametrize(
+    "text", ["take it", "Take it, please", "use the unfinished one", "take it and save", "бери", "візьми!", "Беру нову"]
+)
+def test_XE8_W30_words_that_take_an_unfinished_draft(text: str) -> None:
+    assert takes_unfinished(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "save", "don't take it", "не бери", "take out the last line", "бери коротші слова"]
+)
+def test_XE8_W30_words_that_do_not(text: str) -> None:
+    assert not takes_unfinished(text)

@@ -18,6 +18,7 @@ from toolroll.models.model import ModelRequest, ModelResponse
 from toolroll.models.scripted import Call, Line, ScriptedModel
 from toolroll.packs.writing.agent import Place
 from toolroll.packs.writing.flow import Assignment, Flow, Outcome, Shown
+from toolroll.packs.writing.messages import LANGS, Lang
 from toolroll.packs.writing.mixing import style_of
 from toolroll.packs.writing.profiles import ProfileStore
 from toolroll.packs.writing.stats import DraftLog
@@ -79,10 +80,11 @@ class Desk:
         profiles: Sequence[str] = ("default",),
         environment: Mapping[str, str] | None = None,
         notion: str | None = None,
+        lang: Lang = "en",
         **how: bool,
     ) -> Outcome:
         self.model = ScriptedModel(lines)
-        place = Place(data=self.data, lang="en", approver=person, environment=environment or {})
+        place = Place(data=self.data, lang=lang, approver=person, environment=environment or {})
         assignment = Assignment(
             request="пост про чай", platform="linkedin", style=style_of(self.store, *profiles), notion=notion
         )
@@ -218,6 +220,70 @@ async def test_XE8_W30_a_draft_that_was_cut_off_says_so(desk: Desk) -> None:
     person = Scripted(None)
     outcome = await desk.write(person, cut('<post topic="чай">\nЧай є'))
     assert (outcome.draft, outcome.notes) == ("Чай є", ("The model was cut off: the draft may lack its end.",))
+
+
+CUT = '<post topic="мед">\nМед є'
+NOT_TAKEN: dict[Lang, str] = {
+    "en": "Мед є\n\nThe model was cut off before the end of this, so it is not taken. Draft 1, below, stays, and is "
+    'what saving keeps. Say "take it" to take the unfinished text all the same, or say again what should be different.',
+    "uk": "Мед є\n\nМодель обірвалася й цього не дописала, тому його не взято. Чернетка 1, нижче, лишається: саме її "
+    "буде збережено. Скажіть «бери», щоб усе ж узяти недописане, або ще раз скажіть, що змінити.",
+}
+LACKS_END: dict[Lang, str] = {
+    "en": "The model was cut off: the draft may lack its end.",
+    "uk": "Модель обірвалася: чернетка може бути без кінця.",
+}
+BEFORE: dict[Lang, str] = {
+    "en": "The model was cut off before it had written the post. The draft is as it was.",
+    "uk": "Модель обірвалася, не написавши поста. Чернетка лишилася, як була.",
+}
+
+
+@pytest.mark.parametrize("lang", LANGS)
+async def test_XE8_W30_W34_a_later_draft_that_was_cut_off_does_not_replace_a_whole_one(desk: Desk, lang: Lang) -> None:
+    person = Scripted("довше", "save")
+    outcome = await desk.write(person, post("Чай."), cut(CUT), lang=lang)
+    assert (outcome.end, outcome.draft, outcome.topic, outcome.rounds) == ("saved", "Чай.", "чай", 1)
+    assert NOT_TAKEN[lang] in person.told, "the unfinished text is there to be seen"
+    assert [(one.number, one.text, one.notes) for one in person.drafts] == [(1, "Чай.", ())] * 2
+    [saved] = desk.posts()
+    assert saved.endswith("\n\nЧай.\n")
+
+
+@pytest.mark.parametrize(("lang", "word"), [("en", "Take it!"), ("uk", "Бери недописане")])
+async def test_XE8_W30_W34_an_unfinished_draft_is_taken_where_the_person_says_so(
+    desk: Desk, lang: Lang, word: str
+) -> None:
+    person = Scripted("довше", word, "save")
+    outcome = await desk.write(person, post("Чай."), cut(CUT), lang=lang)
+    assert (outcome.end, outcome.draft, outcome.topic, outcome.rounds) == ("saved", "Мед є", "мед", 2)
+    assert (person.drafts[-1].text, person.drafts[-1].notes) == ("Мед є", (LACKS_END[lang],))
+    assert len(desk.model.requests) == 2, "the word is not for the model"
+
+
+async def test_XE8_W30_after_one_that_was_cut_off_the_model_is_told_which_draft_there_is(desk: Desk) -> None:
+    edit = "<edit><old>Чай.</old><new>Чай і мед.</new></edit>"
+    person = Scripted("довше", "take out the tea", "бери", "save")
+    outcome = await desk.write(person, post("Чай."), cut(CUT), edit, "Що саме взяти?")
+    assert (outcome.end, outcome.draft) == ("saved", "Чай і мед.")
+    said = [str(messages) for messages in desk.model.requests]
+    assert ["was cut off before its end" in one for one in said] == [False, False, True, True]
+    assert "бери" in said[3], "without an unfinished text it is a word like any other"
+
+
+async def test_XE8_W30_of_two_that_lack_their_end_the_later_one_counts(desk: Desk) -> None:
+    outcome = await desk.write(Scripted("ще", "save"), cut("<post>\nЧай є"), cut(CUT))
+    assert (outcome.draft, outcome.notes) == ("Мед є", (LACKS_END["en"],))
+    outcome = await desk.write(Scripted("ще", "save"), cut("<post>\nЧай є"), post("Чай."))
+    assert (outcome.draft, outcome.notes) == ("Чай.", ())
+
+
+@pytest.mark.parametrize("lang", LANGS)
+async def test_XE8_W30_W34_a_turn_that_was_cut_off_before_the_post_leaves_the_draft(desk: Desk, lang: Lang) -> None:
+    person = Scripted("довше", "ще довше", "save")
+    outcome = await desk.write(person, post("Чай."), cut("Ось він:\n<post>"), cut("<post>"), lang=lang)
+    assert (outcome.end, outcome.draft) == ("saved", "Чай.")
+    assert [one for one in person.told if BEFORE[lang] in one] == [f"Ось він:\n{BEFORE[lang]}", BEFORE[lang]]
 
 
 async def test_W30_a_refusal_is_no_draft(desk: Desk) -> None:

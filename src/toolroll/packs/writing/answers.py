@@ -25,6 +25,10 @@ _AROUND: Final = _set(
     "це його пост чернетку будь ласка і й та в у до як файл закрий закривай закрити дякую супер чудово добре гарно "
     "відмінно так все усе давай тепер вже"
 )
+_TAKE: Final = _set("take use бери беру берімо візьми візьміть взяти використай")
+_UNFINISHED: Final = _set(
+    "unfinished cut off one new newer text anyway недописане недописаний обірване обірвану нову нове"
+)
 _SAVING: Final = re.compile(r"\b(?:sav(?:e|ing)|keep|збер\w*|notion|готово|done|ok|okay|ок|окей)\b")
 _PROFILE: Final = re.compile(r"\b(?:profile\w*|профіл\w*)\b")
 _WORD: Final = re.compile(r"[^\W_]+(?:['’ʼ][^\W_]+)*")
@@ -54,6 +58,12 @@ def wish_of(text: str) -> Wish | None:
     if asked:
         return "notion" if words & _NOTION else "save"
     return "leave" if not words & _NOTION else None
+
+
+def takes_unfinished(text: str) -> bool:
+    """Whether a person wants the text that was cut off, where there is one: "take it", «бери недописане»."""
+    words = frozenset(_words(text))
+    return bool(words & _TAKE) and not words - _TAKE - _UNFINISHED - _AROUND - _CONFIRM
 
 
 def is_yes(text: str | None) -> bool | None:

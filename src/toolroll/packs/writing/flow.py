@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from toolroll.agent.agent import Agent
 from toolroll.agent.events import CallFinished, Event
@@ -22,7 +22,7 @@ from toolroll.kernel.context import utc_now
 from toolroll.kernel.conversation import Message
 from toolroll.models.model import Model
 from toolroll.packs.writing.agent import Place, writing_agent
-from toolroll.packs.writing.answers import Wish, is_yes, wish_of
+from toolroll.packs.writing.answers import Wish, is_yes, takes_unfinished, wish_of
 from toolroll.packs.writing.asking import Who, on_record
 from toolroll.packs.writing.changes import differences
 from toolroll.packs.writing.checks import Report, check_draft
@@ -32,14 +32,17 @@ from toolroll.packs.writing.gate import Gate
 from toolroll.packs.writing.keeping import Keeper, Kept, write_down
 from toolroll.packs.writing.messages import Key, say
 from toolroll.packs.writing.mixing import Style, style_of
+from toolroll.packs.writing.person import Person, Shown
 from toolroll.packs.writing.post_file import Draft, Platform
 from toolroll.packs.writing.profile import timestamp
 from toolroll.packs.writing.profiles import ProfileStore
-from toolroll.packs.writing.prompt import passage_prompt, repair_prompt, request_prompt, update_prompt
+from toolroll.packs.writing.prompt import cut_off_prompt, passage_prompt, repair_prompt, request_prompt, update_prompt
 from toolroll.packs.writing.rule import drafting_turn
 from toolroll.packs.writing.source import Source, read_source
 from toolroll.packs.writing.stats import DraftLog, DraftRecord
 from toolroll.packs.writing.told import told_of_call
+
+__all__ = ["Assignment", "End", "Flow", "Outcome", "Person", "Shown"]
 
 End: TypeAlias = Literal["saved", "left", "drafted", "nothing"]
 """How it ended: the draft was kept, left, only shown, or there is none."""
@@ -47,34 +50,6 @@ End: TypeAlias = Literal["saved", "left", "drafted", "nothing"]
 _ENDED_WELL: Final = ("answer", "done", "condition")
 
 _LOG: Final = logging.getLogger("toolroll.writing")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
-    """A draft as a person sees it: its number, how long it is of what is allowed, and what is wrong with it."""
-
-    text: str
-    platform: Platform
-    number: int
-    length: int
-    limit: int
-    notes: tuple[str, ...]
-
-
-class Person(Protocol):
-    """Who a post is written for. Nobody may be there to ask: then they say nothing."""
-
-    async def ask(self, prompt: str) -> str | None:
-        """What they say to that; None where they say nothing any more."""
-        ...
-
-    def say(self, text: str) -> None:
-        """Tell them something."""
-        ...
-
-    def show_draft(self, draft: Shown) -> None:
-        """Show them a draft."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +117,8 @@ class Flow:
         self._messages: tuple[Message, ...] = ()
         self._results: list[RunResult[object]] = []
         self._draft: str | None = None
+        self._lacks_end = False
+        self._unfinished: Answer | None = None  # cut off in a later round: it does not replace a draft that has its end
         self._topic = ""
         self._notes: tuple[str, ...] = ()
         self._rounds = 0
@@ -184,6 +161,10 @@ class Flow:
         self._show()
         while True:
             said = await self._person.ask(self._say("ask_feedback"))
+            if self._unfinished is not None and said is not None and takes_unfinished(said):
+                self._keep_cut_off(self._unfinished, self._unfinished.draft or "")
+                self._show()
+                continue
             wish = self._wish(said)
             ended = None if wish is None else await self._granted(wish)
             if ended is not None:
@@ -217,7 +198,8 @@ class Flow:
         """What the person said goes to the model: feedback is counted, the draft written anew, an update proposed."""
         self._gate.hear(said, is_feedback=self._draft is not None)
         try:
-            await self._take(agent, await self._played(agent, self._turn(said)))
+            prompt = said if self._unfinished is None else cut_off_prompt(said)
+            await self._take(agent, await self._played(agent, self._turn(prompt)))
             await self._propose(agent)
             self._style = style_of(self._store, *self._style.profiles)  # what was updated counts from now on
         except ToolrollError as error:  # the draft is still there, to be saved or tried again
@@ -232,16 +214,23 @@ class Flow:
             result = await self._played(agent, self._turn(passage_prompt(answer.missed)))
             answer = _answer_of(result, self._draft)
         self._words = self._say("edit_missed") if answer.missed else answer.words
+        self._unfinished = None
         self._is_cut_off = result.stop_reason == "cut_off" and result.text != NO_ANSWER
         if answer.draft is None:
+            if self._is_cut_off and self._draft is not None:
+                self._words = f"{answer.words}\n{self._say('cut_off_before')}".strip()
             return
         has_ended = result.stop_reason in _ENDED_WELL
         if not (has_ended or self._is_cut_off) or (self._is_alone and answer.marks == "none"):
             self._words = f"{result.text.strip()}\n{self._say('not_a_post')}"
             return
         self._is_whole = has_ended and answer.marks == "whole"
+        if self._is_cut_off and self._draft is not None and not self._lacks_end:
+            self._unfinished = answer
+            self._words = f"{answer.draft}\n\n{self._say('cut_off_kept', number=self._rounds)}"
+            return
         if self._is_cut_off or (self._is_alone and not self._is_whole):
-            self._keep_draft(answer, self._report(answer.draft), more=(self._say("draft_cut_off"),))
+            self._keep_cut_off(answer, answer.draft)
             return
         await self._checked(agent, answer, answer.draft)
 
@@ -257,10 +246,15 @@ class Flow:
                     answer, draft, report = replace(answer, draft=repaired.draft), repaired.draft, second
         self._keep_draft(answer, report)
 
+    def _keep_cut_off(self, answer: Answer, draft: str) -> None:
+        self._unfinished = None
+        self._keep_draft(answer, self._report(draft), more=(self._say("draft_cut_off"),))
+
     def _keep_draft(self, answer: Answer, report: Report, *, more: tuple[str, ...] = ()) -> None:
         self._draft = answer.draft
         self._topic = answer.topic or self._topic or topic_of(self._asked.request)
         self._notes = (*more, *(one.message for one in report.findings))
+        self._lacks_end = bool(more)
         self._rounds += 1
 
     def _report(self, draft: str) -> Report:

@@ -26,6 +26,8 @@ FlowKey: TypeAlias = Literal[
     "not_updated",
     "paste_source",
     "draft_cut_off",
+    "cut_off_kept",
+    "cut_off_before",
     "edit_missed",
     "no_draft",
     "not_a_post",
@@ -85,6 +87,17 @@ FLOW_TEXTS: Final[Mapping[FlowKey, Text]] = {
     ),
     "draft_cut_off": Text(
         en="The model was cut off: the draft may lack its end.", uk="Модель обірвалася: чернетка може бути без кінця."
+    ),
+    "cut_off_kept": Text(
+        en="The model was cut off before the end of this, so it is not taken. Draft {number}, below, stays, and is "
+        'what saving keeps. Say "take it" to take the unfinished text all the same, or say again what should be '
+        "different.",
+        uk="Модель обірвалася й цього не дописала, тому його не взято. Чернетка {number}, нижче, лишається: саме її "
+        "буде збережено. Скажіть «бери», щоб усе ж узяти недописане, або ще раз скажіть, що змінити.",
+    ),
+    "cut_off_before": Text(
+        en="The model was cut off before it had written the post. The draft is as it was.",
+        uk="Модель обірвалася, не написавши поста. Чернетка лишилася, як була.",
     ),
     "edit_missed": Text(
         en="The edit could not be made: the passage is not in the draft exactly once. The draft is as it was.",

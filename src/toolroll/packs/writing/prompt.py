@@ -88,6 +88,14 @@ def passage_prompt(missed: tuple[tuple[str, int], ...]) -> str:
     )
 
 
+def cut_off_prompt(said: str) -> str:
+    """What the author says behind a post that was cut off, and that they did not take."""
+    return (
+        f"{said}\n\n(A note of the program: your last post was cut off before its end, and was not taken. The draft is "
+        "still the one before it: edits are of that one, and a whole post must be shorter.)"
+    )
+
+
 def update_prompt(category: Category, count: int, base: str) -> str:
     """What the model is asked for where feedback has come up often enough, and it has proposed nothing."""
     field = MEANINGS[category].field
