@@ -1,10 +1,13 @@
 """The only way to a file: what may be named, read, written and removed, and what is refused with which words."""
 
+import errno
 import os
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from tests.workspace.conftest import Opening
@@ -22,6 +25,7 @@ from toolroll.errors import (
     UsageError,
 )
 from toolroll.kernel.approval import content_hash
+from toolroll.workspace.history.writing import missing_folders
 from toolroll.workspace.limits import Limits
 from toolroll.workspace.suggest import near_misses
 from toolroll.workspace.workspace import Content, Workspace
@@ -140,6 +144,44 @@ def test_C10_a_near_miss_is_suggested(workspace: Workspace, folder: Path) -> Non
     with pytest.raises(FileMissing, match="List its folder"):
         workspace.read(workspace.path("src/nothing-of-the-kind.zip"))
     assert near_misses(workspace, workspace.path("src/x.env")) == ()
+
+
+def test_C10_XF8_where_no_walk_can_be_made_there_are_fewer_suggestions(
+    workspace: Workspace, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "main.py").touch()
+    monkeypatch.setattr("toolroll.workspace.tree.iterate_ripgrep", _too_many_files)
+    assert near_misses(workspace, workspace.path("man.py")) == ("main.py",)
+    assert near_misses(workspace, workspace.path("main.py/main.py")) == ()
+
+
+def _too_many_files(*_: object, **__: object) -> NoReturn:
+    raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+
+def test_C17_whether_something_exists_is_told_without_a_walk(
+    workspace: Workspace, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "a").mkdir()
+    monkeypatch.setattr("toolroll.workspace.workspace.near_misses", _too_many_files)
+    assert workspace.exists(workspace.path("a"))
+    assert not workspace.exists(workspace.path("b"))
+    assert missing_folders(workspace, workspace.path("a/b/c/d")) == 2
+
+
+def test_C10_a_deep_path_of_which_nothing_is_there_is_looked_for_once(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    walks: list[object] = []
+
+    def walk(*given: object, **_: object) -> Iterator[bytes]:
+        walks.append(given)
+        return iter(())
+
+    monkeypatch.setattr("toolroll.workspace.tree.iterate_ripgrep", walk)
+    with pytest.raises(FileMissing):
+        workspace.read(workspace.path("a/b/c/d/e.py"))
+    assert len(walks) == 1
 
 
 def test_looking_for_near_misses_ends_in_time(

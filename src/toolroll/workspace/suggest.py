@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from toolroll.errors import ToolrollError
@@ -18,7 +19,9 @@ _LIKENESS: Final = 0.6  # difflib's own idea of close
 
 def near_misses(workspace: "Workspace", path: RelativePath) -> tuple[str, ...]:
     """Up to three paths that exist: like it in the same folder, or of the same name elsewhere."""
-    found = dict.fromkeys((*_beside(workspace, path), *_elsewhere(workspace, path)))
+    found = dict.fromkeys(_beside(workspace, path))
+    with suppress(OSError, ToolrollError):  # no walk can be made: that is no reason to say something else
+        found |= dict.fromkeys(_elsewhere(workspace, path))
     return tuple(found)[:MAX_SUGGESTIONS]
 
 
@@ -26,9 +29,10 @@ def _beside(workspace: "Workspace", path: RelativePath) -> Iterator[str]:
     if not path.parts:
         return
     try:
-        entries, _ = workspace.entries(path.parent)
+        # Asked for first: of a folder that is missing too, suggestions would be looked for in turn, up to the root.
+        entries = workspace.entries(path.parent)[0] if workspace.exists(path.parent) else ()
     except ToolrollError:
-        return  # its folder is missing too, or may not be listed
+        return  # it may not be listed
     for name in _alike(path.name, [entry.name for entry in entries]):
         yield str(RelativePath(parts=(*path.parts[:-1], name)))
 

@@ -154,6 +154,14 @@ class Workspace:
         except FileMissing as error:
             raise self._missing(error, path or _ROOT) from None
 
+    def exists(self, path: RelativePath) -> bool:
+        """Whether anything is at a path. Nobody is told what else may have been meant: that takes a walk."""
+        try:
+            self._files.stat(path)
+        except FileMissing:
+            return False
+        return True
+
     def entries(self, folder: RelativePath | None = None) -> tuple[tuple[Entry, ...], int]:
         """What is in one folder by name, without what is denied; and how many of those there are."""
         try:

@@ -1,4 +1,5 @@
-"""XE6, C32: a change set, an undo or a redo that is killed at any system call leaves all of the old or all of the new.
+"""XE6, XF8, C32: a change set, an undo or a redo that is killed at any system call, or in which any of them fails,
+leaves all of the old or all of the new.
 
 Every file is whole at every moment, and `recover` then makes them agree. Only calls that change something count: to be
 killed at any other is to be killed at the next of those.
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.safe.faults import SOURCE, Call, FaultLoop, Outcome
+from tests.safe.faults import ERRORS, SOURCE, Call, FaultLoop, Outcome
 
 from toolroll.workspace.applying import apply
 from toolroll.workspace.history.history import History
@@ -32,6 +33,7 @@ CHILD = """
 import os, sys
 sys.path.insert(0, {source!r})
 from pathlib import Path
+from toolroll.errors import ToolrollError
 from toolroll.workspace.applying import apply
 from toolroll.workspace.history.history import History
 from toolroll.workspace.history.undo import plan_redo, plan_undo, undo
@@ -43,10 +45,15 @@ workspace = Workspace(place / "app", state=place / "state")
 history = History(workspace.state)
 history.changes()
 p = workspace.path
+plan = {plan}
+end, before = "done", os.listdir("/proc/self/fd")
 os.getppid()
-{operation}
+try:
+    {operation}
+except ToolrollError as error:
+    end = error.code
 os.getppid()
-print("done", 0, None, sep="\\n")
+print(end, len(os.listdir("/proc/self/fd")) - len(before), None, sep="\\n")
 """
 OLD = {"a": b"old a\r\n" * 9, "b": b"old b", "gone": b"x"}
 NEW = {"a": b"new a\r\n" * 9, "b": b"new b", "sub/made": b"y"}
@@ -58,23 +65,30 @@ OPERATIONS = {
         )
         + ")), history, run_id='r')"
     ),
-    "undo": "undo(workspace, history, plan_undo(workspace, history), run_id='r')",
-    "redo": "undo(workspace, history, plan_redo(workspace, history), run_id='r')",
+    "undo": "undo(workspace, history, plan, run_id='r')",
+    "redo": "undo(workspace, history, plan, run_id='r')",
 }
+PLANS = {"apply": "None", "undo": "plan_undo(workspace, history)", "redo": "plan_redo(workspace, history)"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeLoop(FaultLoop):
-    """The fault loop around a change in a workspace; it needs the libraries that the kernel stands on."""
+    """The fault loop around a change in a workspace; it needs the libraries that the kernel stands on.
+
+    What an undo plans comes before: it lists what cannot be reached, and a person sees that.
+    """
+
+    plan: str
 
     def _run(self, folder: Path, around: list[str]) -> Outcome:
-        script = CHILD.format(source=str(SOURCE), operation=self.operation)
+        script = CHILD.format(source=str(SOURCE), operation=self.operation, plan=self.plan)
         python = [sys.executable, "-I", "-X", f"pycache_prefix={self.cache}", "-c", script, str(folder)]
         done = subprocess.run([*around, *python], capture_output=True, text=True, check=False, timeout=30)
         if done.returncode == -9:
             return Outcome(end="killed", leaked=0, seen="")
-        assert done.returncode == 0, done.stderr
-        return Outcome(end=done.stdout.splitlines()[0], leaked=0, seen="")
+        assert (done.returncode, done.stderr) == (0, ""), f"{around} {done.stderr}"
+        end, leaked, _ = done.stdout.splitlines()
+        return Outcome(end=end, leaked=int(leaked), seen="")
 
 
 def lay_out(place: Path, operation: str) -> Path:
@@ -129,7 +143,7 @@ def chosen(calls: list[Call]) -> list[Call]:
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_XE6_C32_C31_killed_at_any_system_call(tmp_path: Path, operation: str) -> None:
-    loop = ChangeLoop(operation=OPERATIONS[operation], cache=tmp_path / "cache")
+    loop = ChangeLoop(operation=OPERATIONS[operation], plan=PLANS[operation], cache=tmp_path / "cache")
     (tmp_path / "cache").mkdir()
     lay_out(tmp_path / "warm-up", operation)
     calls = chosen(loop.calls(lay_out(tmp_path / "dry", operation)))
@@ -143,3 +157,33 @@ def test_XE6_C32_C31_killed_at_any_system_call(tmp_path: Path, operation: str) -
         ends.append(check_killed(place, operation))
     # It was killed before it had all happened, and after.
     assert {"old", "new"} == set(ends)
+
+
+@pytest.mark.strace
+@pytest.mark.slow
+@pytest.mark.timeout(1_800)
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_XF8_C32_C31_any_system_call_fails(tmp_path: Path, operation: str) -> None:
+    """A typed error or none; all of the old or all of the new, at the latest when the workspace is opened again."""
+    loop = ChangeLoop(operation=OPERATIONS[operation], plan=PLANS[operation], cache=tmp_path / "cache")
+    (tmp_path / "cache").mkdir()
+    lay_out(tmp_path / "warm-up", operation)
+    calls = chosen(loop.calls(lay_out(tmp_path / "dry", operation)))
+    usual = loop.run(lay_out(tmp_path / "usual", operation))  # the database opens its log with the first change
+    jobs = [
+        (call, error) for number, call in enumerate(calls) for error in (ERRORS if ROUNDS else [ERRORS[number % 5]])
+    ]
+    places = [lay_out(tmp_path / f"{number}", operation) for number in range(len(jobs))]
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        outcomes = list(pool.map(lambda job, place: loop.run(place, job[0], f"error={job[1]}"), jobs, places))
+    for job, place, outcome in zip(jobs, places, outcomes, strict=True):
+        assert outcome.end in {"done", "file_system", "journal", "stale_edit", "edit_refused", "file_exists"}, (
+            job,
+            outcome,
+        )
+        assert outcome.leaked <= usual.leaked, (job, outcome)
+        try:
+            end = check_killed(place, operation)
+        except AssertionError as error:
+            raise AssertionError(f"{job} ended as {outcome}: {state_of(place)}") from error
+        assert outcome.end != "done" or end == ("old" if operation == "undo" else "new"), (job, outcome)

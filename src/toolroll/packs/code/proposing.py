@@ -107,7 +107,7 @@ class Drafting:
     def create(self, path: str, content: str) -> None:
         """A file that is not there yet."""
         place = self._writable(path)
-        if place in self._files or self._exists(place):
+        if place in self._files or self._workspace.exists(place):
             told = f"'{shown(path)}' exists already. Read it, and change it with edit or edit_file."
             raise FileExists(told, path=shown(path))
         self._check_new(place)
@@ -185,13 +185,6 @@ class Drafting:
         self._workspace.denials.check(found, "write")
         decode(data, path=str(found))  # what read_file calls binary nobody has seen, and no diff of it can be judged
         return self._files.get(found) or _File(path=found, before=data, after=data, base=data)
-
-    def _exists(self, place: RelativePath) -> bool:
-        try:
-            self._workspace.status(place)
-        except FileMissing:
-            return False
-        return True
 
 
 def _importers(changes: Sequence[Change], index: Index) -> Iterator[str]:

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from toolroll.errors import FileMissing, FileProblem, PathRefused
+from toolroll.errors import FileProblem, PathRefused
 from toolroll.safe.names import RelativePath, parse_path
 from toolroll.workspace.history.records import Entry
 from toolroll.workspace.proposal import Change
@@ -62,7 +62,7 @@ def mode_of(workspace: Workspace, path: RelativePath) -> int:
 def missing_folders(workspace: Workspace, path: RelativePath) -> int:
     """How many of the folders that a path needs are not there."""
     missing, folder = 0, path.parent
-    while folder.parts and not _exists(workspace, folder):
+    while folder.parts and not workspace.exists(folder):
         missing, folder = missing + 1, folder.parent
     return missing
 
@@ -107,11 +107,3 @@ def _taken_back(workspace: Workspace, entry: Entry, content: Contents) -> bool:
     if place != "foreign" and entry.before is None:
         remove_made_folders(workspace, entry)
     return place_of(workspace, entry) in ("before", "same")
-
-
-def _exists(workspace: Workspace, folder: RelativePath) -> bool:
-    try:
-        workspace.status(folder)
-    except FileMissing:
-        return False
-    return True
