@@ -3,7 +3,7 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -48,11 +48,23 @@ def strace_works() -> bool:
     return subprocess.run([program, "-o", os.devnull, "true"], check=False, capture_output=True).returncode == 0
 
 
-@pytest.fixture(autouse=True)
-def traced_without_coverage(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Measuring coverage in a traced program would add system calls of its own, and 150 ms a start."""
-    if request.node.get_closest_marker("strace"):
-        monkeypatch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)
+def measured_in_children(item: pytest.Item) -> bool:
+    """Whether programs that a test starts are measured: only where its room is, and never under strace.
+
+    Measuring costs 150 ms a start, more than most commands take, and adds system calls of its own to a traced program.
+    """
+    sources = item.config.getoption("cov_source", None) or [True]
+    room = item.path.relative_to(Path(__file__).parent).parts[0]
+    measured = True in sources or room in {Path(source).name for source in sources}
+    return measured and not item.get_closest_marker("strace")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    with pytest.MonkeyPatch.context() as patch:
+        if not measured_in_children(item):
+            patch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)
+        return (yield)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
