@@ -3,6 +3,7 @@
 import re
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -16,7 +17,8 @@ from toolroll.outputs.grep import MAX_MATCHES, find_matches
 from toolroll.outputs.kept import KeptOutput
 from toolroll.outputs.page import PAGE_BYTES, read_page
 from toolroll.outputs.store import OutputStore
-from toolroll.safe import ripgrep
+from toolroll.safe import ripgrep, ripgrep_process
+from toolroll.safe.ripgrep import RipgrepEnd
 
 ROWS = re.compile(r"(\d+)([:-])(.*)")
 
@@ -153,19 +155,39 @@ async def test_K57_an_output_collected_before_it_is_searched_is_not_found(store:
         await find_matches(short, "x", regex=True, max_matches=1)
 
 
-@pytest.mark.parametrize("listed", [7, 40, 10_000])
-@pytest.mark.parametrize("most_listed", [30, 10_000])
-@pytest.mark.parametrize("recount_us", [0, 1_000_000])
+@pytest.mark.parametrize(("chunk_bytes", "limit_bytes"), [(7, 1_000), (300, 1_000), (300, 1 << 28), (65_536, 1 << 28)])
+@pytest.mark.parametrize("recount_ms", [0, 1_000])
+@pytest.mark.parametrize("content", ["x\n" * 100, "y\n" * 5_000 + "x\n" * 100, "x\n" * 100 + "y\n" * 5_000], ids=len)
 async def test_K54_the_count_is_true_however_it_was_made(
-    store: OutputStore, listed: int, most_listed: int, recount_us: int, monkeypatch: pytest.MonkeyPatch
+    store: OutputStore,
+    content: str,
+    chunk_bytes: int,
+    recount_ms: int,
+    limit_bytes: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(searching, "SMALL_BYTES", -1)
-    monkeypatch.setattr(searching, "_RECOUNT_US", recount_us)
-    monkeypatch.setattr(searching, "_LISTED", listed)
-    monkeypatch.setattr(searching, "_MOST_LISTED", most_listed)
-    for content in ("x\n" * 100, "y\n" * 5_000 + "x\n" * 100, "x\n" * 100 + "y\n" * 5_000):
-        matches = await find_matches(kept(store, content), "x", max_matches=3)
-        assert (matches.total, len(matches.first)) == (100, 3)
+    monkeypatch.setattr(searching, "_RECOUNT_MS", recount_ms)
+    monkeypatch.setattr(searching, "_LISTED_PER_MS", 1)
+    monkeypatch.setattr(searching, "_OUTPUT_BYTES", limit_bytes)
+    monkeypatch.setattr(ripgrep_process, "PROGRAM_READ_BYTES", chunk_bytes)
+    matches = await find_matches(kept(store, content), "x", regex=True, max_matches=3)
+    first = content[: content.index("x")].count("\n")
+    assert (matches.total, [one.line for one in matches.first]) == (100, [first, first + 1, first + 2])
+
+
+async def test_K54_where_many_match_they_are_counted_anew(store: OutputStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, ...]] = []
+
+    async def watched(arguments: tuple[str, ...], **given: Any) -> RipgrepEnd:
+        asked.append(arguments)
+        return await ripgrep.stream_ripgrep(arguments, **given)
+
+    monkeypatch.setattr(searching, "stream_ripgrep", watched)
+    few, many = kept(store, "x\n" * 500), kept(store, "x\n" * 2_000_000)
+    assert (await find_matches(few, "x", regex=True, max_matches=5)).total == 500
+    assert ["--count" in one for one in asked] == [False]
+    assert (await find_matches(many, "x", regex=True, max_matches=5)).total == 2_000_000
+    assert ["--count" in one for one in asked] == [False, False, True]
 
 
 async def test_K50_binary_and_invalid_text_are_searched_too(store: OutputStore) -> None:

@@ -13,7 +13,7 @@ from typing import Final, NoReturn
 from toolroll.errors import FileMissing, ToolFailure
 from toolroll.outputs.kept import KeptOutput
 from toolroll.outputs.meta import missing
-from toolroll.safe.ripgrep import RipgrepEnd, run_ripgrep
+from toolroll.safe.ripgrep import Ended, RipgrepEnd, stream_ripgrep
 from toolroll.safe.text import one_line
 
 MAX_MATCHES: Final = 50
@@ -28,13 +28,11 @@ MAX_PATTERN_CHARACTERS: Final = 8_192
 SMALL_BYTES: Final = 2 << 20
 """Up to here a text is looked for in memory: 0.3 ms without a match, 6 ms with one in every line of usual length."""
 
-_LISTED: Final = 2_000
-"""Matches that are read one by one, at about a microsecond each. When there are more, it is looked at how many are
-still ahead, and whether ripgrep can count all of them, from the beginning again, in less time than that."""
-_MOST_LISTED: Final = 10 * _LISTED
-_RECOUNT_US: Final = 3_000  # to start it once more
-_RECOUNT_BYTES_PER_US: Final = 1_300  # where every line matches, which is the slowest
-_OUTPUT_BYTES: Final = 1 << 30  # a bound for what cannot happen: the lines are short, and we stop long before
+# When more match than are wanted, ripgrep goes on to print where each is, or counts all from the beginning again.
+_LISTED_PER_MS: Final = 1_500  # lines: to tell the column it looks for every match in each
+_RECOUNT_MS: Final = 2  # to start it once more
+_RECOUNTED_PER_MS: Final = 1_300_000  # bytes, where every line matches, which is the slowest
+_OUTPUT_BYTES: Final = 1 << 28  # far over what is printed until counting is faster
 _MAX_TOLD_CHARACTERS: Final = 400
 
 # Raw bytes, whatever they look like; one answer a line; no line itself. Without --no-ignore it looks in all folders
@@ -71,8 +69,7 @@ async def find_matches(kept: KeptOutput, pattern: str, *, regex: bool = False, m
     if not regex and kept.meta.text_bytes <= SMALL_BYTES:
         return _found(_data(kept), pattern.encode(), max_matches)
     search = _Search(kept, pattern, regex=regex, wanted=max_matches)
-    _judge(await search.list(), kept)
-    total = await search.total() if search.was_stopped else search.count
+    total = await search.total()
     return Matches(first=tuple(search.first), total=total)
 
 
@@ -107,44 +104,47 @@ def _lines_with(text: bytes, data: bytes, start: int) -> int:
 class _Search:
     def __init__(self, kept: KeptOutput, pattern: str, *, regex: bool, wanted: int) -> None:
         self.first: list[Match] = []
-        self.count = 0
-        self.was_stopped = False
+        self._count = 0
+        self._held = b""
         self._kept = kept
         self._wanted = wanted
         kind = () if regex else ("--fixed-strings",)
         self._asked = (*_ALWAYS, *_SIZES, *kind, f"--regexp={pattern}")
 
-    async def list(self) -> RipgrepEnd:
-        return await self._run(_PLACES, self._hear)
-
     async def total(self) -> int:
-        _judge(await self._run(("--count",), self._hear_count), self._kept)
-        return self.count
+        """How many lines match; then the first ones are known, too."""
+        if await self._run(_PLACES, self._hear) != "exited":
+            await self._run(("--count",), self._hear_count)
+        return self._count
 
-    async def _run(self, options: tuple[str, ...], on_line: Callable[[bytes], bool]) -> RipgrepEnd:
+    async def _run(self, options: tuple[str, ...], on_chunk: Callable[[bytes], bool]) -> Ended:
         with self._kept.as_input() as (name, fd):
             arguments = (*self._asked, *options, "--", name)
-            return await run_ripgrep(
-                arguments, stdin_fd=fd, timeout_s=SEARCH_S, on_line=on_line, limit_bytes=_OUTPUT_BYTES
+            end = await stream_ripgrep(
+                arguments, stdin_fd=fd, timeout_s=SEARCH_S, on_chunk=on_chunk, limit_bytes=_OUTPUT_BYTES
             )
+        _judge(end, self._kept)
+        return end.ended
 
-    def _hear_count(self, line: bytes) -> bool:
-        self.count = int(line)
-        return True
-
-    def _hear(self, line: bytes) -> bool:
-        self.count += 1
-        if self.count <= self._wanted:
-            self.first.append(_place(line))
-        elif self.count % _LISTED == 0:
-            self.was_stopped = self._is_faster_counted(_place(line).start) or self.count >= _MOST_LISTED
-        return not self.was_stopped
+    def _hear(self, chunk: bytes) -> bool:
+        self._count += chunk.count(b"\n")
+        rows, ended, self._held = (self._held + chunk).rpartition(b"\n")
+        missing = self._wanted - len(self.first)
+        if ended and missing:
+            self.first += map(_place, rows.split(b"\n", missing)[:missing])
+        if not ended or self._count <= self._wanted:
+            return True
+        return not self._is_faster_counted(_place(rows[rows.rfind(b"\n") + 1 :]).start)
 
     def _is_faster_counted(self, start: int) -> bool:
         """Whether it is, if the matches go on as they came up to that byte."""
         size = self._kept.meta.text_bytes
-        ahead = self.count * (size - start) // max(start, 1)
-        return ahead > _RECOUNT_US + size // _RECOUNT_BYTES_PER_US
+        ahead = self._count * (size - start) // max(start, 1)
+        return ahead / _LISTED_PER_MS > _RECOUNT_MS + size / _RECOUNTED_PER_MS
+
+    def _hear_count(self, chunk: bytes) -> bool:
+        self._count = int(chunk)  # one number, and one write
+        return True
 
 
 def _place(line: bytes) -> Match:

@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Final, Literal
@@ -58,13 +58,35 @@ async def run_ripgrep(
     `--null` or `separator=b"\\0"`, as they may have line ends in them.
     No process is left behind, also not when the caller is cancelled.
     """
+    lines = Lines(separator)
+    end = await stream_ripgrep(
+        arguments,
+        cwd=cwd,
+        stdin_fd=stdin_fd,
+        timeout_s=timeout_s,
+        on_chunk=lambda chunk: all(map(on_line, lines.feed(chunk))),
+        limit_bytes=limit_bytes,
+    )
+    return end if end.ended != "exited" or all(map(on_line, lines.rest())) else replace(end, ended="stopped")
+
+
+async def stream_ripgrep(
+    arguments: Sequence[str],
+    *,
+    cwd: str | Path | None = None,
+    stdin_fd: int | None = None,
+    timeout_s: float,
+    on_chunk: Callable[[bytes], bool],
+    limit_bytes: int,
+) -> RipgrepEnd:
+    """The same with what it prints as it comes, for who need not look at every line."""
     import asyncio  # noqa: PLC0415 -- costs 5 interpreter starts, needed only here
 
     ended: Ended = "timeout"
     async with ripgrep_process(_command(arguments), cwd=cwd, stdin=stdin_fd) as process:
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
-                read = await _lines_to(on_line, process, Lines(separator), limit_bytes)
+                read = await _chunks_to(on_chunk, process, limit_bytes)
                 if read == "exited":
                     await process.exited()
                 ended = read
@@ -136,11 +158,11 @@ def _command(arguments: Sequence[str]) -> list[str]:
     return [ripgrep_path(), "--no-config", *arguments]
 
 
-async def _lines_to(on_line: Callable[[bytes], bool], process: RipgrepProcess, lines: Lines, limit_bytes: int) -> Ended:
+async def _chunks_to(on_chunk: Callable[[bytes], bool], process: RipgrepProcess, limit_bytes: int) -> Ended:
     while chunk := await process.read():
         limit_bytes -= len(chunk)
         if limit_bytes < 0:
             return "output_limit"
-        if not all(map(on_line, lines.feed(chunk))):
+        if not on_chunk(chunk):
             return "stopped"
-    return "exited" if all(map(on_line, lines.rest())) else "stopped"
+    return "exited"
