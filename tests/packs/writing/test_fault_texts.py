@@ -6,12 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.packs.writing.profile_samples import fields
+from tests.packs.writing.test_profile import BROKEN
 
-from toolroll.errors import ChangeRefused
+from toolroll.errors import ChangeRefused, ProfileInvalid
 from toolroll.packs.writing import profile
 from toolroll.packs.writing.changes import change_fields
 from toolroll.packs.writing.fault_texts import fault_in
 from toolroll.packs.writing.profile import StyleProfile, check_fields
+from toolroll.packs.writing.stored import read_stored
 
 LATIN = re.compile("[A-Za-z]{3,}")
 
@@ -60,6 +62,16 @@ def test_W12_W34_every_refusal_of_a_change_has_words(changes: dict[str, object])
         change_fields(fields(), changes)
     for fault in refused.value.faults:
         assert not LATIN.search(fault_in(fault, "uk").partition(": ")[2])
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_W2_W34_XJ3_whatever_a_damaged_file_is_like_it_is_told_in_ukrainian(case: str) -> None:
+    with pytest.raises(ProfileInvalid) as refused:
+        read_stored(BROKEN[case][0].encode(), "default")
+    for fault in refused.value.faults:
+        path, _, told = fault_in(fault, "uk").partition(": ")
+        assert (path == "профіль") == fault.startswith("the profile: ")
+        assert not LATIN.search(re.sub("JSON|BOM|'source'|«[a-z.]*»", "", told)), told
 
 
 def test_W34_the_whole_profile_and_english() -> None:
