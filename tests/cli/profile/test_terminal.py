@@ -41,10 +41,10 @@ def test_W32_posts_are_pasted_and_each_correction_builds_on_the_last(desk: Pen, 
     with desk.terminal("init", "--model", model, "--lang", "en", columns=columns) as terminal:
         terminal.wait_for("Paste your posts")
         paste(terminal, *POSTS)
-        terminal.send(b".\r", "Tone: first", "correction) ")
-        terminal.press("", "correction) ")
-        terminal.press("softer, please", "Tone: second", "correction) ")
-        terminal.press("looser", "Tone: third", "correction) ")
+        terminal.send(b".\r", "Tone: first", "correction)\n> ")
+        terminal.press("", "correction)\n> ")
+        terminal.press("softer, please", "Tone: second", "correction)\n> ")
+        terminal.press("looser", "Tone: third", "correction)\n> ")
         assert fits(terminal, columns)
         terminal.press("OK")
         code, out = terminal.end()
@@ -59,7 +59,7 @@ def test_W32_W34_in_ukrainian_few_posts_are_warned_about_and_exit_writes_nothing
     with desk.terminal("init", "--model", desk.script(answer()), columns=columns, env=UK) as terminal:
         terminal.wait_for("Вставте свої пости")
         paste(terminal, POSTS[0], post="Пост")
-        terminal.send(b"\x04", "Надано постів: 1", "Уникає: синергія", "виправлення) ")
+        terminal.send(b"\x04", "Надано постів: 1", "Уникає: синергія", "виправлення)\n> ")
         assert fits(terminal, columns)
         terminal.press("вихід")
         code, out = terminal.end()
@@ -72,7 +72,7 @@ def test_W32_ctrl_d_ends_a_post_and_an_answer(desk: Pen) -> None:
     with desk.terminal("init", "--model", desk.script(answer()), "--lang", "en") as terminal:
         terminal.wait_for("Post 1:")
         terminal.send("Один\r".encode() + b"\x04", "Taken: 4 characters.", "Post 2:")
-        terminal.send(b"\x04", "correction) ")
+        terminal.send(b"\x04", "correction)\n> ")
         terminal.send(b"\x04")
         assert terminal.end()[0] == 1
     assert not (desk.data / "profiles").exists()
@@ -100,8 +100,8 @@ def test_W32_pasted_posts_are_kept_when_the_model_fails(desk: Pen) -> None:
 
 def test_W32_a_correction_that_fails_leaves_the_last_profile(desk: Pen) -> None:
     with desk.terminal("init", *desk.posts(*POSTS), "--model", desk.script(answer()), "--lang", "en") as terminal:
-        terminal.wait_for("correction) ")
-        terminal.press("softer", "The script has ended", "Tone: дружній", "correction) ")
+        terminal.wait_for("correction)\n> ")
+        terminal.press("softer", "The script has ended", "Tone: дружній", "correction)\n> ")
         terminal.press("ok")
         assert terminal.end()[0] == 0
     assert ProfileStore(desk.data).read("default").profile.version == 1
