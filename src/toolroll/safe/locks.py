@@ -25,11 +25,15 @@ _FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CL
 
 
 class FileLock:
-    """A lock for `with` and `async with`; LockTimeout when another holder keeps it longer than `timeout_s`."""
+    """A lock for `with` and `async with`; LockTimeout when another holder keeps it longer than `timeout_s`.
 
-    def __init__(self, path: Path | str, *, timeout_s: float = WAIT_S) -> None:
+    While it is waited for it is tried every `poll_s`: more often only where few can be waiting.
+    """
+
+    def __init__(self, path: Path | str, *, timeout_s: float = WAIT_S, poll_s: float = POLL_S) -> None:
         self.path = Path(path)
         self.timeout_s = timeout_s
+        self.poll_s = poll_s
         self._fd: int | None = None
 
     def acquire(self) -> None:
@@ -84,7 +88,7 @@ class FileLock:
             left_s = end - time.monotonic()
             if left_s <= 0:
                 raise self._timeout()
-            yield min(POLL_S, left_s)
+            yield min(self.poll_s, left_s)
 
     def _try(self) -> bool:
         with refusals(str(self.path)):
