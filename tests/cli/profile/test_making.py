@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.cli.profile.pen import POSTS, Pen, answer, voice
 from tests.packs.writing.notion.workspace import PAGE, TOKEN, Fault, Workspace
-from tests.packs.writing.profile_samples import put, state_of
+from tests.packs.writing.profile_samples import fields, put, state_of
 
 from toolroll.packs.writing.notion import client as notion
 from toolroll.packs.writing.profiles import ProfileStore
@@ -173,3 +173,18 @@ def test_W32_nothing_leaves_the_folder_where_the_disk_refuses(pen: Pen, tmp_path
     told = pen.run("init", "--sample", "--json")
     assert (told.code, json.loads(told.out)["error"]["code"]) == (1, "not_a_file")
     assert state_of(tmp_path / "data") == {"profiles": b"in the way"}
+
+
+@pytest.mark.parametrize(("model", "code"), [("nobody", "usage"), ("sonnet", "authentication")])
+@pytest.mark.parametrize(
+    "command", [("init", "--yes", "--from"), ("profile", "create", "new", "--yes", "--from"), ("analyze",)]
+)
+def test_W32_W35_what_is_wrong_with_the_model_is_said_before_posts_are_read(
+    pen: Pen, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], model: str, code: str
+) -> None:
+    """Who pastes five posts, and is told only then that a key is missing, has pasted them for nothing."""
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    if command[0] == "analyze":
+        put(pen.data, fields())
+    told = pen.run(*command, "no-such-file.md", "--model", model, "--json")
+    assert json.loads(told.out)["error"]["code"] == code

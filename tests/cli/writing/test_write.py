@@ -185,6 +185,14 @@ def test_W30_without_a_request_the_person_is_asked(desk: Desk, monkeypatch: pyte
     assert desk.posts()[0].endswith("\nTea is tea.\n")
 
 
+def test_W30_who_names_an_unknown_model_is_not_asked_for_a_request(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.has_profile()
+    typed = Typed("post about tea")
+    monkeypatch.setattr(terminals, "open_terminal", lambda _environment: typed)
+    told = desk.run("--model", "nobody")
+    assert (told.code, "Unknown model 'nobody'" in told.err, typed.asked) == (2, True, [])
+
+
 def test_W30_leaving_says_that_nothing_was_saved(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.has_profile()
     at_terminal(monkeypatch, Typed("exit", "y"))

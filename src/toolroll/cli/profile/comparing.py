@@ -3,10 +3,9 @@
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from toolroll.cli.first_run import chosen_model
 from toolroll.cli.profile.desk import Desk
 from toolroll.cli.profile.gathering import gathered
-from toolroll.cli.profile.making import analyst
+from toolroll.cli.profile.making import analyst, usable_model
 from toolroll.cli.session import DONE
 from toolroll.errors import ToolrollError
 from toolroll.packs.writing.analysis import Compared, Proposal
@@ -22,7 +21,7 @@ _SHOWN_CHARACTERS = 200
 def analyze_posts(desk: Desk, name: str, files: Sequence[str], model: str | None) -> int:
     """Compare, show, and make the changes that the person agrees to, as one new version."""
     stored = desk.profiles.read(name)
-    named = chosen_model(model)
+    named = usable_model(model)
     posts = gathered(desk, files)
     desk.say("comparing", count=len(posts.texts), name=name, model=named)
     with analyst(desk, named) as looking:

@@ -13,6 +13,7 @@ from toolroll.cli.making import named_model, open_journal
 from toolroll.cli.profile.desk import Desk
 from toolroll.cli.profile.gathering import Posts, gathered
 from toolroll.cli.session import DONE
+from toolroll.cli.writing.making import connected
 from toolroll.errors import ToolFailure, ToolrollError, UsageError
 from toolroll.packs.writing.analysis import Analyst, Look, Naming, profile_draft
 from toolroll.packs.writing.error_texts import why_of
@@ -54,10 +55,17 @@ def make_profile(desk: Desk, wish: Wish) -> int:
         return _written(desk, _sample(desk, wish), replace=replace, posts=0)
     if desk.terminal is None and not desk.yes:
         return desk.nobody()
-    named = chosen_model(wish.model)
+    named = usable_model(wish.model)
     posts = gathered(desk, wish.files, wish.pages)
     draft = _agreed(desk, wish, posts, named)
     return desk.left() if draft is None else _written(desk, draft, replace=replace, posts=len(posts.texts))
+
+
+def usable_model(given: str | None) -> str:
+    """The model that was named; what is wrong with its name or its key is said before anybody pastes posts for it."""
+    named = chosen_model(given)
+    connected(named_model(named))
+    return named
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from toolroll.cli.writing.telling import JsonLines, PlainListener, outcome_field
 from toolroll.errors import UsageError
 from toolroll.home.keys import with_keys
 from toolroll.journal.sqlite import SqliteJournal
+from toolroll.models.model import Model
 from toolroll.packs.writing.agent import Place
 from toolroll.packs.writing.answers import platform_in
 from toolroll.packs.writing.flow import Assignment, Flow, Outcome, Person, Shown
@@ -58,28 +59,28 @@ def write_post(desk: Desk, wanted: Wanted) -> int:
     # Now that the profile is known, its own language counts, where nobody has named another.
     desk = replace(desk, lang=choose_language(wanted.lang, os.environ, style.fields["language"]))
     with told_in(desk.lang):
-        model = chosen_model(wanted.model, more=_NO_MODEL)
-        request = wanted.request if wanted.request is not None else _asked_for(desk)
-        if not request.strip():
-            raise UsageError(_EMPTY)
+        named = chosen_model(wanted.model, more=_NO_MODEL)
+        _check_request(desk, wanted.request)
+        model = connected(named_model(named))  # what is wrong with it is said before anybody types
+        request = _asked_for(desk) if wanted.request is None else wanted.request
         assignment = Assignment(
             request=request,
             platform=wanted.platform or platform_in(request) or _first_platform(style),
             style=style,
             notion=wanted.notion,
         )
-        return asyncio.run(_written(desk, assignment, model))
+        return asyncio.run(_written(desk, assignment, named, model))
 
 
-async def _written(desk: Desk, assignment: Assignment, model: str) -> int:
+async def _written(desk: Desk, assignment: Assignment, named: str, model: Model) -> int:
     journal = open_journal(os.environ)
     try:
         lines = JsonLines(desk.session) if desk.session.json else None
-        person, place = _seat(desk, _place(desk, assignment.style, model, journal))
+        person, place = _seat(desk, _place(desk, assignment.style, named, journal))
         hear: Callable[[Event], None] = PlainListener(assignment.style.profile_used, desk.lang).hear
         if lines is not None:
             person, hear = _Heard(person, lines), lines.hear
-        flow = Flow(assignment, connected(named_model(model)), place, person, emit=hear)
+        flow = Flow(assignment, model, place, person, emit=hear)
         outcome = await flow.run(is_talk=desk.terminal is not None and not desk.yes, keep=desk.yes)
     finally:
         journal.close()
@@ -145,11 +146,17 @@ def _exit_code(outcome: Outcome, *, kept: bool) -> int:
     return FAILED if is_failed else DONE
 
 
+def _check_request(desk: Desk, given: str | None) -> None:
+    if desk.terminal is None if given is None else not given.strip():
+        raise UsageError(_EMPTY)
+
+
 def _asked_for(desk: Desk) -> str:
     """What the person wants, where they did not say it on the command line."""
-    if desk.terminal is None:
-        raise UsageError(_EMPTY)
-    return desk.terminal.ask(f"{desk.words('ask_request')}\n> ") or ""
+    assert desk.terminal is not None  # `_check_request` has looked
+    typed = desk.terminal.ask(f"{desk.words('ask_request')}\n> ") or ""
+    _check_request(desk, typed)
+    return typed
 
 
 def _first_platform(style: Style) -> Platform:
