@@ -21,6 +21,7 @@
     ├── LockTimeout              lock_timeout
     ├── UrlRefused               url_refused
     ├── ServiceFailed            service            a service on the net did not do what it was asked
+    ├── KeyringFailed            keyring            the system's keyring is missing, locked, or broken
     ├── JsonRefused              invalid_json       text that is not strict JSON
     ├── ArgumentsRefused         invalid_arguments  JSON that is not what the tool takes
     ├── DefinitionError          tool_definition    a tool that cannot be made
@@ -243,6 +244,12 @@ class ServiceFailed(ToolrollError):
         super().__init__(message)
         self.status = status
         self.retry_after_s = retry_after_s
+
+
+class KeyringFailed(ToolrollError):
+    """The system's keyring could not be used; nothing of what it said is repeated, for it may quote a key."""
+
+    code = "keyring"
 
 
 class JsonRefused(ToolrollError):

@@ -323,7 +323,8 @@ def test_S41_the_keyring_is_described(
     keyring.set_keyring(LockedKeyring())
     assert "could not be read (KeyringLocked)" in found(call)["services model"]["text"]
     keyring.set_keyring(load_keyring("keyring.backends.fail.Keyring"))
-    assert found(call)["services keyring"]["status"] == "broken"
+    names = found(call)
+    assert (names["services keyring"]["status"], names["services OpenAI"]["status"]) == ("broken", "missing")
     (project.home / "config").chmod(0o777)
     names = found(call)
     assert (names["services keyring"]["status"], names["services OpenAI"]["status"]) == ("broken", "missing")
@@ -332,6 +333,9 @@ def test_S41_the_keyring_is_described(
 def test_S42_tracing_is_described(call: Calling, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTEL_TRACES_EXPORTER", "console,none")
     assert found(call)["services tracing"]["text"] == "to console"
+    monkeypatch.setenv("OTEL_TRACES_EXPORTER", "otlp")
+    missing = found(call)["services tracing"]
+    assert (missing["status"], missing["fix"]) == ("warning", "pip install opentelemetry-exporter-otlp-proto-http")
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
     assert services_module._tracing(os.environ).status == "warning"
 

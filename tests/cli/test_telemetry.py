@@ -1,6 +1,7 @@
 """Tracing at the command line: by the standard variables, and nothing of it without them (S42)."""
 
 import json
+import logging
 import os
 import re
 import sys
@@ -21,7 +22,7 @@ EXPORTER = """
 from opentelemetry.sdk.trace.export import ConsoleSpanExporter
 import os
 class Exporter(ConsoleSpanExporter):
-    def __init__(self):
+    def __init__(self, timeout=None):
         super().__init__(out=open(os.environ["SPANS"], "a"), formatter=lambda span: span.name + "\\n")
 """
 
@@ -61,6 +62,20 @@ def test_S42_spans_go_to_stderr_and_the_answer_stays_alone(project: Project) -> 
     assert (listed.returncode, listed.stderr) == (0, "")
 
 
+_PIP = "pip install opentelemetry-exporter-otlp-proto-"
+
+
+def exporter_package(folder: Path, name: str, code: str) -> dict[str, str]:
+    """What a program must know to find an exporter of that name."""
+    packages = folder / "packages"
+    (packages / "mine-1.dist-info").mkdir(parents=True)
+    (packages / "mine-1.dist-info" / "METADATA").write_text("Name: mine\nVersion: 1\n")
+    entry = f"[opentelemetry_traces_exporter]\n{name} = mine_exporter:Exporter\n"
+    (packages / "mine-1.dist-info" / "entry_points.txt").write_text(entry)
+    (packages / "mine_exporter.py").write_text(code)
+    return {"PYTHONPATH": str(packages), "SPANS": str(folder / "spans")}
+
+
 @pytest.mark.parametrize(
     ("environment", "name"),
     [
@@ -72,17 +87,55 @@ def test_S42_spans_go_to_stderr_and_the_answer_stays_alone(project: Project) -> 
 def test_S42_an_exporter_that_is_installed_is_used(
     project: Project, tmp_path: Path, environment: dict[str, str], name: str
 ) -> None:
-    packages = tmp_path / "packages"
-    (packages / "mine-1.dist-info").mkdir(parents=True)
-    (packages / "mine-1.dist-info" / "METADATA").write_text("Name: mine\nVersion: 1\n")
-    entry = f"[opentelemetry_traces_exporter]\n{name} = mine_exporter:Exporter\n"
-    (packages / "mine-1.dist-info" / "entry_points.txt").write_text(entry)
-    (packages / "mine_exporter.py").write_text(EXPORTER)
-    spans = tmp_path / "spans"
-    env = environment | {"PYTHONPATH": str(packages), "SPANS": str(spans)}
+    env = environment | exporter_package(tmp_path, name, EXPORTER)
     done = project.call("code", "Go.", "--model", project.script("Done."), **env)
     assert (done.returncode, done.stdout) == (0, "Done.\n")
-    assert spans.read_text() == "chat scripted:script.json\ninvoke_agent\n"
+    assert (tmp_path / "spans").read_text() == "chat scripted:script.json\ninvoke_agent\n"
+
+
+FAILING = """
+import logging, os
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+class Exporter(SpanExporter):
+    def __init__(self, timeout=None):
+        open(os.environ["SPANS"], "w").write(str(timeout))
+    def export(self, spans):
+        logger = logging.getLogger("opentelemetry.exporter.otlp")
+        logger.warning("Transient error at http://me:canary@collector")
+        logger.error("Failed to export to http://me:canary@collector")
+        logger.error("Failed again")
+        return SpanExportResult.FAILURE
+"""
+
+
+@pytest.mark.parametrize(("more", "timeout"), [({}, "3.0"), ({"OTEL_EXPORTER_OTLP_TIMEOUT": "10"}, "None")])
+def test_S42_spans_that_nobody_takes_are_told_of_once(
+    project: Project, tmp_path: Path, more: dict[str, str], timeout: str
+) -> None:
+    """In our words, at the end, and after a short wait: the library's own have the address, and what is in it."""
+    env = exporter_package(tmp_path, "otlp_proto_http", FAILING) | ENDPOINT | more
+    done = project.call("code", "Go.", "--model", project.script("Done."), **env)
+    assert (done.returncode, done.stdout) == (0, "Done.\n")
+    assert done.stderr.splitlines()[-1] == (
+        "Warning: The spans could not be sent where the OTEL_ variables say. The command itself is not affected."
+    )
+    assert ("canary" in done.stderr, "Failed again" in done.stderr) == (False, False)
+    assert (tmp_path / "spans").read_text() == timeout
+
+
+def test_S42_losses_are_told_of_in_this_process_too(capsys: pytest.CaptureFixture[str]) -> None:
+    from toolroll.cli import telemetry
+
+    logger = logging.getLogger("opentelemetry")
+    handlers, propagate = list(logger.handlers), logger.propagate
+    telemetry._tell_of_failures()
+    try:
+        for _ in range(2):
+            logging.getLogger("opentelemetry.exporter").error("canary")
+        told = capsys.readouterr().err
+    finally:
+        logger.handlers[:], logger.propagate = handlers, propagate
+    assert (told.count("could not be sent"), "canary" in told) == (1, False)
 
 
 def test_S42_what_cannot_be_used_is_told_and_the_work_is_done(project: Project) -> None:
@@ -133,11 +186,13 @@ def test_S42_in_this_process_too(monkeypatch: pytest.MonkeyPatch, capsys: pytest
 def test_S42_OTLP_is_found_by_its_protocol(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from toolroll.cli import telemetry
 
-    assert telemetry._names("otlp") == ("otlp_proto_http", "otlp_proto_grpc")
+    assert telemetry._names("otlp", os.environ) == ("otlp_proto_http", "otlp_proto_grpc")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf")
-    assert telemetry._names("otlp") == ("otlp_proto_http",)
+    assert telemetry._names("otlp", os.environ) == ("otlp_proto_http",)
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "http/json")
-    assert telemetry._names("otlp") == ("http/json",)
+    assert telemetry._names("otlp", os.environ) == ("http/json",)
+    assert telemetry.install({"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}) == _PIP + "grpc"
+    assert (telemetry.install({}), telemetry.not_installed(("console", "otlp"), {})) == (_PIP + "http", ("otlp",))
     (tmp_path / "mine-1.dist-info").mkdir()
     (tmp_path / "mine-1.dist-info" / "METADATA").write_text("Name: mine\nVersion: 1\n")
     entry = "[opentelemetry_traces_exporter]\nmine = collections:OrderedDict\n"

@@ -11,7 +11,7 @@ import pytest
 from keyring.core import load_keyring
 from tests.home.keyrings import FileKeyring, LockedKeyring
 
-from toolroll.errors import UsageError
+from toolroll.errors import KeyringFailed, UsageError
 from toolroll.home import keys
 from toolroll.home.keys import KeyBook, backend, known_secrets, with_keys
 from toolroll.safe.secrets import redact
@@ -108,7 +108,7 @@ def test_S41_D6_an_error_of_the_keyring_is_told_without_its_words(home: dict[str
         lambda: KeyBook.of_user(home).delete(NAME),
         lambda: with_keys(home).get(NAME),
     ):
-        with pytest.raises(UsageError, match=r"could not be (read|written|changed) \(KeyringLocked\)") as raised:
+        with pytest.raises(KeyringFailed, match=r"could not be (read|written|changed) \(KeyringLocked\)") as raised:
             act()
         assert CANARY not in str(raised.value)
         assert raised.value.__cause__ is None
@@ -128,8 +128,21 @@ def test_S41_a_key_that_is_gone_from_the_keyring_is_forgotten(home: dict[str, st
 def test_S41_a_keyring_that_keeps_nothing_is_none(home: dict[str, str], broken: str) -> None:
     keyring.set_keyring(load_keyring(f"keyring.backends.{broken}.Keyring"))
     assert backend().why == "this system has no keyring that works"
-    with pytest.raises(UsageError, match="Set the key as a variable instead"):
+    with pytest.raises(KeyringFailed, match="Set the key as a variable instead"):
         KeyBook.of_user(home).put(NAME, CANARY)
+
+
+def test_S41_a_keyring_that_does_not_load_is_none(home: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with a PYTHON_KEYRING_BACKEND that is not there: the library imports it, and fails as that does."""
+    KeyBook.of_user(home).put(NAME, CANARY)
+
+    def load() -> None:
+        raise ModuleNotFoundError("No module named 'nothing'")
+
+    monkeypatch.setattr(keyring, "get_keyring", load)
+    assert backend().why == "the one that is configured (PYTHON_KEYRING_BACKEND) does not load: ModuleNotFoundError"
+    with pytest.raises(KeyringFailed, match=r"does not load: ModuleNotFoundError\. Set the key as a variable instead"):
+        KeyBook.of_user(home).get(NAME)
 
 
 def test_S41_without_the_library_that_is_said(home: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,6 +153,6 @@ def test_S41_without_the_library_that_is_said(home: dict[str, str], monkeypatch:
         return None if name == "keyring" else util.find_spec(name)
 
     monkeypatch.setattr(keys, "find_spec", missing)
-    with pytest.raises(UsageError, match=r"not installed \(pip install 'toolroll\[keyring\]'\)"):
+    with pytest.raises(KeyringFailed, match=r"not installed \(pip install 'toolroll\[keyring\]'\)"):
         with_keys(home).get(NAME)
     assert known_secrets(home) == ()

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Final
 from toolroll.cli.prose import tell
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from importlib.metadata import EntryPoint
+
     from opentelemetry.sdk.trace import SpanProcessor
     from opentelemetry.sdk.trace.export import SpanExporter
 
@@ -19,7 +22,10 @@ _EXPORTER: Final = "OTEL_TRACES_EXPORTER"
 _PROTOCOLS: Final = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
 _GROUP: Final = "opentelemetry_traces_exporter"
 _OTLP: Final = {"http/protobuf": "otlp_proto_http", "grpc": "otlp_proto_grpc"}
-_INSTALL: Final = "pip install opentelemetry-exporter-otlp-proto-http"
+_TIMEOUTS: Final = ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT")
+
+EXPORT_SECONDS: Final = 3.0
+"""How long the end of a command waits for a collector that is not there; the exporter's own ten are for servers."""
 
 
 def exporters_asked(environment: Mapping[str, str]) -> tuple[str, ...]:
@@ -42,9 +48,39 @@ def set_up_tracing() -> None:
     if find_spec("opentelemetry") is None or find_spec("opentelemetry.sdk") is None:
         _warn("Nothing is traced: OpenTelemetry is not installed. Install it: pip install 'toolroll[otel]'.")
         return
+    _tell_of_failures()
     processors = [one for name in asked for one in _processors(name)]
     if processors:
         _provide(processors)
+
+
+def not_installed(asked: "Sequence[str]", environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Those of the exporters that are not there."""
+    found = _installed()
+    return tuple(
+        name for name in asked if name != "console" and not any(one in found for one in _names(name, environment))
+    )
+
+
+def install(environment: Mapping[str, str]) -> str:
+    """How to get an exporter for OTLP, by the protocol that is asked for."""
+    kind = "grpc" if "otlp_proto_http" not in _names("otlp", environment) else "http"
+    return f"pip install opentelemetry-exporter-otlp-proto-{kind}"
+
+
+def _tell_of_failures() -> None:
+    """Say once that spans are lost: the library would say it several times, in many words, and with the address."""
+    import logging  # noqa: PLC0415 - only for who traces
+
+    class Once(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:  # noqa: ARG002 - its words are not ours
+            logger.removeHandler(self)
+            logger.addHandler(logging.NullHandler())
+            _warn("The spans could not be sent where the OTEL_ variables say. The command itself is not affected.")
+
+    logger = logging.getLogger("opentelemetry")
+    logger.propagate = False
+    logger.addHandler(Once(logging.ERROR))
 
 
 def _provide(processors: "list[SpanProcessor]") -> None:
@@ -72,23 +108,29 @@ def _processors(name: str) -> "Iterator[SpanProcessor]":
 
 
 def _exporter(name: str) -> "SpanExporter | None":
-    from importlib.metadata import entry_points  # noqa: PLC0415 - as above
-
-    found = {one.name: one for one in entry_points(group=_GROUP)}
-    chosen = next((one for one in _names(name) if one in found), None)
+    found = _installed()
+    chosen = next((one for one in _names(name, os.environ) if one in found), None)
     if chosen is None:
-        hint = f" Install one: {_INSTALL}." if name == "otlp" else ""
+        hint = f" Install one: {install(os.environ)}." if name == "otlp" else ""
         _warn(f"Nothing is traced to '{name}': there is no such exporter installed.{hint}")
         return None
-    exporter: SpanExporter = found[chosen].load()()
+    is_ours_to_say = chosen in _OTLP.values() and not any(map(os.environ.get, _TIMEOUTS))
+    options = {"timeout": EXPORT_SECONDS} if is_ours_to_say else {}
+    exporter: SpanExporter = found[chosen].load()(**options)
     return exporter
 
 
-def _names(name: str) -> tuple[str, ...]:
+def _installed() -> "dict[str, EntryPoint]":
+    from importlib.metadata import entry_points  # noqa: PLC0415 - only for who traces
+
+    return {one.name: one for one in entry_points(group=_GROUP)}
+
+
+def _names(name: str, environment: Mapping[str, str]) -> tuple[str, ...]:
     """What the exporter may be called; for OTLP by the protocol that is asked for, or the first that is there."""
     if name != "otlp":
         return (name,)
-    protocol = next((value for one in _PROTOCOLS if (value := os.environ.get(one, "").strip())), "")
+    protocol = next((value for one in _PROTOCOLS if (value := environment.get(one, "").strip())), "")
     return (_OTLP.get(protocol, protocol),) if protocol else tuple(_OTLP.values())
 
 

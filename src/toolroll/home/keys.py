@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
-from toolroll.errors import FileMissing, ToolrollError, UsageError
+from toolroll.errors import FileMissing, KeyringFailed, ToolrollError, UsageError
 from toolroll.home.folders import find_folders
 from toolroll.safe.files import private_folder
 from toolroll.safe.locks import FileLock
@@ -53,7 +53,11 @@ def backend() -> Backend:
     """Which keyring there is."""
     if find_spec("keyring") is None:
         return Backend(why="the keyring library is not installed (pip install 'toolroll[keyring]')")
-    found = import_module("keyring").get_keyring()
+    try:
+        found = import_module("keyring").get_keyring()
+    except (ImportError, AttributeError, ValueError, TypeError, OSError) as error:
+        # What PYTHON_KEYRING_BACKEND or a file of the library names is imported, whatever it is.
+        return Backend(why=f"the one that is configured (PYTHON_KEYRING_BACKEND) does not load: {type(error).__name__}")
     if type(found).__module__ in _UNUSABLE:
         return Backend(why="this system has no keyring that works")
     return Backend(name=str(getattr(found, "name", type(found).__name__)))
@@ -170,10 +174,10 @@ def _keyring(verb: str) -> Iterator[Any]:
     """The keyring library; what it raises becomes an error of ours without a word of it: it may quote the key."""
     found = backend()
     if found.why:
-        raise UsageError(f"There is no keyring to use: {found.why}. Set the key as a variable instead.")
+        raise KeyringFailed(f"There is no keyring to use: {found.why}. Set the key as a variable instead.")
     errors = import_module("keyring.errors")
     try:
         yield import_module("keyring")
     except (errors.KeyringError, OSError, RuntimeError, ValueError) as error:
         text = f"The keyring could not be {verb} ({type(error).__name__}). Unlock it, or set the key as a variable."
-        raise UsageError(text) from None
+        raise KeyringFailed(text) from None

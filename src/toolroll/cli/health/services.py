@@ -33,6 +33,8 @@ def key_places(environment: Mapping[str, str]) -> dict[str, str]:
         kept = KeyBook.of_user(environment).names()
     except ToolrollError:
         kept = ()
+    if kept and backend().why:  # which is a finding of its own
+        kept = ()
     found = dict.fromkeys(kept, "the keyring")
     return found | {name: "the environment" for name in KEYS if environment.get(name, "").strip()}
 
@@ -122,13 +124,16 @@ def _keyring(environment: Mapping[str, str]) -> Finding:
 def _tracing(environment: Mapping[str, str]) -> Finding:
     from importlib.util import find_spec  # noqa: PLC0415 - as above
 
-    from toolroll.cli.telemetry import exporters_asked  # noqa: PLC0415 - as above
+    from toolroll.cli.telemetry import exporters_asked, install, not_installed  # noqa: PLC0415 - as above
 
     asked = exporters_asked(environment)
     if not asked:
         return _found("tracing", "off (set OTEL_TRACES_EXPORTER or OTEL_EXPORTER_OTLP_ENDPOINT)")
     if find_spec("opentelemetry") is None or find_spec("opentelemetry.sdk") is None:
         return _found("tracing", "is asked for, and not installed", "warning", "pip install 'toolroll[otel]'")
+    if missing := not_installed(asked, environment):
+        text = f"to {shown(', '.join(missing))} is asked for, and no such exporter is installed"
+        return _found("tracing", text, "warning", install(environment) if "otlp" in missing else "")
     return _found("tracing", f"to {shown(', '.join(asked))}")
 
 
