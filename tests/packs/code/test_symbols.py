@@ -40,6 +40,32 @@ async def test_C14_the_kind_narrows_it_down(coder: Coder, project: Path) -> None
     assert (result.code, "function" in result.text) == ("invalid_arguments", True)
 
 
+@pytest.mark.parametrize(
+    ("symbol", "place"),
+    [
+        ("os", "a.py:1  import os"),
+        ("np", "a.py:2  import np"),
+        ("y", "a.py:3  import y"),
+        ("z", "a.py:3  import z"),
+        ("fs", "b.js:1  import fs"),
+        ("ns", "b.js:2  import ns"),
+        ("r", "b.js:3  import r"),
+        ("u", "b.js:4  import u"),
+    ],
+)
+async def test_C14_an_import_is_found_by_the_name_that_its_file_knows(
+    coder: Coder, folder: Path, symbol: str, place: str
+) -> None:
+    (folder / "a.py").write_text("import os\nimport numpy as np\nfrom x import y as z\n")
+    (folder / "b.js").write_text(
+        "import fs from 'fs';\nimport * as ns from './c';\nimport {q as r} from './c';\nconst {u} = require('./c');\n"
+    )
+    await coder.ok("find_importers", modulePath="os")
+    for more in ({"type": "import"}, {}):
+        text = await coder.ok("find_definition", symbol=symbol, **more)
+        assert place in text.split("\n")
+
+
 async def test_C14_C42_a_name_of_another_kind_is_told_with_its_place(coder: Coder, folder: Path) -> None:
     (folder / "a.py").write_text("def helper():\n    pass\n")
     (folder / "b.py").write_text("helper = 1\n\n\ndef aide():\n    pass\n")

@@ -43,6 +43,11 @@ class StoredEdges:
         query = f"{_QUERY} where import in (select import from names where name = ?)"  # noqa: S608
         return map(_edge, self._store.all(query, (name,)))
 
+    def taking_in(self, name: str) -> Iterable[Edge]:
+        """Every edge whose statement has this among its `names`, or makes it known to its file (`import x as name`)."""
+        those = "select import from names where name = ? union select import from binds where name = ?"
+        return map(_edge, self._store.all(f"{_QUERY} where import in ({those})", (name, name)))
+
 
 def resolve(store: "Store", resolver: "Resolver", statements: "Iterable[tuple[int, str, ImportStatement]]") -> int:
     """Write down where these statements lead; returns how many there were."""

@@ -131,7 +131,10 @@ class Index:
     # --- Asking ----------------------------------------------------------------------------------------
 
     def definitions(self, name_path: str, kind: Group | None = None) -> Definitions:
-        """Where a name is defined; `Class.method` names one by what it is in. `import` finds where it is imported."""
+        """Where a name is defined; `Class.method` names one by what it is in. `import` finds where it is imported.
+
+        So does no kind at all where the name is defined nowhere: it is somebody else's, such as `np`.
+        """
         around, name = split_name_path(name_path)
         if not name:
             return Definitions(found=())
@@ -143,8 +146,9 @@ class Index:
             return Definitions(found=found)
         is_known = self._is_parsed if is_ready else _never
         searched, is_cut = cold_definitions(self._workspace, self._workers, name, is_known=is_known)
-        found = chosen(searched, around, kind)
-        notes = self._notes(is_ready=is_ready, is_searched=bool(found), is_cut=is_cut)
+        by_search = chosen(searched, around, kind)
+        found = by_search or (self._imports(name) if kind is None and not around else ())
+        notes = self._notes(is_ready=is_ready, is_searched=bool(by_search), is_cut=is_cut)
         return Definitions(found=found, notes=notes, suggestions=() if found else self._similar(name))
 
     def outline(self, path: RelativePath) -> tuple[Symbol, ...]:
@@ -233,7 +237,7 @@ class Index:
         return known is not None and known.state == PARSED and is_current(self._workspace, path, known)
 
     def _imports(self, name: str) -> tuple[Definition, ...]:
-        edges = self._with(lambda store: list(StoredEdges(store).naming(name)))
+        edges = self._with(lambda store: list(StoredEdges(store).taking_in(name)))
         found = {(edge.importer, edge.statement.line): as_import(edge, name) for edge in edges}
         return tuple(found[key] for key in sorted(found))
 

@@ -16,7 +16,7 @@ from toolroll.safe.refusals import refusals
 if TYPE_CHECKING:
     import sqlite3
 
-VERSION: Final = 3
+VERSION: Final = 4
 """Of tables, queries and what is made of them together: raised with each change, as an index of another is not used."""
 
 _TABLES: Final = """
@@ -35,6 +35,8 @@ create table imports (id integer primary key, file integer not null, body text n
 create index imports_file on imports (file);
 create table names (name text not null, import integer not null, primary key (name, import)) strict, without rowid;
 create index names_import on names (import);
+create table binds (name text not null, import integer not null, primary key (name, import)) strict, without rowid;
+create index binds_import on binds (import);
 create table edges (
     import integer not null, file integer not null, path text, module text not null, certainty text not null
 ) strict;

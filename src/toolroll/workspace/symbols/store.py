@@ -12,7 +12,7 @@ from toolroll.workspace.symbols.imports.statement import ImportStatement, Resolv
 from toolroll.workspace.symbols.manifests import is_manifest
 from toolroll.workspace.symbols.opening import connect, told
 from toolroll.workspace.symbols.symbol import Symbol
-from toolroll.workspace.symbols.wire import Rows, Value, names_of, to_statement, to_symbol
+from toolroll.workspace.symbols.wire import Rows, Value, binds_of, names_of, to_statement, to_symbol
 
 if TYPE_CHECKING:
     import sqlite3
@@ -200,6 +200,7 @@ def _put(db: "sqlite3.Connection", file: FileRow) -> int | None:
     for place, row in enumerate(imports, start=first):
         db.execute("insert into imports values (?, ?, ?)", (place, number, json.dumps(row)))
         db.executemany("insert or ignore into names values (?, ?)", ((name, place) for name in names_of(row)))
+        db.executemany("insert or ignore into binds values (?, ?)", ((name, place) for name in binds_of(row)))
     return number
 
 
@@ -210,7 +211,9 @@ def _next_generation(db: "sqlite3.Connection") -> None:
 def _empty(db: "sqlite3.Connection", number: int) -> None:
     """Forget what was found in a file."""
     first = number * _IMPORTS_A_FILE
-    db.execute("delete from names where import between ? and ?", (first, first + _IMPORTS_A_FILE - 1))
+    for table in ("names", "binds"):
+        between = (first, first + _IMPORTS_A_FILE - 1)
+        db.execute(f"delete from {table} where import between ? and ?", between)  # noqa: S608
     for table in ("symbols", "imports", "edges"):
         db.execute(f"delete from {table} where file = ?", (number,))  # noqa: S608
 

@@ -17,7 +17,8 @@ Rows = tuple[list[Row], list[ImportRow], bool]
 SYMBOL_COLUMNS: Final = tuple(field.name for field in fields(Symbol))
 IMPORT_COLUMNS: Final = tuple(field.name for field in fields(ImportStatement))
 _NAMES: Final = IMPORT_COLUMNS.index("names")
-_TUPLES: Final = tuple(IMPORT_COLUMNS.index(name) for name in ("names", "binds"))
+_BINDS: Final = IMPORT_COLUMNS.index("binds")
+_TUPLES: Final = (_NAMES, _BINDS)
 
 
 def to_rows(found: FileSymbols) -> Rows:
@@ -65,6 +66,11 @@ def to_symbol(row: "Row | tuple[Value, ...]") -> Symbol:
 def names_of(row: ImportRow) -> list[str]:
     """The names that an import takes out of its module."""
     return cast("list[str]", row[_NAMES])
+
+
+def binds_of(row: ImportRow) -> list[str]:
+    """The names that the file knows them by, where those are others: `np`, or the module itself."""
+    return [name for name in cast("list[str]", row[_BINDS]) if name not in names_of(row)]
 
 
 def to_statement(row: ImportRow) -> ImportStatement:
