@@ -250,10 +250,9 @@ class _Here:
     folder: int
 
     def profile(self, name: str) -> StyleProfile:
-        place = file_of(name)
-        found = read_plain(self.folder, str(place), limit_bytes=MAX_PROFILE_BYTES + 1)
+        found = read_plain(self.folder, name + SUFFIX, limit_bytes=MAX_PROFILE_BYTES + 1)
         profile = None if found is None else read_quickly(found[0], name)
-        return profile or read_stored(self.root.read_bytes(place, limit_bytes=MAX_PROFILE_BYTES), name).profile
+        return profile or read_stored(_bytes(self.root, file_of(name)), name).profile
 
 
 def _look(here: _Here, entry: Entry, before: Known, now: Known) -> Summary | Unreadable:

@@ -28,6 +28,7 @@ MAX_VERSION: Final = 1_000_000_000
 
 SCHEMA: Final = 1
 SCHEMA_FIELD: Final = "schema_version"
+_BACKSLASH: Final = ord("\\")
 
 Fields: TypeAlias = dict[str, Any]
 """A profile as plain JSON data, in the order of its file."""
@@ -65,8 +66,8 @@ def read_quickly(data: bytes, name: str) -> StyleProfile | None:
 
     For a list of many: anything out of the ordinary, damaged or of another format, is left to `read_stored`.
     """
-    # An escape may stand for a quotation mark, or for half of a character.
-    if len(data) > MAX_PROFILE_BYTES or b"\\u" in data:
+    # An escape may stand for a quotation mark, or for half of a character. One byte is found far sooner than two.
+    if len(data) > MAX_PROFILE_BYTES or (_BACKSLASH in data and b"\\u" in data):
         return None
     try:
         profile = StyleProfile.model_validate_json(data)
