@@ -384,6 +384,12 @@ def test_W33_a_warning_is_broken_between_words(desk: Desk) -> None:
     assert " ".join(warned).strip() == f"! {note}"
 
 
+def test_W34_the_figures_of_a_draft_are_broken_between_words(desk: Desk) -> None:
+    draft = Shown(text="Tea.", platform="linkedin", number=1, length=18, limit=1300, notes=())
+    TerminalPerson(Typed(columns=40), "en").show_draft(draft)
+    assert desk.said().err.splitlines()[1:4] == ["Draft 1 · linkedin · 18 of 1300", "   characters", ""]
+
+
 @pytest.mark.parametrize("options", [(), ("--yes",)])
 def test_W31_W34_a_page_that_cannot_be_read_is_told_once(desk: Desk, options: tuple[str, ...]) -> None:
     desk.has_profile()

@@ -62,7 +62,7 @@ class TerminalPerson:
         self._terminal.show(
             [
                 Row(),
-                Row(text=title_of(draft, self._lang), look="title"),
+                *(Row(text=line, look="title") for line in self._lines_of(title_of(draft, self._lang))),
                 Row(),
                 *preview_rows(Preview.of_text(draft.text)),
                 Row(),
