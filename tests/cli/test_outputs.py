@@ -67,6 +67,21 @@ def test_outputs_are_listed_the_latest_first(place: Place) -> None:
     }
 
 
+def test_one_byte_and_one_line_are_said_so_in_their_columns(tmp_path: Path) -> None:
+    folder = outputs_folder(find_folders({"TOOLROLL_HOME": str(tmp_path)}))
+    times = count(1_800_000_000)
+    with OutputStore(folder, run_id="run", clock=lambda: float(next(times))) as store:
+        for content in ("", "x", "x\ny\n"):
+            assert store.keep("call", "a_tool", content) is not None
+    there = Place.__new__(Place)
+    there.home = tmp_path
+    assert [line[32:] for line in there.call("list").stdout.decode().splitlines()] == [
+        "            4 bytes         2 lines  a_tool in run",
+        "            1 byte          1 line   a_tool in run",
+        "            0 bytes         0 lines  a_tool in run",
+    ]
+
+
 def test_a_run_is_named_whole(tmp_path: Path) -> None:
     run_id = "5d0c6e9a" * 4
     folder = outputs_folder(find_folders({"TOOLROLL_HOME": str(tmp_path)}))
@@ -84,6 +99,9 @@ def test_where_there_are_none_it_says_so(tmp_path: Path, place: Place) -> None:
     assert (done.returncode, done.stdout) == (0, b"")
     assert b"There are no outputs" in done.stderr
     assert empty.json("list") == {"outputs": []}
+    other = place.call("list", "--run", "run_z")
+    assert (other.returncode, other.stdout) == (0, b"")
+    assert other.stderr == b"No run that begins with 'run_z' has outputs. See 'toolroll runs list'.\n"
 
 
 def test_an_output_is_shown_by_lines(place: Place) -> None:
@@ -134,3 +152,32 @@ def test_what_goes_wrong_is_told(place: Place) -> None:
     assert place.json("show", "one11", "--raw")["error"]["code"] == "usage"
     assert place.json("show", "one11", "--offset", "9999")["error"]["code"] == "out_of_range"
     assert place.call("show", "../one11").returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["show", "nope"], 1, "There is no output 'nope'. See 'toolroll outputs list'."),
+        (["show", "on"], 2, "'on' is too short. Write 4 characters of the reference, or more."),
+        (["show", "one11", "--raw", "--offset", "5"], 2, "--raw writes all of it."),
+        (["show", "one11", "--offset", "-1"], 2, "-1 is not in the range x>=0."),
+        (["show", "three3", "--offset", "9" * 30], 1, "The output has 1 line: offset 999,999,"),
+        (["grep", "one11", "(", "--regex"], 1, "The pattern cannot be used: unclosed group."),
+        (["grep", "one11", ""], 1, "The pattern cannot be used: it is empty, and would match every line."),
+        (["grep", "one11", "x", "--max-matches", "0"], 2, "0 is not in the range x>=1."),
+    ],
+    ids=lambda value: " ".join(value)[:30] if isinstance(value, list) else None,
+)
+def test_a_mistake_is_told_in_a_line(place: Place, arguments: list[str], code: int, told: str) -> None:
+    done = place.call(*arguments)
+    assert (done.returncode, done.stdout) == (code, b"")
+    assert told in done.stderr.decode()
+    assert done.stderr.decode().count("\n") == 1
+
+
+def test_more_than_there_can_be_is_as_much_as_there_can_be(place: Place) -> None:
+    shown = place.call("show", "one11", "--limit", "9" * 30).stdout.decode().splitlines()
+    assert len(shown) == 2_001
+    assert shown[-1].endswith("Next: toolroll outputs show one11 --offset 2000]")
+    found = place.call("grep", "one11", "line", "-B", "9" * 30, "--max-matches", "9" * 30).stdout.decode().splitlines()
+    assert found[-2:][0] == "...and 4,000 more"

@@ -60,6 +60,8 @@ async def test_K54_the_answer_is_exact(store: OutputStore) -> None:
     )
     nothing = await find_matches(output, "x", max_matches=2)
     assert excerpt(output, nothing) == "[No line of 100 matches.]"
+    empty = kept(store, "")
+    assert excerpt(empty, await find_matches(empty, "x", max_matches=2)) == "[The output is empty.]"
 
 
 async def test_K54_context_that_overlaps_or_touches_is_merged(store: OutputStore) -> None:
@@ -103,6 +105,21 @@ async def test_K54_XF6_a_pattern_that_cannot_be_used_is_an_error(store: OutputSt
     assert refused.value.failure_code == "invalid_pattern"
     assert "meta.json" not in refused.value.message
     assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("pattern", "why"),
+    [
+        ("(", "unclosed group"),
+        ("a(?=b)", "look-around, including look-ahead and look-behind, is not supported"),
+        (r"a\nb", r'the literal "\n" is not allowed in a regex'),
+        ("x{9999}{9999}", "compiled regex exceeds size limit of 10485760"),
+    ],
+)
+async def test_K54_a_pattern_is_refused_in_one_sentence(store: OutputStore, pattern: str, why: str) -> None:
+    with pytest.raises(ToolFailure) as refused:
+        await find_matches(kept(store, "abc"), pattern, regex=True, max_matches=1)
+    assert refused.value.message == f"The pattern cannot be used: {why}."
 
 
 @pytest.mark.parametrize("pattern", ["", "a\nb", "a\0", "\ud800", "x" * 8_193], ids=lambda text: ascii(text[:8]))

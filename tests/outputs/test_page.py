@@ -57,6 +57,8 @@ def test_K53_an_empty_output_and_an_offset_past_the_end(store: OutputStore) -> N
     with pytest.raises(ToolFailure, match="has 2 lines: offset 2 is past its end") as refused:
         read_page(two, offset=2)
     assert refused.value.failure_code == "out_of_range"
+    with pytest.raises(ToolFailure, match="has 1 line: offset 7 is past its end"):
+        read_page(kept(store, "one"), offset=7)
     with pytest.raises(ToolFailure, match=r"Line 1 has 4 bytes: column 4 is past its end\. Go on with offset 1"):
         read_page(two, column=4)
 

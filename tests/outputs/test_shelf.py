@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from toolroll.errors import OutputMissing, UsageError
+from toolroll.outputs.inherit import inherit_outputs
 from toolroll.outputs.shelf import all_outputs, find_output
 from toolroll.outputs.store import OutputStore
 
@@ -35,6 +36,27 @@ def test_an_output_is_found_by_the_beginning_of_its_reference(tmp_path: Path) ->
     assert find_output(tmp_path, "q").content() == "q"
     with pytest.raises(UsageError, match="3 outputs begin with 'abcd'"):
         find_output(tmp_path, "abcd")
-    for given in ("abc", "", "../abcd1", "zzzz", "\x1b[2J"):
+    for given in ("abc", ""):
+        with pytest.raises(UsageError, match=r"too short\. Write 4 characters of the reference, or more"):
+            find_output(tmp_path, given)
+    for given in ("../abcd1", "zzz", "zzzz", "\x1b[2J"):
         with pytest.raises(OutputMissing, match="See 'toolroll outputs list'"):
             find_output(tmp_path, given)
+
+
+@pytest.mark.parametrize("is_short", [True, False])
+def test_a_forked_run_has_the_same_outputs_and_they_are_found(tmp_path: Path, is_short: bool) -> None:
+    keep(tmp_path, "first", "abcd1", is_short=is_short)
+    assert inherit_outputs(tmp_path, of_run="first", to_run="second", named={"abcd1"}) == 1
+    for given in ("abcd1", "abcd"):
+        assert find_output(tmp_path, given).content() in ("abcd1", "abcd1" * 5_000)
+    keep(tmp_path, "a later one", "abcd1", is_short=False)
+    assert find_output(tmp_path, "abcd").meta.runs == ("a later one",)
+
+
+def test_what_is_not_whole_is_not_there(tmp_path: Path) -> None:
+    keep(tmp_path, "a", "abcd1", is_short=False)
+    [data] = tmp_path.glob("*/abcd1/data")
+    data.write_text("half")
+    with pytest.raises(OutputMissing, match=r"There is no output 'abcd1'\. See 'toolroll outputs list'"):
+        find_output(tmp_path, "abcd1")

@@ -54,14 +54,14 @@ def list_outputs(session: Session, *, run_id: str | None, limit: int) -> int:
     elif found:
         session.tell("\n".join(map(_line_of, found)))
     else:
-        tell("There are no outputs. They are kept while an agent runs.")
+        tell(_none(run_id))
     return DONE
 
 
 @outputs.command(short_help="Read an output.")
 @click.argument("ref_id", metavar="REF")
 @click.option("--offset", default=0, type=click.IntRange(min=0), metavar="N", help="Lines to skip.")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Lines to show.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Lines to show, at most 2,000.")
 @click.option("--column", default=0, type=click.IntRange(min=0), metavar="N", help="Bytes of the first line to skip.")
 @click.option("--raw", is_flag=True, help="All of it, byte for byte, without numbers.")
 @output_options
@@ -74,15 +74,17 @@ def show(session: Session, /, ref_id: str, *, offset: int, limit: int | None, co
       toolroll outputs show 3f9c --offset 2000
       toolroll outputs show 3f9c --raw | less
     """
-    from toolroll.outputs.page import numbered, read_page  # noqa: PLC0415 - as above
+    from toolroll.outputs.page import PAGE_LINES, numbered, read_page  # noqa: PLC0415 - as above
     from toolroll.outputs.shelf import find_output  # noqa: PLC0415 - as above
 
     if raw and session.json:
         raise UsageError("--raw writes bytes and --json writes JSON. Use one of them.")
+    if raw and (offset or limit or column):
+        raise UsageError("--raw writes all of it. Leave out --offset, --limit and --column, or --raw.")
     kept = find_output(_folder(), ref_id)
     if raw:
         return _write_raw(session, kept)
-    page = read_page(kept, offset=offset, limit=limit, column=column)
+    page = read_page(kept, offset=offset, limit=limit if limit and limit < PAGE_LINES else None, column=column)
     if session.json:
         onward = {"offset": page.next.offset, "column": page.next.column} if page.next else None
         lines = {"offset": offset, "lines": list(page.lines), "start": page.start, "end": page.end, "next": onward}
@@ -96,9 +98,15 @@ def show(session: Session, /, ref_id: str, *, offset: int, limit: int | None, co
 @click.argument("ref_id", metavar="REF")
 @click.argument("pattern")
 @click.option("--regex", is_flag=True, help="Read PATTERN as a regular expression.")
-@click.option("-B", "--before", default=0, type=click.IntRange(min=0), metavar="N", help="Lines before each match.")
-@click.option("-A", "--after", default=0, type=click.IntRange(min=0), metavar="N", help="Lines after each match.")
-@click.option("--max-matches", default=50, type=click.IntRange(min=1), metavar="N", help="Matching lines to show.")
+@click.option(
+    "-B", "--before", default=0, type=click.IntRange(min=0), metavar="N", help="Lines before each match, at most 100."
+)
+@click.option(
+    "-A", "--after", default=0, type=click.IntRange(min=0), metavar="N", help="Lines after each match, at most 100."
+)
+@click.option(
+    "--max-matches", default=50, type=click.IntRange(min=1), metavar="N", help="Matching lines to show, at most 1,000."
+)
 @output_options
 @click.pass_obj
 def grep(
@@ -168,6 +176,19 @@ def _fields(kept: "KeptOutput") -> dict[str, object]:
     }
 
 
+def _none(run_id: str | None) -> str:
+    from toolroll.safe.text import one_line  # noqa: PLC0415 - as above
+
+    if run_id is None:
+        return "There are no outputs. They are kept while an agent runs."
+    return f"No run that begins with '{one_line(run_id, MAX_RUN_CHARACTERS)}' has outputs. See 'toolroll runs list'."
+
+
+def _word(one: str, number: int) -> str:
+    """As wide for one as for many: what follows stands in a column."""
+    return f"{one} " if number == 1 else f"{one}s"
+
+
 def _line_of(kept: "KeptOutput") -> str:
     from datetime import UTC, datetime  # noqa: PLC0415 - as above
 
@@ -175,7 +196,9 @@ def _line_of(kept: "KeptOutput") -> str:
 
     meta = kept.meta
     made = datetime.fromtimestamp(meta.made, UTC).astimezone()
-    size = f"{meta.byte_size:>13,} bytes {meta.line_count:>9,} lines"
+    size = (
+        f"{meta.byte_size:>13,} {_word('byte', meta.byte_size)} {meta.line_count:>9,} {_word('line', meta.line_count)}"
+    )
     tool, run = one_line(meta.tool, MAX_TOOL_CHARACTERS), one_line(meta.runs[-1], MAX_RUN_CHARACTERS)
     return f"{meta.id[:ID_CHARACTERS]:<{ID_CHARACTERS}}  {made:%Y-%m-%d %H:%M}  {size}  {tool} in {run}"
 

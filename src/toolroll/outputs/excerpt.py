@@ -30,7 +30,7 @@ class _Group:
 def excerpt(kept: KeptOutput, matches: Matches, *, before: int = 0, after: int = 0) -> str:
     """The matches with their numbers, `5:` for a match and `4-` for a line around it, then how many more there are."""
     if not matches.total:
-        return f"[No line of {kept.meta.line_count:,} matches.]"
+        return f"[No line of {kept.meta.line_count:,} matches.]" if kept.meta.line_count else "[The output is empty.]"
     groups = _merged(matches.first, min(before, MAX_AROUND), min(after, MAX_AROUND), kept.meta.line_count)
     with kept.opened() as output:
         rows, shown = _within(_rows(output, groups))

@@ -178,11 +178,16 @@ def _judge(end: RipgrepEnd, kept: KeptOutput) -> None:
     if end.ended == "exited" and end.exit_code == _BAD_PATTERN:
         if not kept.data_path.exists():  # collected since it was opened
             raise missing(kept.meta.id)
-        said = " ".join(end.stderr.removeprefix("rg: ").split())
-        _refuse(one_line(said, _MAX_TOLD_CHARACTERS))
+        _refuse(one_line(_reason(end.stderr), _MAX_TOLD_CHARACTERS))
     if end.ended == "exited" and end.exit_code not in _SEARCHED:  # killed, for want of memory: it may not have seen all
         text = "The search ended before it had seen all of the output. Try again, or with a simpler pattern."
         raise ToolFailure(text, code="search_failed")
+
+
+def _reason(stderr: str) -> str:
+    """What is wrong, without the pattern as ripgrep rewrote it before, and without the options it advises after."""
+    last = stderr.strip().removeprefix("rg: ").rpartition("\nerror: ")[2]
+    return " ".join(last.partition("\n\n")[0].split()).rstrip(".")
 
 
 def _refuse(why: str) -> NoReturn:

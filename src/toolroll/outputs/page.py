@@ -99,7 +99,8 @@ def shown_text(data: bytes) -> str:
 def _begin(output: OpenOutput, offset: int, column: int) -> tuple[int, int]:
     """Where the line begins, and where to read from: never inside a character."""
     if offset and offset >= output.line_count:
-        text = f"The output has {output.line_count:,} lines: offset {offset:,} is past its end. Use a smaller one."
+        lines = f"{output.line_count:,} line{'' if output.line_count == 1 else 's'}"
+        text = f"The output has {lines}: offset {offset:,} is past its end. Use a smaller one."
         raise ToolFailure(text, code="out_of_range")
     line_start = output.line_start(offset)
     start = line_start + column

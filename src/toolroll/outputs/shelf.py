@@ -1,7 +1,7 @@
 """All kept outputs of a user, for people: whatever run they belong to. Models never come here."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -22,9 +22,7 @@ def all_outputs(folder: Path) -> list[KeptOutput]:
     """Every output that is there whole, the latest first."""
     found: list[KeptOutput] = []
     for run in _folders(folder):
-        for output in _folders(run):
-            with suppress(OutputMissing):
-                found.append(load(run, output.name))
+        found += _whole((run, output.name) for output in _folders(run))
         for packed in packed_in(run):
             with suppress(OutputMissing):
                 found.append(unpacked(run, packed))
@@ -32,16 +30,27 @@ def all_outputs(folder: Path) -> list[KeptOutput]:
 
 
 def find_output(folder: Path, given: str) -> KeptOutput:
-    """The output with that reference, or the only one whose reference begins so."""
+    """The output with that reference, or the only one whose reference begins so.
+
+    A run that was forked from another has the same outputs under the same references: the latest is taken.
+    """
     fitting = [(run, name) for run, name in _places(folder) if name.startswith(given)]
-    same = [place for place in fitting if place[1] == given]
-    chosen = same or (fitting if len(given) >= MIN_ID_CHARACTERS else [])
-    if len(chosen) > 1:
-        raise UsageError(f"{len(chosen)} outputs begin with {given!r}. Write more of the reference.")
-    if not chosen:
+    names = {given} & {name for _, name in fitting} or {name for _, name in fitting}
+    if names and given not in names and len(given) < MIN_ID_CHARACTERS:
+        raise UsageError(f"{given!r} is too short. Write {MIN_ID_CHARACTERS} characters of the reference, or more.")
+    if len(names) > 1:
+        raise UsageError(f"{len(names)} outputs begin with {given!r}. Write more of the reference.")
+    found = list(_whole(place for place in fitting if place[1] in names))
+    if not found:
         shown = one_line(given, _SHOWN_CHARACTERS)
         raise OutputMissing(f"There is no output '{shown}'. See 'toolroll outputs list'.")
-    return load(*chosen[0])
+    return max(found, key=lambda kept: kept.meta.made)
+
+
+def _whole(places: Iterable[tuple[Path, str]]) -> Iterator[KeptOutput]:
+    for run, name in places:
+        with suppress(OutputMissing):
+            yield load(run, name)
 
 
 def _places(folder: Path) -> Iterator[tuple[Path, str]]:
