@@ -1,12 +1,11 @@
 """Commands in a copy of the sample project, in this process: a start of Python costs more than most of them."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.cli.project import Calling, Project, Told
-from tests.cli.starter import Starter
+from tests.cli.starter import Starter, shared_starter
 
 from toolroll.cli.main import run
 from toolroll.cli.session import Session
@@ -35,11 +34,10 @@ def call(project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pyte
     return call
 
 
-@pytest.fixture(scope="module")
-def starter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Starter]:
+@pytest.fixture
+def starter() -> Starter:
     """A process that has loaded all of the code already; commands are copies of it."""
-    with Starter(tmp_path_factory.mktemp("starter")) as starter:
-        yield starter
+    return shared_starter()
 
 
 @pytest.fixture

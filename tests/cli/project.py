@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from tests.cli.pseudo import Pseudo, environment, toolroll
+from tests.cli.starter import called
 
 import toolroll.packs.code as code_pack
 from toolroll.workspace.applying import Applied, apply
@@ -45,17 +46,7 @@ class Project:
 
     def call(self, *arguments: str, stdin: str | None = None, **env: str) -> subprocess.CompletedProcess[str]:
         """A command in the project, without a terminal."""
-        return subprocess.run(
-            toolroll(*arguments),
-            env=environment(self.home, **env),
-            cwd=self.root,
-            input=stdin,
-            stdin=subprocess.DEVNULL if stdin is None else None,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-        )
+        return called(*arguments, env=environment(self.home, **env), cwd=self.root, stdin=stdin)
 
     def terminal(self, *arguments: str, env: Mapping[str, str] | None = None, rows: int = 60) -> Pseudo:
         """A command in the project, at a terminal."""

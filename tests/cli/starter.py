@@ -4,6 +4,7 @@ Every command is a process of its own, in a session without a terminal, with rea
 some milliseconds instead of half a second.
 """
 
+import atexit
 import gc
 import json
 import os
@@ -11,11 +12,13 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, NoReturn, Self, TypeAlias
 
-from tests.cli.pseudo import environment
+from tests.cli.pseudo import environment, toolroll
 
 Program: TypeAlias = Literal["toolroll", "ghostpen"]
 
@@ -42,6 +45,7 @@ class Starter:
     def __init__(self, folder: Path, *, warm: bool = True) -> None:
         self._folder, self._pid = folder, 0
         kept = {name: value for name, value in environment(folder).items() if not name.startswith("COVERAGE_")}
+        self._of_python = _of_python(kept)
         self._process = subprocess.Popen(
             [sys.executable, "-c", "from tests.cli.starter import serve; serve()", "warm" if warm else "cold"],
             stdin=subprocess.PIPE,
@@ -80,6 +84,10 @@ class Starter:
         self._pid = self._number()
         return self._pid
 
+    def suits(self, env: Mapping[str, str]) -> bool:
+        """Whether a Python of its own would start in the same way: same paths and locale, not measured."""
+        return _of_python(env) == self._of_python
+
     @property
     def loaded(self) -> set[str]:
         """The modules that the last command had loaded when it ended."""
@@ -97,6 +105,42 @@ class Starter:
     def _number(self) -> int:
         assert self._process.stdout is not None
         return int(self._process.stdout.readline())
+
+
+@cache
+def shared_starter() -> Starter:
+    """The one of this process: to load all of the code takes seconds."""
+    folder = tempfile.TemporaryDirectory(prefix="starter-")
+    starter = Starter(Path(folder.name))
+    atexit.register(folder.cleanup)
+    atexit.register(starter.__exit__)
+    return starter
+
+
+def called(
+    *arguments: str, env: Mapping[str, str], cwd: Path, stdin: str | None = None
+) -> subprocess.CompletedProcess[str]:
+    """A command without a terminal, at its end."""
+    starter = shared_starter()
+    if not starter.suits(env):
+        return subprocess.run(
+            toolroll(*arguments),
+            env=env,
+            cwd=cwd,
+            input=stdin or "",
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+    starter.start(*arguments, env=env, cwd=cwd, stdin=stdin or "")
+    code, out, err = starter.wait()
+    return subprocess.CompletedProcess(["toolroll", *arguments], code, out, err)
+
+
+def _of_python(env: Mapping[str, str]) -> dict[str, str]:
+    """What Python and the C library look at once, when they start."""
+    return {name: env[name] for name in env if name.startswith(("COVERAGE_", "LANG", "LC_", "PYTHON", "TZ"))}
 
 
 def serve() -> None:

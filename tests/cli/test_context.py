@@ -2,10 +2,10 @@
 
 import io
 import json
-import subprocess
 from pathlib import Path
 
-from tests.cli.pseudo import environment, toolroll
+from tests.cli.pseudo import environment
+from tests.cli.starter import called
 
 from toolroll.cli.context import show_context
 from toolroll.cli.session import Session
@@ -68,16 +68,8 @@ def test_S4_runs_show_context_from_the_terminal(tmp_path: Path) -> None:
     (tmp_path / "script.json").write_text(json.dumps(["It is done."]))
 
     def call(*arguments: str) -> str:
-        env = environment(tmp_path / "home")
-        done = subprocess.run(
-            toolroll(*arguments),
-            env=env,
-            cwd=tmp_path,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        done = called(*arguments, env=environment(tmp_path / "home"), cwd=tmp_path)
+        assert done.returncode == 0
         return done.stdout
 
     call("run", "Go.", "--model", "scripted:script.json")

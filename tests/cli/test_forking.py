@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.pseudo import environment, toolroll
+from tests.cli.pseudo import environment
 from tests.cli.runlog import RunLog
+from tests.cli.starter import called
 
 from toolroll.journal.records import Answered, RunBegan, Said
 from toolroll.kernel.conversation import AssistantMessage, TextBlock, UserMessage
@@ -34,17 +35,7 @@ class Place:
         return f"scripted:{len(turns)}.json"
 
     def call(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        env = environment(self.log.home)
-        return subprocess.run(
-            toolroll(*arguments),
-            env=env,
-            cwd=self.work,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=90,
-        )
+        return called(*arguments, env=environment(self.log.home), cwd=self.work)
 
     def records(self, run_id: str) -> list[Any]:
         journal = self.log.journal()

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from tests.cli.pseudo import Pseudo, environment, toolroll
+from tests.cli.starter import called
 from tests.models.script import Turn, Use
 from tests.models.server import KEY, ModelServer
 
@@ -45,17 +46,7 @@ class Place:
         return "scripted:script.json"
 
     def call(self, *arguments: str, stdin: str | None = None, **env: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            toolroll(*arguments),
-            env=environment(self.home, **env),
-            cwd=self.work,
-            input=stdin,
-            stdin=subprocess.DEVNULL if stdin is None else None,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-        )
+        return called(*arguments, env=environment(self.home, **env), cwd=self.work, stdin=stdin)
 
     def run(self, turns: object, *more: str, **given: Any) -> subprocess.CompletedProcess[str]:
         return self.call("run", "Go.", "--model", self.script(turns), "--from", str(TOOLS), *more, **given)
