@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolroll.errors import FileMissing, OutputMissing
+from toolroll.errors import OutputMissing
 from toolroll.kernel.messages import DocumentPart, ImagePart, Part, TextPart
 from toolroll.outputs import write
 from toolroll.outputs.meta import Meta, decode_meta, encode_meta
@@ -261,11 +261,11 @@ def test_K57_an_output_collected_while_it_is_read_is_a_typed_error(store: Output
     for one in kept.path.iterdir():
         one.unlink()
     for read in (lambda: read_page(kept), kept.content):
-        with pytest.raises(FileMissing):
+        with pytest.raises(OutputMissing):
             read()
     plain = store.open(keep(store))
     plain.data_path.unlink()
-    with pytest.raises(FileMissing):
+    with pytest.raises(OutputMissing):
         plain.content()
 
 

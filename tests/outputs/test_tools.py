@@ -9,6 +9,7 @@ import pytest
 from toolroll.kernel.messages import ImagePart, OutputRef
 from toolroll.kernel.result import ToolResult
 from toolroll.outputs.cut import cut_for_context
+from toolroll.outputs.kept import KeptOutput
 from toolroll.outputs.store import OutputStore
 from toolroll.outputs.tools import EXEMPT, output_tools
 
@@ -149,3 +150,22 @@ async def test_K56_an_image_comes_back_as_a_part(desk: Desk) -> None:
     result = await desk.call("tool_output_cache", ref_id=desk.keep((image,)).id)
     assert result.type == "parts"
     assert result.content[1:] == (image,)
+
+
+@pytest.mark.parametrize("name", ["tool_output_cache", "tool_output_cache_grep"])
+async def test_K57_an_output_that_goes_while_it_is_read_is_an_error_result_and_no_fault(
+    desk: Desk, name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A person may delete a run that is going on."""
+    ref, found = desk.keep(TEXT), OutputStore.open
+
+    def opened(store: OutputStore, ref_id: str) -> KeptOutput:
+        kept = found(store, ref_id)
+        kept.data_path.unlink()
+        return kept
+
+    monkeypatch.setattr(OutputStore, "open", opened)
+    result = await desk.call(name, ref_id=ref.id, **({"pattern": "line"} if "grep" in name else {}))
+    assert (result.is_error, result.code) == (True, "not_found")
+    assert result.text.startswith(f"There is no output '{ref.id}' in this run.")
+    assert caplog.records == []

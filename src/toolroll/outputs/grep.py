@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, NoReturn
 
-from toolroll.errors import FileMissing, ToolFailure
+from toolroll.errors import ToolFailure
 from toolroll.outputs.kept import KeptOutput
 from toolroll.outputs.meta import missing
 from toolroll.safe.ripgrep import Ended, RipgrepEnd, stream_ripgrep
@@ -67,18 +67,12 @@ async def find_matches(kept: KeptOutput, pattern: str, *, regex: bool = False, m
     """The first lines that match, and the true number of all."""
     _check(pattern)
     if not regex and kept.meta.text_bytes <= SMALL_BYTES:
-        return _found(_data(kept), pattern.encode(), max_matches)
+        with kept.opened() as output:
+            data = output.read(0, output.byte_size)
+        return _found(data, pattern.encode(), max_matches)
     search = _Search(kept, pattern, regex=regex, wanted=max_matches)
     total = await search.total()
     return Matches(first=tuple(search.first), total=total)
-
-
-def _data(kept: KeptOutput) -> bytes:
-    try:
-        with kept.opened() as output:
-            return output.read(0, output.byte_size)
-    except FileMissing:  # collected since it was opened
-        raise missing(kept.meta.id) from None
 
 
 def _found(data: bytes, text: bytes, wanted: int) -> Matches:

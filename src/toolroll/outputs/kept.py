@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from toolroll.errors import FileMissing
 from toolroll.kernel.messages import DocumentPart, ImagePart, OutputRef, Part, TextPart
 from toolroll.outputs.lines import find_line, index_size
 from toolroll.outputs.meta import ID, Meta, Piece, decode_meta, missing
@@ -65,7 +66,7 @@ class KeptOutput:
     @contextmanager
     def opened(self) -> Iterator[OpenOutput]:
         """Inside, its data can be read."""
-        with refusals(self.meta.id), ExitStack() as stack:
+        with _reading(self.meta.id), ExitStack() as stack:
             fd = _open(self.data_path, stack)
             index_fd = None if self.packed_at is not None else self._index(stack)
             yield OpenOutput(
@@ -115,7 +116,7 @@ class KeptOutput:
         if piece.type == "text":
             with self.opened() as data:
                 return TextPart(text=data.read(piece.start, piece.end - piece.start).decode("utf-8", "surrogatepass"))
-        with refusals(self.meta.id):
+        with _reading(self.meta.id):
             return _binary(piece, (self.path / f"{PART}{number}").read_bytes())
 
 
@@ -128,7 +129,9 @@ def load(folder: Path, ref_id: str) -> KeptOutput:
         return _load_packed(folder, ref_id)
     try:
         with (path / META).open("rb") as file:
-            meta = decode_meta(file.read(MAX_META_BYTES), ref_id)
+            # Python makes room for all that it is asked to read: 16 MiB for a line of JSON.
+            size = min(os.fstat(file.fileno()).st_size, MAX_META_BYTES)
+            meta = decode_meta(file.read(size), ref_id)
         # What a power cut took the end of is not there.
         is_whole = (path / DATA).stat().st_size == meta.text_bytes
     except OSError:
@@ -154,6 +157,16 @@ def _load_packed(folder: Path, ref_id: str) -> KeptOutput:
     if packed is None:
         raise missing(ref_id)
     return unpacked(folder, packed)
+
+
+@contextmanager
+def _reading(ref_id: str) -> Iterator[None]:
+    """Inside, what was collected since it was loaded is not there; any other trouble with the disk is typed, too."""
+    try:
+        with refusals(ref_id):
+            yield
+    except FileMissing:
+        raise missing(ref_id) from None
 
 
 def _open(path: Path, stack: ExitStack) -> int:

@@ -1,6 +1,7 @@
 """`tool_output_cache` and `tool_output_cache_grep`: how a model reads what its context no longer holds (K53, K54)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 from pydantic import BaseModel, Field
@@ -12,7 +13,6 @@ from toolroll.kernel.messages import Part
 from toolroll.kernel.tool import Tool
 from toolroll.outputs.excerpt import excerpt
 from toolroll.outputs.grep import MATCHES_LIMIT, MAX_MATCHES, find_matches
-from toolroll.outputs.kept import KeptOutput
 from toolroll.outputs.names import EXEMPT, GREP_TOOL, PAGE_TOOL
 from toolroll.outputs.page import PAGE_LINES, answer, read_page
 from toolroll.outputs.store import OutputStore
@@ -45,18 +45,20 @@ def output_tools(store: OutputStore | Callable[[ToolContext], OutputStore]) -> t
         return store if isinstance(store, OutputStore) else store(ctx)
 
     def page(given: _PageInput, ctx: ToolContext) -> str | tuple[Part, ...]:
-        kept = _opened(store_of(ctx), given.ref_id)
         limit = None if given.limit >= PAGE_LINES else given.limit
-        return answer(kept, read_page(kept, offset=given.offset, limit=limit, column=given.column))
+        with _told():
+            kept = store_of(ctx).open(given.ref_id)
+            return answer(kept, read_page(kept, offset=given.offset, limit=limit, column=given.column))
 
     async def grep(given: _GrepInput, ctx: ToolContext) -> str:
         import asyncio  # noqa: PLC0415 - costs 5 interpreter starts; whoever waits for this has loaded it
 
-        kept = _opened(store_of(ctx), given.ref_id)
         wanted = min(given.max_matches, MATCHES_LIMIT)
-        matches = await find_matches(kept, given.pattern, regex=given.regex, max_matches=wanted)
-        # A thousand matches with lines around them are looked up one by one: a tenth of a second for the disk alone.
-        return await asyncio.to_thread(excerpt, kept, matches, before=given.before, after=given.after)
+        with _told():
+            kept = store_of(ctx).open(given.ref_id)
+            matches = await find_matches(kept, given.pattern, regex=given.regex, max_matches=wanted)
+            # A thousand matches with lines around them are looked up one by one, which takes a tenth of a second.
+            return await asyncio.to_thread(excerpt, kept, matches, before=given.before, after=given.after)
 
     read_it = (
         "Read a tool output of this run that is not, or only partly, in the conversation: the one behind a ref in "
@@ -73,8 +75,10 @@ def output_tools(store: OutputStore | Callable[[ToolContext], OutputStore]) -> t
     )
 
 
-def _opened(store: OutputStore, ref_id: str) -> KeptOutput:
+@contextmanager
+def _told() -> Iterator[None]:
+    """Inside, an output that is not there is a model's mistake, not a fault to log with a traceback."""
     try:
-        return store.open(ref_id)
-    except OutputMissing as error:  # a model's mistake, not a fault to log with a traceback
+        yield
+    except OutputMissing as error:
         raise ToolFailure(error.message, code=error.code) from None
