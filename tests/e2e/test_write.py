@@ -224,13 +224,16 @@ def test_W17_W18_W31_from_a_page_of_notion_to_another_one(author: Author) -> Non
     assert TOKEN not in terminal.text
 
 
-def test_W30_ctrl_c_while_the_model_writes_is_130_and_keeps_nothing(author: Author) -> None:
+INTERRUPTED = {"en": "Error: Interrupted.", "uk": "Помилка: Перервано."}
+
+
+def test_W30_W34_ctrl_c_while_the_model_writes_is_130_and_keeps_nothing(author: Author) -> None:
     author.has_profile()
     words = WORDS[author.lang]
     stalled = [Turn(fault=Fault(stall=True))]
     with ModelServer(stalled) as server, author.at_terminal(server, words["request"]) as terminal:
         terminal.wait_for("default")
-        terminal.send(b"\x03", "Interrupted.")
+        terminal.send(b"\x03", INTERRUPTED[author.lang])
         assert terminal.end() == (130, "")
     assert author.posts() == {}
 

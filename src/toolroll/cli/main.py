@@ -115,7 +115,7 @@ def asks_for_json(arguments: Sequence[str]) -> bool:
 def _told(error: Exception, session: Session) -> int:
     match error:
         case click.Abort():
-            session.fail("interrupted", "Interrupted.")
+            session.fail("interrupted", session.interrupted_words)
             return INTERRUPTED
         case click.UsageError():
             return _told_usage(error, session)

@@ -42,7 +42,8 @@ class Session:
     """How this command answers: as JSON or as text, with tracebacks or without.
 
     `plain` is for screen readers and dumb terminals: no colours, nothing that moves, one line a thing. In a chat
-    (`chats`) nobody is told how to go on with a run from the shell: they write on. `error_word` stands before errors.
+    (`chats`) nobody is told how to go on with a run from the shell: they write on. `error_word` stands before errors,
+    `interrupted_words` are said after Ctrl-C: a command may speak another language.
     """
 
     json: bool = False
@@ -50,6 +51,7 @@ class Session:
     plain: bool = field(default_factory=terminal_is_dumb)
     chats: bool = False
     error_word: str = "Error"
+    interrupted_words: str = "Interrupted."
     _out: TextIO | None = field(default=None, repr=False)
 
     @property

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from toolroll.cli.call import set_up_log
 from toolroll.cli.prose import tell
 from toolroll.cli.session import FAILED, NEEDS_APPROVAL, Session
-from toolroll.errors import ToolrollError
+from toolroll.errors import FileMissing, ToolrollError
 from toolroll.packs.writing.error_texts import told_of
 from toolroll.packs.writing.keys import data_folder
 from toolroll.packs.writing.messages import Key, Lang, choose_language, say
 from toolroll.packs.writing.names import DEFAULT
 from toolroll.packs.writing.profiles import ProfileStore
+from toolroll.safe.refusals import refusals
 from toolroll.safe.text import terminal_safe
 
 if TYPE_CHECKING:
@@ -44,8 +45,9 @@ class Desk:
     terminal: "Terminal | None" = None
 
     def __post_init__(self) -> None:
-        # Errors are told by the session, after the desk is gone: the word before them is in its language too.
+        # Errors are told by the session, after the desk is gone: its own words are in the person's language too.
         self.session.error_word = self.words("error_word")
+        self.session.interrupted_words = self.words("interrupted")
 
     @classmethod
     def opened(cls, session: Session, *, data: Path | None, lang: str | None, yes: bool = False) -> "Desk":
@@ -87,6 +89,15 @@ class Desk:
             self.session.write(text)
         else:
             self.session.tell(text if self.session.out.isatty() else terminal_safe(text))
+
+    @contextmanager
+    def reading(self, file: str) -> Iterator[None]:
+        """Inside, a file that cannot be opened is told in words for a person; those of a store tell a model to list."""
+        try:
+            with refusals(file):
+                yield
+        except FileMissing as error:
+            raise FileMissing(self.words("no_file", file=error.path), path=error.path) from None
 
     def not_agreed(self, key: Key, **values: object) -> int | None:
         """None once the person has said yes, or has said so beforehand; else the exit code, and it was told."""

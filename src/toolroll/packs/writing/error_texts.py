@@ -70,9 +70,10 @@ def told_of(error: ToolrollError, lang: Lang) -> str:
     cause = error.__cause__
     if isinstance(error, RequestRefused) and isinstance(cause, ToolrollError):  # by the rule that a profile is read
         return say("nothing_drafted", lang, why=told_of(cause, lang))
-    if lang == "uk" and isinstance(error, ModelError):
+    words = words_in(error.message, lang)
+    if lang == "uk" and isinstance(error, ModelError) and words == error.message:
         return say(MODEL_KEYS[error.code], lang, detail=error.message)
-    return words_in(error.message, lang)
+    return words
 
 
 def words_in(message: str, lang: Lang) -> str:

@@ -7,6 +7,7 @@ from toolroll.packs.writing.wording import Text
 
 ModelKey: TypeAlias = Literal[
     "error_word",
+    "interrupted",
     "asked_again",
     "nothing_drafted",
     "model_authentication",
@@ -30,6 +31,7 @@ ModelKey: TypeAlias = Literal[
 
 MODEL_TEXTS: Final[Mapping[ModelKey, Text]] = {
     "error_word": Text(en="Error", uk="Помилка"),
+    "interrupted": Text(en="Interrupted.", uk="Перервано."),
     "asked_again": Text(en="Asking again: {reason}", uk="Питаю ще раз: {reason}"),
     "nothing_drafted": Text(
         en="Nothing is drafted without the style profile. {why}", uk="Без профілю стилю чернетки не буде. {why}"

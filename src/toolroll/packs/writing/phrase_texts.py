@@ -6,6 +6,7 @@ A test goes through the sources that make them, and fails where one of their mes
 from collections.abc import Mapping
 from typing import Final
 
+from toolroll.packs.writing.model_phrases import MODEL_PHRASES
 from toolroll.packs.writing.wording import Text
 
 _FILES: Final = (
@@ -126,26 +127,6 @@ _COMMANDS: Final = (
     Text(
         en="The request is empty. Say what the post is about: ghostpen 'post about X for LinkedIn'.",
         uk="Запит порожній. Скажіть, про що пост: ghostpen 'пост про X для LinkedIn'.",
-    ),
-    Text(
-        en="No model is named. Add --model NAME or set TOOLROLL_MODEL, or once for all: toolroll config set model "
-        "sonnet",
-        uk="Модель не названо. Додайте --model NAME або задайте TOOLROLL_MODEL, чи раз назавжди: toolroll config set "
-        "model sonnet",
-    ),
-    Text(
-        en="'sonnet' needs ANTHROPIC_API_KEY, 'openai:NAME' OPENAI_API_KEY, 'ollama:NAME' a local Ollama and no key.",
-        uk="'sonnet' потребує ANTHROPIC_API_KEY, 'openai:NAME' — OPENAI_API_KEY, 'ollama:NAME' — Ollama на цьому "
-        "комп'ютері, без ключа.",
-    ),
-    Text(
-        en="Without any, 'toolroll demo' shows it at work, and 'toolroll call' reaches every tool but a project's own.",
-        uk="Без моделі 'toolroll demo' показує роботу, а 'toolroll call' викликає всі інструменти, крім власних у "
-        "проєкті.",
-    ),
-    Text(
-        en="'ghostpen --demo' shows how a post is written, without any.",
-        uk="'ghostpen --demo' показує без моделі, як пишеться пост.",
     ),
 )
 
@@ -272,6 +253,7 @@ PHRASES: Final[tuple[Text, ...]] = (
     *_FILES,
     *_JSON,
     *_COMMANDS,
+    *MODEL_PHRASES,
     *_PROFILES,
     *_NOTION,
     *_OF_FIELDS,

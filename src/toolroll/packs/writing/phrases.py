@@ -1,7 +1,8 @@
 """Messages that are made in English, said in Ukrainian: each is one of the phrases that are known, or stays as it is.
 
 Errors of files, of JSON and of services come from rooms that speak English only. A phrase has the English text with its
-`{placeholders}`; what stands in their places is taken over, and translated where it is a phrase itself.
+`{placeholders}`; what stands in their places is taken over, and translated where it is a phrase itself. No phrase is
+longer than a line, and no value in one.
 """
 
 import re
@@ -38,7 +39,7 @@ def _filled(template: str, found: re.Match[str]) -> str:
 
 @cache
 def _patterns() -> tuple[tuple[re.Pattern[str], Text], ...]:
-    return tuple((re.compile(_regex(phrase.en), re.DOTALL), phrase) for phrase in PHRASES)
+    return tuple((re.compile(_regex(phrase.en)), phrase) for phrase in PHRASES)
 
 
 def _regex(template: str) -> str:

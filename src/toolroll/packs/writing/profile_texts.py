@@ -37,6 +37,8 @@ ProfileKey: TypeAlias = Literal[
     "profile_imported",
     "import_refused",
     "file_taken",
+    "no_file",
+    "no_folder",
     "edit_needs_terminal",
     "edit_same",
     "edit_refused",
@@ -181,6 +183,11 @@ PROFILE_TEXTS: Final[Mapping[ProfileKey, Text]] = {
     "file_taken": Text(
         en="'{file}' is there already, and was left as it is. Choose another name with --output.",
         uk="«{file}» уже існує, його не змінено. Виберіть інше ім'я з --output.",
+    ),
+    "no_file": Text(en="There is no file '{file}'.", uk="Файлу «{file}» немає."),
+    "no_folder": Text(
+        en="There is no folder '{folder}'. Make it first, or name another one.",
+        uk="Теки «{folder}» немає. Спершу створіть її або назвіть іншу.",
     ),
     "edit_needs_terminal": Text(
         en="Editing needs a terminal. Elsewhere: `ghostpen profile export`, change the file, "
