@@ -36,6 +36,7 @@ ENDS: dict[Words, tuple[End, ...]] = {
         End(4, "Go. --model {endless} --max-steps 1"),
         End(1, "Go. --model {answer}", "journal", has="broken_log"),
         End(2, "Go. --model {answer}", "usage", has="broken_settings"),
+        End(1, "Go. --model {wordy}", "journal", has="good_settings no_log run torn_log"),
     ),
     ("run",): (
         End(0, "Go. --model {answer}"),
@@ -65,6 +66,7 @@ ENDS: dict[Words, tuple[End, ...]] = {
         End(2, "--repo nonsense", "usage"),
         End(2, "--branch x", "usage"),
         End(2, "--nothing", "usage"),
+        End(1, "", "not_a_file", has="file_for_ideas"),
     ),
     ("explore", "show"): (
         End(0, "tea", has="idea"),
@@ -148,6 +150,7 @@ ENDS: dict[Words, tuple[End, ...]] = {
         End(0, "--yes"),
         End(2, "nonsense --yes", "usage"),
         End(3, "", "needs_approval", has="feedback"),
+        End(1, "--yes", "invalid_json", has="broken_feedback"),
     ),
     ("tools", "list"): (End(0), End(1, "--from broken.py", "tool_definition"), End(2, "--pack nothing", "usage")),
     ("tools", "show"): (End(0, "done"), End(1, "nothing", "unknown_tool"), End(2, "", "usage")),
@@ -224,7 +227,11 @@ ENDS: dict[Words, tuple[End, ...]] = {
         End(1, "{run} --yes", "journal", has="broken_log"),
     ),
     ("stats",): (End(0, has="run"), End(1, "", "journal", has="broken_log"), End(2, "--since 0", "usage")),
-    ("outputs", "list"): (End(0, has="run"), End(2, "--limit x", "usage")),
+    ("outputs", "list"): (
+        End(0, has="run"),
+        End(2, "--limit x", "usage"),
+        End(1, "", "not_a_file", has="file_for_outputs"),
+    ),
     ("outputs", "show"): (
         End(0, "{ref}", has="run"),
         End(1, "nothing", "not_found"),
@@ -242,6 +249,7 @@ ENDS: dict[Words, tuple[End, ...]] = {
         End(0, has="changed"),
         End(2, "--root nowhere", "usage"),
         End(2, "--limit 0", "usage"),
+        End(1, "", "journal", has="broken_history"),
     ),
     ("undo",): (
         End(0, "{change_id} --yes", has="changed"),
@@ -249,35 +257,59 @@ ENDS: dict[Words, tuple[End, ...]] = {
         End(2, "a b", "usage"),
         End(2, "--root nowhere", "usage"),
         End(3, "{change_id}", "needs_approval", has="changed"),
+        End(1, "--yes", "journal", has="broken_history"),
     ),
     ("redo",): (
         End(0, "{change_id} --yes", has="undone"),
         End(2, "nothing --yes", "usage"),
         End(2, "a b", "usage"),
         End(3, "{change_id}", "needs_approval", has="undone"),
+        End(1, "--yes", "journal", has="broken_history"),
     ),
-    ("index",): (End(0), End(2, "", "usage", has="broken_settings"), End(2, "--root nowhere", "usage")),
-    ("policy", "list"): (End(0, has="rule"), End(2, "", "usage", has="broken_settings"), End(2, "x", "usage")),
+    ("index",): (
+        End(0),
+        End(2, "", "usage", has="broken_settings"),
+        End(2, "--root nowhere", "usage"),
+        End(1, "", "not_a_file", has="good_settings file_for_workspaces"),
+    ),
+    ("policy", "list"): (
+        End(0, has="rule"),
+        End(2, "", "usage", has="broken_settings"),
+        End(2, "x", "usage"),
+        End(1, "", "invalid_json", has="good_settings broken_rules"),
+    ),
     ("policy", "explain"): (
         End(0, "edit src/main.js"),
         End(1, "nothing", "unknown_tool"),
         End(2, "", "usage"),
         End(2, "edit --pack nothing", "usage"),
     ),
-    ("policy", "forget"): (End(0, "1", has="rule"), End(2, "9", "usage"), End(2, "x", "usage"), End(2, "", "usage")),
-    ("trust", "list"): (End(0), End(2, "--root nowhere", "usage")),
+    ("policy", "forget"): (
+        End(0, "1", has="rule"),
+        End(2, "9", "usage"),
+        End(2, "x", "usage"),
+        End(2, "", "usage"),
+        End(1, "1", "invalid_json", has="good_settings broken_rules"),
+    ),
+    ("trust", "list"): (End(0), End(2, "--root nowhere", "usage"), End(1, "", "invalid_json", has="broken_trust")),
     ("trust", "add"): (
         End(0, f"{DEPLOY} --yes"),
         End(2, ".toolroll/tools/nothing.py --yes", "usage"),
         End(2, "", "usage"),
         End(3, DEPLOY, "needs_approval", first=f"trust remove {DEPLOY}"),
+        End(1, f"{DEPLOY} --yes", "invalid_json", has="broken_trust"),
     ),
     ("trust", "remove"): (
         End(0, DEPLOY, first=f"trust add {DEPLOY} --yes"),
         End(1, DEPLOY, "not_trusted"),
         End(2, "", "usage"),
     ),
-    ("config", "list"): (End(0), End(2, "", "usage", has="broken_settings"), End(2, "--root nowhere", "usage")),
+    ("config", "list"): (
+        End(0),
+        End(2, "", "usage", has="broken_settings"),
+        End(2, "--root nowhere", "usage"),
+        End(1, "", "not_a_file", has="folder_for_settings"),
+    ),
     ("config", "get"): (
         End(0, "code.max_steps"),
         End(1, "model"),
@@ -291,6 +323,7 @@ ENDS: dict[Words, tuple[End, ...]] = {
         End(2, "code.max_steps x", "usage"),
         End(2, "model", "usage"),
         End(2, "model opus", "usage", has="broken_settings"),
+        End(1, "model opus", "not_a_file", has="folder_for_settings"),
     ),
     ("config", "unset"): (
         End(0, "model", first=MINE),
@@ -305,6 +338,7 @@ ENDS: dict[Words, tuple[End, ...]] = {
         End(2, KEY_NAME, "usage"),
         End(2, "MY_KEY", "usage", stdin=SECRET),
         End(2, "", "usage"),
+        End(1, KEY_NAME, "keyring", stdin=SECRET, has="no_ring"),
     ),
     ("config", "key", "delete"): (
         End(0, KEY_NAME, first=f"config key set {KEY_NAME}", stdin=SECRET),
@@ -312,7 +346,7 @@ ENDS: dict[Words, tuple[End, ...]] = {
         End(2, "MY_KEY", "usage"),
         End(2, "", "usage"),
     ),
-    ("config", "key", "list"): (End(0), End(2, "more", "usage")),
+    ("config", "key", "list"): (End(0), End(2, "more", "usage"), End(1, "", "not_a_file", has="folder_for_names")),
     ("doctor",): (End(0), End(2, "--root nowhere", "usage"), End(1, has="broken_settings")),
     ("completion",): (End(0, "zsh"), End(2, "tcsh", "usage"), End(2, "", "usage")),
     ("demo",): (End(0), End(2, "--ask", "usage"), End(2, "more", "usage")),
@@ -322,28 +356,8 @@ ENDS: dict[Words, tuple[End, ...]] = {
 IN_LINES = {("code",), ("run",), ("explore", "run"), ("write", "write"), ("runs", "resume"), ("runs", "fork")}
 ONLY_SHOWN = {("write", "analyze")}
 """Where nobody can be asked it shows what it would change, and has done what it was asked for."""
+WITH_ANSWER: set[Words] = {("write", "stats")}
+"""Where what could be found is told beside the error."""
 AT_A_TERMINAL: set[Words] = {("write", "profile", "edit")}
-CANNOT_FAIL: set[Words] = {
-    ("explore", "list"),
-    ("write", "profile", "list"),
-    ("write", "stats"),
-    ("write", "feedback", "list"),
-    ("write", "feedback", "reset"),
-    ("outputs", "list"),
-    ("changes",),
-    ("undo",),
-    ("redo",),
-    ("index",),
-    ("policy", "list"),
-    ("policy", "forget"),
-    ("trust", "list"),
-    ("trust", "add"),
-    ("config", "list"),
-    ("config", "set"),
-    ("config", "path"),
-    ("config", "key", "set"),
-    ("config", "key", "list"),
-    ("completion",),
-    ("demo",),
-}
-"""What is missing or broken there is told as what makes no sense (2), or in the answer."""
+CANNOT_FAIL: set[Words] = {("write", "profile", "list"), ("config", "path"), ("completion",), ("demo",)}
+"""They read nothing that can be broken, or tell of it in the answer; all that can fail is to write the answer."""

@@ -2,7 +2,9 @@
 
 import json
 import shutil
+import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -46,6 +48,7 @@ SCRIPTS: Mapping[str, Sequence[object]] = {
     ],
     "profile": [answer()],
     "compared": [json.dumps({"changes": [{"path": "voice.tone", "value": "quiet", "why": "It is."}]})],
+    "wordy": ["It is so, and so, and so. " * 1_000],
     "silent": [],
 }
 TOOL = 'from toolroll import tool\n\n\n@tool\ndef deploy() -> str:\n    """Deploy."""\n    return "deployed"\n'
@@ -94,11 +97,12 @@ class Scene:
         """A command line with the names of this scene in it."""
         return [word.format_map(self.names) if "{" in word else word for word in line.split()]
 
-    def call(self, *words: str, stdin: str = "", before: str = "", **env: str) -> Done:
+    def call(self, *words: str, stdin: str = "", before: str = "", out: str = "", **env: str) -> Done:
         """A command in the project; of a ghostpen's command the first word is `ghostpen`."""
         program: Program = "ghostpen" if words[0] == "ghostpen" else "toolroll"
         given = words[1:] if program == "ghostpen" else words
-        self.starter.start(*given, env=self.env(**env), cwd=self.root, stdin=stdin, program=program, before=before)
+        env = self.env(**env)
+        self.starter.start(*given, env=env, cwd=self.root, stdin=stdin, program=program, before=before, out=out)
         return self.starter.wait()
 
     def do(self, line: str) -> Done:
@@ -171,11 +175,71 @@ class Scene:
         (self.root / "data").mkdir(exist_ok=True)
         (self.root / "data" / "feedback-tracker.json").write_text("{")
 
+    def _put_good_settings(self) -> None:
+        (self.home / "config" / "settings.toml").unlink(missing_ok=True)
+
     def _put_broken_settings(self) -> None:
         config = self.home / "config"
         config.mkdir(mode=0o700, parents=True, exist_ok=True)
         (config / "settings.toml").write_text("model = [\n")
         (config / "settings.toml").chmod(0o600)
+
+    def _put_no_log(self) -> None:
+        for path in (self.home / "data").glob("runs.db*"):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+    def _put_torn_log(self) -> None:
+        """Whole, but for the page with which the long texts begin."""
+        with closing(sqlite3.connect(self.home / "data" / "runs.db")) as db:
+            db.execute("pragma wal_checkpoint(truncate)")
+            [page] = db.execute("select rootpage from sqlite_master where name = 'contents'").fetchone()
+            [size] = db.execute("pragma page_size").fetchone()
+        with (self.home / "data" / "runs.db").open("r+b") as file:
+            file.seek((page - 1) * size)
+            file.write(b"damage" * 100)
+
+    def _put_broken_history(self) -> None:
+        for path in (self.home / "data" / "workspaces").glob("*/history.sqlite3*"):
+            path.write_bytes(b"this is no data base" * 500)
+
+    def _put_file_for_workspaces(self) -> None:
+        self._put_file(self.home / "data" / "workspaces")
+
+    def _put_file_for_outputs(self) -> None:
+        self._put_file(self.home / "data" / "outputs")
+
+    def _put_file_for_ideas(self) -> None:
+        self._put_file(self.root / "ideas")
+
+    def _put_broken_rules(self) -> None:
+        self._put_file(self.home / "config" / "rules.json")
+
+    def _put_broken_trust(self) -> None:
+        self._put_file(self.home / "config" / "trust.json")
+
+    def _put_folder_for_settings(self) -> None:
+        self._put_folder("settings.toml")
+
+    def _put_folder_for_names(self) -> None:
+        self._put_folder("keyring-names.txt")
+
+    def _put_no_ring(self) -> None:
+        shutil.rmtree(self.folder / "ring", ignore_errors=True)
+
+    def _put_file(self, path: Path) -> None:
+        """Something that is neither JSON nor a folder."""
+        if path.is_dir():
+            shutil.rmtree(path)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.write_text("{")
+        path.chmod(0o600)
+
+    def _put_folder(self, name: str) -> None:
+        """In the place of a file of the user's configuration."""
+        path = self.home / "config" / name
+        if path.is_file():
+            path.unlink()
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def _put_broken_log(self) -> None:
         data = self.home / "data"

@@ -72,13 +72,14 @@ class Starter:
         stdin: str = "",
         program: Program = "toolroll",
         before: str = "",
-        tty: str = "",
+        out: str = "",
+        err: str = "",
     ) -> int:
-        """The process id of a command; `before` is Python that it runs first, `tty` where it writes to."""
+        """The process id of a command; `before` is Python that it runs first, `out` and `err` where it writes to."""
         for name in ("in", "out", "err"):
             (self._folder / name).write_text(stdin if name == "in" else "")
         asked = {"arguments": arguments, "env": dict(env), "cwd": str(cwd), "program": program}
-        asked |= {"before": before, "tty": tty}
+        asked |= {"before": before, "out": out, "err": err}
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps({**asked, "folder": str(self._folder)}).encode() + b"\n")
         self._pid = self._number()
@@ -175,7 +176,7 @@ def _become(asked: dict[str, Any]) -> NoReturn:
     folder = asked["folder"]
     made = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     for number, name, flags in ((0, "in", os.O_RDONLY), (1, "out", made), (2, "err", made)):
-        os.dup2(os.open((number and asked["tty"]) or f"{folder}/{name}", flags, 0o600), number)
+        os.dup2(os.open(asked.get(name) or f"{folder}/{name}", flags, 0o600), number)
     sys.stdin, sys.stdout, sys.stderr = _streams()
     os.environ.clear()
     os.environ.update(asked["env"])

@@ -7,7 +7,7 @@ import time
 
 import click
 import pytest
-from tests.cli.ends import AT_A_TERMINAL, CANNOT_FAIL, ENDS, IN_LINES, ONLY_SHOWN, End
+from tests.cli.ends import AT_A_TERMINAL, CANNOT_FAIL, ENDS, IN_LINES, ONLY_SHOWN, WITH_ANSWER, End
 from tests.cli.scene import LEAVES, Scene, Words, program_words
 from tests.cli.starter import Done, Program
 from tests.models.script import Fault, Turn
@@ -24,18 +24,29 @@ def test_S2_every_command_ends_as_it_says(words: Words, scene: Scene) -> None:
         plain = _called(scene, words, end)
         assert (plain.code, end, plain) == (end.code, end, plain)
         assert "Traceback" not in plain.out + plain.err, end
-        assert not end.error or "Error: " in plain.err, (end, plain)
+        assert not end.error or any(word in plain.err for word in ("Error: ", "Помилка: ")), (end, plain)
         told = _called(scene, words, end, "--json")
         assert (told.code, end, told) == (end.code, end, told)
         assert "Traceback" not in told.out + told.err, end
         _check_json(words, end, told)
 
 
-def _called(scene: Scene, words: Words, end: End, *options: str) -> Done:
+def _called(scene: Scene, words: Words, end: End, *options: str, out: str = "") -> Done:
     scene.has(*end.has.split())
     if end.first:
         scene.call(*scene.words(end.first), stdin=end.stdin)
-    return scene.call(*program_words(words), *options, *scene.words(end.line), stdin=end.stdin)
+    return scene.call(*program_words(words), *options, *scene.words(end.line), stdin=end.stdin, out=out)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize("words", [words for words in LEAVES if words not in AT_A_TERMINAL], ids=" ".join)
+def test_S2_an_answer_for_which_there_is_no_room_is_a_failure(words: Words, scene: Scene) -> None:
+    end = next(end for end in ENDS[words] if end.code == 0)
+    plain = _called(scene, words, end)
+    told = _called(scene, words, end, out="/dev/full")
+    assert (told.code, "Traceback" in told.err) == (int(plain.out != ""), False), told
+    assert not plain.out or "could not be written: No space left on device." in told.err, told
+    assert _called(scene, words, end, "--json", out="/dev/full").code == 1
 
 
 def _check_json(words: Words, end: End, done: Done) -> None:
@@ -43,7 +54,7 @@ def _check_json(words: Words, end: End, done: Done) -> None:
     if words not in IN_LINES or len(done.lines) == 1:
         assert len(done.lines) == 1, (end, done)
         assert last.get("error", {}).get("code", "") == end.error, (end, done)
-        assert not end.error or list(last) == ["error"], (end, done)
+        assert not end.error or words in WITH_ANSWER or list(last) == ["error"], (end, done)
         return
     assert all("event" in one for one in done.lines[:-1]), (end, done)
     if end.error:

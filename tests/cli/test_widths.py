@@ -64,7 +64,8 @@ def shown(scene: Scene, typed: Words, columns: int, stdin: str = "") -> tuple[in
     glass = _Glass(columns)
     program: Program = "ghostpen" if typed[0] == "ghostpen" else "toolroll"
     given = typed[1:] if program == "ghostpen" else typed
-    scene.starter.start(*given, env=scene.env(), cwd=scene.root, program=program, stdin=stdin, tty=glass.name)
+    at = {"out": glass.name, "err": glass.name}
+    scene.starter.start(*given, env=scene.env(), cwd=scene.root, program=program, stdin=stdin, **at)
     return scene.starter.wait().code, glass.lines()
 
 

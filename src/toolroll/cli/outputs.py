@@ -154,11 +154,16 @@ def _for_people(text: str) -> str:
 
 def _folder() -> "Path":
     import os  # noqa: PLC0415 - as above
+    from contextlib import suppress  # noqa: PLC0415 - as above
 
     from toolroll.home.folders import find_folders  # noqa: PLC0415 - as above
     from toolroll.outputs.place import outputs_folder  # noqa: PLC0415 - as above
+    from toolroll.safe.refusals import refusals  # noqa: PLC0415 - as above
 
-    return outputs_folder(find_folders(os.environ))
+    folder = outputs_folder(find_folders(os.environ))
+    with refusals(str(folder)), suppress(FileNotFoundError):  # nothing was kept yet
+        os.scandir(folder).close()
+    return folder
 
 
 def _fields(kept: "KeptOutput") -> dict[str, object]:
