@@ -222,9 +222,23 @@ def test_W32_a_pipe_or_a_device_is_refused_at_once(pen: Pen) -> None:
         assert (told.code, "is no regular file" in told.err) == (1, True)
 
 
-def test_W32_a_file_that_is_not_there_is_told(pen: Pen) -> None:
-    assert pen.run("profile", "import", "none.json").code == 1
-    assert pen.run("profile", "import", str(pen.folder)).code == 1
+@pytest.mark.parametrize(
+    "command",
+    [("profile", "import"), ("init", "--model", "scripted:say.json", "--yes", "--from")],
+    ids=["import", "init"],
+)
+def test_W32_W34_a_file_that_is_not_there_is_told_to_a_person(pen: Pen, command: tuple[str, ...]) -> None:
+    """In other words than to a model, which can list a folder."""
+    pen.file("[]", "say.json")
+    assert pen.run(*command, "none.json", "--lang", "en") == (1, "", "Error: There is no file 'none.json'.\n")
+    assert "Файлу «none.json» немає." in pen.run(*command, "none.json", "--lang", "uk").err
+    assert pen.run(*command, str(pen.folder), "--lang", "en").code == 1
+
+
+def test_W32_an_export_to_a_folder_that_is_not_there_says_so(pen: Pen) -> None:
+    put(pen.data, fields())
+    told = pen.run("profile", "export", "default", "--output", "no/where.json", "--lang", "en")
+    assert (told.code, told.err) == (1, "Error: There is no folder 'no'. Make it first, or name another one.\n")
 
 
 def test_W34_a_reference_profile_and_a_newer_one_are_told_in_both_languages() -> None:

@@ -15,7 +15,6 @@ from toolroll.packs.writing.analysis import ENOUGH_POSTS, MAX_CHARACTERS, MAX_PO
 from toolroll.packs.writing.front_matter import split_front_matter
 from toolroll.packs.writing.post_file import MAX_POST_BYTES
 from toolroll.safe.names import shown
-from toolroll.safe.refusals import refusals
 from toolroll.workspace.text import decode
 
 STDIN: Final = "-"
@@ -52,7 +51,7 @@ def gathered(desk: Desk, files: Sequence[str], pages: Sequence[str] = ()) -> Pos
 
 def posts_in(desk: Desk, file: str) -> Iterator[str]:
     """The posts of one file: a saved post with its header, or texts with lines of `---` between them."""
-    fields, body = split_front_matter(_text_of(file))
+    fields, body = split_front_matter(_text_of(desk, file))
     found = [part.strip() for part in ([body] if fields else _BETWEEN.split(body)) if part.strip()]
     if not found:
         raise UsageError(desk.words("no_posts_in", file=shown(file)))
@@ -85,8 +84,8 @@ def _lines(desk: Desk) -> Iterator[str]:
         yield line
 
 
-def _text_of(file: str) -> str:
-    with refusals(shown(file)):
+def _text_of(desk: Desk, file: str) -> str:
+    with desk.reading(shown(file)):
         if file == STDIN:
             data = sys.stdin.buffer.read(MAX_POST_BYTES + 1)
         else:

@@ -8,7 +8,7 @@ from pathlib import Path
 from toolroll.cli.profile.desk import Desk
 from toolroll.cli.profile.making import told_written
 from toolroll.cli.session import DONE
-from toolroll.errors import FileExists, FileTooLarge, NotAFile, ProfileInvalid, UsageError
+from toolroll.errors import FileExists, FileMissing, FileTooLarge, NotAFile, ProfileInvalid, UsageError
 from toolroll.packs.writing.error_texts import words_in
 from toolroll.packs.writing.names import DEFAULT, check_profile_name
 from toolroll.packs.writing.portrait import portrait
@@ -72,13 +72,15 @@ def export_profile(desk: Desk, name: str, output: Path | None) -> int:
             file.write(encoded(fields))
     except FileExists as error:
         raise FileExists(desk.words("file_taken", file=error.path), path=error.path) from None
+    except FileMissing as error:
+        raise FileMissing(desk.words("no_folder", folder=shown(str(output.parent))), path=error.path) from None
     desk.write(desk.words("profile_exported", name=name, file=str(output)), exported=name, file=str(output))
     return DONE
 
 
 def import_profile(desk: Desk, file: Path, name: str | None) -> int:
     """Take in a profile from a file, with its version and history; one that is there is replaced only after a yes."""
-    stored = _read(file, name)
+    stored = _read(desk, file, name)
     name, version = stored.profile.profile_name, stored.profile.version
     replace = desk.profiles.has(name)
     if replace and (code := desk.not_agreed("ask_replace", name=name)) is not None:
@@ -88,9 +90,9 @@ def import_profile(desk: Desk, file: Path, name: str | None) -> int:
     return told_written(desk, stored, replaced=replace)
 
 
-def _read(file: Path, name: str | None) -> StoredProfile:
+def _read(desk: Desk, file: Path, name: str | None) -> StoredProfile:
     path = shown(str(file))
-    data = _bytes(file, path)
+    data = _bytes(desk, file, path)
     if len(data) > MAX_PROFILE_BYTES:
         told = f"'{path}' has more than {MAX_PROFILE_BYTES:,} bytes, and no profile has."
         raise FileTooLarge(told, path=path, limit_bytes=MAX_PROFILE_BYTES)
@@ -101,9 +103,10 @@ def _read(file: Path, name: str | None) -> StoredProfile:
         raise ProfileInvalid(told, profile=error.profile, faults=error.faults, file=path) from None
 
 
-def _bytes(file: Path, path: str) -> bytes:
+def _bytes(desk: Desk, file: Path, path: str) -> bytes:
     # Not waiting: opening a pipe waits for its other end, and a device may never end.
-    with refusals(path), os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as opened:
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+    with desk.reading(path), os.fdopen(os.open(file, flags), "rb") as opened:
         if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
             raise NotAFile(f"'{path}' is no regular file. Name the file of a profile.", path=path)
         return opened.read(MAX_PROFILE_BYTES + 1)
