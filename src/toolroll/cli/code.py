@@ -9,6 +9,7 @@ import click
 
 from toolroll.cli.first_run import MODEL_VARIABLE, model_in
 from toolroll.cli.history import root_option
+from toolroll.cli.quoted import QuotedCommand
 from toolroll.cli.run import driven, read_prompt
 from toolroll.cli.session import Session, output_options
 from toolroll.errors import UsageError
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from toolroll.journal.sqlite import SqliteJournal
 
 
-@click.command()
+@click.command(cls=QuotedCommand)
 @click.argument("prompt", required=False)
 @root_option
 @click.option(

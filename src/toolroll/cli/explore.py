@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from toolroll.cli.prose import tell
+from toolroll.cli.quoted import QuotedCommand
 from toolroll.cli.session import DONE, Session, output_options
 from toolroll.errors import UsageError
 
@@ -57,7 +58,7 @@ def explore() -> None:
     """
 
 
-@explore.command(short_help="Explore an idea; 'run' can be left out.")
+@explore.command(cls=QuotedCommand, short_help="Explore an idea; 'run' can be left out.")
 @click.argument("idea", required=False)
 @click.option("--mode", default="exploration", metavar="MODE", help="business, exploration, or your own file MODE.md.")
 @click.option("--model", metavar="NAME", help="sonnet, openai:NAME, ollama:NAME, ...; TOOLROLL_MODEL if not given.")

@@ -11,6 +11,8 @@ from toolroll.cli.session import debug_option
 
 DEFAULT: Final = "write"
 _OWN: Final = ("-h", "--help", "--version")
+_ALMOST: Final = 0.85
+"""'profil', 'analyse' and 'stat' are nearer to a command than that; 'profit' and 'state' are not."""
 
 _PLACE: Final = "toolroll.cli.profile.commands"
 _COMMANDS: Final = {
@@ -27,10 +29,22 @@ class DefaultLazyGroup(LazyGroup):
     """A lazy group whose first word, where it is none of its commands, belongs to the one that is meant then."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put the name of that command before words that do not begin with one."""
+        """Put the name of that command before words that do not begin with one; a name that was mistyped is told."""
         if not args or (args[0] not in _COMMANDS and args[0] not in _OWN):
+            if not ctx.resilient_parsing:
+                _check_word(ctx, args[:1])
             args = [DEFAULT, *args]
         return super().parse_args(ctx, args)
+
+
+def _check_word(ctx: click.Context, first: Sequence[str]) -> None:
+    """One word that is almost a command is hardly what a post is about, and a model that is asked costs money."""
+    from difflib import get_close_matches  # noqa: PLC0415 - an interpreter start's third: not for --help
+
+    for word in first:
+        if (meant := get_close_matches(word, _COMMANDS, n=1, cutoff=_ALMOST)) and not word.startswith("-"):
+            told = f"There is no command '{word}'. Did you mean 'ghostpen {meant[0]}'?"
+            raise click.UsageError(f"{told} A post about it: 'ghostpen -- {word}'.", ctx)
 
 
 @click.group(

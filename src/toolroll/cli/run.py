@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from toolroll.cli.first_run import MODEL_VARIABLE, chosen_model
+from toolroll.cli.quoted import QuotedCommand
 from toolroll.cli.session import INTERRUPTED, Session, output_options, source_options
 from toolroll.errors import UsageError
 
@@ -30,7 +31,7 @@ def agent_options(command: F) -> F:
     return tools(source_options(system(steps(command))))
 
 
-@click.command()
+@click.command(cls=QuotedCommand)
 @click.argument("prompt")
 @click.option(
     "--model",

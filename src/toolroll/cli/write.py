@@ -7,13 +7,14 @@ import click
 
 from toolroll.cli.completing import profile_names
 from toolroll.cli.profile.commands import model_option, place_options
+from toolroll.cli.quoted import QuotedCommand
 from toolroll.cli.session import Session, output_options
 
 if TYPE_CHECKING:
     from toolroll.packs.writing.post_file import Platform
 
 
-@click.command()
+@click.command(cls=QuotedCommand)
 @click.argument("request", required=False)
 @click.option(
     "--profile",

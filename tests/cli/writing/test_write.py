@@ -294,6 +294,18 @@ def test_W30_a_request_that_is_the_name_of_a_command(desk: Desk) -> None:
     assert (told.code, told.out) == (0, "Here is the thing: tea.\n")
 
 
+@pytest.mark.parametrize(
+    ("words", "meant"), [(("profil", "list"), "profile"), (("stat",), "stats"), (("Analyze",), "analyze")]
+)
+def test_S6_W30_a_command_that_was_mistyped_is_no_request(desk: Desk, words: tuple[str, ...], meant: str) -> None:
+    """No model is asked, and paid, for a post about 'stat'."""
+    desk.has_profile()
+    told = desk.run(*words)
+    advice = f"Did you mean 'ghostpen {meant}'? A post about it: 'ghostpen -- {words[0]}'. Try 'ghostpen --help'."
+    assert (told.code, told.err) == (2, f"Error: There is no command '{words[0]}'. {advice}\n")
+    assert desk.run("state", "--model", desk.script(READ, post())).code == 0, "which is near, and no command"
+
+
 def test_W30_the_program_itself(tmp_path: Path) -> None:
     command = [sys.executable, "-c", "from toolroll.cli.ghostpen import main; main()"]
     done = subprocess.run(
