@@ -41,6 +41,13 @@ from toolroll.workspace.proposal import Change, Proposal
 from toolroll.workspace.workspace import Workspace
 import toolroll.workspace.history.tables, hashlib
 place = Path(sys.argv[1])
+def warm_up():  # what is imported only when it is needed is none of the operation's own
+    (place / "warm").mkdir()
+    with Workspace(place / "warm", state=place / "warm-state") as workspace, History(place / "warm-state") as history:
+        change = Change(path=workspace.path("a/b"), before=None, after=b"x")
+        apply(workspace, Proposal(changes=(change,)), history, run_id="r")
+        undo(workspace, history, plan_undo(workspace, history), run_id="r")
+warm_up()
 workspace = Workspace(place / "app", state=place / "state")
 history = History(workspace.state)
 history.changes()
