@@ -91,7 +91,7 @@ def run(
 
     It becomes ideas/<date>-<idea>/research.md, with exploration-log.json beside it. An idea that was explored before is
     not explored again without --update. What goes on is told on stderr; stdout says where the document is. With --json
-    every event is a line {"event", ...}, the last one exploration_finished.
+    every event is a line {"index", "event", ...}, the last one exploration_finished.
 
     A search that could carry what was read to where a page wants it is asked about first, and refused where nobody can
     be asked.
