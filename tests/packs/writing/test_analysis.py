@@ -79,3 +79,21 @@ def test_W35_a_comparison_has_the_profile_the_posts_and_numbers() -> None:
     assert (compared.posts.texts, compared.examples.texts, compared.refused) == (2, 1, ())
     sent = json.loads(asked(model.requests[0])[0])
     assert (sent["posts"][1]["text"], "changelog" in sent["profile"]) == ("Другий", False)
+
+
+def test_W35_a_change_that_breaks_a_rule_is_told_and_the_others_stand() -> None:
+    good = {"path": "voice.tone", "value": "тихий", "why": "так"}
+    broken = [{**good, "path": "version"}, {**good, "path": "voice.hooks", "value": []}]
+    whole = {**good, "path": "platforms.linkedin", "value": fields()["platforms"]["linkedin"] | {"max_length": 900}}
+    part = {**good, "path": "platforms.linkedin.max_length", "value": 800}
+    model = ScriptedModel([json.dumps({"changes": [*broken, good, whole, part]})])
+    compared = Analyst(model).compare(fields(), POSTS)
+    assert [one.difference.path for one in compared.proposals] == ["voice.tone", "platforms.linkedin"]
+    assert [(one.path, one.problems) for one in compared.refused] == [
+        ("version", ("version: cannot be changed",)),
+        ("voice.hooks", ("voice.hooks: must have at least one entry",)),
+        (
+            "platforms.linkedin.max_length",
+            ("platforms.linkedin: is changed as a whole and in part: name it once",),
+        ),
+    ]

@@ -227,7 +227,8 @@ class Flow:
         self._is_whole = has_ended and answer.marks == "whole"
         if self._is_cut_off and self._draft is not None and not self._lacks_end:
             self._unfinished = answer
-            self._words = f"{answer.draft}\n\n{self._say('cut_off_kept', number=self._rounds)}"
+            self._person.say(answer.draft)
+            self._words = self._say("cut_off_kept", number=self._rounds)
             return
         if self._is_cut_off or (self._is_alone and not self._is_whole):
             self._keep_cut_off(answer, answer.draft)

@@ -28,6 +28,9 @@ from toolroll.packs.writing.post_file import Draft
 MAX_TITLE_CHARACTERS: Final = 100
 """Of a page in Notion that nobody gave a title: its first line, cut."""
 
+OWN: Final = "own_"
+"""What the ids of the program's own calls begin with."""
+
 SAVED: Final = "saved"
 """The name under which a run keeps where its post is."""
 
@@ -49,7 +52,7 @@ async def call_tool(
     place: Place, name: str, arguments: Fields, *, hear: Callable[[Event], None], make_id: Callable[[], str] = random_id
 ) -> tuple[ToolCall, ToolResult]:
     """Make one call in the person's name; both are told as those of a model are."""
-    call = ToolCall(id=f"own_{make_id()}", name=name, arguments=dump_json(arguments))
+    call = ToolCall(id=f"{OWN}{make_id()}", name=name, arguments=dump_json(arguments))
     hear(CallStarted(call=call))
     started = perf_counter()
     async with Run(policy=Policy(), approver=place.approver, deps=place.deps, overrides=place.overrides) as run:
