@@ -1,6 +1,7 @@
 """What ripgrep prints, read at once: all of it, or as much as there was when it was ended."""
 
 import asyncio
+import errno
 import os
 import time
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 from tests.safe.test_ripgrep import flood, pipe_without_writer, processes_in, until, write
 
 from toolroll.errors import UsageError
-from toolroll.safe.ripgrep import RipgrepEnd
+from toolroll.safe.ripgrep import RipgrepEnd, iterate_ripgrep
 from toolroll.safe.ripgrep_rows import gather_ripgrep
 
 MB = 1_000_000
@@ -73,3 +74,17 @@ async def test_C12_complaints_are_cut_and_the_search_goes_on(tmp_path: Path) -> 
     assert (end.ended, printed, len(end.stderr)) == ("exited", b"./a:1\n", 2_000)
     end, _ = await gather_ripgrep(arguments, cwd=tmp_path, timeout_s=10, limit_bytes=MB, stderr_bytes=MB)
     assert end.stderr.count("ignoring ./ignored") == 300
+
+
+async def test_XF8_where_no_file_can_be_made_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> int:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr(os, "memfd_create", refuse)
+    with pytest.raises(UsageError, match="Cannot search: .*Too many open files"):
+        await gather(tmp_path, "--files")
+
+
+def test_XF8_a_walk_that_cannot_begin_says_so(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="Cannot search: .*No such file"):
+        next(iterate_ripgrep(["--files"], cwd=tmp_path / "missing", separator=b"\0"))

@@ -18,7 +18,7 @@ from toolroll.errors import UsageError
 from toolroll.safe.limits import PROGRAM_READ_BYTES
 from toolroll.safe.programs import minimal_environment
 from toolroll.safe.ripgrep_lines import Lines
-from toolroll.safe.ripgrep_process import RipgrepProcess, ripgrep_process
+from toolroll.safe.ripgrep_process import RipgrepProcess, cannot_search, ripgrep_process
 
 Ended = Literal["exited", "timeout", "stopped", "output_limit"]
 
@@ -98,15 +98,19 @@ def iterate_ripgrep(arguments: Sequence[str], *, cwd: str | Path | None = None, 
     import subprocess  # noqa: PLC0415 -- one interpreter start, needed only here
 
     lines = Lines(separator)
-    with subprocess.Popen(  # noqa: S603 -- our own program, and a list
-        _command(arguments),
-        cwd=cwd,
-        env=minimal_environment(os.environ),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    ) as process:
+    try:
+        started = subprocess.Popen(  # noqa: S603 -- our own program, and a list
+            _command(arguments),
+            cwd=cwd,
+            env=minimal_environment(os.environ),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        raise cannot_search(error) from error
+    with started as process:
         try:
             assert process.stdout is not None
             while chunk := os.read(process.stdout.fileno(), PROGRAM_READ_BYTES):

@@ -126,12 +126,17 @@ async def ripgrep_process(
             start_new_session=True,
         )
     except (OSError, ValueError) as error:
-        raise UsageError(f"Cannot search: {one_line(str(error), 200)}. Check the folder and the pattern.") from error
+        raise cannot_search(error) from error
     running = RipgrepProcess(process, asyncio.get_running_loop())
     try:
         yield running
     finally:
         await running.end()
+
+
+def cannot_search(error: Exception) -> UsageError:
+    """What is said where the program cannot be started: no such folder, an argument too long, no descriptor left."""
+    return UsageError(f"Cannot search: {one_line(str(error), 200)}. Check the folder and the pattern.")
 
 
 def _environment() -> dict[str, str]:

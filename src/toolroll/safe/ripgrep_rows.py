@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from toolroll.safe.ripgrep import Ended, RipgrepEnd, _command
-from toolroll.safe.ripgrep_process import MAX_STDERR_BYTES, RipgrepProcess, ripgrep_process
+from toolroll.safe.ripgrep_process import MAX_STDERR_BYTES, RipgrepProcess, cannot_search, ripgrep_process
 
 _LOOK_S: Final = 0.05  # between two looks at how much was printed: some megabytes at most
 
@@ -47,7 +47,10 @@ def _nameless_file(stack: ExitStack) -> int:
 
 def _new_file(stack: ExitStack) -> int:
     if hasattr(os, "memfd_create"):
-        fd = os.memfd_create("toolroll", os.MFD_CLOEXEC)
+        try:
+            fd = os.memfd_create("toolroll", os.MFD_CLOEXEC)
+        except OSError as error:
+            raise cannot_search(error) from error
         stack.callback(os.close, fd)
         return fd
     from tempfile import TemporaryFile  # noqa: PLC0415 -- 20 ms, and only where there is nothing better

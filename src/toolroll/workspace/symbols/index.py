@@ -180,7 +180,7 @@ class Index:
 
     def _build(self, on_progress: Progress | None) -> None:
         # Nobody waits for this thread: what stops it is told to whoever asks the index next.
-        with suppress(FileSystemRefused):
+        with suppress(ToolrollError):
             self.refresh(on_progress=on_progress)
 
     def _updater(self) -> Updater:
