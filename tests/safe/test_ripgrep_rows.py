@@ -81,10 +81,10 @@ async def test_XF8_where_no_file_can_be_made_it_says_so(tmp_path: Path, monkeypa
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
     monkeypatch.setattr(os, "memfd_create", refuse)
-    with pytest.raises(UsageError, match="Cannot search: .*Too many open files"):
+    with pytest.raises(UsageError, match=r"Cannot search: .*Too many open files"):
         await gather(tmp_path, "--files")
 
 
 def test_XF8_a_walk_that_cannot_begin_says_so(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="Cannot search: .*No such file"):
+    with pytest.raises(UsageError, match=r"Cannot search: .*No such file"):
         next(iterate_ripgrep(["--files"], cwd=tmp_path / "missing", separator=b"\0"))
