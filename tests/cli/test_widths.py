@@ -8,6 +8,7 @@ import termios
 import threading
 
 import pytest
+from tests.cli.cut import cut_words
 from tests.cli.ends import ENDS, End
 from tests.cli.scene import LEAVES, Scene, Words, program_words
 from tests.cli.starter import Program
@@ -28,8 +29,6 @@ AS_IT_IS = {
     ("write", "write"),
 }
 """What these answer with is not of our own writing, or it is for copying: a terminal folds it as it likes."""
-HANG = 9
-"""How far the words of a finding stand from the edge; a word that fits on no such line may be cut."""
 _COLOUR = re.compile(r"\x1b\[(?:[0-9;]*m|\?[0-9]+[hl])")
 _MOVE = re.compile(r"\r\n|\r|\x1b\[[0-9;]*[A-Za-z]")
 
@@ -67,16 +66,6 @@ def shown(scene: Scene, typed: Words, columns: int, stdin: str = "") -> tuple[in
     at = {"out": glass.name, "err": glass.name}
     scene.starter.start(*given, env=scene.env(), cwd=scene.root, program=program, stdin=stdin, **at)
     return scene.starter.wait().code, glass.lines()
-
-
-def cut_words(line: str, columns: int) -> list[str]:
-    """The words of a line that a terminal of this width would cut in two, though a line could hold them."""
-    found = []
-    for at in range(columns, len(line), columns):
-        head, tail = line[:at].rpartition(" ")[2], line[at:].partition(" ")[0]
-        if head and tail and len(head + tail) <= columns - HANG:
-            found.append(head + tail)
-    return found
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from toolroll.cli.history import root_option
-from toolroll.cli.prose import tell
+from toolroll.cli.prose import fitted, tell
 from toolroll.cli.session import DONE, FAILED, Session, output_options
 from toolroll.errors import UsageError
 
@@ -294,7 +294,7 @@ def _secret(name: str) -> str:
         return sys.stdin.readline().strip()
     import getpass  # noqa: PLC0415 - only where somebody is asked
 
-    return getpass.getpass(f"{name} (it is not shown): ").strip()
+    return getpass.getpass(fitted(f"{name} (it is not shown):", sys.stderr) + " ").strip()
 
 
 def _settings(root: Path | None) -> "Settings":
