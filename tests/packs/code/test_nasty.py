@@ -268,6 +268,7 @@ async def test_C42_every_kind_of_bad_input_is_a_clear_failure(folder: Path) -> N
     (folder / "loop").symlink_to("loop")
     (folder / "stale.py").write_text("old\n")
     whole: dict[str, object] = {"content": "x\n", "description": "d"}
+    same: dict[str, object] = {"content": "x = 1\nx = 1\n", "description": "d"}
     passage: dict[str, object] = {"old_string": "x", "new_string": "y"}
     async with coding(folder) as coder:
         await coder.ok("read_file", path="main.py")
@@ -291,6 +292,9 @@ async def test_C42_every_kind_of_bad_input_is_a_clear_failure(folder: Path) -> N
             ("edit", {"path": "stale.py", **passage}, "stale_edit", "Read it again"),
             ("edit", {"path": "main.py", **passage}, "edit_refused", "set replace_all"),
             ("edit", {"path": "main.py", "old_string": "", "new_string": "y"}, "edit_refused", "use edit_file"),
+            ("edit", {"path": "main.py", "old_string": "x", "new_string": "x"}, "edit_refused", "Leave it out"),
+            ("edit", {"path": "main.py", **passage, "expected_replacements": 3}, "edit_refused", "Expect that"),
+            ("edit_file", {"path": "main.py", **same}, "edit_refused", "Leave the change out"),
             ("read_file", {"path": "../x"}, "path_validation", "without going up"),
             ("create_file", {"path": "/x", **whole}, "path_validation", "from the root folder"),
             ("read_file", {"path": "loop"}, "outside_root", "Name the file itself"),

@@ -67,7 +67,8 @@ def edit_text(
     literally = found.tier == "exact" and "\r" in old
     text = spliced(carrier.text, found, put, literally=literally, path=path)
     if text == carrier.text:
-        raise _refused("would change nothing: it is already as new_string says", path=path, rule="no_change")
+        why = "would change nothing: it is already as new_string says. Leave it out"
+        raise _refused(why, path=path, rule="no_change")
     placeholders = find_placeholders(old, new)
     return Edited(data=carrier.encode(text), tier=found.tier, lines=found.lines, placeholders=placeholders)
 
@@ -85,7 +86,8 @@ def _check_request(old: str, new: str, expected: int | None, *, path: str) -> No
         why = "has an empty old_string, which is everywhere. To write a whole file, use edit_file or create_file"
         raise _refused(why, path=path, rule="empty_old")
     if old == new:
-        raise _refused("has the same old_string and new_string", path=path, rule="no_change")
+        why = "has the same old_string and new_string. Leave it out, or give the text that is to be there"
+        raise _refused(why, path=path, rule="no_change")
     if expected is not None and expected < 1:
         raise _refused(f"expects {expected} replacements; it must be 1 or more", path=path, rule="count")
 
@@ -95,7 +97,7 @@ def _check_count(found: Found, *, replace_all: bool, expected: int | None, path:
     told = f"{count} times, at {_lines(found.lines)}"
     how = "" if found.tier == "exact" else f" (with different {found.tier})"
     if expected is not None and count != expected:
-        why = f"expects old_string {expected} times, but it is there {told}{how}"
+        why = f"expects old_string {expected} times, but it is there {told}{how}. Expect that, or add lines around it"
         raise _refused(why, path=path, rule="count", lines=found.lines)
     if count > 1 and found.tier in _BOUND_TIERS:
         why = f"finds old_string {told}{how}. Copy the text exactly, with the lines around it"

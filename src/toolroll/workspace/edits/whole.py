@@ -49,7 +49,7 @@ def whole_text(data: bytes, content: str, *, path: str) -> Whole:
     for number in added:
         carrier.check(kept.contents[number], path=path)
     if kept.text == carrier.text:
-        raise _refused("is what the file holds already", path, "no_change")
+        raise _refused("is what the file holds already. Leave the change out", path, "no_change")
     return Whole(data=carrier.encode(kept.text), notes=_notes(old, new))
 
 
