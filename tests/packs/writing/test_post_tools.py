@@ -90,6 +90,14 @@ async def test_W15_a_post_is_saved_after_a_yes_to_what_was_shown(data: Path) -> 
     assert "style_profile_version: null\n---\n\nТекст поста\n" in Path(answer["file_path"]).read_text()
 
 
+async def test_W15_a_name_that_is_taken_is_shown_as_it_will_be_saved(data: Path) -> None:
+    async with writing(data) as writer:
+        for end in ("", "-2", "-3"):
+            answer = await writer.json("save_to_file", **POST)
+            assert answer["file_path"] == f"data/output/generated/2026-02-08-burnout-linkedin{end}.md"
+            assert writer.approver.requests[-1].preview.text.startswith(f"Save as {answer['file_path']}:")
+
+
 async def test_W15_nothing_is_saved_after_a_no(data: Path) -> None:
     async with writing(data, Reject("ще ні")) as writer:
         result = await writer("save_to_file", **POST)

@@ -85,6 +85,7 @@ def test_XJ8_names_do_not_go_on_for_ever(store: PostStore, monkeypatch: pytest.M
     monkeypatch.setattr(posts, "MAX_SAME_NAME", 2)
     store.save(draft(), now=NOW)
     store.save(draft(), now=NOW)
+    assert store.next_path(draft(), now=NOW).name == "2026-02-08-burnout-linkedin.md"
     with pytest.raises(FileExists):
         store.save(draft(), now=NOW)
 

@@ -20,7 +20,7 @@ from toolroll.packs.writing.error_texts import told_of
 from toolroll.packs.writing.keys import PROFILES, InData
 from toolroll.packs.writing.messages import Lang, language_of, say
 from toolroll.packs.writing.names import DEFAULT
-from toolroll.packs.writing.post_file import SUFFIX, Draft, Platform, PostFile, file_stem
+from toolroll.packs.writing.post_file import Draft, Platform, PostFile
 from toolroll.packs.writing.post_index import Found
 from toolroll.packs.writing.posts import PostStore
 from toolroll.packs.writing.profiles import ProfileStore
@@ -91,8 +91,7 @@ async def _preview_save(arguments: Mapping[str, Any], ctx: ToolContext, edited: 
         raise _failed("empty_post", say("empty_post", lang))
     draft = Draft(content=content, platform=arguments["platform"], topic=arguments["topic"])
     store = await ctx.resolve(POSTS)
-    # Without -2: whether the name is free is known when the file is made, and not before.
-    place = shown_path(store.folder / (file_stem(draft, ctx.now()) + SUFFIX))
+    place = shown_path(store.next_path(draft, now=ctx.now()))
     return Preview.of_text(f"{say('save_preview', lang, file=place)}\n\n{content}", editable=content)
 
 

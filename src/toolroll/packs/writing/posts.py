@@ -1,5 +1,7 @@
 """The store of posts: a Markdown file each, under a name that was free, and searched by their words (W14, W15)."""
 
+import os
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -49,6 +51,12 @@ class PostStore:
         """Close the index; the next search opens it again."""
         self._index.close()
 
+    def next_path(self, draft: Draft, *, now: datetime) -> Path:
+        """Where `save` would write it now; another process may take that name first."""
+        stem = file_stem(draft, now.astimezone(UTC))
+        free = (name for name in _names(stem) if not os.path.lexists(self.folder / name))
+        return self.folder / next(free, f"{stem}{SUFFIX}")  # which `save` says is taken
+
     def save(self, draft: Draft, *, now: datetime) -> SavedPost:
         """Write a post that was never there before; where its name is taken, also by another process, with -2, -3."""
         moment = now.astimezone(UTC)
@@ -77,9 +85,14 @@ def _stamp(folder: Path) -> int:
     return 0
 
 
+def _names(stem: str) -> Iterator[str]:
+    """The names that a post may have, in the order in which they are tried."""
+    yield f"{stem}{SUFFIX}"
+    yield from (f"{stem}-{number}{SUFFIX}" for number in range(2, MAX_SAME_NAME + 1))
+
+
 def _create(root: Root, stem: str, data: bytes) -> str:
-    for number in range(1, MAX_SAME_NAME + 1):
-        name = f"{stem}{SUFFIX}" if number == 1 else f"{stem}-{number}{SUFFIX}"
+    for name in _names(stem):
         # Only the system can say that a name is free and take it in one step.
         with suppress(FileExists):
             root.create_file(RelativePath(parts=(name,)), data, mode=PRIVATE_FILE_MODE)
