@@ -11,7 +11,7 @@ from toolroll.cli.first_run import MODEL_VARIABLE, model_in
 from toolroll.cli.history import root_option
 from toolroll.cli.quoted import QuotedCommand
 from toolroll.cli.run import driven, read_prompt
-from toolroll.cli.session import Session, output_options
+from toolroll.cli.session import Session, event_options
 from toolroll.errors import UsageError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 )
 @click.option("--yes", is_flag=True, help="Approve every change unseen. They can be undone.")
 @click.option("--read-only", is_flag=True, help="Explore only: no tool that changes anything is offered.")
-@output_options
+@event_options
 @click.pass_obj
 def code(
     session: Session,

@@ -22,7 +22,9 @@ HOW: Final[dict[Shell, str]] = {
 @output_options
 @click.pass_context
 def completion(context: click.Context, shell: Shell) -> int:
-    """Print the script that completes commands, options and names of tools in SHELL, and how to install it.
+    """Print the script with which a shell completes commands, options, and names of tools, runs and profiles.
+
+    How to install it stands on top of the script.
 
     \b
     Examples:

@@ -40,6 +40,11 @@ def config() -> None:
 
     What counts first: an option of the command, a variable (code.max_steps is TOOLROLL_CODE_MAX_STEPS), the project's
     .toolroll/settings.toml once you have trusted it, your own settings.toml, the default. Rules in code.deny add up.
+
+    \b
+    Examples:
+      toolroll config list --show-origin
+      toolroll config set model sonnet
     """
 
 
@@ -207,6 +212,11 @@ def key() -> None:
     """Keep keys in the system's keyring (pip install 'toolroll[keyring]').
 
     A key in the environment comes first. Keys are never written to a file of ours, and never taken from a project.
+
+    \b
+    Examples:
+      toolroll config key set ANTHROPIC_API_KEY
+      toolroll config key list
     """
 
 

@@ -28,7 +28,12 @@ HISTORY_STAYS: Final = "What the runs changed in projects stays, and 'toolroll u
 
 @click.command(short_help="Delete runs for good.")
 @click.argument("run_ids", nargs=-1, metavar="[ID]...", shell_complete=run_ids)
-@click.option("--older-than", type=click.IntRange(min=0), metavar="DAYS", help="All that nothing was added to since.")
+@click.option(
+    "--older-than",
+    type=click.IntRange(min=0),
+    metavar="DAYS",
+    help="All runs that nothing was added to for so many days.",
+)
 @click.option("--force", is_flag=True, help="Also those that wait for an answer.")
 @click.option("--yes", is_flag=True, help="Do it without asking.")
 @output_options

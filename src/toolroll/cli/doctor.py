@@ -23,7 +23,7 @@ _MARKS: Final = {"ok": "ok", "missing": "-", "warning": "!", "broken": "BROKEN"}
 @output_options
 @click.pass_obj
 def doctor(session: Session, *, root: Path | None, online: bool) -> int:
-    """Say what works here, what is not set up ('-'), and what is broken, each with what to do about it.
+    """Say what works here (ok), what is not set up (-), what to look at (!), what is BROKEN, and how to fix it.
 
     Keys are named, never shown. Exit code 1 when something is broken; what is merely not set up is fine.
 

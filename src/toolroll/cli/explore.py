@@ -9,7 +9,7 @@ import click
 
 from toolroll.cli.prose import tell
 from toolroll.cli.quoted import QuotedCommand
-from toolroll.cli.session import DONE, Session, output_options
+from toolroll.cli.session import DONE, Session, event_options, output_options
 from toolroll.errors import UsageError
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def explore() -> None:
 @click.option("--two-phase", is_flag=True, help="Gather notes first, then write without tools.")
 @click.option("--stats", is_flag=True, help="Keep each tool call with its figures in the log.")
 @place_options
-@output_options
+@event_options
 @click.pass_obj
 def run(
     session: Session,

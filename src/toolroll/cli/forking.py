@@ -8,7 +8,7 @@ import click
 from toolroll.cli.completing import run_ids
 from toolroll.cli.recorded import find_run, making_of, settings_of
 from toolroll.cli.run import agent_options, driven
-from toolroll.cli.session import Session, output_options
+from toolroll.cli.session import Session, event_options
 from toolroll.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,12 +20,18 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Go another way from a step of a run.")
 @click.argument("run_id", metavar="ID", shell_complete=run_ids)
-@click.option("--at", required=True, type=click.IntRange(min=0), metavar="STEP", help="How many steps to begin with.")
+@click.option(
+    "--at",
+    required=True,
+    type=click.IntRange(min=0),
+    metavar="STEP",
+    help="Begin after this step of it; 0 is the beginning.",
+)
 @click.option("--model", metavar="NAME", help="Another model than before.")
 @click.option("--prompt", metavar="TEXT", help="Go on with this; at step 0, in the place of the prompt.")
 @agent_options
 @click.option("--yes", is_flag=True, help="Allow what would be asked about.")
-@output_options
+@event_options
 @click.pass_obj
 def fork(session: Session, /, run_id: str, *, at: int, prompt: str | None, yes: bool, **changed: Any) -> int:
     """Go another way from after step STEP of the run ID: a new run, with another model or prompt.

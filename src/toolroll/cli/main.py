@@ -51,7 +51,9 @@ _COMMANDS: Final = {
 }
 
 _EPILOG: Final = (
-    "\b\nExit codes:\n"
+    "\b\nBegin with:\n  toolroll demo     see it at work\n  toolroll doctor   what is missing\n"
+    "  toolroll code 'What is in here?'\n"
+    "\n\b\nExit codes:\n"
     + "\n".join(f"  {code:<4} {meaning}" for code, meaning in EXIT_CODES.items())
     + '\n\nErrors go to stderr; with --json they are {"error": {"code", "message"}} on stdout.'
 )

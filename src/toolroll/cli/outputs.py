@@ -25,7 +25,13 @@ _CHUNK_BYTES: Final = 1 << 20
 
 @click.group()
 def outputs() -> None:
-    """See what tools answered, in full: a conversation may hold only a part of it."""
+    """See what tools answered, in full: a conversation may hold only a part of it.
+
+    \b
+    Examples:
+      toolroll outputs list           what there is, with references
+      toolroll outputs show 3f9c      one of them
+    """
 
 
 @outputs.command("list", short_help="List the latest outputs.")

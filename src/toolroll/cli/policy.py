@@ -23,7 +23,13 @@ _WORDS = {"allow": "runs without asking", "ask": "is asked about", "deny": "neve
 
 @click.group()
 def policy() -> None:
-    """See what tools may do unasked here, and take back what you said "always" to."""
+    """See what tools may do unasked here, and take back what you said "always" to.
+
+    \b
+    Examples:
+      toolroll policy list
+      toolroll policy explain edit src/main.js
+    """
 
 
 @policy.command("list", short_help="List the rules that count in a project.")

@@ -8,7 +8,7 @@ import click
 
 from toolroll.cli.first_run import MODEL_VARIABLE, chosen_model
 from toolroll.cli.quoted import QuotedCommand
-from toolroll.cli.session import INTERRUPTED, Session, output_options, source_options
+from toolroll.cli.session import INTERRUPTED, Session, event_options, source_options
 from toolroll.errors import UsageError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def agent_options(command: F) -> F:
 )
 @agent_options
 @click.option("--yes", is_flag=True, help="Allow what would be asked about.")
-@output_options
+@event_options
 @click.pass_obj
 def run(
     session: Session,

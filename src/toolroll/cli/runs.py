@@ -12,7 +12,7 @@ from toolroll.cli.forking import fork
 from toolroll.cli.prose import tell
 from toolroll.cli.recorded import find_run, making_of, reading, settings_of
 from toolroll.cli.run import agent_options, driven
-from toolroll.cli.session import DONE, FAILED, Session, output_options
+from toolroll.cli.session import DONE, FAILED, Session, event_options, output_options
 from toolroll.errors import UsageError
 
 if TYPE_CHECKING:
@@ -28,7 +28,14 @@ DEFAULT_LISTED: Final = 20
 
 @click.group()
 def runs() -> None:
-    """See the runs that were recorded, go on with one or another way, play one again, keep or delete it."""
+    """See the runs that were recorded, go on with one or another way, play one again, keep or delete it.
+
+    \b
+    Examples:
+      toolroll runs list              what there is, with ids
+      toolroll runs show 3f9c         what happened in one
+      toolroll runs resume 3f9c       go on with it
+    """
 
 
 @runs.command("list", short_help="List the latest runs.")
@@ -36,7 +43,7 @@ def runs() -> None:
 @output_options
 @click.pass_obj
 def list_runs(session: Session, *, limit: int) -> int:
-    """List the latest runs: when, how far, with which model, and what was asked.
+    """List the latest runs: when each began, how it ended, after how many steps, and what was asked.
 
     \b
     Example:
@@ -93,12 +100,14 @@ def show(session: Session, run_id: str, *, context: bool) -> int:
 @runs.command(short_help="Go on with a run.")
 @click.argument("run_id", metavar="ID", shell_complete=run_ids)
 @click.option("--prompt", metavar="TEXT", help="Go on with this. Calls that were never finished are then not run.")
-@click.option("--approve", multiple=True, metavar="CALL", help="Yes to the question about this call.")
-@click.option("--reject", multiple=True, metavar="CALL[=WHY]", help="No to the question about this call.")
+@click.option(
+    "--approve", multiple=True, metavar="CALL", help="Yes to the question about this call; the run has named it."
+)
+@click.option("--reject", multiple=True, metavar="CALL[=WHY]", help="No to the question about this call, and why.")
 @click.option("--model", metavar="NAME", help="Another model than before.")
 @agent_options
 @click.option("--yes", is_flag=True, help="Allow what would be asked about.")
-@output_options
+@event_options
 @click.pass_obj
 def resume(
     session: Session,

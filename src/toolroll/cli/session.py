@@ -187,7 +187,15 @@ def debug_option(command: F) -> F:
 
 def output_options(command: F) -> F:
     """Adds `--json`, `--plain` and `--debug`."""
-    told = "Answer with one JSON object on stdout, errors too."
+    return _output(command, "Answer with one JSON object on stdout, errors too.")
+
+
+def event_options(command: F) -> F:
+    """The same for a command that tells of a run while it goes."""
+    return _output(command, "Tell every event as a line of JSON on stdout, errors too.")
+
+
+def _output(command: F, told: str) -> F:
     option = click.option("--json", is_flag=True, expose_value=False, callback=_note_json, help=told)
     told = "Nothing that moves, no colours: for screen readers."
     plain = click.option("--plain", is_flag=True, expose_value=False, callback=_note_plain, help=told)

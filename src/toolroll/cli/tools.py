@@ -24,7 +24,13 @@ def complete_names(context: click.Context, parameter: click.Parameter, incomplet
 
 @click.group()
 def tools() -> None:
-    """List the tools, and show what a model is told about one."""
+    """List the tools, and show what a model is told about one.
+
+    \b
+    Examples:
+      toolroll tools list
+      toolroll tools show read_file
+    """
 
 
 @tools.command("list", short_help="List the tools with their effect.")

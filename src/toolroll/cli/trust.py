@@ -21,6 +21,11 @@ def trust() -> None:
     """Say which of a project's own tools (.toolroll/tools/*.py) and settings (.toolroll/settings.toml) may be used.
 
     The code of tools runs as you. Only exactly the content that you have looked at is trusted.
+
+    \b
+    Examples:
+      toolroll trust list
+      toolroll trust add .toolroll/tools/deploy.py
     """
 
 

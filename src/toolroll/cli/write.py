@@ -8,7 +8,7 @@ import click
 from toolroll.cli.completing import profile_names
 from toolroll.cli.profile.commands import model_option, place_options
 from toolroll.cli.quoted import QuotedCommand
-from toolroll.cli.session import Session, output_options
+from toolroll.cli.session import Session, event_options
 
 if TYPE_CHECKING:
     from toolroll.packs.writing.post_file import Platform
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @click.option("--yes", is_flag=True, help="Save the first draft without asking.")
 @click.option("--demo", is_flag=True, help="See a post come about with a recorded model: no key, nothing is kept.")
 @place_options
-@output_options
+@event_options
 @click.pass_obj
 def write(
     session: Session,
