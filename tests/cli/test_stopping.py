@@ -17,7 +17,7 @@ async def test_S1_the_first_ctrl_c_lets_running_calls_finish_and_the_second_does
 
     async def answer() -> None:
         with stopping.answering():
-            stopping.note(state)  # type: ignore[arg-type]
+            stopping.note(state)
             os.kill(os.getpid(), signal.SIGINT)
             while not state.stop_requested:
                 await asyncio.sleep(0)

@@ -5,15 +5,19 @@ files are the real ones.
 """
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from time import monotonic, sleep
 
 import pytest
+from tests.cli.pseudo import WAIT_S
 from tests.e2e.writing import ASKS, LEAVES, NO, SAVE_ASKS, UPDATE_ASKS, YES, Author, names, post, said, track
 from tests.e2e.writing import WORDS as QUESTION
 from tests.models.script import Fault, Turn, Use
 from tests.models.server import KEY, ModelServer
 from tests.packs.writing.notion.blocks import block, rich
 from tests.packs.writing.notion.workspace import DATABASE, PAGE, TOKEN, Workspace
+from tests.packs.writing.notion.workspace import Fault as Held
 
 from toolroll.kernel.context import utc_now
 from toolroll.packs.writing.messages import LANGS, Lang
@@ -51,6 +55,13 @@ SLUG: dict[Lang, str] = {"en": "good-tea", "uk": "dobryi-chai"}
 @pytest.fixture(params=LANGS)
 def author(tmp_path: Path, request: pytest.FixtureRequest) -> Author:
     return Author(tmp_path / "author", request.param)
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = monotonic() + WAIT_S
+    while not condition():
+        assert monotonic() < deadline
+        sleep(0.01)
 
 
 def file_of(author: Author) -> str:
@@ -236,6 +247,28 @@ def test_W30_W34_ctrl_c_while_the_model_writes_is_130_and_keeps_nothing(author: 
         terminal.send(b"\x03", INTERRUPTED[author.lang])
         assert terminal.end() == (130, "")
     assert author.posts() == {}
+
+
+@pytest.mark.parametrize("presses", [1, 2])
+def test_S1_W18_W30_the_first_ctrl_c_lets_a_page_be_made_and_the_second_does_not(author: Author, presses: int) -> None:
+    """Nobody knows whether a page is there that was being made: what the person said yes to is let finish."""
+    author.has_profile()
+    words = WORDS[author.lang]
+    with Workspace() as notion, ModelServer([said(post(words["first"], words["topic"]))]) as server:
+        keys = {"NOTION_TOKEN": TOKEN, "NOTION_DATABASE_ID": DATABASE, "NOTION_BASE_URL": notion.url}
+        notion.faults.extend([None, Held(hang=True)])
+        with author.at_terminal(server, words["request"], **keys) as terminal:
+            terminal.wait_for(ASKS[author.lang])
+            terminal.press("save to Notion", "Notion?")
+            terminal.press(YES[author.lang])
+            until(lambda: len(notion.requests) == 2)
+            terminal.send(b"\x03", "Stopping when the running calls are done. Ctrl-C again stops at once.")
+            if presses == 2:
+                terminal.send(b"\x03")
+            else:
+                notion.ended.set()  # the connection breaks, and the post goes to a file instead
+            code, _ = terminal.end()
+    assert (code, len(author.posts())) == ((0, 1) if presses == 1 else (130, 0))
 
 
 def test_XD2_W30_who_is_killed_at_the_question_finds_it_on_record_and_nothing_kept(author: Author) -> None:

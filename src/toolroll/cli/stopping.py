@@ -1,9 +1,9 @@
 """Ctrl-C while an agent works: what the first one means, and what the second, for every command."""
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from toolroll.cli.prose import tell
 
@@ -11,7 +11,22 @@ if TYPE_CHECKING:
     import asyncio
 
     from toolroll.agent.result import RunResult
-    from toolroll.agent.state import RunState
+
+
+class Stoppable(Protocol):
+    """A run, or whatever else makes calls: which of them run now, and whether it is to end after them."""
+
+    stop_requested: bool
+
+    @property
+    def started(self) -> Mapping[str, float]:
+        """The calls that run."""
+        ...
+
+    @property
+    def result(self) -> "RunResult[object] | None":
+        """What it has come to."""
+        ...
 
 
 class Stopping:
@@ -19,7 +34,7 @@ class Stopping:
 
     def __init__(self) -> None:
         self._task: asyncio.Task[object] | None = None
-        self._state: RunState | None = None
+        self._state: Stoppable | None = None
         self._presses = 0
 
     @property
@@ -27,7 +42,12 @@ class Stopping:
         """What the run has come to that was noted last."""
         return None if self._state is None else self._state.result
 
-    def note(self, state: "RunState | None") -> None:
+    @property
+    def is_asked(self) -> bool:
+        """Whether what goes on now is to be stopped."""
+        return self._presses > 0
+
+    def note(self, state: Stoppable | None) -> None:
         """This is the run that is stopped next; None where it is over, and all of it was told."""
         self._state = state
 

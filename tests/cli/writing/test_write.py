@@ -15,6 +15,7 @@ from tests.cli.writing.author import READ, Desk, Typed, post
 import toolroll.cli.terminal as terminals
 from toolroll.agent.events import CallFinished, Retrying
 from toolroll.cli.chat.input import LineInput
+from toolroll.cli.ghostpen import ghostpen
 from toolroll.cli.main import run
 from toolroll.cli.making import Making, make_agent, open_journal
 from toolroll.cli.session import Session
@@ -304,6 +305,10 @@ def test_S6_W30_a_command_that_was_mistyped_is_no_request(desk: Desk, words: tup
     advice = f"Did you mean 'ghostpen {meant}'? A post about it: 'ghostpen -- {words[0]}'. Try 'ghostpen --help'."
     assert (told.code, told.err) == (2, f"Error: There is no command '{words[0]}'. {advice}\n")
     assert desk.run("state", "--model", desk.script(READ, post())).code == 0, "which is near, and no command"
+
+
+def test_S6_W30_completion_is_not_disturbed_by_a_word_that_is_almost_a_command() -> None:
+    assert ghostpen.make_context("ghostpen", ["profil", "more"], resilient_parsing=True).info_name == "ghostpen"
 
 
 def test_W30_the_program_itself(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Final, cast
 
@@ -11,8 +12,10 @@ from toolroll.cli.first_run import chosen_model
 from toolroll.cli.making import Making, named_model, open_journal
 from toolroll.cli.profile.desk import Desk, told_in
 from toolroll.cli.session import DONE, FAILED, NEEDS_APPROVAL, STOPPED_BY_LIMIT
+from toolroll.cli.stopping import Stopping
 from toolroll.cli.writing.making import connected
 from toolroll.cli.writing.person import NobodyThere, TerminalPerson, WritingApprover
+from toolroll.cli.writing.stopping import Stopped
 from toolroll.cli.writing.telling import JsonLines, PlainListener, outcome_fields
 from toolroll.errors import UsageError
 from toolroll.home.keys import with_keys
@@ -73,17 +76,20 @@ def write_post(desk: Desk, wanted: Wanted) -> int:
 
 
 async def _written(desk: Desk, assignment: Assignment, named: str, model: Model) -> int:
-    journal = open_journal(os.environ)
+    stopping = Stopping()
+    lines = JsonLines(desk.session) if desk.session.json else None
     try:
-        lines = JsonLines(desk.session) if desk.session.json else None
-        person, place = _seat(desk, _place(desk, assignment.style, named, journal))
-        hear: Callable[[Event], None] = PlainListener(assignment.style.profile_used, desk.lang).hear
-        if lines is not None:
-            person, hear = _Heard(person, lines), lines.hear
-        flow = Flow(assignment, model, place, person, emit=hear)
-        outcome = await flow.run(is_talk=desk.terminal is not None and not desk.yes, keep=desk.yes)
-    finally:
-        journal.close()
+        with closing(open_journal(os.environ)) as journal, stopping.listening(), stopping.answering():
+            person, place = _seat(desk, _place(desk, assignment.style, named, journal))
+            hear: Callable[[Event], None] = PlainListener(assignment.style.profile_used, desk.lang).hear
+            if lines is not None:
+                person, hear = _Heard(person, lines), lines.hear
+            stopped = Stopped(person, stopping, hear)
+            flow = Flow(assignment, model, place, stopped, emit=stopped.hear, note=stopped.note)
+            outcome = await flow.run(is_talk=desk.terminal is not None and not desk.yes, keep=desk.yes)
+    except asyncio.CancelledError:
+        stopping.settle()
+        raise KeyboardInterrupt from None
     return _told(desk, outcome, lines)
 
 
