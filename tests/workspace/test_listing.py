@@ -1,6 +1,7 @@
 """What is in a folder, and files by name."""
 
 import os
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,9 @@ from toolroll.workspace.account import Skipped
 from toolroll.workspace.find import find_files
 from toolroll.workspace.ignored import is_built_in
 from toolroll.workspace.limits import Limits
-from toolroll.workspace.listing import Listed, _stamped, list_folder
+from toolroll.workspace.listing import Listed, list_folder
 from toolroll.workspace.tree import FileStamp, tracked_files
-from toolroll.workspace.walking import Clock, walk
+from toolroll.workspace.walking import Clock, Walked, walk
 from toolroll.workspace.workspace import Workspace
 
 
@@ -118,9 +119,27 @@ async def test_C11_below_a_folder_are_all_nasty_files_and_nothing_else(workspace
     ]
 
 
-async def test_C11_what_was_removed_meanwhile_is_still_an_entry(workspace: Workspace) -> None:
-    path = workspace.path("gone")
-    assert _stamped(workspace, path) == Listed(path=path, kind="other")
+async def test_C11_what_was_removed_meanwhile_is_no_entry(
+    workspace: Workspace, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(folder, "a", "b", "c", "d")
+    monkeypatch.setattr("toolroll.workspace.listing.walk", removing(folder / "b"))
+    listing = await list_folder(workspace, recursive=True)
+    assert ([str(entry.path) for entry in listing.entries], listing.total, listing.more) == (["a", "c", "d"], 3, 0)
+    monkeypatch.setattr("toolroll.workspace.find.walk", removing(folder / "c"))
+    found = await find_files(workspace, "*")
+    assert ([str(path) for path in found.paths], found.total, found.more) == (["a", "d"], 2, 0)
+
+
+def removing(path: Path) -> Callable[..., Awaitable[Walked]]:
+    """The walk, and a file that goes right after it."""
+
+    async def walk_and_remove(workspace: Workspace, start: str, clock: Clock) -> Walked:
+        walked = await walk(workspace, start, clock)
+        path.unlink()
+        return walked
+
+    return walk_and_remove
 
 
 async def test_C2_ignore_files_count_nested_and_negated(workspace: Workspace, folder: Path) -> None:

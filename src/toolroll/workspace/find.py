@@ -55,9 +55,11 @@ async def find_files(
     skipped = passed_over(seen)
     if not ranked:
         skipped = await count_ignored(workspace, start, clock, seen, lambda name: rank(name) is not None)
+    first = [path_from(name) for _, name in ranked[:most]]
+    paths = tuple(path for path in first if workspace.glance(path))
     return Found(
-        paths=tuple(path_from(name) for _, name in ranked[:most]),
-        total=len(ranked),
+        paths=paths,
+        total=len(ranked) - len(first) + len(paths),
         searched=len(seen.names),
         skipped=skipped,
     )

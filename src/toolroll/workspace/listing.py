@@ -1,12 +1,11 @@
 """What is in a folder, a page at a time (C11)."""
 
-import os
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from toolroll.errors import ArgumentsRefused
-from toolroll.safe.listing import Entry, Special, kind_of_mode
+from toolroll.safe.listing import Entry, Special
 from toolroll.safe.names import RelativePath, shown
 from toolroll.workspace.account import Skipped
 from toolroll.workspace.ignored import is_built_in
@@ -96,12 +95,13 @@ async def _list_below(workspace: "Workspace", folder: RelativePath | None, offse
     seen = await walk(workspace, start, clock)
     paths = sorted(map(path_from, seen.names), key=lambda path: path.parts)
     page = paths[offset : offset + workspace.limits.page_entries]
+    entries = [entry for path in page if (entry := _stamped(workspace, path))]
     skipped = passed_over(seen)
     if not paths:
         skipped = await count_ignored(workspace, start, clock, seen, lambda _: True)
     return Listing(
-        entries=tuple(_stamped(workspace, path) for path in page),
-        total=len(paths),
+        entries=tuple(entries),
+        total=len(paths) - len(page) + len(entries),
         offset=offset,
         skipped=skipped,
     )
@@ -118,10 +118,6 @@ def _listed(entry: Entry, above: tuple[str, ...]) -> Listed:
     )
 
 
-def _stamped(workspace: "Workspace", path: RelativePath) -> Listed:
-    try:
-        found = os.lstat(workspace.root.joinpath(*path.parts))
-    except OSError:
-        return Listed(path=path, kind="other")  # removed meanwhile
-    kind = kind_of_mode(found.st_mode)
-    return Listed(path=path, kind=kind, size=found.st_size, mtime_ns=found.st_mtime_ns)
+def _stamped(workspace: "Workspace", path: RelativePath) -> Listed | None:
+    found = workspace.glance(path)
+    return None if found is None else Listed(path=path, kind=found.kind, size=found.size, mtime_ns=found.mtime_ns)

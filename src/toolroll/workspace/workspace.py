@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from toolroll.errors import FileMissing, FileTooLarge, PathRefused, StaleFile, UsageError
+from toolroll.errors import FileMissing, FileProblem, FileTooLarge, PathRefused, StaleFile, UsageError
 from toolroll.kernel.approval import content_hash
 from toolroll.safe.files import private_folder
 from toolroll.safe.listing import Entry
@@ -153,6 +153,17 @@ class Workspace:
             return self._files.stat(path or _ROOT)
         except FileMissing as error:
             raise self._missing(error, path or _ROOT) from None
+
+    def glance(self, path: RelativePath) -> FileStatus | None:
+        """What is at a path that a walk has found; None where nothing is there any more that may be seen.
+
+        A walk goes by names: a folder that becomes a link at the wrong moment leads it outside (XP5). What it found
+        there is not here, and so is never shown.
+        """
+        try:
+            return self._files.stat(path)
+        except (FileProblem, PathRefused):
+            return None
 
     def exists(self, path: RelativePath) -> bool:
         """Whether anything is at a path. Nobody is told what else may have been meant: that takes a walk."""
