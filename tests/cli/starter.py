@@ -69,15 +69,16 @@ class Starter:
         *arguments: str,
         env: Mapping[str, str],
         cwd: Path,
-        stdin: str = "",
+        stdin: str | bytes = "",
         program: Program = "toolroll",
         before: str = "",
         out: str = "",
         err: str = "",
     ) -> int:
         """The process id of a command; `before` is Python that it runs first, `out` and `err` where it writes to."""
-        for name in ("in", "out", "err"):
-            (self._folder / name).write_text(stdin if name == "in" else "")
+        (self._folder / "in").write_bytes(stdin.encode() if isinstance(stdin, str) else stdin)
+        for name in ("out", "err"):
+            (self._folder / name).write_bytes(b"")
         asked = {"arguments": arguments, "env": dict(env), "cwd": str(cwd), "program": program}
         asked |= {"before": before, "out": out, "err": err}
         assert self._process.stdin is not None
@@ -119,21 +120,16 @@ def shared_starter() -> Starter:
 
 
 def called(
-    *arguments: str, env: Mapping[str, str], cwd: Path, stdin: str | None = None
+    *arguments: str, env: Mapping[str, str], cwd: Path, stdin: str | bytes | None = None
 ) -> subprocess.CompletedProcess[str]:
     """A command without a terminal, at its end."""
     starter = shared_starter()
     if not starter.suits(env):
-        return subprocess.run(
-            toolroll(*arguments),
-            env=env,
-            cwd=cwd,
-            input=stdin or "",
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
+        given = stdin.encode() if isinstance(stdin, str) else stdin or b""
+        done = subprocess.run(
+            toolroll(*arguments), env=env, cwd=cwd, input=given, capture_output=True, check=False, timeout=60
         )
+        return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
     starter.start(*arguments, env=env, cwd=cwd, stdin=stdin or "")
     code, out, err = starter.wait()
     return subprocess.CompletedProcess(["toolroll", *arguments], code, out, err)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.pseudo import TOOLS, WAIT_S, Pseudo, environment, toolroll
+from tests.cli.starter import called
 
 from toolroll.packs.load import load_tools
 
@@ -19,16 +20,8 @@ Done = subprocess.CompletedProcess[str]
 def call(folder: Path, *arguments: str, stdin: bytes = b"", own: bool = True, **env: str) -> Done:
     """`toolroll call` without a terminal; `own` takes the tools of these tests instead of the packs."""
     source = ("--from", str(TOOLS)) if own else ()
-    done = subprocess.run(
-        toolroll("call", *arguments, *source),
-        env=environment(folder / "home", **env),
-        cwd=folder,
-        input=stdin,
-        capture_output=True,
-        check=False,
-        timeout=WAIT_S,
-    )
-    return Done(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+    env = environment(folder / "home", **env)
+    return called("call", *arguments, *source, env=env, cwd=folder, stdin=stdin)
 
 
 def told(done: Done) -> tuple[int, str, str]:
