@@ -163,3 +163,24 @@ async def test_C12_the_time_counts_also_when_it_has_closed_its_output(tmp_path: 
         end = await run_ripgrep([], cwd=tmp_path, timeout_s=0.2, on_line=lambda _: True, limit_bytes=1_000)
     assert (end.ended, end.exit_code) == ("timeout", -9)
     assert time.monotonic() - began < 5
+
+
+async def test_C12_cancelled_while_it_ends_it_leaves_no_descriptor_that_the_loop_watches(tmp_path: Path) -> None:
+    """Descriptors are given out again: the loop must not take them for the ones it was told to watch."""
+
+    async def search() -> None:
+        async with ripgrep_process(shell("exec >&-; exec sleep 60"), cwd=tmp_path) as process:
+            assert await process.read() == b""
+            closed.set()
+            await process.exited()
+
+    closed = asyncio.Event()
+    task = asyncio.create_task(search())
+    await closed.wait()
+    task.cancel()
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    async with ripgrep_process(shell("echo next"), cwd=tmp_path) as process, asyncio.timeout(10):
+        assert await all_of(process) == b"next\n"

@@ -68,8 +68,7 @@ class RipgrepProcess:
         finally:
             if self._process.poll() is None:  # we were cancelled once more, or a disk holds it up
                 threading.Thread(target=self._process.wait, daemon=True).start()
-            if not self._is_silent.done():
-                self._stop_hearing()
+            self._stop_hearing()
             for pipe in filter(None, (self._process.stdout, self._process.stderr)):
                 pipe.close()
 
@@ -96,8 +95,9 @@ class RipgrepProcess:
             self._stop_hearing()
 
     def _stop_hearing(self) -> None:
-        assert self._process.stderr is not None
-        self._loop.remove_reader(self._process.stderr.fileno())
+        # Whether or not the future is done: whoever is cancelled while waiting for it cancels it.
+        if self._process.stderr is not None:
+            self._loop.remove_reader(self._process.stderr.fileno())
         _tell(self._is_silent)
 
 
