@@ -16,7 +16,7 @@ from toolroll.errors import ToolFailure
 from toolroll.journal import records
 from toolroll.journal.journal import MemoryJournal
 from toolroll.journal.sqlite import SqliteJournal
-from toolroll.kernel.approval import Approve, Reject
+from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, Reject
 from toolroll.models.obedient import ObedientModel
 from toolroll.packs.writing.agent import Place
 from toolroll.packs.writing.flow import Assignment, Flow
@@ -61,6 +61,27 @@ async def test_W15_W18_a_no_to_the_page_leaves_the_file(desk: Desk, notion: Work
     person = Scripted("save", decides=lambda one: Approve() if one.tool == "save_to_file" else Reject())
     outcome = await desk.write(person, post("Чай."), environment=KEYS)
     assert (outcome.end, outcome.notion_url, len(desk.posts()), made(notion)) == ("saved", None, 1, 0)
+
+
+async def test_W15_W18_where_the_question_about_a_page_is_the_end_the_record_tells_where_the_file_is(
+    desk: Desk, notion: Workspace
+) -> None:
+    def decides(request: ApprovalRequest) -> Decision:
+        if request.tool == "write_to_notion":
+            raise KeyboardInterrupt
+        return Approve()
+
+    journal = MemoryJournal()
+    place = Place(data=desk.data, approver=Scripted(decides=decides), environment=KEYS, journal=journal)
+    with pytest.raises(KeyboardInterrupt):
+        await Keeper(place, hear=desk.events.append, run_id="r").keep(DRAFT)
+    [(_, record)] = await journal.read("r")
+    assert isinstance(record, records.Kept)
+    assert (record.name, len(desk.posts()), made(notion)) == ("saved", 1, 0)
+    again = replace(place, approver=Scripted())
+    await Keeper(again, hear=desk.events.append, run_id="both").keep(DRAFT)
+    found = [record.value for _, record in await journal.read("both") if isinstance(record, records.Kept)]
+    assert [sorted(one) for one in found if isinstance(one, dict)] == [["file"], ["file", "notion_url"]]
 
 
 async def test_W18_where_the_page_fails_behind_the_file_there_is_no_second_one(desk: Desk, notion: Workspace) -> None:

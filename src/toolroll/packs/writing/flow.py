@@ -29,7 +29,7 @@ from toolroll.packs.writing.checks import Report, check_draft
 from toolroll.packs.writing.drafting import Answer, read_answer, rules_of, topic_of
 from toolroll.packs.writing.error_texts import told_of
 from toolroll.packs.writing.gate import Gate
-from toolroll.packs.writing.keeping import Keeper, Kept, write_down
+from toolroll.packs.writing.keeping import Keeper, Kept
 from toolroll.packs.writing.messages import Key, say
 from toolroll.packs.writing.mixing import Style, style_of
 from toolroll.packs.writing.person import Person, Shown
@@ -307,7 +307,8 @@ class Flow:
         assert self._draft is not None
         run_id = self._results[-1].run_id
         who: Who = "the person" if place is None else "the person, beforehand"
-        keeper = Keeper(on_record(place or self._place, run_id, who=who, clock=self._clock), hear=self._hear)
+        asking = on_record(place or self._place, run_id, who=who, clock=self._clock)
+        keeper = Keeper(asking, hear=self._hear, run_id=run_id)
         draft = Draft(
             content=self._draft,
             platform=self._asked.platform,
@@ -320,7 +321,6 @@ class Flow:
         kept: Kept | None = await (keeper.keep_in_notion(draft) if is_page else keeper.keep(draft))
         if kept is None:
             return None
-        await write_down(self._place, run_id, kept)
         outcome = replace(self._outcome("saved"), draft=kept.text, file=kept.file, notion_url=kept.notion_url)
         return self._ended(outcome)
 

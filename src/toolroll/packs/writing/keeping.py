@@ -74,11 +74,12 @@ async def write_down(place: Place, run_id: str, kept: Kept) -> None:
 
 
 class Keeper:
-    """Keeps a post where the person wants it, after their yes."""
+    """Keeps a post where the person wants it, after their yes; where it is goes on record with the run at once."""
 
-    def __init__(self, place: Place, *, hear: Callable[[Event], None]) -> None:
+    def __init__(self, place: Place, *, hear: Callable[[Event], None], run_id: str = "") -> None:
         self._place = place
         self._hear = hear
+        self._run_id = run_id
 
     async def keep(self, draft: Draft) -> Kept | None:
         """In a file, and, where Notion is configured, as a page beside; None where it is not kept."""
@@ -87,13 +88,23 @@ class Keeper:
         if result.is_error:
             return None
         kept = Kept(text=str(answer.get("content", draft.content)), file=str(answer["file_path"]))
-        if self.missing:
+        await write_down(self._place, self._run_id, kept)  # the question about a page may be the end of the process
+        page = None if self.missing else await self._page(replace(draft, content=kept.text), file=kept.file)
+        if page is None or page.notion_url is None:
             return kept
-        page = await self.keep_in_notion(replace(draft, content=kept.text), file=kept.file)
-        return kept if page is None else replace(kept, notion_url=page.notion_url)
+        kept = replace(kept, notion_url=page.notion_url)
+        await write_down(self._place, self._run_id, kept)
+        return kept
 
-    async def keep_in_notion(self, draft: Draft, *, file: str | None = None) -> Kept | None:
-        """As a page in Notion; where that fails, in a file, unless it is in one already."""
+    async def keep_in_notion(self, draft: Draft) -> Kept | None:
+        """As a page in Notion; where that fails, in a file."""
+        kept = await self._page(draft)
+        if kept is not None:
+            await write_down(self._place, self._run_id, kept)
+        return kept
+
+    async def _page(self, draft: Draft, *, file: str | None = None) -> Kept | None:
+        """A page; where that fails, a file, unless it is in one already."""
         place = self._place
         if file is not None:
             place = replace(place, overrides={**place.overrides, SAVE.id: lambda: _already(file)})
