@@ -221,6 +221,13 @@ def test_S4_a_run_with_nothing_to_tell_is_still_listed() -> None:
     assert "1970-01-0" in line_of(summary) or "1969-12-31" in line_of(summary)
 
 
+def test_S4_what_was_kept_with_a_run_is_told_in_words() -> None:
+    asked = Kept(name="approval:save_to_file", value={"answer": None, "who": "the person", "asked": "Save as a.md"})
+    lines = list(told_lines(recording(asked, Kept(name="output", value="0f3c"))))
+    assert lines[-2].endswith("kept       approval:save_to_file: who: the person, asked: Save as a.md")
+    assert lines[-1].endswith("kept       output: 0f3c")
+
+
 @pytest.mark.parametrize("detail", ["KeyboardInterrupt", "CancelledError"])
 def test_S2_a_run_that_was_interrupted_blames_nobody(
     session: Session, capsys: pytest.CaptureFixture[str], detail: str

@@ -163,9 +163,15 @@ def _told_of_call(record: Intended | Asked | Decided | Kept | Spent) -> str:
         case Decided():
             return f"{record.call_id} {record.decision} {record.reason or ''}"
         case Kept():
-            return f"{record.name}: {record.value}"
+            return f"{record.name}: {_kept(record.value)}"
         case _:
             return f"{record.call_id} {record.name}: {record.usage.total:,} tokens in {record.run_id}"
+
+
+def _kept(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {one}" for name, one in value.items() if one is not None)
+    return str(value)
 
 
 def _text(message: Message) -> str:
