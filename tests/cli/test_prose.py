@@ -33,6 +33,11 @@ def test_S6_a_line_goes_on_below_its_own_beginning(words: str, width: int) -> No
     assert first.startswith("    ") or len(words.split(" ", maxsplit=1)[0]) > width - 4 or not words.strip()
 
 
+def test_S6_a_column_can_be_kept_free() -> None:
+    assert wrapped("  ok     one two three", 20, hang=9) == ["  ok     one two", "         three"]
+    assert wrapped("         fix: one two three", 24, hang=9)[1:] == ["            three"]
+
+
 def test_S6_a_terminal_gets_lines_that_fit() -> None:
     with Glass(columns=40) as glass:
         told = fitted(LONG, glass.out)

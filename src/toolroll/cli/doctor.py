@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from toolroll.cli.health.finding import Finding
 
 _MARKS: Final = {"ok": "ok", "missing": "-", "warning": "!", "broken": "BROKEN"}
+_TEXT_COLUMN: Final = 9
+"""Where the words of a finding begin, behind its mark."""
 
 
 @click.command()
@@ -37,7 +39,7 @@ def doctor(session: Session, *, root: Path | None, online: bool) -> int:
     if session.json:
         session.write_json({"ok": not broken, "findings": [_fields(one) for one in findings]})
     else:
-        session.tell("\n".join(_lines(findings)))
+        session.tell("\n".join(_lines(findings)), hang=_TEXT_COLUMN)
     return FAILED if broken else DONE
 
 
@@ -75,8 +77,8 @@ def _lines(findings: "list[Finding]") -> "Iterator[str]":
         if one.area != area:
             yield f"{'' if not area else chr(10)}{one.area.capitalize()}"
             area = one.area
-        yield f"  {_MARKS[one.status]:<7}{one.name}: {one.text}"
+        yield f"  {_MARKS[one.status]}".ljust(_TEXT_COLUMN) + f"{one.name}: {one.text}"
         if one.fix:
-            yield f"         fix: {one.fix}"
+            yield " " * _TEXT_COLUMN + f"fix: {one.fix}"
     broken = sum(one.status == "broken" for one in findings)
     yield f"\n{broken} broken." if broken else "\nNothing is broken."

@@ -17,17 +17,18 @@ _GLUE: Final = "\0"
 """Stands for a blank where no line may end; in a text that was made safe it is not there."""
 
 
-def wrapped(text: str, width: int, *, cuts: bool = True) -> list[str]:
+def wrapped(text: str, width: int, *, cuts: bool = True, hang: int = 0) -> list[str]:
     """Lines of at most that width, broken between words; a quoted name or command is not, where a line can hold it.
 
-    Without `cuts`, a word that is wider than a line stays whole: a terminal folds it, and it can still be copied.
+    Without `cuts`, a word that is wider than a line stays whole: a terminal folds it, and it can still be copied. What
+    goes on stands at least `hang` columns from the edge.
     """
-    return [line for part in text.split("\n") for line in _lines(part, width, cuts=cuts)]
+    return [line for part in text.split("\n") for line in _lines(part, width, cuts=cuts, hang=hang)]
 
 
-def _lines(part: str, width: int, *, cuts: bool) -> list[str]:
+def _lines(part: str, width: int, *, cuts: bool, hang: int) -> list[str]:
     own = part[: len(part) - len(part.lstrip(" "))]
-    indent = (own if len(own) < width // 2 else "") + _INDENT
+    indent = ((own if len(own) < width // 2 else "") + _INDENT).ljust(hang)
 
     def glued(found: re.Match[str]) -> str:
         return found[0].replace(" ", _GLUE) if len(found[0]) + len(indent) < width else found[0]
@@ -51,13 +52,15 @@ def columns_of(stream: TextIO) -> int | None:
     return max(columns, MIN_COLUMNS) if columns > 0 else None
 
 
-def fitted(text: str, stream: TextIO | None) -> str:
+def fitted(text: str, stream: TextIO | None, *, hang: int = 0) -> str:
     """A text that was made safe, for this stream: on a terminal no line is wider than it, as far as words allow."""
     columns = None if stream is None else columns_of(stream)
     if columns is None:
         return text
     parts = text.split("\n")
-    return "\n".join(part if len(part) <= columns else "\n".join(wrapped(part, columns, cuts=False)) for part in parts)
+    return "\n".join(
+        part if len(part) <= columns else "\n".join(wrapped(part, columns, cuts=False, hang=hang)) for part in parts
+    )
 
 
 def tell(text: str, *, dim: bool = False, red: bool = False) -> None:

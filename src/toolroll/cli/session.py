@@ -77,9 +77,12 @@ class Session:
         """Write text as it is, or, at a terminal, without anything that a terminal would obey."""
         self._put(_safe(text) if self.out.isatty() else text)
 
-    def tell(self, text: str) -> None:
-        """Write words for people: as `write` does, and at a terminal long lines are broken between words."""
-        self._put(_fitted(_safe(text), self.out) if self.out.isatty() else text)
+    def tell(self, text: str, *, hang: int = 0) -> None:
+        """Write words for people: as `write` does, and at a terminal long lines are broken between words.
+
+        What goes on stands at least `hang` columns from the edge.
+        """
+        self._put(_fitted(_safe(text), self.out, hang=hang) if self.out.isatty() else text)
 
     def _put(self, text: str) -> None:
         self.out.write(text if text.endswith("\n") else f"{text}\n")
@@ -140,10 +143,10 @@ def _safe(text: str) -> str:
     return terminal_safe(text)
 
 
-def _fitted(text: str, stream: TextIO | None) -> str:
+def _fitted(text: str, stream: TextIO | None, *, hang: int = 0) -> str:
     from toolroll.cli.prose import fitted  # noqa: PLC0415 - as above
 
-    return fitted(text, stream)
+    return fitted(text, stream, hang=hang)
 
 
 def _standard(name: Literal["stdout", "stderr"]) -> TextIO | None:
