@@ -3,6 +3,7 @@
 import os
 import stat
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -204,6 +205,22 @@ def test_C31_a_run_is_undone_around_foreign_work_in_between(change: Applying, de
     assert [step.action for step in desk.plan(run_id="run").steps] == ["merge"]
     desk.undo(run_id="run", merges=True)
     assert _read(folder, "a") == b"1\n2\nTHREE\n4\n5\n"
+
+
+def test_C31_for_a_file_that_is_gone_nothing_is_walked_through(
+    change: Applying, workspace: Workspace, history: History, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once a file: for a change of many files in a large project that were minutes."""
+
+    def walk(*_: object) -> NoReturn:
+        raise AssertionError("a walk")
+
+    monkeypatch.setattr("toolroll.workspace.workspace.near_misses", walk)
+    change({"new/a": b"1", "new/b": b"2"})
+    undo(workspace, history, plan_undo(workspace, history), run_id="r")
+    assert not (folder / "new").exists()
+    undo(workspace, history, plan_redo(workspace, history), run_id="r")
+    assert (folder / "new/a").read_bytes() == b"1"
 
 
 def test_C31_mode_bits_come_back(change: Applying, desk: Desk, folder: Path) -> None:

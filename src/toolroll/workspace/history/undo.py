@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
-from toolroll.errors import FileMissing, FileProblem, PathRefused, UsageError
+from toolroll.errors import FileProblem, PathRefused, UsageError
 from toolroll.safe.names import shown
 from toolroll.workspace.applying import Applied, apply
 from toolroll.workspace.history.history import History
@@ -206,10 +206,9 @@ def _step(workspace: Workspace, history: History, path: str, found: Sequence[tup
 
 def _current(workspace: Workspace, path: str) -> tuple[bytes | None, int | None]:
     relative = workspace.path(path)
-    try:
-        return workspace.read(relative).data, mode_of(workspace, relative)
-    except FileMissing:
+    if not workspace.exists(relative):  # asked for first: no walk for what may have been meant, once a file
         return None, None
+    return workspace.read(relative).data, mode_of(workspace, relative)
 
 
 def _merged(back: Change, now: bytes | None) -> bytes | tuple[Conflict, ...]:
