@@ -151,6 +151,9 @@ def test_XF9_folders_are_looked_at(call: Calling, project: Project, monkeypatch:
     assert found(call)["machine data"]["text"] == str(data)
     monkeypatch.setattr(os, "access", lambda *_given: False)
     assert found(call)["machine data"]["text"] == f"{data} cannot be written"
+    data.rmdir()
+    assert found(call)["machine data"]["text"] == f"{data} cannot be made: you cannot write to {project.home}"
+    data.mkdir(mode=0o700)
     monkeypatch.setattr(os, "geteuid", lambda: 4_294_967_294)
     if data.stat().st_uid != 0:
         assert found(call)["machine data"]["text"] == f"{data} belongs to somebody else"
@@ -173,6 +176,12 @@ def test_XF9_a_folder_of_somebody_else_is_broken(tmp_path: Path, monkeypatch: py
     names = {one.name: one.text for one in machine({"TOOLROLL_HOME": str(tmp_path)})}
     assert names["data"] == f"{tmp_path / 'data'} cannot be looked at: Permission denied"
     assert names["configuration"] == f"{tmp_path / 'config'} belongs to somebody else"
+
+
+def test_S4_a_run_log_that_cannot_be_looked_at_is_broken(tmp_path: Path) -> None:
+    found_log = machine_module._run_log(tmp_path / ("x" * 300))
+    assert (found_log.status, found_log.fix) == ("broken", "")
+    assert found_log.text.endswith("cannot be looked at: File name too long")
 
 
 def test_S4_a_home_that_is_no_whole_path_is_all_that_is_told(call: Calling, monkeypatch: pytest.MonkeyPatch) -> None:

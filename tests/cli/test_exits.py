@@ -2,12 +2,16 @@
 
 import json
 import os
+import shutil
 import signal
+import subprocess
 import time
 
 import click
 import pytest
 from tests.cli.ends import AT_A_TERMINAL, CANNOT_FAIL, ENDS, IN_LINES, ONLY_SHOWN, WITH_ANSWER, End
+from tests.cli.project import Project
+from tests.cli.pseudo import environment, toolroll
 from tests.cli.scene import LEAVES, Scene, Words, program_words
 from tests.cli.starter import Done, Program
 from tests.models.script import Fault, Turn
@@ -161,3 +165,30 @@ def test_S2_a_command_is_interrupted_at_its_work(line: str, before: str, scene: 
     else:
         assert told.lines == [{"error": {"code": "interrupted", "message": "Interrupted."}}]
     assert scene.call(*scene.words("runs show {run}")).code == 0
+
+
+_UNREADABLE = ("config list", "config key list", "runs list", "stats", "outputs list", "changes", "write profile list")
+
+
+@pytest.mark.skipif(os.geteuid() == 0 and shutil.which("setpriv") is None, reason="root reads everything")
+@pytest.mark.parametrize("line", [*_UNREADABLE, "doctor"])
+def test_S2_a_home_that_cannot_be_read_is_a_failure_with_a_reason(line: str, project: Project) -> None:
+    """As after a run with sudo, or on a disk that came from elsewhere."""
+    prefix = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
+    for name in ("data", "config"):
+        (project.home / name).mkdir(parents=True)
+        (project.home / name).chmod(0)
+    command = [*prefix, *toolroll(*line.split(), "--json")]
+    done = subprocess.run(command, env=environment(project.home), cwd=project.root, capture_output=True, check=False)
+    told = json.loads(done.stdout)
+    for name in ("data", "config"):
+        (project.home / name).chmod(0o700)
+    assert (done.returncode, done.stderr) == (1, b"")
+    if line == "doctor":
+        broken = [one["name"] for one in told["findings"] if one["status"] == "broken"]
+        assert broken[:3] == ["data", "configuration", "run log"]
+    else:
+        assert (told["error"]["code"], "Permission denied (EACCES)" in told["error"]["message"]) == (
+            "file_system",
+            True,
+        )

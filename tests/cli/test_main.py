@@ -1,5 +1,6 @@
 """The command as a whole: help, errors, exit codes, and what starting it loads."""
 
+import errno
 import json
 import os
 import subprocess
@@ -194,6 +195,22 @@ def test_S6_what_is_unexpected_is_told_without_a_traceback(
         (click.Abort(), 130, "Error: Interrupted.\n"),
         (click.ClickException("It is so."), 1, "Error: It is so.\n"),
         (KeyError(), 1, "Error: Something unexpected went wrong: KeyError. Add --debug to see where.\n"),
+        (
+            PermissionError(errno.EACCES, "Permission denied", "/home/me/x"),
+            1,
+            (
+                "Error: The system refused '/home/me/x': Permission denied (EACCES). "
+                "Check the permissions of it and of the folders above it.\n"
+            ),
+        ),
+        (
+            FileNotFoundError(errno.ENOENT, "No such file", "/x"),
+            1,
+            (
+                "Error: Something unexpected went wrong: FileNotFoundError: [Errno 2] No such file: '/x'. "
+                "Add --debug to see where.\n"
+            ),
+        ),
     ],
 )
 def test_S2_every_way_to_fail_has_its_code(

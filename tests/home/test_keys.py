@@ -11,7 +11,7 @@ import pytest
 from keyring.core import load_keyring
 from tests.home.keyrings import FileKeyring, LockedKeyring
 
-from toolroll.errors import KeyringFailed, UsageError
+from toolroll.errors import FileSystemRefused, KeyringFailed, UsageError
 from toolroll.home import keys
 from toolroll.home.keys import KeyBook, backend, known_secrets, with_keys
 from toolroll.safe.secrets import redact
@@ -143,6 +143,11 @@ def test_S41_a_keyring_that_does_not_load_is_none(home: dict[str, str], monkeypa
     assert backend().why == "the one that is configured (PYTHON_KEYRING_BACKEND) does not load: ModuleNotFoundError"
     with pytest.raises(KeyringFailed, match=r"does not load: ModuleNotFoundError\. Set the key as a variable instead"):
         KeyBook.of_user(home).get(NAME)
+
+
+def test_S41_a_folder_that_cannot_be_looked_at_is_told(tmp_path: Path) -> None:
+    with pytest.raises(FileSystemRefused, match="ENAMETOOLONG"):
+        KeyBook(tmp_path / ("x" * 300)).names()
 
 
 def test_S41_without_the_library_that_is_said(home: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,9 @@ _MAX_COLUMNS: Final = 80
 _OUTPUT_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """What writing to a full disk, or to a terminal that is gone, fails with; then no file is named."""
 
+_REFUSALS: Final = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ELOOP, *_OUTPUT_ERRORS)
+"""What the system says of a file or folder that nobody can use as it is; other errors of it are mistakes of ours."""
+
 _COMMANDS: Final = {
     "code": LazyCommand(place="toolroll.cli.code:code", summary="Explore and change a project with an agent."),
     "explore": LazyCommand(
@@ -130,6 +133,10 @@ def _told(error: Exception, session: Session) -> int:
         case OSError(filename=None, strerror=str(why)) if error.errno in _OUTPUT_ERRORS:
             session.fail("output", f"The answer could not be written: {why}.")
             return FAILED
+        case OSError(filename=str(place)) if error.errno in _REFUSALS:
+            from toolroll.safe.refusals import refusal  # noqa: PLC0415 - only after an error
+
+            return _told(refusal(error, place), session)
         case _:
             what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
             session.fail("unexpected", f"Something unexpected went wrong: {what}. Add --debug to see where.")

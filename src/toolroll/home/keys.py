@@ -18,6 +18,7 @@ from toolroll.home.folders import find_folders
 from toolroll.safe.files import private_folder
 from toolroll.safe.locks import FileLock
 from toolroll.safe.names import RelativePath, shown
+from toolroll.safe.refusals import refusals
 from toolroll.safe.root import Root
 
 KEYS: Final[Mapping[str, str]] = {
@@ -76,8 +77,9 @@ class KeyBook:
 
     def names(self) -> tuple[str, ...]:
         """Which keys are there."""
-        if not (self._folder / _NAME.name).exists():
-            return ()
+        with refusals(str(self._folder)):
+            if not (self._folder / _NAME.name).exists():
+                return ()
         with closing(Root(private_folder(self._folder))) as root:
             return self._read(root)
 

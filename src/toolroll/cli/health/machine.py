@@ -60,7 +60,7 @@ def _folder(name: str, path: Path) -> Finding:
     try:
         found = path.stat()
     except FileNotFoundError:
-        return _found(name, f"{place} (made when it is first needed)")
+        return _missing_folder(name, path)
     except OSError as error:
         return _found(name, f"{place} cannot be looked at: {error.strerror}", "broken")
     if not stat.S_ISDIR(found.st_mode):
@@ -74,16 +74,26 @@ def _folder(name: str, path: Path) -> Finding:
     return _found(name, place)
 
 
+def _missing_folder(name: str, path: Path) -> Finding:
+    """It is made when it is first needed, if that can be."""
+    place = shown(str(path))
+    above = next(parent for parent in path.parents if parent.exists())
+    if os.access(above, os.W_OK | os.X_OK):
+        return _found(name, f"{place} (made when it is first needed)")
+    text = f"{place} cannot be made: you cannot write to {shown(str(above))}"
+    return _found(name, text, "broken", f"set {HOME} to a folder of your own")
+
+
 def _run_log(path: Path) -> Finding:
     import sqlite3  # noqa: PLC0415 - only for who asks
 
     from toolroll.journal.opening import TABLES_VERSION  # noqa: PLC0415 - as above
 
     place = shown(str(path))
-    if not path.exists():
-        return _found("run log", f"{place} (made with the first run)")
     away = f"move '{place}' away, with '{place}-wal' and '{place}-shm'"
     try:
+        if not path.exists():
+            return _found("run log", f"{place} (made with the first run)")
         size = path.stat().st_size
         if size == 0:
             return _found("run log", f"{place} is empty: it was cut to nothing, or never written", "warning", away)
@@ -95,7 +105,9 @@ def _run_log(path: Path) -> Finding:
             [state] = db.execute("pragma quick_check(1)").fetchone() if size <= _MAX_CHECKED_BYTES else ("ok",)
         finally:
             db.close()
-    except (sqlite3.Error, OSError) as error:
+    except OSError as error:
+        return _found("run log", f"{place} cannot be looked at: {error.strerror}", "broken")
+    except sqlite3.Error as error:
         return _found("run log", f"{place} cannot be used: {error}", "broken", away)
     if version > TABLES_VERSION:
         return _found("run log", f"{place} is of a newer toolroll (tables {version})", "broken", "update toolroll")
