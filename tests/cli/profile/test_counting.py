@@ -50,7 +50,9 @@ def test_W35_damaged_feedback_leaves_the_numbers_of_drafts(pen: Pen) -> None:
     told = pen.run("stats", "--lang", "en")
     assert (told.code, told.out.startswith("Drafts: 1. Accepted: 1")) == (1, True)
     assert "feedback-tracker.json' cannot be used" in told.err
-    as_json = pen.run("stats", "--json")
+    ukrainian = pen.run("stats", "--lang", "uk").err.partition(": ")[2].rstrip()
+    assert json.loads(pen.run("stats", "--json", "--lang", "uk").out)["error"]["message"] == ukrainian
+    as_json = pen.run("stats", "--json", "--lang", "en")
     found = json.loads(as_json.out)
     assert (as_json.code, as_json.err, found["error"]["code"]) == (1, "", "invalid_json")
     assert "feedback-tracker.json' cannot be used" in found["error"]["message"]

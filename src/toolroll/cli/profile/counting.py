@@ -5,6 +5,7 @@ from typing import cast, get_args
 from toolroll.cli.profile.desk import Desk
 from toolroll.cli.session import DONE, FAILED
 from toolroll.errors import ToolrollError
+from toolroll.packs.writing.error_texts import told_of
 from toolroll.packs.writing.feedback import Category, FeedbackStore
 from toolroll.packs.writing.messages import Key
 from toolroll.packs.writing.stats import DraftLog, Stats, stats_of
@@ -45,7 +46,7 @@ def _as_json(desk: Desk, stats: Stats, problem: ToolrollError | None) -> int:
         "top_feedback": top if problem is None else None,
     }
     if problem is not None:
-        told["error"] = {"code": problem.code, "message": problem.message}
+        told["error"] = {"code": problem.code, "message": told_of(problem, desk.lang)}
     desk.session.write_json(told)
     return DONE if problem is None else FAILED
 
