@@ -15,7 +15,7 @@ from toolroll import Agent, ImagePart, ScriptedModel, TextPart, WebSearch, gener
 from toolroll.agent.events import RunFinished, Warned
 from toolroll.agent.result import RunResult
 from toolroll.agent.run import GO_ON
-from toolroll.errors import AuthenticationFailed, UsageError
+from toolroll.errors import AuthenticationFailed, ModelError, RequestRefused, UsageError
 from toolroll.kernel.context import ToolContext
 from toolroll.kernel.conversation import AssistantMessage, ToolResults, UserMessage, Wire
 from toolroll.kernel.messages import Part
@@ -43,6 +43,12 @@ def test_A1_run_sync_is_the_same_for_code_without_an_event_loop() -> None:
 async def test_A1_run_sync_inside_an_event_loop_says_what_to_use() -> None:
     with pytest.raises(UsageError, match=r"await agent\.run"):
         agent_of("hi").run_sync("go")
+
+
+def test_A1_an_error_out_of_run_sync_is_the_only_one_in_its_traceback() -> None:
+    with pytest.raises(ModelError) as caught:
+        agent_of(RequestRefused("not like this")).run_sync("go")
+    assert caught.value.__context__ is None
 
 
 @pytest.mark.parametrize("wire", ["anthropic", "openai", "chat"])

@@ -62,6 +62,17 @@ def test_call_works_without_a_loop() -> None:
     assert call(erase, make_run(approver=None), path="a").code == "needs_approval"
 
 
+def test_an_error_out_of_call_is_the_only_one_in_its_traceback() -> None:
+    @tool
+    async def press() -> None:
+        """Press Ctrl-C."""
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        call(press)
+    assert caught.value.__context__ is None
+
+
 async def test_call_in_async_code_says_what_to_write() -> None:
     with pytest.raises(UsageError, match=r"await call_tool\(\.\.\.\)"):
         call(erase, path="a")

@@ -17,6 +17,7 @@ from toolroll.agent.subagent import agent_tool
 from toolroll.errors import UsageError
 from toolroll.kernel.approval import Decision
 from toolroll.kernel.conversation import Message, Prompt
+from toolroll.kernel.threads import is_in_event_loop
 from toolroll.kernel.tool import Tool
 
 T = TypeVar("T")
@@ -98,9 +99,7 @@ def blocking(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine to its end from code without an event loop."""
     import asyncio  # noqa: PLC0415 - five interpreter starts; only who runs an agent pays them
 
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
+    if not is_in_event_loop():
         return asyncio.run(work)
     work.close()
     raise UsageError("run_sync was called inside an event loop. Use `await agent.run(...)` there.")

@@ -26,6 +26,17 @@ _idle: "deque[_Worker]" = deque()  # appended to and popped from without a lock:
 _waiting: "contextvars.ContextVar[frozenset[Lane]]" = contextvars.ContextVar("toolroll_waiting", default=frozenset())
 
 
+def is_in_event_loop() -> bool:
+    """Whether an event loop runs here. The error that says no ends in here, so that no traceback begins with it."""
+    import asyncio  # noqa: PLC0415 - five interpreter starts; whoever asks is about to run a loop
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
 class Lane:
     """One thread for functions that belong together, one after the other; taken when it is first needed."""
 

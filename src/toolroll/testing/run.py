@@ -6,6 +6,7 @@ from toolroll.errors import UsageError
 from toolroll.kernel.context import Run
 from toolroll.kernel.result import ToolResult
 from toolroll.kernel.serialize import dump_json
+from toolroll.kernel.threads import is_in_event_loop
 from toolroll.kernel.tool import Tool
 from toolroll.testing.fixed import counting_ids, fixed_clock
 from toolroll.testing.recording import RecordedRun, RecordingApprover, RunOptions
@@ -33,8 +34,6 @@ def call(tool: Tool, run: Run | None = None, /, **arguments: object) -> ToolResu
     """`call_tool` for code that is not async; each call has an event loop of its own."""
     import asyncio  # noqa: PLC0415 - five interpreter starts, and half of the tests are async and do without
 
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
+    if not is_in_event_loop():
         return asyncio.run(call_tool(tool, run, **arguments))
     raise UsageError("call() starts an event loop, and one is running here. Write: await call_tool(...)")
