@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from tests.agent.legality import problems
 from tests.agent.stage import Call, Notes, add, agent_of, events_of, fail, play
+from tests.kernel.stand_ins import Anything
 from tests.models.script import Turn, Use
 from tests.models.server import ModelServer
 
@@ -16,6 +17,8 @@ from toolroll.agent.events import RunFinished, Warned
 from toolroll.agent.result import RunResult
 from toolroll.agent.run import GO_ON
 from toolroll.errors import AuthenticationFailed, ModelError, RequestRefused, UsageError
+from toolroll.journal.journal import MemoryJournal
+from toolroll.kernel.approval import Approve, Approver
 from toolroll.kernel.context import ToolContext
 from toolroll.kernel.conversation import AssistantMessage, ToolResults, UserMessage, Wire
 from toolroll.kernel.messages import Part
@@ -367,3 +370,27 @@ def test_A35_the_models_without_a_provider_are_found_in_their_room() -> None:
     assert [name for name in models.__all__ if not getattr(models, name).__doc__] == []
     with pytest.raises(AttributeError, match="no attribute 'Nonsense'"):
         models.Nonsense  # noqa: B018
+
+
+@pytest.mark.parametrize("approver", [3, Approver], ids=["int", "class"])
+def test_K41_an_agent_refuses_an_approver_that_cannot_be_asked(approver: Any) -> None:
+    with pytest.raises(UsageError, match=r"^An approver is an object with decide\(requests\), not "):
+        Agent(model=ScriptedModel(["hi"]), approver=approver)
+
+
+@pytest.mark.parametrize("has_journal", [False, True])
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (True, "TypeError: decide must return 1 decision, one for each request, not bool"),
+        ([Approve], "TypeError: a decision is Approve(...) or Reject(...), with text or nothing in it, not the class"),
+        (ZeroDivisionError("sk-secret"), "ZeroDivisionError. Nothing was done."),
+    ],
+    ids=["bool", "class", "raises"],
+)
+async def test_K41_the_model_reads_that_the_approver_failed(answer: object, said: str, has_journal: bool) -> None:
+    notes = Notes()
+    options: Any = {"approver": Anything(answer)} | ({"journal": MemoryJournal()} if has_journal else {})
+    result = await play(Call("write", {"text": "x"}), "sorry", tools=[notes.write], **options)
+    [results] = [one for one in result.messages if isinstance(one, ToolResults)]
+    assert f"needs a person's approval, and the approver failed: {said}" in str(results)

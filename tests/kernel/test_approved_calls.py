@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel, SecretStr
 from tests.kernel.stand_ins import Anything, Book, Disk, Person
 
-from toolroll.errors import ToolFailure
+from toolroll.errors import DecisionRefused, ToolFailure
 from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, Effect, Preview, Reject, content_hash
 from toolroll.kernel.context import Run, ToolContext
 from toolroll.kernel.define import define_tool, tool
@@ -212,12 +212,31 @@ async def test_K43_a_denied_call_says_by_which_rule() -> None:
     )
 
 
-@pytest.mark.parametrize("approver", [None, Anything(ValueError()), Anything([]), Anything([None])])
-async def test_K43_nobody_able_to_ask_means_no(approver: Anything | None) -> None:
+@pytest.mark.parametrize(
+    ("approver", "because"),
+    [
+        (None, "nobody could be asked"),
+        (Anything(DecisionRefused("nobody is there")), "nobody could be asked"),
+        (Anything(ValueError("sk-secret")), "the approver failed: ValueError"),
+        (
+            Anything([]),
+            "the approver failed: TypeError: decide must return 1 decision, one for each request, not 0",
+        ),
+        (
+            Anything([None]),
+            (
+                "the approver failed: TypeError: a decision is Approve(...) or Reject(...), with text or nothing in it, "
+                "not NoneType"
+            ),
+        ),
+    ],
+    ids=["nobody", "gone", "broken", "none", "wrong"],
+)
+async def test_K43_nobody_able_to_ask_means_no(approver: Anything | None, because: str) -> None:
     disk = Disk()
     result = await disk.tool.execute_raw(RAW, Run(approver=approver).context())
     assert (result.code, disk.writes) == ("needs_approval", [])
-    assert result.text == "write needs a person's approval, and nobody could be asked. Nothing was done."
+    assert result.text == f"write needs a person's approval, and {because}. Nothing was done."
 
 
 @pytest.mark.parametrize("says", [Approve(), Approve("mine\n")], ids=["approve", "edit"])
@@ -353,7 +372,7 @@ async def test_XA1_what_an_approver_does_to_the_request_does_not_reach_the_tool(
         (Person(), ["approval_requested", "Approve(edited=None)"]),
         (Person(Reject("no")), ["approval_requested", "Reject(reason='no')"]),
         (Person(Approve("impossible\n")), ["approval_requested", "Approve(edited='impossible\\n')"]),
-        (Anything(ValueError()), ["approval_requested", "Reject(reason='nobody could be asked')"]),
+        (Anything(ValueError()), ["approval_requested", "Reject(reason='the approver failed: ValueError')"]),
         (None, []),
     ],
     ids=["approve", "reject", "edit that fails", "broken", "nobody"],

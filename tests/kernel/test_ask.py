@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import pytest
 from tests.kernel.stand_ins import Anything, Person
 
+from toolroll.errors import DecisionRefused, UsageError
 from toolroll.kernel.approval import ApprovalRequest, Approve, Approver, Decision, Preview, Reject
-from toolroll.kernel.ask import ask, is_decision, tell
+from toolroll.kernel.ask import NOBODY, Unanswered, ask, is_decision, tell
 from toolroll.kernel.context import Run
 from toolroll.kernel.events import ApprovalRequested, KernelEvent
 
@@ -42,7 +43,7 @@ async def test_K41_an_approver_may_answer_without_waiting() -> None:
 
 async def test_K43_without_an_approver_nobody_is_asked_and_nobody_told() -> None:
     events: list[KernelEvent] = []
-    assert await ask(Run(on_event=events.append), TWO) == [None, None]
+    assert await ask(Run(on_event=events.append), TWO) == [NOBODY, NOBODY]
     assert events == []
 
 
@@ -56,35 +57,51 @@ async def cut_off(_requests: Sequence[ApprovalRequest]) -> list[Decision]:
     raise asyncio.CancelledError
 
 
+COUNT = "TypeError: decide must return 2 decisions, one for each request, not "
+KIND = "TypeError: a decision is Approve(...) or Reject(...), with text or nothing in it, not "
+
+
 @pytest.mark.parametrize(
-    "answer",
+    ("answer", "said"),
     [
-        ValueError("broken"),
-        SystemExit(1),
-        asyncio.CancelledError(),
-        cut_off,
-        None,
-        True,
-        "yes",
-        [],
-        [Approve()],
-        [Approve(), Approve(), Approve()],
-        [Approve(), None],
-        [Approve(), True],
-        [Approve(), "Approve"],
-        [Approve, Approve],
-        [Approve(), Approve(edited=5)],  # type: ignore[arg-type]  # what an unchecked approver may say
-        [Approve(), Reject(reason=5)],  # type: ignore[arg-type]
-        {Approve(), Reject()},
-        iter([Approve(), Approve()]),
-        "ab",
+        (ValueError("broken sk-secret"), "ValueError"),
+        (SystemExit(1), "SystemExit"),
+        (asyncio.CancelledError(), "CancelledError"),
+        (cut_off, "CancelledError"),
+        (None, COUNT + "NoneType"),
+        (True, COUNT + "bool"),
+        ("yes", COUNT + "str"),
+        ([], COUNT + "0"),
+        ([Approve()], COUNT + "1"),
+        ([Approve(), Approve(), Approve()], COUNT + "3"),
+        ([Approve(), None], KIND + "NoneType"),
+        ([Approve(), True], KIND + "bool"),
+        ([Approve(), "Approve"], KIND + "str"),
+        ([Approve, Approve], KIND + "the class Approve"),
+        ([Approve(), Approve(edited=5)], KIND + "Approve"),  # type: ignore[arg-type]  # what an unchecked one may say
+        ([Approve(), Reject(reason=5)], KIND + "Reject"),  # type: ignore[arg-type]
+        ({Approve(), Reject()}, COUNT + "set"),
+        (iter([Approve(), Approve()]), COUNT + "list_iterator"),
+        ("ab", COUNT + "str"),
     ],
 )
-async def test_XA2_whatever_is_no_list_of_decisions_approves_nothing(
-    answer: object, caplog: pytest.LogCaptureFixture
+async def test_XA2_whatever_is_no_list_of_decisions_approves_nothing_and_says_why(
+    answer: object, said: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert await ask(Run(approver=Anything(answer)), TWO) == [None, None]
+    assert await ask(Run(approver=Anything(answer)), TWO) == [Unanswered(f"the approver failed: {said}")] * 2
     assert "the approver failed; nothing is approved" in caplog.text
+
+
+async def test_K43_an_approver_may_say_itself_that_nobody_is_there() -> None:
+    assert await ask(Run(approver=Anything(DecisionRefused("gone home"))), TWO) == [NOBODY, NOBODY]
+
+
+@pytest.mark.parametrize(
+    "approver", [3, True, Approve(), object(), Person], ids=["int", "bool", "yes", "object", "class"]
+)
+def test_K41_what_cannot_be_asked_is_refused_when_the_run_is_made(approver: object) -> None:
+    with pytest.raises(UsageError, match=r"^An approver is an object with decide\(requests\), not "):
+        Run(approver=approver)  # type: ignore[arg-type]  # which is the mistake
 
 
 async def test_XA3_an_answer_that_changes_afterwards_changes_nothing() -> None:

@@ -10,7 +10,7 @@ from toolroll.agent.state import RunState
 from toolroll.errors import DecisionRefused
 from toolroll.journal.records import Asked, Decided
 from toolroll.kernel.approval import ApprovalRequest, Approve, Approver, Decision, Reject
-from toolroll.kernel.ask import is_decision
+from toolroll.kernel.ask import checked
 
 NOT_YET: Final = Reject("no answer yet")
 """What the executor is given where a person is asked later; it ends nothing, for the call stays open."""
@@ -76,9 +76,7 @@ class RecordedApprover:
         if self._later:
             return [NOT_YET] * len(requests)
         answer = self._approver.decide(tuple(requests))
-        decisions = await answer if inspect.isawaitable(answer) else answer
-        if len(decisions) != len(requests) or not all(map(is_decision, decisions)):
-            raise DecisionRefused(f"An approver must return {len(requests)} decisions, one for each request.")
+        decisions = checked(await answer if inspect.isawaitable(answer) else answer, len(requests))
         for one, decision in zip(requests, decisions, strict=True):
             await self._state.record(_decided(one, decision))
         return decisions

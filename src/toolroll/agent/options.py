@@ -16,7 +16,7 @@ from toolroll.agent.stop import Condition, conditions, tool_called
 from toolroll.errors import UsageError
 from toolroll.home.keys import with_keys
 from toolroll.journal.journal import Journal
-from toolroll.kernel.approval import Approver
+from toolroll.kernel.approval import Approver, check_approver
 from toolroll.kernel.depends import Identity, Maker
 from toolroll.kernel.policy import Policy
 from toolroll.kernel.schema import draft07
@@ -55,6 +55,8 @@ class AgentOptions(TypedDict, total=False):
 def setup_of(options: AgentOptions, output: object = None) -> Setup:
     """The setup behind the options; what cannot work is refused here, not at run time."""
     rest: dict[str, Any] = dict(options)
+    if rest.get("approver") is not None:
+        check_approver(rest["approver"])
     given = list(rest.pop("tools", ()))
     searches = [one for one in given if isinstance(one, WebSearch)]
     if len(searches) > 1:

@@ -12,7 +12,7 @@ from toolroll.agent.preview import preview_now, shown_of
 from toolroll.agent.state import Answer, RunState
 from toolroll.journal.records import Asked, Ended, Intended
 from toolroll.kernel.approval import ApprovalRequest, Reject, rejection_text
-from toolroll.kernel.ask import ask, tell
+from toolroll.kernel.ask import Unanswered, ask, tell
 from toolroll.kernel.context import Run
 from toolroll.kernel.events import ApprovalDecided
 from toolroll.kernel.messages import ToolCall
@@ -85,7 +85,7 @@ async def _ask_about(state: RunState, tool: Tool, call: ToolCall) -> None:
     if call.id in state.waiting:
         return
     match decision:
-        case None:  # the approver broke: the question stays
+        case Unanswered():  # the approver broke: the question stays
             state.waiting[call.id] = Asked(
                 call_id=call.id,
                 tool=tool.name,

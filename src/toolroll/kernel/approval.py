@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
+from toolroll.errors import UsageError
 from toolroll.kernel.serialize import canonical_json
 
 Effect: TypeAlias = Literal["reads", "writes", "external"]
@@ -124,3 +125,12 @@ class Approver(Protocol):
     def decide(self, requests: Sequence[ApprovalRequest], /) -> Sequence[Decision] | Awaitable[Sequence[Decision]]:
         """One decision for each request, in their order."""
         ...
+
+
+def check_approver(approver: object) -> None:
+    """Refuse what cannot be asked; at the first question it would be too late to notice."""
+    if isinstance(approver, type) or not callable(getattr(approver, "decide", None)):
+        given = f"the class {approver.__name__}" if isinstance(approver, type) else repr(approver)
+        raise UsageError(
+            f"An approver is an object with decide(requests), not {given}. Pass None if nobody can be asked."
+        )

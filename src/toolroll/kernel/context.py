@@ -10,7 +10,7 @@ from threading import get_ident
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar
 
-from toolroll.kernel.approval import Approver, Preview
+from toolroll.kernel.approval import Approver, Preview, check_approver
 from toolroll.kernel.cancelled import is_being_cancelled
 from toolroll.kernel.depends import DependencyKey, Depends, Identity, Maker, check_overrides
 from toolroll.kernel.labels import BROUGHT, NO_LABELS, Labels
@@ -76,6 +76,8 @@ class Run:
         self.overrides: Mapping[Identity, Maker] = MappingProxyType(dict(overrides or {}))
         check_overrides(self.overrides)
         self.policy = policy
+        if approver is not None:
+            check_approver(approver)
         self.approver = approver
         self.ledger = ledger
         self.clock = clock

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from toolroll.errors import ArgumentsRefused, JsonRefused, ToolFailure, ToolrollError
 from toolroll.kernel.approval import ApprovalRequest, Decision, Effect, Preview, Reject, rejection_text
-from toolroll.kernel.ask import ask, tell
+from toolroll.kernel.ask import Unanswered, ask, tell
 from toolroll.kernel.cancelled import is_being_cancelled
 from toolroll.kernel.context import Ledger, ToolContext
 from toolroll.kernel.events import ApprovalDecided
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 _DEFAULT_POLICY: Final = Policy()
 _TRACEBACK: Final = "Traceback (most recent call last):"
-_NOBODY: Final = "nobody could be asked"
 
 # Looking for secrets takes a second a megabyte; what lies behind this is cut off in any case.
 _MAX_REDACTED_CHARACTERS: Final = 32 * MAX_ERROR_MESSAGE_CHARACTERS
@@ -160,13 +159,13 @@ async def _preview(tool: "Tool", arguments: object, ctx: ToolContext, edited: st
 
 
 async def settle(
-    asking: Asking, request: ApprovalRequest, decision: Decision | None, ctx: ToolContext
+    asking: Asking, request: ApprovalRequest, decision: Decision | Unanswered, ctx: ToolContext
 ) -> Permit | ToolResult:
     """Turn an answer into a permit, if it is a yes to what would happen now."""
-    if decision is None:
+    if isinstance(decision, Unanswered):
         if ctx.run.approver is not None:
-            tell(ctx.run, ApprovalDecided(request=request, decision=Reject(_NOBODY)))
-        text = f"{asking.tool.name} needs a person's approval, and {_NOBODY}. Nothing was done."
+            tell(ctx.run, ApprovalDecided(request=request, decision=Reject(decision.because)))
+        text = f"{asking.tool.name} needs a person's approval, and {decision.because}. Nothing was done."
         return ToolResult.failure(text, code="needs_approval")
     if isinstance(decision, Reject):
         tell(ctx.run, ApprovalDecided(request=request, decision=decision))

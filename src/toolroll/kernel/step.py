@@ -9,7 +9,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from toolroll.kernel.approval import ApprovalRequest, Decision
-from toolroll.kernel.ask import ask
+from toolroll.kernel.ask import Unanswered, ask
 from toolroll.kernel.context import Run, ToolContext
 from toolroll.kernel.execute import Asking, admit, failure_of, run, settle, show
 from toolroll.kernel.messages import ToolCall, ToolMessage
@@ -30,7 +30,7 @@ class _Answered:
 
     asking: Asking
     request: ApprovalRequest
-    decision: Decision | None
+    decision: Decision | Unanswered
 
 
 @dataclass(slots=True, kw_only=True)

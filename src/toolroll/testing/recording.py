@@ -27,7 +27,7 @@ class RecordingApprover:
     """An approver that answers as told (yes to everything by default) and keeps all it was asked.
 
     `batches` holds the requests as they came together, `requests` all of them in order. When the decisions run out, it
-    has not said yes: the call then ends as one that nobody could be asked about.
+    has not said yes: the call then ends with `needs_approval`, and the text says that the approver failed.
     """
 
     def __init__(self, decisions: Answers = _YES) -> None:
