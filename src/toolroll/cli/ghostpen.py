@@ -23,18 +23,58 @@ _COMMANDS: Final = {
     "stats": LazyCommand(place=f"{_PLACE}:stats", summary="How drafts fared, and what is said of them."),
     "feedback": LazyCommand(place=f"{_PLACE}:feedback", summary="List and reset the feedback that was counted."),
 }
+_GROUPS: Final = frozenset({"profile", "feedback"})
 
 
 class DefaultLazyGroup(LazyGroup):
     """A lazy group whose first word, where it is none of its commands, belongs to the one that is meant then."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put the name of that command before words that do not begin with one; a name that was mistyped is told."""
+        """Put the name of that command before words that do not begin with one; a name that was mistyped is told.
+
+        Options before the name of a command are moved behind it: nobody means a post about 'stats' by them.
+        """
         if not args or (args[0] not in _COMMANDS and args[0] not in _OWN):
+            options, words = self._parted(ctx, args)
+            if words and words[0] in _COMMANDS:
+                return super().parse_args(ctx, _moved(options, words))
             if not ctx.resilient_parsing:
-                _check_word(ctx, args[:1])
+                _check_word(ctx, words[:1])
             args = [DEFAULT, *args]
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; of options that lack a value click tells without saying of which command they are."""
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            name = ctx.invoked_subcommand or DEFAULT
+            command = self.get_command(ctx, name)
+            if error.ctx is None and command is not None:
+                error.ctx = click.Context(command, info_name=name, parent=ctx)
+            raise
+
+    def _parted(self, ctx: click.Context, args: Sequence[str]) -> tuple[list[str], list[str]]:
+        """The options at the beginning, with their values, and what follows; no words where `--` says what they are."""
+        write = self.get_command(ctx, DEFAULT)
+        if write is None or not args or not args[0].startswith("-"):
+            return [], list(args)
+        options_only = click.Command(DEFAULT, params=[one for one in write.params if isinstance(one, click.Option)])
+        parser = options_only.make_parser(click.Context(options_only, allow_interspersed_args=False))
+        try:
+            words = parser.parse_args(list(args))[1]
+        except click.UsageError:
+            return list(args), []
+        options = list(args[: len(args) - len(words)])
+        return options, [] if "--" in options else words
+
+
+def _moved(options: Sequence[str], words: Sequence[str]) -> list[str]:
+    """The name of a command, of two words in a group, then the options, then the rest; a group alone takes none."""
+    if words[0] not in _GROUPS:
+        return [words[0], *options, *words[1:]]
+    is_alone = len(words) == 1 or words[1].startswith("-")
+    return list(words) if is_alone else [*words[:2], *options, *words[2:]]
 
 
 def _check_word(ctx: click.Context, first: Sequence[str]) -> None:

@@ -14,6 +14,16 @@ if TYPE_CHECKING:
     from toolroll.packs.writing.post_file import Platform
 
 
+def _two_names(
+    ctx: click.Context, _parameter: click.Parameter, value: tuple[str, str] | None
+) -> tuple[str, str] | None:
+    """What was given, where nobody forgot the second name: click takes the next option for it."""
+    for name in value or ():
+        if name.startswith("-"):
+            raise click.UsageError(f"Option '--mix' takes two names, BASE TECHNIQUES, and '{name}' is none.", ctx)
+    return value
+
+
 @click.command(cls=QuotedCommand)
 @click.argument("request", required=False)
 @click.option(
@@ -26,6 +36,7 @@ if TYPE_CHECKING:
     "--mix",
     nargs=2,
     metavar="BASE TECHNIQUES",
+    callback=_two_names,
     help="The voice of one profile with the hooks, closings and structure of another.",
 )
 @click.option("--platform", type=click.Choice(["linkedin", "instagram", "x"]), help="If the request does not name it.")

@@ -307,6 +307,59 @@ def test_S6_W30_a_command_that_was_mistyped_is_no_request(desk: Desk, words: tup
     assert desk.run("state", "--model", desk.script(READ, post())).code == 0, "which is near, and no command"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (("--lang", "uk", "stats"), 0, "Чернеток ще немає.\n"),
+        (("--json", "--lang", "uk", "stats"), 0, '"drafts":0'),
+        (("--plain", "--data", "data", "profile", "list"), 0, "default  "),
+        (("--debug", "profile", "show", "default"), 0, "default  "),
+        (("--lang", "uk", "profile", "--help"), 0, "Usage: ghostpen profile [OPTIONS]"),
+        (("--lang", "uk", "--help"), 0, "Usage: ghostpen write [OPTIONS]"),
+        (("--lang", "en", "--model", "M", "stats"), 2, "No such option '--model'."),
+        (("--lang", "uk", "feedback"), 2, "Usage: ghostpen feedback [OPTIONS]"),
+        (("--lang", "uk", "stat"), 2, "Did you mean 'ghostpen stats'?"),
+        (("--verbatim", "stats"), 2, "No such option '--verbatim'"),
+    ],
+    ids=lambda one: " ".join(one) if isinstance(one, tuple) else None,
+)
+def test_S6_W30_an_option_before_a_command_makes_no_request_of_it(
+    desk: Desk, arguments: tuple[str, ...], code: int, told: str
+) -> None:
+    """No model is asked, and paid, for a post about 'stats'."""
+    desk.has_profile()
+    done = desk.run(*arguments)
+    assert (done.code, told in done.out + done.err) == (code, True), done
+
+
+@pytest.mark.parametrize(
+    ("arguments", "place"),
+    [
+        (("tea", "--mix", "default"), "ghostpen write"),
+        (("init", "--from"), "ghostpen init"),
+        (("profile", "create", "anna", "--from"), "ghostpen profile"),
+    ],
+)
+def test_S6_W31_an_option_without_its_value_is_told_with_the_help_of_its_command(
+    desk: Desk, arguments: tuple[str, ...], place: str
+) -> None:
+    told = desk.run(*arguments)
+    assert (told.code, told.err.endswith(f". Try '{place} --help'.\n")) == (2, True), told
+
+
+def test_S6_W31_a_mix_with_one_name_says_that_it_takes_two(desk: Desk) -> None:
+    told = desk.run("tea", "--mix", "alex", "--model", "M")
+    why = "Error: Option '--mix' takes two names, BASE TECHNIQUES, and '--model' is none."
+    assert (told.code, told.err) == (2, f"{why} Try 'ghostpen write --help'.\n")
+
+
+def test_W30_an_empty_data_folder_is_not_the_current_one(desk: Desk) -> None:
+    told = desk.run("init", "--sample", "--data", "")
+    assert (told.code, told.out) == (2, "")
+    assert "Invalid value for '--data': it is empty" in told.err
+    assert not (desk.folder / "profiles").exists()
+
+
 def test_S6_W30_completion_is_not_disturbed_by_a_word_that_is_almost_a_command() -> None:
     assert ghostpen.make_context("ghostpen", ["profil", "more"], resilient_parsing=True).info_name == "ghostpen"
 

@@ -10,6 +10,8 @@ from toolroll.cli.completing import profile_names
 from toolroll.cli.session import Session, output_options
 
 if TYPE_CHECKING:
+    import os
+
     from toolroll.cli.profile.desk import Desk
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -21,9 +23,21 @@ _CATEGORIES: Final = (
 """As in `packs.writing.feedback`, which costs too much for --help."""
 
 
+class _Folder(click.Path):
+    """A folder that has a name: an empty one, of a variable that is not set, would be the current folder."""
+
+    def convert(
+        self, value: "str | os.PathLike[str]", param: click.Parameter | None, ctx: click.Context | None
+    ) -> "str | bytes | os.PathLike[str]":
+        """The path."""
+        if value == "":
+            self.fail("it is empty. Name a folder, or leave the option out.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def place_options(command: F) -> F:
     """Adds `--data` and `--lang`: where profiles are, and how it is spoken of."""
-    folder = click.Path(path_type=Path, file_okay=False)
+    folder = _Folder(path_type=Path, file_okay=False)
     told = "The folder of profiles and posts; ./data if there is one, else a folder of yours."
     data = click.option("--data", type=folder, metavar="DIR", help=told)
     spoken = click.option(
