@@ -129,7 +129,7 @@ def test_S1_errors_of_a_model_are_told_in_a_line_and_the_chat_goes_on(project: P
     with ModelServer(turns, lenient=True) as server:
         env = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": server.url}
         with chat(project, "code", "--model", "sonnet", env=env) as screen:
-            screen.say("Скажи щось", "Error: ", "Arrow-up brings your message back.")
+            screen.say("Скажи щось", "Error: ", "your message back.")
             screen.waits()
             assert "· run " not in screen.whole
             screen.send(UP)
