@@ -68,6 +68,21 @@ def test_W32_W34_in_ukrainian_few_posts_are_warned_about_and_exit_writes_nothing
     assert not (desk.data / "profiles").exists()
 
 
+@pytest.mark.parametrize(
+    ("lang", "ready", "word"), [("en", "correction)\n> ", "Perfect, ok."), ("uk", "виправлення)\n> ", "Гаразд!")]
+)
+def test_W32_W34_a_profile_is_agreed_to_in_the_words_that_accept_a_draft(
+    desk: Pen, lang: str, ready: str, word: str
+) -> None:
+    with desk.terminal("init", *desk.posts(*POSTS), "--model", desk.script(answer()), "--lang", lang) as terminal:
+        terminal.wait_for(ready)
+        terminal.press("не зберігай", "! ", ready)
+        assert not (desk.data / "profiles").exists()
+        terminal.press(word)
+        assert terminal.end()[0] == 0
+    assert ProfileStore(desk.data).read("default").profile.version == 1
+
+
 def test_W32_ctrl_d_ends_a_post_and_an_answer(desk: Pen) -> None:
     with desk.terminal("init", "--model", desk.script(answer()), "--lang", "en") as terminal:
         terminal.wait_for("Post 1:")
@@ -113,12 +128,13 @@ def test_W20_a_profile_that_is_there_is_asked_about_first(desk: Pen) -> None:
     with desk.terminal("init", "--sample", "--lang", "en") as terminal:
         terminal.wait_for("Replace it?")
         terminal.press("maybe", "[y/n]")
-        terminal.press("н")
+        terminal.press("зберігай", "[y/n]")
+        terminal.press("Н.")
         assert terminal.end() == (1, "")
     assert (desk.data / "profiles" / "default.json").read_bytes() == before
     with desk.terminal("init", "--sample", env=UK) as terminal:
         terminal.wait_for("Замінити його?")
-        terminal.press("так", "Старий збережено")
+        terminal.press("Так, гаразд!", "Старий збережено")
         assert terminal.end()[0] == 0
 
 

@@ -1,10 +1,13 @@
 """What a person's words mean to the program: to save, to leave, yes, no, and the platform."""
 
+from typing import get_args
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from toolroll.packs.writing.answers import (
+    About,
     Wish,
     is_yes,
     platform_in,
@@ -31,6 +34,30 @@ def test_W30_words_that_keep_the_draft(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "perfect",
+            "Perfect!",
+            "yes",
+            "Yes.",
+            "y",
+            "looks good",
+            "great, thanks",
+            "так",
+            "Так!",
+            "т",
+            "добре",
+            "Добре.",
+        ),
+        *("гаразд", "ГАРАЗД", "чудово", "Супер, дякую!", "так, все гарно"),
+    ],
+)
+def test_W30_W32_words_that_agree_keep_the_draft_too(text: str) -> None:
+    assert wish_of(text) == "save"
+
+
+@pytest.mark.parametrize(
     ("text", "wish"),
     [
         ("save to Notion", "notion"),
@@ -42,6 +69,10 @@ def test_W30_words_that_keep_the_draft(text: str) -> None:
         ("вийти без збереження", "leave"),
         ("exit without saving", "leave"),
         ("quit", "leave"),
+        ("yes, exit", "leave"),
+        ("Добре, вихід", "leave"),
+        ("save and exit", "save"),
+        ("ok, Notion, then exit", "notion"),
     ],
 )
 def test_W30_words_that_keep_it_elsewhere_or_leave(text: str, wish: Wish) -> None:
@@ -53,7 +84,16 @@ def test_W30_words_that_keep_it_elsewhere_or_leave(text: str, wish: Wish) -> Non
     [
         *("", "  ", "too formal", "занадто офіційно", "ok but shorter", "save the last line, drop the rest"),
         *("не зберігай", "don't save", "readme", "the word 'ok' is wrong", "зміни слово «готово» на «зроблено»"),
-        *("так", "yes", "notion", "leave notion", "make the hook stronger", "👍"),
+        *(
+            "notion",
+            "leave notion",
+            "make the hook stronger",
+            "👍",
+            "не добре",
+            "not good",
+            "так, але коротше",
+            "дякую",
+        ),
     ],
 )
 def test_W30_everything_else_is_for_the_model(text: str) -> None:
@@ -70,9 +110,21 @@ def test_W30_any_text_means_one_thing_and_never_fails(text: str) -> None:
         assert wish is None
 
 
-@pytest.mark.parametrize("text", ["y", "Y", "yes", "так", "т", "Так!", "ok", "yes, save it", "давай", "так, оновлюй"])
+@pytest.mark.parametrize("text", ["y", "Y", "yes", "так", "т", "Так!", "ok", "давай", "Гаразд.", "yes, great"])
 def test_W30_a_clear_yes(text: str) -> None:
-    assert is_yes(text) is True
+    assert [is_yes(text, about=one) for one in get_args(About)] == [True, True, True]
+
+
+@pytest.mark.parametrize(
+    ("text", "about"),
+    [
+        *((text, "save") for text in ("save", "Зберігай!", "yes, save it", "done", "perfect", "збережи, будь ласка")),
+        *((text, "update") for text in ("онови", "так, оновлюй", "Update it")),
+    ],
+)
+def test_W30_a_yes_to_the_one_question_that_it_is_about(text: str, about: About) -> None:
+    assert [one for one in get_args(About) if is_yes(text, about=one)] == [about]
+    assert [one for one in get_args(About) if is_yes(text, about=one) is False] == []
 
 
 @pytest.mark.parametrize("text", ["n", "no", "Ні.", "н", None, "no yes"])
@@ -80,9 +132,9 @@ def test_W30_a_clear_no(text: str | None) -> None:
     assert is_yes(text) is False
 
 
-@pytest.mark.parametrize("text", ["", "maybe", "yes but later", "it", "1", "замість цього"])
+@pytest.mark.parametrize("text", ["", "maybe", "yes but later", "it", "1", "замість цього", "не зберігай", "don't"])
 def test_W30_neither_is_neither(text: str) -> None:
-    assert is_yes(text) is None
+    assert [is_yes(text, about=one) for one in get_args(About)] == [None, None, None]
 
 
 @pytest.mark.parametrize(
@@ -109,6 +161,9 @@ def test_W30_the_platform_that_a_request_names(text: str, platform: str | None) 
 def test_W30_whether_the_person_speaks_of_saving_or_of_a_profile() -> None:
     assert speaks_of_saving("please keep this in Notion, titled Tea")
     assert not speaks_of_saving("too formal")
+    for text in ("не зберігай", "Don't save it yet", "shorter, without keeping the hook", "без збереження"):
+        assert not speaks_of_saving(text)
+    assert speaks_of_saving("не зберігай перший рядок, решту збережи")
     assert speaks_of_profile("онови мій профіль")
     assert speaks_of_profile("Update my profile.")
     assert not speaks_of_profile("too formal")

@@ -129,6 +129,23 @@ async def test_W30_a_no_to_saving_goes_on(desk: Desk) -> None:
     assert record.is_accepted is False
 
 
+@pytest.mark.parametrize(
+    ("lang", "word"),
+    [("en", "save"), ("en", "Yes, save it!"), ("uk", "зберігай"), ("uk", "так, збережи"), ("uk", "готово")],
+)
+async def test_W30_W34_whoever_says_save_when_asked_to_leave_gets_it_saved(desk: Desk, lang: Lang, word: str) -> None:
+    person = Scripted("exit", word)
+    outcome = await desk.write(person, post("Чай."), lang=lang)
+    assert (outcome.end, [one.tool for one in person.requests]) == ("saved", ["save_to_file"])
+    assert desk.posts()[0].endswith("Чай.\n")
+
+
+async def test_W30_what_is_neither_yes_nor_no_never_leaves_a_draft(desk: Desk) -> None:
+    person = Scripted("exit", "", "не зберігай", "perhaps", "no", "exit", "quit")
+    outcome = await desk.write(person, post("Чай."))
+    assert (outcome.end, len([one for one in person.asked if "Leave" in one])) == ("left", 5)
+
+
 async def test_W30_what_the_person_edits_at_the_question_is_what_is_saved(desk: Desk) -> None:
     outcome = await desk.write(Scripted("ok", decides=lambda _request: Approve(edited="Мій чай.")), post("Чай."))
     assert outcome.draft == "Мій чай."

@@ -11,6 +11,7 @@ from toolroll.cli.call import set_up_log
 from toolroll.cli.prose import tell
 from toolroll.cli.session import FAILED, NEEDS_APPROVAL, Session
 from toolroll.errors import FileMissing, ToolrollError
+from toolroll.packs.writing.answers import is_yes
 from toolroll.packs.writing.error_texts import told_of
 from toolroll.packs.writing.keys import data_folder
 from toolroll.packs.writing.messages import Key, Lang, choose_language, say
@@ -27,8 +28,6 @@ __all__ = ["Answer", "Desk", "Work", "at_desk", "told_in", "told_of"]
 Answer: TypeAlias = Literal["yes", "no", "all", "stop"]
 
 _ANSWERS: Final[dict[str, Answer]] = {
-    **dict.fromkeys(("y", "yes", "т", "так"), "yes"),
-    **dict.fromkeys(("n", "no", "н", "ні"), "no"),
     **dict.fromkeys(("a", "all", "в", "всі", "усі"), "all"),
     **dict.fromkeys(("q", "quit", "stop", "с", "стоп"), "stop"),
 }
@@ -115,7 +114,7 @@ class Desk:
             typed = self.terminal.ask(self.words(key, question=question), fresh=True)
             if typed is None:
                 return "stop"
-            answer = _ANSWERS.get(typed.casefold())
+            answer = _meant(typed)
             if answer is not None and answer in known:
                 return answer
 
@@ -128,6 +127,13 @@ class Desk:
         """The person does not want it."""
         self.session.fail("rejected", self.words("nothing_done"))
         return FAILED
+
+
+def _meant(typed: str) -> Answer | None:
+    agreed = is_yes(typed)
+    if agreed is None:
+        return _ANSWERS.get(typed.casefold())
+    return "yes" if agreed else "no"
 
 
 def _language_in(data: Path) -> str | None:

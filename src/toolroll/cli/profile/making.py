@@ -16,6 +16,7 @@ from toolroll.cli.session import DONE
 from toolroll.cli.writing.making import connected
 from toolroll.errors import ToolFailure, ToolrollError, UsageError
 from toolroll.packs.writing.analysis import Analyst, Look, Naming, profile_draft
+from toolroll.packs.writing.answers import wish_of
 from toolroll.packs.writing.error_texts import why_of
 from toolroll.packs.writing.names import check_profile_name
 from toolroll.packs.writing.portrait import portrait
@@ -27,8 +28,6 @@ from toolroll.safe.files import PRIVATE_FILE_MODE, private_folder
 from toolroll.safe.refusals import refusals
 
 PASTED: Final = "pasted-posts.md"
-_AGREED: Final = frozenset({"ok", "okay", "yes", "y", "save", "ок", "так", "т", "добре", "готово", "зберігай"})
-_LEFT: Final = frozenset({"exit", "quit", "q", "вихід", "вийти"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +90,7 @@ def _agreed(desk: Desk, wish: Wish, posts: Posts, model: str) -> dict[str, Any] 
             draft = profile_draft(look.answer, posts.texts, naming, now=datetime.now(UTC))
             show(desk, draft)
             words = "ok" if desk.yes else _correction(desk)
-            if words is None or words.casefold() in _AGREED:
+            if words is None or wish_of(words) == "save":
                 return None if words is None else draft
             look = _corrected(desk, looking, look, words)
 
@@ -106,7 +105,7 @@ def _correction(desk: Desk) -> str | None:
     assert desk.terminal is not None  # `make_profile` has looked
     while True:
         typed = desk.terminal.ask(f"{desk.words('ask_correction').rstrip()}\n> ", fresh=True)
-        if typed is None or typed.casefold() in _LEFT:
+        if typed is None or wish_of(typed) == "leave":
             return None
         if typed:
             return typed

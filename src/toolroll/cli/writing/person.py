@@ -12,7 +12,7 @@ from toolroll.cli.rows import Row, preview_rows, request_rows
 from toolroll.cli.session import Session
 from toolroll.cli.terminal import Terminal, interruptible
 from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, Preview, Reject
-from toolroll.packs.writing.answers import is_yes
+from toolroll.packs.writing.answers import About, is_yes
 from toolroll.packs.writing.flow import Shown
 from toolroll.packs.writing.messages import Key, Lang, say
 from toolroll.safe.text import terminal_safe
@@ -25,6 +25,13 @@ _QUESTIONS: Final[Mapping[str, Key]] = {
     "save_to_file": "ask_save",
     "write_to_notion": "ask_notion",
     "update_style_profile": "ask_profile_change",
+}
+
+
+_ABOUT: Final[Mapping[str, About]] = {
+    "save_to_file": "save",
+    "write_to_notion": "save",
+    "update_style_profile": "update",
 }
 
 
@@ -112,7 +119,7 @@ class WritingApprover:
             return [self._decision(one) for one in requests]
 
     def _decision(self, request: ApprovalRequest) -> Decision:
-        if self._shown(self._rows(request)) and self._agreed(_QUESTIONS.get(request.tool, "ask_allow")):
+        if self._shown(self._rows(request)) and self._agreed(request.tool):
             return Approve()
         if request.tool == "update_style_profile":
             self._person.say(say("not_updated", self._lang))
@@ -144,10 +151,10 @@ class WritingApprover:
                     continue
         return True
 
-    def _agreed(self, question: Key) -> bool:
-        asked = say("yes_no", self._lang, question=say(question, self._lang))
+    def _agreed(self, tool: str) -> bool:
+        asked = say("yes_no", self._lang, question=say(_QUESTIONS.get(tool, "ask_allow"), self._lang))
         while True:
-            answer = is_yes(self._terminal.ask(asked, fresh=True))
+            answer = is_yes(self._terminal.ask(asked, fresh=True), about=_ABOUT.get(tool, "other"))
             if answer is not None:
                 return answer
 

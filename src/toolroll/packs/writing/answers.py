@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
 
 from toolroll.packs.writing.post_file import Platform
@@ -9,32 +10,43 @@ from toolroll.packs.writing.post_file import Platform
 Wish: TypeAlias = Literal["save", "notion", "leave"]
 """Keep the draft in a file, keep it in Notion, or go."""
 
+About: TypeAlias = Literal["save", "update", "other"]
+"""What a question is about to which yes or no is the answer: to save a post, to update a profile, or neither."""
+
 
 def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-_CONFIRM: Final = _set("ok okay ок окей save done готово зберігай збережи зберегти зберігаємо зберігайте збережіть")
+_YES: Final = _set("y yes yep yeah ok okay т так ага ок окей добре гаразд давай")
+# Said of a draft, these accept it. They are no yes to a question: "perfect" does not mean "leave it unsaved".
+_PRAISE: Final = _set("perfect great good fine супер чудово гарно відмінно")
+_SAVE: Final = _set("save done готово зберігай збережи зберегти зберігаємо зберігайте збережіть")
+_CONFIRM: Final = _YES | _PRAISE | _SAVE
 _NOTION: Final = _set("notion ноушн ноушен нотіон")
-_LEAVE: Final = _set("exit quit leave вихід вийти вийди виходь виходжу")
+_LEAVE: Final = _set("exit quit q leave вихід вийти вийди виходь виходжу")
 _NOT: Final = _set("not don dont don't without saving не без зберігаючи збереження")
 # Said around these words without another meaning: whoever says more than that wants something changed.
 _AROUND: Final = _set(
-    "it this the a post draft please now and then to in into as file close thanks thank you great good perfect fine "
-    "looks all yes let's lets it's its that's is "
-    "це його пост чернетку будь ласка і й та в у до як файл закрий закривай закрити дякую супер чудово добре гарно "
-    "відмінно так все усе давай тепер вже"
+    "it this the a post draft please now and then to in into as file close thanks thank you looks all let's lets it's "
+    "its that's is "
+    "це його пост чернетку будь ласка і й та в у до як файл закрий закривай закрити дякую все усе тепер вже"
 )
 _TAKE: Final = _set("take use бери беру берімо візьми візьміть взяти використай")
 _UNFINISHED: Final = _set(
     "unfinished cut off one new newer text anyway недописане недописаний обірване обірвану нову нове"
 )
+_NOT_SAVING: Final = re.compile(r"\b(?:not|don['’ʼ]?t|never|without|не|без)\s+(?:sav\w*|keep\w*|збер\w*)")
 _SAVING: Final = re.compile(r"\b(?:sav(?:e|ing)|keep|збер\w*|notion|готово|done|ok|okay|ок|окей)\b")
 _PROFILE: Final = re.compile(r"\b(?:profile\w*|профіл\w*)\b")
 _WORD: Final = re.compile(r"[^\W_]+(?:['’ʼ][^\W_]+)*")
 
-_YES: Final = _set("y yes yep yeah ok okay save т так ага ок окей зберігай збережи оновлюй онови давай")
 _NO: Final = _set("n no nope н ні нє")
+_ALSO_YES: Final[Mapping[About, frozenset[str]]] = {
+    "save": _PRAISE | _SAVE,
+    "update": _set("update оновлюй онови оновити оновіть"),
+    "other": frozenset(),
+}
 
 _PLATFORMS: Final[tuple[tuple[Platform, re.Pattern[str]], ...]] = (
     ("linkedin", re.compile(r"\b(?:linked\s?in|лінкед\s?ін\w*|лінкдін\w*)\b")),
@@ -53,11 +65,11 @@ def wish_of(text: str) -> Wish | None:
     asked, leaves, negated = words & _CONFIRM, words & _LEAVE, words & _NOT
     if words - _CONFIRM - _NOTION - _LEAVE - _NOT - _AROUND or not (asked or leaves):
         return None
-    if negated:
+    if negated or (leaves and not words & (_SAVE | _NOTION)):  # "yes, exit" keeps nothing
         return "leave" if leaves else None
     if asked:
         return "notion" if words & _NOTION else "save"
-    return "leave" if not words & _NOTION else None
+    return None
 
 
 def takes_unfinished(text: str) -> bool:
@@ -66,21 +78,22 @@ def takes_unfinished(text: str) -> bool:
     return bool(words & _TAKE) and not words - _TAKE - _UNFINISHED - _AROUND - _CONFIRM
 
 
-def is_yes(text: str | None) -> bool | None:
-    """A clear yes, a clear no (a closed input is one), or None where it is neither."""
+def is_yes(text: str | None, *, about: About = "other") -> bool | None:
+    """A clear yes, a clear no (a closed input is one), or None where it is neither.
+
+    "Save" is a yes only where saving is asked about: to leave a draft unsaved it is the opposite of one.
+    """
     if text is None:
         return False
-    words = frozenset(_words(text))
-    if not words or words - _YES - _NO - _AROUND:
+    words, yes = frozenset(_words(text)), _YES | _ALSO_YES[about]
+    if words - yes - _NO - _PRAISE - _AROUND or not words & (yes | _NO):
         return None
-    if words & _NO or not words & _YES:
-        return False if words & _NO else None
-    return True
+    return not words & _NO
 
 
 def speaks_of_saving(text: str) -> bool:
-    """Whether a word of what was said is about keeping the draft."""
-    return _SAVING.search(_folded(text)) is not None
+    """Whether a word of what was said is about keeping the draft, and not about not keeping it."""
+    return _SAVING.search(_NOT_SAVING.sub(" ", _folded(text))) is not None
 
 
 def speaks_of_profile(text: str) -> bool:

@@ -179,20 +179,30 @@ class Flow:
 
     async def _granted(self, wish: Wish) -> Outcome | None:
         """The end that the person wants; None where it does not come to that."""
-        if wish == "leave":
-            if not await self._may_leave():
-                return None
+        last = await self._last_wish() if wish == "leave" else wish
+        if last is None:
+            return None
+        if last == "leave":
             return self._ended(self._outcome("nothing" if self._draft is None else "left"))
-        kept = await self._kept(wish)
+        kept = await self._kept(last)
         if kept is None:
             self._person.say(self._say("not_saved"))
         return kept
 
-    async def _may_leave(self) -> bool:
-        if self._draft is None:
-            return True
-        answer = await self._person.ask(say("yes_no", self._place.lang, question=self._say("leave_unsaved")))
-        return answer is None or is_yes(answer) is True  # closed twice: nobody is there any more
+    async def _last_wish(self) -> Wish | None:
+        """What somebody who wants to leave does with the draft: leave it, keep it after all, or None to go on."""
+        question = say("yes_no", self._place.lang, question=self._say("leave_unsaved"))
+        while self._draft is not None:
+            answer = await self._person.ask(question)
+            if answer is None:
+                break  # closed twice: nobody is there any more
+            agreed = is_yes(answer)
+            if agreed is False:
+                return None
+            wish: Wish | None = "leave" if agreed else wish_of(answer)
+            if wish is not None:
+                return wish
+        return "leave"
 
     async def _round(self, agent: Agent[None], said: str) -> None:
         """What the person said goes to the model: feedback is counted, the draft written anew, an update proposed."""
