@@ -137,7 +137,7 @@ def called(
 
 def _of_python(env: Mapping[str, str]) -> dict[str, str]:
     """What Python and the C library look at once, when they start."""
-    return {name: env[name] for name in env if name.startswith(("COVERAGE_", "LANG", "LC_", "PYTHON", "TZ"))}
+    return {name: env[name] for name in env if name.startswith(("COVERAGE_PROCESS_", "LANG", "LC_", "PYTHON", "TZ"))}
 
 
 def serve() -> None:
