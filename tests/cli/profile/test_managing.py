@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -41,9 +42,8 @@ def test_W32_a_damaged_default_profile_is_not_told_as_none(pen: Pen) -> None:
     put(pen.data, "{", "default")
     told = pen.run("profile", "list", "--lang", "en")
     assert "There are no profiles yet" not in told.err
-    assert told.err.endswith(
-        "Damaged: default.json. `ghostpen init` can make a profile anew; the old file is kept as a backup.\n"
-    )
+    advice = "`ghostpen profile edit NAME` opens a profile to be repaired, `ghostpen profile create NAME` makes it anew"
+    assert told.err.endswith(f"Damaged: default.json. {advice}; the old file is kept as a backup.\n")
     put(pen.data, fields(profile_name="alex"))
     told = pen.run("profile", "list", "--lang", "uk")
     assert told.out.startswith("alex  ")
@@ -118,6 +118,37 @@ def test_W2_W34_every_broken_rule_is_told_in_ukrainian_too(pen: Pen) -> None:
     assert "- version: має бути числом, більшим за 0\n" in told.err
     assert "- voice: має бути групою полів із назвами\n" in told.err
     assert "must be a number over 0" in pen.run("profile", "show", "--lang", "en").err
+
+
+@pytest.mark.parametrize(("lang", "words"), [("en", "is damaged"), ("uk", "Профіль пошкоджений")])
+def test_W2_W34_who_has_a_damaged_profile_is_told_how_to_get_that_one_right(pen: Pen, lang: str, words: str) -> None:
+    """`ghostpen init` would make the profile `default`."""
+    put(pen.data, "{", "bad")
+    told = pen.run("profile", "show", "bad", "--lang", lang)
+    assert (told.code, words in told.err) == (1, True)
+    assert "`ghostpen profile edit bad`" in told.err
+    assert "`ghostpen profile create bad`" in told.err
+    assert "ghostpen init" not in told.err
+
+
+@pytest.mark.skipif(os.geteuid() == 0 and shutil.which("setpriv") is None, reason="root reads everything")
+@pytest.mark.parametrize(
+    ("lang", "words", "damaged"),
+    [("en", "default.json cannot be read: ", "Damaged"), ("uk", "default.json неможливо прочитати: ", "Пошкоджено")],
+)
+def test_W2_W34_a_profile_that_the_system_keeps_closed_is_not_called_damaged(
+    tmp_path: Path, lang: str, words: str, damaged: str
+) -> None:
+    pen = Pen(tmp_path)
+    put(pen.data, fields())
+    (pen.data / "profiles" / "default.json").chmod(0)
+    prefix = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
+    command = [sys.executable, "-c", "from toolroll.cli.ghostpen import main; main()", "profile", "list"]
+    done = subprocess.run(
+        [*prefix, *command, "--lang", lang], env=environment(pen.home), cwd=tmp_path, capture_output=True, check=False
+    )
+    told = done.stderr.decode()
+    assert (done.returncode, told.startswith(words), damaged in told) == (0, True, False), told
 
 
 @pytest.mark.parametrize("name", ["../x", "CON", "a" * 300, "-dash", "й", ".hidden", "a/b", ""])

@@ -103,7 +103,8 @@ async def test_W18_without_notion_the_person_is_asked_about_the_file_at_once(
     person = Scripted("save to Notion")
     outcome = await desk.write(person, post("Чай."), environment=environment)
     assert (outcome.end, len(desk.posts())) == ("saved", 1)
-    assert person.told[0] == f"Notion is not configured, saving to a file. Add {missing} to the .env file."
+    advice = f"Set {missing} in the environment; a token can also be kept: toolroll config key set NOTION_TOKEN"
+    assert person.told[0] == f"Notion is not configured, saving to a file. {advice}"
     [request] = person.requests
     assert request.tool == "save_to_file"
     assert request.preview.text.startswith("Save as ")

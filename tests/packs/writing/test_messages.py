@@ -32,6 +32,16 @@ SEEN = {
 }
 
 
+@pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize("key", ["notion_not_configured", "notion_not_configured_saved"])
+def test_W17_W34_who_has_no_token_is_told_where_it_is_looked_for(key: Key, lang: Lang) -> None:
+    """No .env file is read; the seed's sentence about one stays in Ukrainian, with what is true after it."""
+    told = say(key, lang, missing="NOTION_TOKEN")
+    assert told.endswith("toolroll config key set NOTION_TOKEN")
+    assert ("environment" if lang == "en" else "змінних середовища") in told
+    assert ".env" not in told or "Сама програма .env не читає" in told
+
+
 def test_W34_both_languages_have_every_key() -> None:
     assert set(get_args(Key)) == set(TEXTS)
     assert all(text.en.strip() and text.uk.strip() and text.en != text.uk for text in TEXTS.values())

@@ -10,11 +10,13 @@ import pytest
 from tests.packs.writing.profile_samples import NOW, draft, fields, put, state_of
 
 from toolroll import Agent, Reject
+from toolroll.errors import FileSystemRefused
 from toolroll.kernel.approval import ApprovalRequest, Approve
 from toolroll.kernel.context import Run
 from toolroll.kernel.policy import Policy, Rule
 from toolroll.kernel.tool import Tool
 from toolroll.models.obedient import ObedientModel
+from toolroll.packs.writing import profiles
 from toolroll.packs.writing.feedback import Category, FeedbackStore
 from toolroll.packs.writing.profile_tools import (
     PROFILE_TOOLS,
@@ -169,7 +171,20 @@ async def test_W13_no_profiles_is_an_empty_list_with_a_hint(run: Run, data: Path
     found = await answer(list_profiles, run)
     [unreadable] = found["unreadable"]
     assert unreadable["file"] == "broken.json"
-    assert found["hint"].startswith("Damaged: broken.json. `ghostpen init` can make")
+    assert found["hint"].startswith("Damaged: broken.json. `ghostpen profile edit NAME` opens")
+
+
+async def test_W13_a_profile_that_the_system_keeps_closed_is_neither_damaged_nor_none(
+    run: Run, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def closed(*_: object) -> bytes:
+        raise FileSystemRefused("The system refused it.", path="default.json", errno_name="EACCES")
+
+    put(data, "", name="default")
+    monkeypatch.setattr(profiles, "_bytes", closed)  # root reads everything
+    found = await answer(list_profiles, run)
+    assert found["unreadable"] == [{"file": "default.json", "problem": "The system refused it."}]
+    assert "hint" not in found
 
 
 async def test_W12_an_update_is_shown_old_and_new_and_made_after_a_yes(

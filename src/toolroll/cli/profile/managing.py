@@ -10,10 +10,11 @@ from toolroll.cli.profile.making import told_written
 from toolroll.cli.session import DONE
 from toolroll.errors import FileExists, FileMissing, FileTooLarge, NotAFile, ProfileInvalid, UsageError
 from toolroll.packs.writing.error_texts import words_in
+from toolroll.packs.writing.messages import Key
 from toolroll.packs.writing.names import DEFAULT, check_profile_name
 from toolroll.packs.writing.portrait import portrait
 from toolroll.packs.writing.post_tools import shown_path
-from toolroll.packs.writing.profiles import BACKUPS, FOLDER
+from toolroll.packs.writing.profiles import BACKUPS, FOLDER, Closed
 from toolroll.packs.writing.stored import MAX_PROFILE_BYTES, StoredProfile, encoded, read_whole
 from toolroll.safe.names import shown
 from toolroll.safe.refusals import refusals
@@ -23,9 +24,10 @@ def list_profiles(desk: Desk) -> int:
     """All profiles, the personal ones first; what cannot be read is told."""
     found = desk.profiles.listing()
     for one in found.unreadable:
-        desk.say("not_a_profile", file=one.file, problem=words_in(one.problem, desk.lang))
+        key: Key = "profile_closed" if isinstance(one, Closed) else "not_a_profile"
+        desk.say(key, file=one.file, problem=words_in(one.problem, desk.lang))
     if found.is_damaged:
-        desk.say("profiles_damaged", files=", ".join(one.file for one in found.unreadable))
+        desk.say("profiles_damaged", files=", ".join(found.damaged))
     if desk.session.json:
         profiles, unreadable = ([asdict(one) for one in part] for part in (found.profiles, found.unreadable))
         desk.session.write_json({"profiles": profiles, "total": len(profiles), "unreadable": unreadable})

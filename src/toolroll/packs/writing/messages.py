@@ -86,8 +86,10 @@ TEXTS: Final[Mapping[Key, Text]] = {
         uk="Профіль не знайдений: «{name}». Запустіть `ghostpen init`, щоб створити свій.",
     ),
     "profile_invalid": Text(
-        en="Profile '{name}' is damaged:\n{problems}\nThe file was left as it is. `ghostpen init` can make it anew.",
-        uk="Профіль пошкоджений: «{name}».\n{problems}\nФайл не змінено. `ghostpen init` може створити його наново.",
+        en="Profile '{name}' is damaged:\n{problems}\nThe file was left as it is. `ghostpen profile edit {name}` opens "
+        "it to be repaired, `ghostpen profile create {name}` makes it anew.",
+        uk="Профіль пошкоджений: «{name}».\n{problems}\nФайл не змінено. `ghostpen profile edit {name}` відкриє його, "
+        "щоб виправити, `ghostpen profile create {name}` створить наново.",
     ),
     "reference_profile": Text(
         en="Reference profiles are not updated automatically, and '{name}' is one. Edit it by hand: "
@@ -104,8 +106,10 @@ TEXTS: Final[Mapping[Key, Text]] = {
         uk="Пошук недоступний, генерую без зовнішніх даних.",
     ),
     "notion_not_configured": Text(
-        en="Notion is not configured. Add {missing} to the .env file.",
-        uk="Notion не налаштований. Додайте {missing} до .env файлу.",
+        en="Notion is not configured. Set {missing} in the environment, or keep it: toolroll config key set {missing}",
+        # The first two sentences are the seed's. No .env file is read by this program, so the third says what to do.
+        uk="Notion не налаштований. Додайте {missing} до .env файлу. Сама програма .env не читає: задайте {missing} у "
+        "змінних середовища або збережіть: toolroll config key set {missing}",
     ),
     "notion_page_not_found": Text(
         en="The page was not found. Check the URL, and that the page is shared with the connection.",
@@ -124,8 +128,10 @@ TEXTS: Final[Mapping[Key, Text]] = {
     ),
     "notion_error": Text(en="Notion failed.", uk="Помилка Notion."),
     "notion_not_configured_saved": Text(
-        en="Notion is not configured, saving to a file. Add {missing} to the .env file.",
-        uk="Notion не налаштований, зберігаю локально. Додайте {missing} до .env файлу.",
+        en="Notion is not configured, saving to a file. Set {missing} in the environment; a token can also be kept: "
+        "toolroll config key set NOTION_TOKEN",
+        uk="Notion не налаштований, зберігаю локально. Задайте {missing} у змінних середовища; токен можна й зберегти: "
+        "toolroll config key set NOTION_TOKEN",
     ),
     "notion_failed_saved": Text(
         en="Notion failed, saving to a file.",

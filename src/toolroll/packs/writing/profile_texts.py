@@ -29,6 +29,7 @@ ProfileKey: TypeAlias = Literal[
     "posts_kept",
     "no_profiles",
     "not_a_profile",
+    "profile_closed",
     "profiles_damaged",
     "default_stays",
     "ask_delete",
@@ -159,9 +160,12 @@ PROFILE_TEXTS: Final[Mapping[ProfileKey, Text]] = {
         uk="Профілів ще немає. Почніть із `ghostpen init`.",
     ),
     "profiles_damaged": Text(
-        en="Damaged: {files}. `ghostpen init` can make a profile anew; the old file is kept as a backup.",
-        uk="Пошкоджено: {files}. `ghostpen init` може створити профіль наново; старий файл лишиться як резервна копія.",
+        en="Damaged: {files}. `ghostpen profile edit NAME` opens a profile to be repaired, `ghostpen profile create "
+        "NAME` makes it anew; the old file is kept as a backup.",
+        uk="Пошкоджено: {files}. `ghostpen profile edit NAME` відкриє профіль, щоб виправити, `ghostpen profile create "
+        "NAME` створить його наново; старий файл лишиться як резервна копія.",
     ),
+    "profile_closed": Text(en="{file} cannot be read: {problem}", uk="{file} неможливо прочитати: {problem}"),
     "not_a_profile": Text(en="{file} is no profile: {problem}", uk="{file} не є профілем: {problem}"),
     "default_stays": Text(
         en="The default profile cannot be deleted. Make it anew with `ghostpen init` instead.",

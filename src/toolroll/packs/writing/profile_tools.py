@@ -97,9 +97,8 @@ def listing_answer(listing: Listing) -> dict[str, object]:
     if listing.unreadable:
         answer["unreadable"] = [asdict(one) for one in listing.unreadable]
     if listing.is_damaged:
-        files = ", ".join(one.file for one in listing.unreadable)
-        answer["hint"] = say("profiles_damaged", "en", files=files)
-    elif not listing.profiles:
+        answer["hint"] = say("profiles_damaged", "en", files=", ".join(listing.damaged))
+    elif not listing.profiles and not listing.unreadable:
         answer["hint"] = f"There are no profiles yet. {INIT}"
     return answer
 

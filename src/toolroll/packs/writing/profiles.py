@@ -17,6 +17,7 @@ from toolroll.errors import (
     FileExists,
     FileMissing,
     FileProblem,
+    FileSystemRefused,
     OutsideRoot,
     ProfileFixed,
     ProfileMissing,
@@ -67,6 +68,11 @@ class Unreadable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Closed(Unreadable):
+    """A file that the system does not hand out: nobody knows whether it is a profile, and making it anew is no help."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
     """All profiles, the personal ones first and of each kind the newest first; and what looks like one and is none."""
 
@@ -79,10 +85,14 @@ class Listing:
         return tuple(one.name for one in self.profiles)
 
     @property
+    def damaged(self) -> tuple[str, ...]:
+        """The files that can be read, and are no profiles."""
+        return tuple(one.file for one in self.unreadable if not isinstance(one, Closed))
+
+    @property
     def is_damaged(self) -> bool:
-        """Whether there would be a profile to write by, and cannot be read."""
-        is_default = any(one.file == DEFAULT + SUFFIX for one in self.unreadable)
-        return is_default or bool(self.unreadable and not self.profiles)
+        """Whether there would be a profile to write by, and it is damaged."""
+        return DEFAULT + SUFFIX in self.damaged or bool(self.damaged and not self.profiles)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,6 +285,8 @@ def _summary(here: _Here, entry: Entry) -> Summary | Unreadable:
         return Unreadable(file=entry.shown, problem=f"it is no file, but a {entry.special or entry.kind}")
     try:
         profile = here.profile(name)
+    except FileSystemRefused as error:
+        return Closed(file=entry.shown, problem=error.message)
     except ToolrollError as error:
         return Unreadable(file=entry.shown, problem=error.message)
     return Summary(
