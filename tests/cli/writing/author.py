@@ -1,6 +1,7 @@
 """`ghostpen` in this process, with the sample author, scripted models, and a terminal where lines are written down."""
 
 import json
+import signal
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,9 @@ from toolroll.packs.writing.sample import sample_profile
 
 READ = "read"
 """A turn that is never played: in its place stands the read of the profile by the program."""
+
+CTRL_C = "\x03"
+"""Typed at a `Typed` terminal, this is the signal."""
 
 
 def post(text: str = "Here is the thing: tea.", topic: str = "good tea") -> dict[str, Any]:
@@ -72,4 +76,7 @@ class Typed(Terminal):
 
     def ask(self, prompt: str, *, fresh: bool = False) -> str | None:
         self.asked.append(prompt)
-        return self._lines.pop(0) if self._lines else None
+        line = self._lines.pop(0) if self._lines else None
+        if line == CTRL_C:
+            signal.raise_signal(signal.SIGINT)
+        return line

@@ -1,6 +1,8 @@
 """The person for whom a post is written: at a terminal, where they can be asked, or somewhere else, where nobody is."""
 
-from collections.abc import Mapping, Sequence
+import signal
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -114,13 +116,30 @@ class WritingApprover:
         self._lang = lang
 
     def decide(self, requests: Sequence[ApprovalRequest], /) -> list[Decision]:
-        """One decision for each; blocks until the person has answered. Ctrl-C is raised as KeyboardInterrupt."""
-        with interruptible():
-            return [self._decision(one) for one in requests]
+        """One decision for each; blocks until the person has answered.
+
+        Ctrl-C is a no to all that is still open, where there is a draft to go back to; else it is KeyboardInterrupt.
+        """
+        with _unheard(), interruptible():
+            return self._decisions(requests)
+
+    def _decisions(self, requests: Sequence[ApprovalRequest]) -> list[Decision]:
+        decisions: list[Decision] = []
+        try:
+            decisions.extend(map(self._decision, requests))
+        except KeyboardInterrupt:
+            if not self._person.seen:
+                raise
+            self._terminal.show([Row()])  # the cursor stands behind the question
+            decisions.extend(map(self._refused, requests[len(decisions) :]))
+        return decisions
 
     def _decision(self, request: ApprovalRequest) -> Decision:
         if self._shown(self._rows(request)) and self._agreed(request.tool):
             return Approve()
+        return self._refused(request)
+
+    def _refused(self, request: ApprovalRequest) -> Decision:
         if request.tool == "update_style_profile":
             self._person.say(say("not_updated", self._lang))
         return Reject()
@@ -157,6 +176,16 @@ class WritingApprover:
             answer = is_yes(self._terminal.ask(asked, fresh=True), about=_ABOUT.get(tool, "other"))
             if answer is not None:
                 return answer
+
+
+@contextmanager
+def _unheard() -> Iterator[None]:
+    """Inside, the event loop hears of no signal: it would take a Ctrl-C at a question as one for the whole post."""
+    fd = signal.set_wakeup_fd(-1)
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(fd)
 
 
 def title_of(draft: Shown, lang: Lang) -> str:
