@@ -156,6 +156,10 @@ async def test_C23_an_outline_is_nested_as_the_code_is(coder: Coder, project: Pa
         "README.md defines nothing that is known here. Read it with read_file."
     )
     assert (await coder.refused("outline", path="src"))[0] == "not_a_file"
+    (project / "made.py").write_text("# @generated\ndef f(): ...\n")
+    assert await coder.ok("outline", path="made.py") == (
+        "What made.py defines is not known: it is generated. Read it with read_file, or search in it."
+    )
 
 
 async def test_C23_references_by_file_with_what_is_around_them(coder: Coder, project: Path) -> None:

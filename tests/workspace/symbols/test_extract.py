@@ -1,5 +1,7 @@
 """Definitions out of bytes: what each language has, and that no bytes do harm."""
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -7,6 +9,7 @@ from tests.workspace.symbols.samples import SAMPLES
 
 from toolroll.workspace.symbols.extract import MAX_NAME_CHARACTERS, as_utf8, extract
 from toolroll.workspace.symbols.languages import LANGUAGES
+from toolroll.workspace.symbols.mending import quieted
 from toolroll.workspace.symbols.symbol import Symbol
 
 
@@ -142,3 +145,29 @@ def test_C20_whatever_comes_in_is_utf_8_with_the_same_lines(data: bytes) -> None
     as_utf8(data).decode()
     if not data.startswith((b"\xff\xfe", b"\xfe\xff")):
         assert data.count(b"\n") == as_utf8(data).count(b"\n")
+
+
+def test_C21_a_long_run_of_comments_takes_linear_time() -> None:
+    text = "x = 1\n" + "# pad needle\n" * 20_000 + "def f():\n    pass\n"
+    before = time.process_time()
+    found = extract("python", text.encode())
+    assert time.process_time() - before < 2
+    assert [(symbol.name, symbol.line) for symbol in found.symbols] == [("x", 1), ("f", 20_002)]
+    assert not found.has_error
+
+
+def test_C21_a_string_that_looks_like_comments_keeps_its_end() -> None:
+    text = 'x = """\n' + "# pad\n" * 200 + '# end"""\ny = 2\n' + "# more\n" * 200 + "# no end of line"
+    assert [(symbol.name, symbol.line) for symbol in extract("python", text.encode()).symbols] == [("x", 1), ("y", 203)]
+
+
+_LINES = ("# a\n", "  #\n", '# """\n', "x = 1\n", "\n", "#\r\n", "'''\n", "# \u00e9")
+
+
+@given(st.lists(st.sampled_from(_LINES), max_size=9))
+def test_C21_bytes_without_comments_are_as_long(pieces: list[str]) -> None:
+    data = "".join(piece * 60 for piece in pieces).encode()
+    quiet = quieted("python", data)
+    assert len(data) == len(quiet)
+    assert data.count(b"\n") == quiet.count(b"\n")
+    assert all(after in {before, ord(" ")} for before, after in zip(data, quiet, strict=True))

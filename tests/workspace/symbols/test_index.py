@@ -299,7 +299,12 @@ def test_C21_a_file_at_which_the_parser_crashes_costs_itself(
     assert index.refresh() == Refreshed(parsed=2, failed=("bad.py",))
     assert index.skipped() == {"not parsed": 1}
     assert places(index.definitions("g")) == ["good.py:1 function"]
-    assert places(index.definitions("f")) == []
+    answer = index.definitions("f")
+    assert places(answer) == ["bad.py:1 function"]
+    assert [(one.is_certain, one.symbol.column) for one in answer.found] == [(False, 5)]
+    assert "The parser failed on 'bad.py'." in answer.notes
+    assert index.why_unknown(at("bad.py")) == "not parsed"
+    assert index.why_unknown(at("good.py")) is None
     assert index.references("f").notes != ()
 
 

@@ -81,8 +81,21 @@ def _importer(one: Importer) -> str:
     return f"{shown(one.path)}:{one.line}  {one_line(' '.join(one.text.split()), MAX_STATEMENT_CHARACTERS)}{told}"
 
 
-def outline_text(path: str, symbols: Sequence[Symbol]) -> str:
-    """What a file defines, indented as it is nested."""
+_UNKNOWN: Final = {
+    "generated": "it is generated",
+    "language not installed": "its language is not installed: pip install 'toolroll[languages]'",
+    "minified": "it is minified",
+    "not parsed": "the parser failed on it, or took too long",
+    "too large": "it is too large",
+}
+"""Why a file was not parsed, by its state in the index."""
+
+
+def outline_text(path: str, symbols: Sequence[Symbol], *, why_unknown: str | None = None) -> str:
+    """What a file defines, indented as it is nested; or why that is not known."""
+    if why_unknown is not None:
+        reason = _UNKNOWN.get(why_unknown, why_unknown)
+        return f"What {shown(path)} defines is not known: {reason}. Read it with read_file, or search in it."
     if not symbols:
         return f"{shown(path)} defines nothing that is known here. Read it with read_file."
     lines = [_outlined(one) for one in symbols]

@@ -89,7 +89,8 @@ def outline(
         place = workspace.path(path)
         decode(workspace.read(place).data, path=path)  # says what is wrong with it, if it cannot be read
         symbols = index.outline(place)
-    return outline_text(str(place), symbols)
+        why = None if symbols else index.why_unknown(place)
+    return outline_text(str(place), symbols, why_unknown=why)
 
 
 @tool(brings="private")

@@ -83,9 +83,11 @@ def cold_definitions(
     search = _Search(workspace=workspace, name=name)
     found: list[Definition] = []
     for path, reply in workers.map(search.tasks(unknown), expected=min(len(unknown), MAX_FILES)):
-        if reply.failure is None:
-            symbols, _, _ = cast("Rows", reply.value)
-            found += (Definition(path=path, symbol=to_symbol(row)) for row in symbols if row[0] == name)
+        if reply.failure is not None:
+            search.take_lines(path)
+            continue
+        symbols, _, _ = cast("Rows", reply.value)
+        found += (Definition(path=path, symbol=to_symbol(row)) for row in symbols if row[0] == name)
     return [*found, *search.texts], search.is_cut or len(files) > MAX_FILES_WITH_WORD
 
 
@@ -111,6 +113,11 @@ class _Search:
             elif looks_defined(data, self.name):
                 parsed += 1
                 yield str(path), Task(operation="extract", language=language.name, data=data)
+
+    def take_lines(self, path: str) -> None:
+        """The lines of a file at which its parser failed: what they look like is better than nothing."""
+        data = self._read(RelativePath(parts=tuple(path.split("/"))))
+        self.texts += _by_lines(path, data, self.name)
 
     def _read(self, path: RelativePath) -> bytes:
         try:
@@ -150,7 +157,8 @@ def _by_lines(path: str, data: bytes, name: str) -> Iterator[Definition]:
 
 
 def _guess(name: str, line: str, number: int) -> Symbol:
-    column = line.index(name) + 1
+    found = re.search(rf"(?<![\w$]){re.escape(name)}(?![\w$])", line)
+    column = (found.start() if found else line.index(name)) + 1
     words = re.findall(r"[\w!]+", line[: column - 1])
     kind: Kind = next((_KEYWORDS[word] for word in reversed(words) if word in _KEYWORDS), "variable")
     return Symbol(

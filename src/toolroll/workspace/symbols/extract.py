@@ -13,7 +13,7 @@ from toolroll.workspace.symbols.exporting import is_exported
 from toolroll.workspace.symbols.imports.statements import imports_of
 from toolroll.workspace.symbols.languages import LANGUAGES, Language, grammar
 from toolroll.workspace.symbols.lines import Lines
-from toolroll.workspace.symbols.mending import mended
+from toolroll.workspace.symbols.mending import mended, quieted
 from toolroll.workspace.symbols.naming import joined, owner, split_name
 from toolroll.workspace.symbols.places import LOCAL, OUTER, SCOPE, Place, Places, find_places
 from toolroll.workspace.symbols.symbol import FileSymbols, Kind, Symbol
@@ -52,7 +52,7 @@ def parse(language: Language, data: bytes) -> "Tree":
     """The tree of these bytes, which are UTF-8."""
     from tree_sitter import Parser  # noqa: PLC0415 - a compiled library, only where files are parsed
 
-    return Parser(grammar(language)).parse(data)
+    return Parser(grammar(language)).parse(quieted(language.name, data))
 
 
 def as_utf8(data: bytes) -> bytes:

@@ -15,7 +15,7 @@ from typing import Final, Self, TypeVar, cast
 from toolroll.errors import FileSystemRefused, LockTimeout, ToolrollError
 from toolroll.kernel.approval import content_hash
 from toolroll.safe.locks import FileLock
-from toolroll.safe.names import RelativePath
+from toolroll.safe.names import RelativePath, shown
 from toolroll.workspace.symbols.cold import Definition, cold_definitions
 from toolroll.workspace.symbols.definitions import Definitions, as_import, chosen, split_name_path
 from toolroll.workspace.symbols.edges import StoredEdges
@@ -156,6 +156,11 @@ class Index:
         self._check([str(path)])
         return tuple(self._with(lambda store: store.outline(str(path))))
 
+    def why_unknown(self, path: RelativePath) -> str | None:
+        """Why nothing is known of what a file defines; None where it was parsed, or never looked at."""
+        known = self._stamp(str(path))
+        return known.state if known is not None and known.state not in {PARSED, OTHER} else None
+
     def references(self, name_path: str) -> References:
         """Every place where a name stands, with the definition around it; strings and comments do not count."""
         _, name = split_name_path(name_path)
@@ -252,6 +257,9 @@ class Index:
             notes.append(BY_SEARCH)
         if is_cut:
             notes.append("More files look as if they defined it: ask for a longer name path, or search for it.")
+        failed = self._with(lambda store: store.all("select path from files where state = 'not parsed' order by path"))
+        if failed:
+            notes.append(f"The parser failed on '{shown(str(failed[0][0]))}'{_and_more(len(failed) - 1)}.")
         query = "select distinct language from files where state = 'language not installed'"
         names = sorted(LANGUAGES[str(name)].title for (name,) in self._with(lambda store: store.all(query)))
         if names:
@@ -277,6 +285,10 @@ def _file_name(workspace: Workspace) -> str:
     # An index with what is denied here, kept by a process with other rules, would give it away: each has its own.
     rules = "\n".join(sorted(workspace.denials.patterns))
     return f"symbols-{content_hash(rules)[:16]}.sqlite3" if rules else FILE_NAME
+
+
+def _and_more(count: int) -> str:
+    return f" and {count:,} more" if count else ""
 
 
 def _never(_: str) -> bool:
