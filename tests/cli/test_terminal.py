@@ -2,6 +2,7 @@
 
 import os
 import signal
+import termios
 import threading
 from collections.abc import Iterator
 
@@ -69,6 +70,27 @@ def test_lines_come_one_by_one_and_the_rest_is_kept(pipe: tuple[int, int]) -> No
     assert terminal.ask("? ") == "так"
     os.write(keys, b"o\n")
     assert terminal.ask("? ") == "no"
+
+
+def test_S1_what_is_pasted_is_known_to_come_with_the_line_before() -> None:
+    keys, input_fd = os.openpty()
+    terminal = Terminal(input_fd=input_fd)
+    assert not terminal.is_ahead()
+    os.write(keys, b"one\n  two\nthr")
+    assert (terminal.is_ahead(), terminal.line("> "), terminal.more()) == (True, "one", "lines")
+    assert (terminal.line(""), terminal.more()) == ("  two", "part")
+    assert termios.tcgetattr(input_fd)[3] & termios.ICANON
+    os.write(keys, b"ee\n")
+    assert (terminal.line(""), terminal.more()) == ("three", "nothing")
+    os.close(keys)
+    os.close(input_fd)
+
+
+def test_S1_what_a_pipe_brings_is_known_to_come_with_the_line_before(pipe: tuple[int, int]) -> None:
+    terminal, keys = Terminal(input_fd=pipe[0]), pipe[1]
+    os.write(keys, b"one\ntwo\n")
+    assert (terminal.line("> "), terminal.is_ahead(), terminal.more()) == ("one", True, "lines")
+    assert (terminal.line(""), terminal.more()) == ("two", "nothing")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import termios
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 from rich.console import Console
 from rich.text import Text
@@ -26,7 +26,13 @@ _STDIN: Final = 0
 _STDERR: Final = 2
 _READ_BYTES: Final = 4_096  # what a terminal hands over at most as one line
 _SLICE_S: Final = 1.0
+_PASTE_S: Final = 0.05
+"""Lines that come so soon after another were pasted with it: nobody types a line so fast."""
+_LOCAL_MODES: Final = 3  # where they stand in what `termios.tcgetattr` gives
 _FALLBACK_SIZE: Final = (80, 24)
+
+Came: TypeAlias = Literal["lines", "part", "nothing"]
+"""What came together with a line: whole lines, the beginning of one, or nothing."""
 
 
 def open_terminal(environment: Mapping[str, str], *, stdin_is_taken: bool = False) -> "Terminal | None":
@@ -111,16 +117,51 @@ class Terminal:
             self._typed = b""
             with suppress(termios.error):
                 termios.tcflush(self.input_fd, termios.TCIFLUSH)
+        line = self.line(prompt)
+        return None if line is None else line.strip()
+
+    def line(self, prompt: str) -> str | None:
+        """A line as it was typed, without its end; None when the person closed the input."""
         words = prompt.rstrip(" ")
         shown = "\n".join(wrapped(words, self.size[0])) + prompt[len(words) :]
         self.console.print(Text(shown, style="bold"), end="", soft_wrap=True)
         line = self._read_line()
-        return None if line is None else line.decode("utf-8", "replace").strip()
+        return None if line is None else line.decode("utf-8", "replace")
+
+    def is_ahead(self) -> bool:
+        """Whether a line was typed before anybody asked for it."""
+        return b"\n" in self._typed or bool(select.select([self.input_fd], [], [], 0)[0])
+
+    def more(self) -> Came:
+        """What came together with the line before it."""
+        if b"\n" in self._typed or select.select([self.input_fd], [], [], _PASTE_S)[0]:
+            return "lines"
+        self._typed += self._unended()
+        return "part" if self._typed else "nothing"
+
+    def _unended(self) -> bytes:
+        """What the terminal still holds back since no Enter came after it."""
+        try:
+            modes = termios.tcgetattr(self.input_fd)
+        except termios.error:  # no terminal holds nothing back
+            return b""
+        by_letters = [*modes]
+        by_letters[_LOCAL_MODES] &= ~termios.ICANON
+        termios.tcsetattr(self.input_fd, termios.TCSANOW, by_letters)
+        try:
+            is_there = select.select([self.input_fd], [], [], 0)[0]
+            return os.read(self.input_fd, _READ_BYTES) if is_there else b""
+        finally:
+            termios.tcsetattr(self.input_fd, termios.TCSANOW, modes)
 
     def _read_line(self) -> bytes | None:
         while b"\n" not in self._typed:
-            self._wait()
-            more = os.read(self.input_fd, _READ_BYTES)
+            try:
+                self._wait()
+                more = os.read(self.input_fd, _READ_BYTES)
+            except KeyboardInterrupt:
+                self._typed = b""  # as the terminal does with what it holds
+                raise
             if not more:
                 sys.stderr.write("\n")  # Ctrl-D leaves the cursor behind the prompt
                 self._typed = b""  # half a line is no answer: it was never sent off with Enter

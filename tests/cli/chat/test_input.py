@@ -137,8 +137,10 @@ def test_S1_in_plain_lines_are_read_as_the_terminal_gives_them(home: Path) -> No
         screen.shows("> ".rstrip())
         screen.send(b"one\\\r")
         screen.shows("> one\\")
+        screen.waits()
         screen.send(b"two\r")
         screen.shows("READ 'one\\ntwo'")
+        screen.waits()
         screen.send(CTRL_C)
         screen.shows("^C")
         screen.send("три\r".encode())
@@ -150,6 +152,40 @@ def test_S1_in_plain_lines_are_read_as_the_terminal_gives_them(home: Path) -> No
         screen.send(CTRL_C)
         assert screen.end()[0] == 0
     assert "\x1b[?2004h" not in screen.raw.decode()
+
+
+def test_S1_in_plain_what_is_pasted_is_one_message(home: Path) -> None:
+    with reading(home, "--plain") as screen:
+        screen.waits()
+        screen.send(b"def f():\r    return \\\r        1\r\r")
+        screen.shows("Note: These 4 lines are one message. Enter sends it; Ctrl-C drops it.")
+        screen.waits()
+        screen.send(ENTER)
+        screen.shows("READ 'def f():\\n    return \\\\\\n        1'")
+        screen.waits()
+        screen.send(b"dropped\rdropped, too\rnot this")
+        screen.shows("not this")
+        screen.send(CTRL_C)
+        screen.shows("^C")
+        screen.waits()
+        screen.send(b"a\rb\r")
+        screen.shows("Note: These 2 lines are one message.")
+        screen.send(CTRL_D)
+        assert screen.end()[0] == 0
+        assert screen.text.count("READ") == 1
+
+
+def test_S1_in_plain_keys_that_do_nothing_are_no_text(home: Path) -> None:
+    with reading(home, "--plain") as screen:
+        screen.waits()
+        screen.send(UP + b"\x1bOA\x1b[1;5Cso\x1b[5~me\x1b[3mtext" + ENTER)
+        screen.shows("READ 'some\\u2039U+001B\\u203a[3mtext'")
+        screen.waits()
+        screen.send(UP + ENTER)
+        screen.shows("READ ''")
+        screen.waits()
+        screen.send(CTRL_D)
+        assert screen.end()[0] == 0
 
 
 def test_S1_in_plain_ctrl_d_leaves(home: Path) -> None:

@@ -1,6 +1,7 @@
 """Messages from the keyboard: with a line editor at a terminal, line by line where everything shall be plain."""
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
@@ -8,7 +9,7 @@ import click
 
 from toolroll.cli.chat.words import MAX_MESSAGE_CHARACTERS, TOO_LONG, made_safe
 from toolroll.cli.prose import tell
-from toolroll.cli.terminal import Terminal, interruptible, open_terminal
+from toolroll.cli.terminal import Came, Terminal, interruptible, open_terminal
 from toolroll.errors import ToolrollError, UsageError
 from toolroll.safe.text import terminal_safe
 
@@ -24,6 +25,11 @@ T = TypeVar("T")
 MORE: Final = "\\"
 """At the end of a line: the message goes on in the next one."""
 PRESSES_TO_LEAVE: Final = 2
+
+PASTED: Final = "These {count} lines are one message. Enter sends it; Ctrl-C drops it."
+
+# What a terminal sends for arrows, Home, Page Up, F5: in a plain line they do nothing, and nobody means them as text.
+_KEYS: Final = re.compile(r"\x1b(?:\[[0-9;]*[A-HPQRSZ~]|O[A-Za-z])")
 
 
 NO_TERMINAL: Final = (
@@ -131,11 +137,20 @@ class _Plain:
         return None
 
     def _message(self, prompt: str) -> str | None:
+        # What was typed while an answer came is a message a line; what comes at once now is one.
+        is_ahead = self._terminal.is_ahead()
         lines: list[str] = []
-        while (line := self._terminal.ask(prompt)) is not None:
-            lines.append(line.removesuffix(MORE))
-            if not line.endswith(MORE):
-                return "\n".join(lines)
+        before: Came = "nothing"
+        while (typed := self._terminal.line(prompt if before == "nothing" else "")) is not None:
+            line = _KEYS.sub("", typed).rstrip()
+            now = "nothing" if is_ahead else self._terminal.more()
+            is_typed = now == "nothing" and before != "lines"
+            lines.append(line.removesuffix(MORE) if is_typed else line)
+            if is_typed and not line.endswith(MORE):
+                return "\n".join(lines).rstrip("\n")
+            if now == "nothing" and before == "lines":
+                _warn(PASTED.format(count=len(lines)))
+            before = now
         return None
 
 
