@@ -11,7 +11,7 @@ from tests.cli.profile.pen import POSTS, Pen, answer, voice
 from tests.cli.pseudo import Pseudo
 from tests.packs.writing.profile_samples import fields, put
 
-from toolroll.packs.writing.analysis import ENOUGH_POSTS
+from toolroll.packs.writing.analysis import ENOUGH_POSTS, MAX_POSTS
 from toolroll.packs.writing.profiles import ProfileStore
 
 COLUMNS = (80, 40)
@@ -113,6 +113,31 @@ def test_W32_pasted_posts_are_kept_when_the_model_fails(desk: Pen) -> None:
     assert len(POSTS) == ENOUGH_POSTS
 
 
+@pytest.mark.parametrize(
+    ("lang", "post", "told"),
+    [("en", "Post", "are kept in data/pasted-posts.md"), ("uk", "Пост", "збережено у data/pasted-posts.md")],
+)
+def test_W32_W34_posts_that_were_taken_are_kept_when_ctrl_c_falls_while_pasting(
+    desk: Pen, lang: str, post: str, told: str
+) -> None:
+    with desk.terminal("init", "--model", desk.script(answer()), "--lang", lang) as terminal:
+        paste(terminal, *POSTS[:2], post=post)
+        terminal.send(b"half of a third\r")
+        terminal.send(b"\x03", told)
+        assert terminal.end() == (130, "")
+    assert (desk.data / "pasted-posts.md").read_text() == "\n---\n".join(POSTS[:2]) + "\n"
+    assert not (desk.data / "profiles").exists()
+
+
+def test_W32_pasted_posts_are_kept_when_they_are_too_many(desk: Pen) -> None:
+    posts = [f"Пост номер {number}." for number in range(MAX_POSTS + 1)]
+    with desk.terminal("init", "--model", desk.script(answer()), "--lang", "en") as terminal:
+        paste(terminal, *posts)
+        terminal.send(b".\r", "are kept in data/pasted-posts.md", "too much for one look")
+        assert terminal.end()[0] == 2
+    assert (desk.data / "pasted-posts.md").read_text() == "\n---\n".join(posts) + "\n"
+
+
 def test_W32_a_correction_that_fails_leaves_the_last_profile(desk: Pen) -> None:
     with desk.terminal("init", *desk.posts(*POSTS), "--model", desk.script(answer()), "--lang", "en") as terminal:
         terminal.wait_for("correction)\n> ")
@@ -146,6 +171,7 @@ def test_W32_ctrl_c_ends_it_with_130_and_nothing_written(desk: Pen) -> None:
     assert (code, out) == (130, "")
     assert "Traceback" not in terminal.text
     assert not (desk.data / "profiles").exists()
+    assert not (desk.data / "pasted-posts.md").exists()
 
 
 @pytest.mark.parametrize(

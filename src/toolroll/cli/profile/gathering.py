@@ -4,19 +4,24 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from toolroll.cli.profile.desk import Desk
-from toolroll.errors import FileTooLarge, ServiceFailed, ToolFailure, UsageError
+from toolroll.errors import FileTooLarge, ServiceFailed, ToolFailure, ToolrollError, UsageError
 from toolroll.home.keys import with_keys
 from toolroll.packs.writing.analysis import ENOUGH_POSTS, MAX_CHARACTERS, MAX_POSTS
 from toolroll.packs.writing.front_matter import split_front_matter
 from toolroll.packs.writing.post_file import MAX_POST_BYTES
+from toolroll.packs.writing.post_tools import shown_path
+from toolroll.safe.files import PRIVATE_FILE_MODE, private_folder
 from toolroll.safe.names import shown
+from toolroll.safe.refusals import refusals
 from toolroll.workspace.text import decode
 
+PASTED: Final = "pasted-posts.md"
 STDIN: Final = "-"
 END: Final = "."
 """Alone on a line, as in mail since 1982."""
@@ -44,9 +49,33 @@ def gathered(desk: Desk, files: Sequence[str], pages: Sequence[str] = ()) -> Pos
         texts += _from_notion(desk, pages) if pages else []
         posts = Posts(texts=tuple(texts), source=_source(files, pages))
     else:
-        posts = Posts(texts=tuple(pasted(desk)), source="pasted posts", is_pasted=True)
-    _check(desk, posts.texts)
+        posts = Posts(texts=_pasted(desk), source="pasted posts", is_pasted=True)
+    with kept(desk, posts.texts if posts.is_pasted else ()):
+        _check(desk, posts.texts)
     return posts
+
+
+@contextmanager
+def kept(desk: Desk, pasted: Sequence[str]) -> Iterator[None]:
+    """Inside, posts that only the terminal had are not lost when something fails, or on Ctrl-C."""
+    try:
+        yield
+    except (ToolrollError, KeyboardInterrupt):
+        if pasted:
+            path = private_folder(desk.data) / PASTED
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+            with refusals(str(path)), os.fdopen(os.open(path, flags, PRIVATE_FILE_MODE), "wb") as file:
+                file.write("\n---\n".join(pasted).encode("utf-8", "replace") + b"\n")
+            desk.say("posts_kept", file=shown_path(path))
+        raise
+
+
+def _pasted(desk: Desk) -> tuple[str, ...]:
+    texts: list[str] = []
+    with kept(desk, texts):
+        for text in pasted(desk):
+            texts.append(text)  # noqa: PERF402 - one by one: those before a Ctrl-C are there then
+    return tuple(texts)
 
 
 def posts_in(desk: Desk, file: str) -> Iterator[str]:

@@ -6,12 +6,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from toolroll.cli.first_run import chosen_model
 from toolroll.cli.making import named_model, open_journal
 from toolroll.cli.profile.desk import Desk
-from toolroll.cli.profile.gathering import Posts, gathered
+from toolroll.cli.profile.gathering import Posts, gathered, kept
 from toolroll.cli.session import DONE
 from toolroll.cli.writing.making import connected
 from toolroll.errors import ToolFailure, ToolrollError, UsageError
@@ -24,10 +24,6 @@ from toolroll.packs.writing.post_tools import shown_path
 from toolroll.packs.writing.profile import ProfileType
 from toolroll.packs.writing.profiles import BACKUPS, FOLDER
 from toolroll.packs.writing.stored import StoredProfile
-from toolroll.safe.files import PRIVATE_FILE_MODE, private_folder
-from toolroll.safe.refusals import refusals
-
-PASTED: Final = "pasted-posts.md"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +79,7 @@ def analyst(desk: Desk, model: str) -> Iterator[Analyst]:
 def _agreed(desk: Desk, wish: Wish, posts: Posts, model: str) -> dict[str, Any] | None:
     """What the author agreed to; None where they left."""
     naming = Naming(name=wish.name, type=wish.type, source=posts.source)
-    with _kept(desk, posts), analyst(desk, model) as looking:
+    with kept(desk, posts.texts if posts.is_pasted else ()), analyst(desk, model) as looking:
         desk.say("analysing", count=len(posts.texts), model=model)
         look = looking.look(posts.texts)
         while True:
@@ -119,21 +115,6 @@ def _corrected(desk: Desk, looking: Analyst, look: Look, words: str) -> Look:
     except ToolrollError as error:
         desk.tell(f"! {error.message}")
         return look
-
-
-@contextmanager
-def _kept(desk: Desk, posts: Posts) -> Iterator[None]:
-    """Inside, posts that only the terminal had are not lost when a model cannot be asked."""
-    try:
-        yield
-    except (ToolrollError, KeyboardInterrupt):
-        if posts.is_pasted:
-            path = private_folder(desk.data) / PASTED
-            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-            with refusals(str(path)), os.fdopen(os.open(path, flags, PRIVATE_FILE_MODE), "wb") as file:
-                file.write("\n---\n".join(posts.texts).encode("utf-8", "replace") + b"\n")
-            desk.say("posts_kept", file=shown_path(path))
-        raise
 
 
 def _sample(desk: Desk, wish: Wish) -> dict[str, Any]:
