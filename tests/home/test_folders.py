@@ -24,6 +24,24 @@ def test_a_home_that_moves_with_the_working_folder_is_refused(home: str) -> None
     assert "\x1b" not in refused.value.message
 
 
+@pytest.mark.parametrize(
+    ("home", "why"),
+    [
+        ("file", "', which is no folder. Set it to a folder of your own."),
+        ("file/below", "', which cannot be used: Not a directory. Set it"),
+        ("n" * 300, "', which cannot be used: File name too long. Set it"),
+        ("/proc/foo", "'/proc/foo', where no folder can be made. Set it"),
+    ],
+)
+def test_a_home_that_can_be_no_folder_is_refused(home: str, why: str, tmp_path: Path) -> None:
+    """S41: one sentence for every command, instead of an empty list or an error of each one's own."""
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(UsageError) as refused:
+        find_folders({"TOOLROLL_HOME": str(tmp_path / home)})
+    assert refused.value.message.startswith("TOOLROLL_HOME is '")
+    assert why in refused.value.message
+
+
 @pytest.mark.parametrize("environment", [{}, {"TOOLROLL_HOME": ""}])
 def test_without_the_variable_the_system_decides(
     environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -1,5 +1,7 @@
 """Where the user's own files are: data, configuration and cache, apart from every workspace."""
 
+import os
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +11,7 @@ from toolroll.errors import UsageError
 from toolroll.safe.names import shown
 
 HOME_VARIABLE: Final = "TOOLROLL_HOME"
+_OF_SYSTEM: Final = ("/proc/", "/sys/", "/dev/fd/")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +34,21 @@ def _below(home: str) -> Folders:
     if not folder.is_absolute():
         # A relative one would change with the working folder: a workspace could then bring its own approvals.
         raise UsageError(f"{HOME_VARIABLE} is '{shown(home)}'. Set it to a whole path, beginning with '/'.")
+    if why := _why_unusable(home):
+        raise UsageError(f"{HOME_VARIABLE} is '{shown(home)}', {why}. Set it to a folder of your own.")
     return Folders(data=folder / "data", config=folder / "config", cache=folder / "cache")
+
+
+def _why_unusable(home: str) -> str:
+    """Why nothing can be kept below a path; empty where it is a folder, or may become one."""
+    try:
+        found = os.stat(home)  # noqa: PTH116 - as it was given
+    except FileNotFoundError:
+        # The system makes the folders there itself: nobody else can.
+        return "where no folder can be made" if home.startswith(_OF_SYSTEM) else ""
+    except OSError as error:
+        return f"which cannot be used: {error.strerror}"
+    return "" if stat.S_ISDIR(found.st_mode) else "which is no folder"
 
 
 def _of_system() -> Folders:

@@ -33,7 +33,7 @@ def machine(environment: Mapping[str, str]) -> Iterator[Finding]:
     try:
         folders = find_folders(environment)
     except ToolrollError as error:
-        yield _found("folders", error.message, "broken")
+        yield _found("folders", error.message, "broken", f"unset {HOME}, or set it to a folder of your own")
     else:
         yield from _folders(folders, environment)
         yield _run_log(folders.data / JOURNAL)
