@@ -14,12 +14,14 @@ from tests.kernel.stand_ins import Book, Disk, Person
 from typing_extensions import TypedDict
 
 from toolroll.errors import FileMissing, JsonRefused, ToolFailure, ToolTimeout
+from toolroll.kernel.approval import Preview
 from toolroll.kernel.cancelled import is_being_cancelled
 from toolroll.kernel.context import Run, ToolContext
 from toolroll.kernel.define import define_tool, tool
 from toolroll.kernel.execute import execute
 from toolroll.kernel.parse import parse_json
 from toolroll.kernel.permit import Permit
+from toolroll.kernel.policy import Policy, Rule
 from toolroll.kernel.result import Done, ToolResult
 from toolroll.kernel.tool import Tool, ToolDefinition
 from toolroll.kernel.wrappers import WrapperTool
@@ -134,7 +136,11 @@ TRACE = "Traceback (most recent call last):\n"
     [
         (ValueError("bad value"), "Error executing tool: bad value", "tool_error"),
         (ValueError("  \n"), "Error executing tool: ValueError", "tool_error"),
-        (KeyError("k"), "Error executing tool: 'k'", "tool_error"),
+        (KeyError("k"), "Error executing tool: KeyError: 'k'", "tool_error"),
+        (KeyError(), "Error executing tool: KeyError", "tool_error"),
+        (SystemExit(3), "Error executing tool: SystemExit: 3", "tool_error"),
+        (ValueError(-1, 2.5), "Error executing tool: ValueError: (-1, 2.5)", "tool_error"),
+        (StopAsyncIteration("rest"), "Error executing tool: StopAsyncIteration: rest", "tool_error"),
         (Unspeakable(), "Error executing tool: <Unspeakable>", "tool_error"),
         (SystemExit(), "Error executing tool: SystemExit", "tool_error"),
         (FileMissing("There is no x.", path="x"), "Error executing tool: There is no x.", "file_not_found"),
@@ -227,7 +233,7 @@ async def test_K31_K32_a_result_that_cannot_be_written_down_is_an_error() -> Non
 
     for one in tools_that(lambda: Trap(a=1)):
         result = await one.execute_raw("{}")
-        assert (result.text, result.is_error) == ("Error executing tool: 'trap'", True)
+        assert (result.text, result.is_error) == ("Error executing tool: KeyError: 'trap'", True)
 
 
 def finish() -> object:
@@ -249,7 +255,7 @@ async def test_K35_done_that_cannot_be_written_down_is_an_error() -> None:
     def act() -> object:
         raise Done(Trap())  # type: ignore[arg-type]  # what an unchecked tool may do
 
-    assert (await tools_that(act)[0].execute_raw("{}")).text == "Error executing tool: 'trap'"
+    assert (await tools_that(act)[0].execute_raw("{}")).text == "Error executing tool: KeyError: 'trap'"
 
 
 BAD_ARGUMENTS = [
@@ -379,11 +385,36 @@ async def test_K3_a_wrapper_that_breaks_anywhere_breaks_only_its_call(where: str
     assert result.text.startswith("Error executing tool: ")
 
 
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (ZeroDivisionError("division by zero"), "Error executing tool: its preview failed: division by zero"),
+        (KeyError("k"), "Error executing tool: its preview failed: KeyError: 'k'"),
+        (FileMissing("There is no x.", path="x"), "Error executing tool: There is no x."),
+        (ToolFailure("as said"), "as said"),
+    ],
+)
+@pytest.mark.parametrize("policy", [None, Policy((Rule(action="allow"),))], ids=["asked", "by rule"])
+async def test_K32_K41_a_preview_that_fails_is_named(
+    error: Exception, text: str, policy: Policy | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    def preview(_arguments: object, _ctx: ToolContext, _edited: str | None) -> Preview:
+        raise error
+
+    @tool(effect="writes", preview=preview)
+    async def put() -> str:
+        """Put it there."""
+        raise AssertionError("it ran")
+
+    assert (await put.execute_raw("{}", Run(approver=Person(), policy=policy).context())).text == text
+    assert ("the preview of put failed" in caplog.text) == (not isinstance(error, ToolFailure))
+
+
 async def test_K41_what_is_no_preview_cannot_be_approved() -> None:
     disk = Disk()
     writing = Flawed(disk.tool, "no preview", ValueError())
     result = await writing.execute_raw('{"path":"f","text":"new\\n"}', Run(approver=Person()).context())
-    assert result.text == "Error executing tool: the preview of write must be a Preview, not str"
+    assert result.text == "Error executing tool: its preview failed: it returned str, not a Preview"
     assert disk.writes == []
 
 

@@ -405,7 +405,7 @@ async def test_K41_a_preview_that_is_none_is_an_error_and_nothing_runs() -> None
     made = tool("Write.", effect="writes", preview=lambda *given: "text", name="write")(lambda: ran.append(1))
     result = await made.execute_raw("{}", Run(approver=Asked(Approve())).context())
     assert (result.is_error, ran) == (True, [])
-    assert "the preview of write returned str, not a Preview" in result.text
+    assert result.text == "Error executing tool: its preview failed: it returned str, not a Preview"
 
 
 @pytest.mark.parametrize("answer", [Approve(), Reject()])

@@ -13,6 +13,10 @@ from toolroll.errors import DependencyCycle, DependencyError
 from toolroll.kernel import threads
 
 WAIT_S = 20.0
+UNCLEAN = (
+    "Error executing tool: it ran, but cleaning up after it failed: {0} does not close. What it did may be done or "
+    "undone: look before you call it again. It had answered:"
+)
 
 
 async def call(made: Tool, run: Run | None = None) -> ToolResult:
@@ -215,13 +219,20 @@ async def test_K20_tear_down_runs_after_cancellation(kind: str) -> None:
 
 
 @KINDS
-async def test_K20_a_tear_down_that_fails_fails_the_call_and_the_others_run(kind: str) -> None:
-    """What it should have done (a commit, say) has not happened."""
+async def test_K20_a_tear_down_that_fails_fails_the_call_and_the_others_run(
+    kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What it should have done (a commit, say) has not happened; what the tool answered is told all the same."""
     trace = Trace()
     make = getattr(trace, kind)
-    result = await call(using(make("a"), make("b", fails="close"), make("c")))
-    assert (result.is_error, result.text) == (True, "Error executing tool: b does not close")
+    made = using(make("a"), make("b", fails="close"), make("c"))
+    result = await call(made)
+    assert (result.is_error, result.code) == (True, "cleanup_failed")
+    assert result.text == f'{UNCLEAN.format("b")}\n["a","b","c"]'
+    assert result.value == ["a", "b", "c"]
     assert trace.steps[3:] == ["close c", "close b", "close a"]
+    [record] = caplog.records
+    assert record.message.startswith(f"tool {made.name} has run, and cleaning up after it failed\nTraceback")
 
 
 @KINDS

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated
 
 import pytest
-from tests.kernel.test_resolve import KINDS, WAIT_S, Trace, call, using, with_parameters
+from tests.kernel.test_resolve import KINDS, UNCLEAN, WAIT_S, Trace, call, using, with_parameters
 
 from toolroll import DependencyKey, Depends, Done, Run, ToolContext, ToolFailure, ToolResult, tool
 
@@ -96,7 +96,7 @@ async def test_K20_a_generator_with_a_try_around_its_yield_is_told_of_the_error(
     transactions = Transactions()
     result = await call(using(getattr(transactions, where), fails=error))
     assert result.is_error
-    assert result.text in ("Error executing tool: boom", "no", "Error executing tool: 3")
+    assert result.text in ("Error executing tool: boom", "no", "Error executing tool: SystemExit: 3")
     assert transactions.steps == [f"rollback {type(error).__name__}"]
     assert "tear-down" not in caplog.text
 
@@ -125,7 +125,8 @@ async def test_K20_the_end_of_the_run_is_a_success(where: str, way: str) -> None
 
 async def test_K20_a_commit_that_fails_at_the_end_of_the_run_fails_the_call() -> None:
     result = await call(using(Trace().sync("a", fails="close"), fails=Done("bye")))
-    assert (result.is_error, result.text) == (True, "Error executing tool: a does not close")
+    assert (result.is_error, result.code, result.is_final) == (True, "cleanup_failed", False)
+    assert result.text == f"{UNCLEAN.format('a')}\nbye"
 
 
 @IN_TRY

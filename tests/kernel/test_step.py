@@ -225,7 +225,7 @@ async def test_XL12_no_call_can_take_its_siblings_down(capfd: pytest.CaptureFixt
     assert [result.text for result in results[2::3]] == ["sent x"] * len(bad)
     assert [result.text for result in results[1::3]] == [
         "Error executing tool: x",
-        "Error executing tool: 2",
+        "Error executing tool: SystemExit: 2",
         "Error executing tool: y",
         "Error executing tool: CancelledError",
         "Error executing tool: GeneratorExit",

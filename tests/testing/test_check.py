@@ -199,7 +199,7 @@ def test_a_validator_that_breaks_is_found() -> None:
         """Break."""
         return never()
 
-    assert "what fits the schema is refused: Error executing tool: 'oops'" in failure(breaking)
+    assert "what fits the schema is refused: Error executing tool: KeyError: 'oops'" in failure(breaking)
 
 
 def test_a_validator_that_changes_its_mind_is_found() -> None:

@@ -16,10 +16,10 @@ from toolroll.kernel.cancelled import is_being_cancelled
 from toolroll.kernel.context import Ledger, ToolContext
 from toolroll.kernel.events import ApprovalDecided
 from toolroll.kernel.labels import EXPOSED, is_exposed, labels_of
-from toolroll.kernel.messages import ToolCall
+from toolroll.kernel.messages import TextPart, ToolCall
 from toolroll.kernel.permit import _MINT, Permit, seal_of
 from toolroll.kernel.policy import Policy
-from toolroll.kernel.result import Answered, Done, ToolResult, result_of
+from toolroll.kernel.result import Answered, Done, ToolResult, Unclean, result_of
 from toolroll.kernel.serialize import text_of, whole
 from toolroll.kernel.trace import log_failure
 from toolroll.safe.limits import MAX_ERROR_MESSAGE_CHARACTERS
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
 _DEFAULT_POLICY: Final = Policy()
 _TRACEBACK: Final = "Traceback (most recent call last):"
+
+_PREFIX: Final = "Error executing tool: "
+_WORDLESS: Final = (KeyError, SystemExit, StopIteration, StopAsyncIteration)
+"""Errors whose message is a value, not a sentence: a key, an exit code, what a generator returned."""
 
 # Looking for secrets takes a second a megabyte; what lies behind this is cut off in any case.
 _MAX_REDACTED_CHARACTERS: Final = 32 * MAX_ERROR_MESSAGE_CHARACTERS
@@ -143,7 +147,7 @@ async def show(asking: Asking, ctx: ToolContext, edited: str | None = None) -> A
             fingerprint=tool.describe().fingerprint,
         )
     except BaseException as error:  # noqa: BLE001 - the executor answers for whatever a preview raises
-        return _answer(error, tool, ctx)
+        return _answer(error, tool, ctx, preview=True)
 
 
 def _why(asking: Asking) -> str:
@@ -154,7 +158,7 @@ def _why(asking: Asking) -> str:
 async def _preview(tool: "Tool", arguments: object, ctx: ToolContext, edited: str | None = None) -> Preview:
     preview: object = await tool.preview(arguments, ctx, edited)
     if not isinstance(preview, Preview):
-        raise TypeError(f"the preview of {tool.name} must be a Preview, not {type(preview).__name__}")
+        raise TypeError(f"it returned {type(preview).__name__}, not a Preview")
     return preview
 
 
@@ -237,7 +241,7 @@ async def _show_and_run(tool: "Tool", raw: str, permit: Permit, ctx: ToolContext
         permit.show(_MINT, await _preview(tool, permit.arguments, ctx))
     except BaseException as error:  # noqa: BLE001 - the executor answers for whatever a preview raises
         permit.expire()
-        return _answer(error, tool, ctx)
+        return _answer(error, tool, ctx, preview=True)
     return await _run(tool, raw, permit, ctx)
 
 
@@ -284,23 +288,57 @@ def _edit_ignored(tool: "Tool") -> ToolResult:
     return ToolResult.failure(text, code="edit_ignored")
 
 
-def _answer(error: BaseException, tool: "Tool", ctx: ToolContext) -> ToolResult:
+def _answer(error: BaseException, tool: "Tool", ctx: ToolContext, *, preview: bool = False) -> ToolResult:
     if is_being_cancelled(error):
         raise error
     if isinstance(error, Answered):
         return result_of(error.value)
-    return failure_of(error, tool, ctx)
+    if isinstance(error, Unclean):
+        return failure_of(error.error, tool, ctx, preview=True) if preview else _unclean(error, tool, ctx)
+    return failure_of(error, tool, ctx, preview=preview)
 
 
-def failure_of(error: BaseException, tool: "Tool", ctx: ToolContext) -> ToolResult:
+def failure_of(error: BaseException, tool: "Tool", ctx: ToolContext, *, preview: bool = False) -> ToolResult:
     """What a model reads of an exception; the traceback goes to the log, never further."""
-    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
-        error = error.exceptions[0]  # what a task group made of the one thing that went wrong
+    error = _alone(error)
     if isinstance(error, ToolFailure):
         return ToolResult.failure(error.content, code=error.failure_code)
-    log_failure(ctx.logger, error, "tool %s failed", tool.name)
-    code = error.code if isinstance(error, ToolrollError) else "tool_error"
-    return ToolResult.failure(f"Error executing tool: {_message(error)}", code=code)
+    log_failure(ctx.logger, error, "the preview of %s failed" if preview else "tool %s failed", tool.name)
+    message = _message(error)
+    if isinstance(error, ToolrollError):
+        return ToolResult.failure(f"{_PREFIX}{message}", code=error.code)
+    return ToolResult.failure(f"{_PREFIX}{'its preview failed: ' if preview else ''}{message}", code="tool_error")
+
+
+def _unclean(unclean: Unclean, tool: "Tool", ctx: ToolContext) -> ToolResult:
+    """What the tool answered, and that its end failed: a change may be there (a file) or not (without a commit)."""
+    log_failure(ctx.logger, unclean.error, "tool %s has run, and cleaning up after it failed", tool.name)
+    try:
+        result = result_of(unclean.value)
+    except Exception as error:  # noqa: BLE001 - as for a tool whose end did not fail
+        return failure_of(error, tool, ctx)
+    return result if result.is_error else _uncertain(result, _message(_alone(unclean.error)))
+
+
+def _uncertain(result: ToolResult, because: str) -> ToolResult:
+    # Before the answer: the end of a long one is cut off.
+    head = (
+        f"{_PREFIX}it ran, but cleaning up after it failed: {because}. What it did may be done or undone: look before "
+        "you call it again. It had answered:"
+    )
+    text = f"{head}\n{result.text}"
+    if result.type == "parts":
+        noted = replace(result, value=(TextPart(text=head), *result.content), text=text)
+    else:
+        noted = replace(result, text=text)
+    return replace(noted, is_error=True, code="cleanup_failed", is_final=False)
+
+
+def _alone(error: BaseException) -> BaseException:
+    """The one thing that went wrong, where a task group made more of it."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
 
 
 def _message(error: BaseException) -> str:
@@ -308,5 +346,13 @@ def _message(error: BaseException) -> str:
 
     text, _, trace = text_of(error)[:_MAX_REDACTED_CHARACTERS].partition(_TRACEBACK)  # of another process, often
     message = text.strip() or trace.strip().rpartition("\n")[2] or type(error).__name__
+    if isinstance(error, _WORDLESS) or not any(map(str.isalpha, message)):
+        message = _named(error, message)
     message = redact(message)
     return message if len(message) <= MAX_ERROR_MESSAGE_CHARACTERS else message[:MAX_ERROR_MESSAGE_CHARACTERS] + "…"
+
+
+def _named(error: BaseException, message: str) -> str:
+    """The message after the name of its error: of a missing key the key alone says nothing."""
+    name = type(error).__name__
+    return message if message == name else f"{name}: {message}"

@@ -11,8 +11,9 @@ from typing import Any, Final, TypeAlias
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import to_json
 
-from toolroll.errors import ArgumentsRefused
+from toolroll.errors import ArgumentsRefused, ToolFailure
 from toolroll.kernel.approval import Effect, Preview
+from toolroll.kernel.cancelled import is_being_cancelled
 from toolroll.kernel.census import Census
 from toolroll.kernel.context import ToolContext
 from toolroll.kernel.depends import Injection
@@ -144,7 +145,7 @@ class CoreTool(Tool):
         # Torn down at once: a person may take hours to answer, and a rejected call never runs.
         shown = await closing(lambda: call(lambda: maker(fields, ctx, edited), None if is_async(maker) else ctx), ctx)
         if not isinstance(shown, Preview):
-            raise TypeError(f"the preview of {self._name} returned {type(shown).__name__}, not a Preview")
+            raise TypeError(f"it returned {type(shown).__name__}, not a Preview")
         # A text that the tool has no way to look at would be edited for nothing.
         return shown if self._sees_context else replace(shown, editable=None)
 
@@ -283,15 +284,26 @@ async def closing(work: Callable[[], Awaitable[object]], ctx: ToolContext) -> ob
         from toolroll.kernel.result import Done  # noqa: PLC0415 - to make a tool, nothing of how one runs is needed
 
         if isinstance(error, Done):  # a success
-            await ctx.aclose()
+            await _close_after(error, ctx)
             raise
         if isinstance(error, asyncio.CancelledError):
             ctx.cancel()  # for a function that goes on in its thread
         ctx.values.fail(error)
         await _close_after_error(ctx)
         raise
-    await ctx.aclose()
+    await _close_after(value, ctx)
     return value
+
+
+async def _close_after(value: object, ctx: ToolContext) -> None:
+    try:
+        await ctx.aclose()
+    except BaseException as error:
+        from toolroll.kernel.result import Unclean  # noqa: PLC0415 - as above
+
+        if is_being_cancelled(error) or isinstance(error, ToolFailure):
+            raise
+        raise Unclean(value, error) from error
 
 
 async def _close_after_error(ctx: ToolContext) -> None:

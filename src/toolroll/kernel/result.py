@@ -89,6 +89,15 @@ class Answered(Exception):
         self.value = value
 
 
+class Unclean(Exception):
+    """The tool has answered with `value`, and what one of its dependencies does after that failed with `error`."""
+
+    def __init__(self, value: object, error: BaseException) -> None:
+        super().__init__(value, error)
+        self.value = value
+        self.error = error
+
+
 def result_of(value: object) -> ToolResult:
     """The result that a tool's return value stands for."""
     if isinstance(value, str):

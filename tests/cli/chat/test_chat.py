@@ -178,7 +178,7 @@ def test_S1_a_tool_that_would_end_the_process_does_not_end_the_chat(project: Pro
     assert project.call("trust", "add", ".toolroll/tools/leaving.py", "--yes").returncode == 0
     script = project.script({"calls": [{"name": "leave", "arguments": {}}]}, "Still here.")
     with chat(project, "code", "--model", script) as screen:
-        screen.say("Go.", "tool_error: Error executing tool: 7", "Still here.")
+        screen.say("Go.", "tool_error: Error executing tool: SystemExit: 7", "Still here.")
         screen.waits()
         assert "half a line" in screen.display
         assert not any(line.startswith(("step ", "▸")) for line in screen.display)
