@@ -15,6 +15,7 @@ from toolroll.packs.writing.analysis import ENOUGH_POSTS, MAX_POSTS
 from toolroll.packs.writing.profiles import ProfileStore
 
 COLUMNS = (80, 40)
+SAME = "Nothing is different, and nothing was written. "
 UK = {"LC_ALL": "uk_UA.UTF-8"}
 
 
@@ -259,12 +260,38 @@ def test_W32_an_edit_can_be_given_up(desk: Pen) -> None:
     assert path.read_bytes() == before
 
 
-def test_W32_an_edit_without_a_difference_writes_nothing(desk: Pen) -> None:
+@pytest.mark.parametrize(
+    ("lang", "told"),
+    [
+        ("en", SAME + "A profile's name, version and history cannot be changed here.\n"),
+        ("uk", "Відмінностей немає, нічого не записано. Ім'я, версію й історію профілю тут не змінюють.\n"),
+    ],
+)
+def test_W32_W34_an_edit_without_a_difference_writes_nothing(desk: Pen, lang: str, told: str) -> None:
     path = put(desk.data, fields())
     before = path.read_bytes()
-    with desk.terminal("profile", "edit", "--lang", "en", env=Editor(desk).env) as terminal:
-        assert terminal.end() == (0, "Nothing is different, and nothing was written.\n")
+    with desk.terminal("profile", "edit", "--lang", lang, env=Editor(desk).env) as terminal:
+        assert terminal.end() == (0, told)
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("lang", "told", "again"),
+    [("en", "cannot be changed", "Edit it again?"), ("uk", "не можна змінювати", "Редагувати ще раз?")],
+)
+def test_W32_W34_a_name_or_version_that_was_put_in_is_refused_and_can_be_edited_again(
+    desk: Pen, lang: str, told: str, again: str
+) -> None:
+    path = put(desk.data, fields())
+    before = path.read_bytes()
+    wrong = editable(profile_name="other", version=9)
+    editor = Editor(desk, wrong, editable())
+    with desk.terminal("profile", "edit", "--lang", lang, env=editor.env) as terminal:
+        terminal.wait_for(again)
+        assert [f"- {name}: {told}" in terminal.text for name in ("profile_name", "version")] == [True, True]
+        terminal.press("y")
+        assert terminal.end()[0] == 0
+    assert (editor.shown(1), path.read_bytes()) == (wrong, before)
 
 
 def test_W32_a_reference_profile_is_edited_by_its_owner(desk: Pen) -> None:

@@ -17,6 +17,8 @@ ProfileKey: TypeAlias = Literal[
     "paste_cut",
     "no_posts",
     "no_posts_in",
+    "is_folder",
+    "not_text",
     "too_many_posts",
     "analysing",
     "correcting",
@@ -116,6 +118,13 @@ PROFILE_TEXTS: Final[Mapping[ProfileKey, Text]] = {
         "терміналі. Без постів `ghostpen init --sample` створить зразковий профіль.",
     ),
     "no_posts_in": Text(en="There is no text in '{file}'.", uk="У «{file}» немає тексту."),
+    "is_folder": Text(
+        en="'{file}' is a folder. Name a file with posts in it.", uk="«{file}» — це тека. Вкажіть файл із постами."
+    ),
+    "not_text": Text(
+        en="'{file}' is no text, so it cannot be read. Save the posts as plain text in UTF-8.",
+        uk="«{file}» не є текстом, тож його неможливо прочитати. Збережіть пости як простий текст у UTF-8.",
+    ),
     "too_many_posts": Text(
         en="These posts are too much for one look: {count} posts, {characters} characters. At most {most_posts} posts "
         "and {most_characters} characters are taken; choose the best.",
@@ -200,7 +209,8 @@ PROFILE_TEXTS: Final[Mapping[ProfileKey, Text]] = {
         "`ghostpen profile import`.",
     ),
     "edit_same": Text(
-        en="Nothing is different, and nothing was written.", uk="Відмінностей немає, нічого не записано."
+        en="Nothing is different, and nothing was written. A profile's name, version and history cannot be changed here.",
+        uk="Відмінностей немає, нічого не записано. Ім'я, версію й історію профілю тут не змінюють.",
     ),
     "edit_refused": Text(en="This cannot be written:\n{problems}", uk="Це не можна записати:\n{problems}"),
     "edit_made_by": Text(en="edited by hand", uk="змінено вручну"),
