@@ -209,7 +209,8 @@ PROFILE_TEXTS: Final[Mapping[ProfileKey, Text]] = {
         "`ghostpen profile import`.",
     ),
     "edit_same": Text(
-        en="Nothing is different, and nothing was written. A profile's name, version and history cannot be changed here.",
+        en="Nothing is different, and nothing was written. A profile's name, version and history cannot be changed "
+        "here.",
         uk="Відмінностей немає, нічого не записано. Ім'я, версію й історію профілю тут не змінюють.",
     ),
     "edit_refused": Text(en="This cannot be written:\n{problems}", uk="Це не можна записати:\n{problems}"),
