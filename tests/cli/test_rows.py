@@ -44,16 +44,17 @@ def test_S5_a_request_says_who_wants_what_and_why() -> None:
         "why     Because.",
         'path    "list.txt"',
         "amount  2",
-        "also    flag null",
         "",
         "list.txt  +1 -1",
         "@@ -1,2 +1,2 @@",
         "1   milk",
         "2 - bread",
         "2 + oat bread",
+        "",
+        "also    flag null",
     ]
-    assert [row.look for row in rows[-2:]] == ["removed", "added"]
-    assert (rows[-2].other, rows[-1].other) == ("oat bread", "bread")
+    assert [row.look for row in rows[-4:-2]] == ["removed", "added"]
+    assert (rows[-4].other, rows[-3].other) == ("oat bread", "bread")
 
 
 def test_S5_notes_stand_before_the_change_and_cannot_lie() -> None:
@@ -109,12 +110,20 @@ def test_S5_what_is_null_false_or_empty_shares_a_line_with_whole_names() -> None
         'also  expected_replacements null, dry_run false, note ""',
     ]
     named = request_rows(request({"a null, b": None, "x" * 90: False, "é\u202e": None}))
-    assert [row.gutter + row.text for row in named][2:5] == [
+    assert [row.gutter + row.text for row in named][3:] == [
         'also  "a null, b" null,',
         f"      {'x' * 90} false,",
         '      "é‹U+202E›" null',
     ]
     assert "expected_replacements  1" in text_of(request_rows(request({"expected_replacements": 1})))
+
+
+def test_S5_on_a_small_screen_the_change_comes_before_what_says_little() -> None:
+    unused = {f"an_option_with_a_long_name_{number}": None for number in range(5)}
+    rows = request_rows(request({"path": "a.js", **unused}, CHANGED_SET))
+    shown = [line.drawn().plain for line in fold(rows, 40)]
+    first = next(place for place, line in enumerate(shown) if "@@" in line)
+    assert (first < 8, any("long_name" in line for line in shown[:first])) == (True, False)
 
 
 BEFORE_SET = "".join(f"const value_{number} = 'the old text of line {number}';\n" for number in range(3))

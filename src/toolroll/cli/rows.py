@@ -61,6 +61,8 @@ def request_rows(request: ApprovalRequest, *, number: int = 1, total: int = 1) -
         *_warning([*summary.texts, *request.preview.notes, _preview_text(request.preview)]),
         *([] if summary.is_whole else [Row(), *preview_rows(request.preview)]),
         *summary.in_full,
+        *([Row()] if summary.passed and (summary.in_full or not summary.is_whole) else []),
+        *summary.passed,
     ]
 
 
@@ -83,7 +85,10 @@ def hunk_rows(hunk: Hunk, name: str, *, number: int, total: int) -> list[Row]:
 
 
 class _Summary:
-    """The reason and the arguments, each on a line or two; what did not fit there is in `in_full`."""
+    """The reason and the arguments, each on a line or two; what did not fit there is in `in_full`.
+
+    In `passed` is what says little: on a small screen it would stand between the reason and the change.
+    """
 
     def __init__(self, request: ApprovalRequest) -> None:
         values = request.arguments if isinstance(request.arguments, dict) else {"arguments": request.arguments}
@@ -101,7 +106,7 @@ class _Summary:
         self.rows = [*self._labelled("why", self._why)]
         for name, label in labels.items():
             self.rows += self._argument(label, values[name])
-        self.rows += self._passed()
+        self.passed = [*self._passed()]
 
     def _labelled(self, label: str, text: str) -> Iterator[Row]:
         for index, line in enumerate(text.split("\n")):
