@@ -19,6 +19,7 @@ from toolroll.packs.writing.feedback import (
     MEANINGS,
     Category,
     FeedbackStore,
+    InOwnWords,
     Tracked,
 )
 
@@ -51,6 +52,14 @@ def test_W19_feedback_is_counted_and_kept_as_the_tracker_has_it(store: FeedbackS
     }
     assert stat.S_IMODE(store.path.stat().st_mode) == 0o600
     assert stat.S_IMODE(store.path.parent.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize(("said", "kept"), [("Stiff!", "Stiff!"), ("", "занадто офіційно")])
+def test_W19_what_the_person_said_is_kept_and_not_what_was_made_of_it(
+    store: FeedbackStore, said: str, kept: str
+) -> None:
+    track(InOwnWords(store.path.parent, lambda: said), "too_formal")
+    assert [one.raw for one in store.entries()["too_formal"].history] == [kept]
 
 
 def test_W19_from_the_third_time_on_there_is_a_suggestion(store: FeedbackStore) -> None:

@@ -17,6 +17,7 @@ from toolroll.kernel.usage import Usage
 from toolroll.models.model import ModelRequest, ModelResponse
 from toolroll.models.scripted import Call, Line, ScriptedModel
 from toolroll.packs.writing.agent import Place
+from toolroll.packs.writing.feedback import FeedbackStore
 from toolroll.packs.writing.flow import Assignment, Flow, Outcome, Shown
 from toolroll.packs.writing.messages import LANGS, Lang
 from toolroll.packs.writing.mixing import style_of
@@ -491,6 +492,14 @@ async def test_W19_XL14_a_model_that_counts_again_and_again_counts_once_a_messag
     assert {name: one["count"] for name, one in found.items()} == {"too_formal": 1, "too_long": 1, "tone_off": 1}
     assert desk.codes()[0] == "no_feedback"
     assert desk.codes().count("counted_already") == 4
+
+
+async def test_W19_W30_feedback_is_kept_in_the_persons_own_words_of_that_turn(desk: Desk) -> None:
+    said = ["  Занадто офіційно, і «гачок» слабкий!", "Way too stiff"]
+    turns: list[Line] = [post("Чай."), [track(), track("hook_weak")], post("Чай!"), [track()], post("Чай?")]
+    await desk.write(Scripted(*said, None), *turns)
+    kept = {name: [one.raw for one in entry.history] for name, entry in FeedbackStore(desk.data).entries().items()}
+    assert kept == {"too_formal": said, "hook_weak": said[:1]}
 
 
 async def test_W30_XA8_where_nobody_is_asked_one_draft_is_all(desk: Desk) -> None:

@@ -15,7 +15,9 @@ from toolroll.kernel.policy import Policy, Rule
 from toolroll.kernel.tool import Tool
 from toolroll.kernel.wrappers import labelled
 from toolroll.models.model import Model
+from toolroll.packs.writing.feedback import InOwnWords
 from toolroll.packs.writing.gate import Gate, gated
+from toolroll.packs.writing.keys import FEEDBACK
 from toolroll.packs.writing.messages import LANG, Lang
 from toolroll.packs.writing.mixing import Style
 from toolroll.packs.writing.notion_tools import read_notion_page
@@ -67,7 +69,7 @@ def writing_agent(model: Model, style: Style, gate: Gate, place: Place) -> Agent
         "approver": place.approver,
         "journal": place.journal,
         "deps": place.deps,
-        "overrides": place.overrides,
+        "overrides": {FEEDBACK.id: lambda: InOwnWords(place.data, lambda: gate.said), **place.overrides},
         "settings": place.settings,
         "outputs": None,  # a profile is read whole, and there is no tool to page through it
     }

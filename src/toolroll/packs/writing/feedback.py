@@ -191,6 +191,18 @@ class FeedbackStore:
         return JsonRefused(f"{told} Repair the file or move it away; it was left as it is.")
 
 
+class InOwnWords(FeedbackStore):
+    """The same feedback, kept in the words that the person used: a model's account of them is only a guess."""
+
+    def __init__(self, data: Path, said: Callable[[], str]) -> None:
+        super().__init__(data)
+        self._said = said
+
+    def track(self, category: Category, raw: str, *, now: datetime) -> Tracked:
+        """Count one more, with what the person said last; `raw` only where they have said nothing."""
+        return super().track(category, self._said() or raw, now=now)
+
+
 def _text_of(entries: Entries) -> bytes:
     return _ENTRIES.dump_json(entries, indent=2) + b"\n"
 

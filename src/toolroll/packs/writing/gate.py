@@ -56,6 +56,11 @@ class Gate:
         self.wanted_to_save = False
         """Whether the model has tried to keep something that nobody had confirmed."""
 
+    @property
+    def said(self) -> str:
+        """What the person said last, to the letter."""
+        return self._said
+
     def hear(self, said: str, *, is_feedback: bool = False, is_update_due: bool = False) -> None:
         """A new turn: what the person said, and whether it is about a draft they have seen."""
         self._said, self._is_feedback = said, is_feedback
