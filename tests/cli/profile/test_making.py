@@ -85,7 +85,7 @@ def test_W32_posts_come_through_stdin_too(pen: Pen, monkeypatch: pytest.MonkeyPa
         (["init", "--from", "empty.md", "--sample"], "--sample takes no posts"),
         (["init", "--name", "../x"], "'../x' cannot be the name of a profile"),
         (["profile", "create", "CON"], "'CON' cannot be the name of a profile"),
-        (["init", "--notion", "https://example.com"], "Notion is not configured. Add NOTION_TOKEN"),
+        (["init", "--notion", "https://example.com"], "Notion is not configured. Set NOTION_TOKEN"),
     ],
 )
 def test_W32_W3_what_cannot_be_is_refused_before_a_model_is_asked(pen: Pen, arguments: list[str], why: str) -> None:
@@ -98,9 +98,45 @@ def test_W32_W3_what_cannot_be_is_refused_before_a_model_is_asked(pen: Pen, argu
     assert state_of(pen.data) == {}
 
 
-def test_W32_without_a_model_it_says_what_to_do(pen: Pen) -> None:
-    told = pen.run("init", *pen.posts(*POSTS), "--yes")
-    assert (told.code, "No model is named" in told.err) == (2, True)
+@pytest.mark.parametrize(
+    ("file", "en", "uk"),
+    [
+        ("none.md", "There is no file 'none.md'.", "Файлу «none.md» немає."),
+        ("empty.md", "There is no text in 'empty.md'.", "У «empty.md» немає тексту."),
+        ("home", "'home' is a folder. Name a file", "«home» — це тека. Вкажіть файл"),
+        ("cat.png", "'cat.png' is no text", "«cat.png» не є текстом"),
+    ],
+)
+@pytest.mark.parametrize("command", [("init", "--from"), ("init", "--yes", "--from"), ("analyze",)], ids=" ".join)
+def test_W32_W34_what_is_wrong_with_a_file_is_told_first(
+    pen: Pen, command: tuple[str, ...], file: str, en: str, uk: str
+) -> None:
+    """Before a model is missed, and before --yes is: neither would help."""
+    put(pen.data, fields())
+    pen.home.mkdir()
+    pen.file("", "empty.md")
+    (pen.folder / "cat.png").write_bytes(b"\x89PNG\r\n\x1a\n\0")
+    for lang, why in (("en", en), ("uk", uk)):
+        told = pen.run(*command, file, "--lang", lang)
+        assert (told.code != 0, why in told.err, len(told.err.splitlines())) == (True, True, 1), told
+
+
+@pytest.mark.parametrize(("lang", "why"), [("en", "There are no posts to learn from"), ("uk", "Немає постів")])
+@pytest.mark.parametrize("command", [("init",), ("profile", "create", "anna")], ids=" ".join)
+def test_W32_W34_without_posts_and_a_terminal_the_posts_are_missed_and_no_yes(
+    pen: Pen, command: tuple[str, ...], lang: str, why: str
+) -> None:
+    put(pen.data, fields())
+    told = pen.run(*command, "--lang", lang)
+    assert (told.code, why in told.err, "--from" in told.err, "--yes" in told.err) == (2, True, True, False)
+
+
+@pytest.mark.parametrize(("lang", "why"), [("en", "No model is named"), ("uk", "Модель не названо")])
+def test_W32_without_a_model_it_says_what_to_do(pen: Pen, lang: str, why: str) -> None:
+    told = pen.run("init", *pen.posts(*POSTS), "--yes", "--lang", lang)
+    assert (told.code, why in told.err) == (2, True)
+    assert "'ghostpen --demo'" in told.err
+    assert "toolroll demo" not in told.err
 
 
 def test_W32_where_nobody_can_be_asked_nothing_is_done_and_no_model_is_asked(pen: Pen) -> None:
@@ -179,12 +215,12 @@ def test_W32_nothing_leaves_the_folder_where_the_disk_refuses(pen: Pen, tmp_path
 @pytest.mark.parametrize(
     "command", [("init", "--yes", "--from"), ("profile", "create", "new", "--yes", "--from"), ("analyze",)]
 )
-def test_W32_W35_what_is_wrong_with_the_model_is_said_before_posts_are_read(
+def test_W32_W35_what_is_wrong_with_the_model_is_said_before_anything_is_done(
     pen: Pen, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], model: str, code: str
 ) -> None:
     """Who pastes five posts, and is told only then that a key is missing, has pasted them for nothing."""
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     if command[0] == "analyze":
         put(pen.data, fields())
-    told = pen.run(*command, "no-such-file.md", "--model", model, "--json")
+    told = pen.run(*command, pen.file("\n---\n".join(POSTS), "posts.md"), "--model", model, "--json")
     assert json.loads(told.out)["error"]["code"] == code

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from toolroll.cli.profile.desk import Desk
-from toolroll.cli.profile.gathering import gathered
+from toolroll.cli.profile.gathering import gathered, posts_of
 from toolroll.cli.profile.making import analyst, usable_model
 from toolroll.cli.session import DONE
 from toolroll.errors import ToolrollError
@@ -21,8 +21,9 @@ _SHOWN_CHARACTERS = 200
 def analyze_posts(desk: Desk, name: str, files: Sequence[str], model: str | None) -> int:
     """Compare, show, and make the changes that the person agrees to, as one new version."""
     stored = desk.profiles.read(name)
+    texts = posts_of(desk, files)
     named = usable_model(model)
-    posts = gathered(desk, files)
+    posts = gathered(desk, texts, files=files)
     desk.say("comparing", count=len(posts.texts), name=name, model=named)
     with analyst(desk, named) as looking:
         compared = looking.compare(stored.fields, posts.texts)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from toolroll.cli.profile.desk import Desk
-from toolroll.errors import FileTooLarge, ServiceFailed, ToolFailure, ToolrollError, UsageError
+from toolroll.errors import FileTooLarge, NotAFile, NotText, ServiceFailed, ToolFailure, ToolrollError, UsageError
 from toolroll.home.keys import with_keys
 from toolroll.packs.writing.analysis import ENOUGH_POSTS, MAX_CHARACTERS, MAX_POSTS
 from toolroll.packs.writing.front_matter import split_front_matter
@@ -42,12 +42,19 @@ class Posts:
     is_pasted: bool = False
 
 
-def gathered(desk: Desk, files: Sequence[str], pages: Sequence[str] = ()) -> Posts:
-    """All posts of files and pages, or else what is pasted; few of them get a warning, none or too many are refused."""
+def posts_of(desk: Desk, files: Sequence[str]) -> tuple[str, ...]:
+    """All posts of files; what cannot be read is refused. A file is read once: it may be a pipe."""
+    return tuple(text for file in files for text in posts_in(desk, file))
+
+
+def gathered(desk: Desk, texts: Sequence[str], *, files: Sequence[str], pages: Sequence[str] = ()) -> Posts:
+    """The texts of files with those of pages; where neither is named, what is pasted.
+
+    Few of them get a warning, none or too many are refused.
+    """
     if files or pages:
-        texts = [text for file in files for text in posts_in(desk, file)]
-        texts += _from_notion(desk, pages) if pages else []
-        posts = Posts(texts=tuple(texts), source=_source(files, pages))
+        more = _from_notion(desk, pages) if pages else ()
+        posts = Posts(texts=(*texts, *more), source=_source(files, pages))
     else:
         posts = Posts(texts=_pasted(desk), source="pasted posts", is_pasted=True)
     with kept(desk, posts.texts if posts.is_pasted else ()):
@@ -89,8 +96,6 @@ def posts_in(desk: Desk, file: str) -> Iterator[str]:
 
 def pasted(desk: Desk) -> Iterator[str]:
     """Posts as they are pasted or typed, until one is ended before it began."""
-    if desk.terminal is None:
-        return
     desk.say("paste_posts")
     number = 1
     while True:
@@ -117,13 +122,18 @@ def _text_of(desk: Desk, file: str) -> str:
     with desk.reading(shown(file)):
         if file == STDIN:
             data = sys.stdin.buffer.read(MAX_POST_BYTES + 1)
+        elif Path(file).is_dir():
+            raise NotAFile(desk.words("is_folder", file=shown(file)), path=shown(file))
         else:
             with Path(file).open("rb") as opened:
                 data = opened.read(MAX_POST_BYTES + 1)
     if len(data) > MAX_POST_BYTES:
         told = f"'{shown(file)}' has more than {MAX_POST_BYTES:,} bytes."
         raise FileTooLarge(told, path=shown(file), limit_bytes=MAX_POST_BYTES)
-    return decode(data, path=shown(file)).text
+    try:
+        return decode(data, path=shown(file)).text
+    except NotText:
+        raise NotText(desk.words("not_text", file=shown(file)), path=shown(file)) from None
 
 
 def _from_notion(desk: Desk, pages: Sequence[str]) -> list[str]:

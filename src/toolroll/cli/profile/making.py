@@ -8,12 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from toolroll.cli.first_run import chosen_model
 from toolroll.cli.making import named_model, open_journal
 from toolroll.cli.profile.desk import Desk
-from toolroll.cli.profile.gathering import Posts, gathered, kept
+from toolroll.cli.profile.gathering import Posts, gathered, kept, posts_of
 from toolroll.cli.session import DONE
-from toolroll.cli.writing.making import connected
+from toolroll.cli.writing.making import connected, pen_model
 from toolroll.errors import ToolFailure, ToolrollError, UsageError
 from toolroll.packs.writing.analysis import Analyst, Look, Naming, profile_draft
 from toolroll.packs.writing.answers import wish_of
@@ -43,6 +42,9 @@ def make_profile(desk: Desk, wish: Wish) -> int:
     check_profile_name(wish.name)
     if wish.is_sample and (wish.files or wish.pages):
         raise UsageError("--sample takes no posts: leave out --from and --notion.")
+    if desk.terminal is None and not (wish.is_sample or wish.files or wish.pages):
+        raise UsageError(desk.words("no_posts"))
+    texts = posts_of(desk, wish.files)  # what is wrong with a file is told before anybody is asked anything
     replace = desk.profiles.has(wish.name)
     if replace and (code := desk.not_agreed("ask_replace", name=wish.name)) is not None:
         return code
@@ -51,14 +53,14 @@ def make_profile(desk: Desk, wish: Wish) -> int:
     if desk.terminal is None and not desk.yes:
         return desk.nobody()
     named = usable_model(wish.model)
-    posts = gathered(desk, wish.files, wish.pages)
+    posts = gathered(desk, texts, files=wish.files, pages=wish.pages)
     draft = _agreed(desk, wish, posts, named)
     return desk.left() if draft is None else _written(desk, draft, replace=replace, posts=len(posts.texts))
 
 
 def usable_model(given: str | None) -> str:
     """The model that was named; what is wrong with its name or its key is said before anybody pastes posts for it."""
-    named = chosen_model(given)
+    named = pen_model(given)
     connected(named_model(named))
     return named
 

@@ -2,8 +2,10 @@
 
 import os
 from pathlib import Path
+from typing import Final
 
 from toolroll.agent.agent import Agent
+from toolroll.cli.first_run import chosen_model
 from toolroll.cli.making import Making, named_model
 from toolroll.home.keys import with_keys
 from toolroll.journal.sqlite import SqliteJournal
@@ -13,6 +15,8 @@ from toolroll.packs.writing.agent import Place, writing_agent
 from toolroll.packs.writing.gate import Gate
 from toolroll.packs.writing.mixing import style_of
 from toolroll.packs.writing.profiles import ProfileStore
+
+_WITHOUT: Final = "'ghostpen --demo' shows how a post is written, without any."
 
 
 def make_writer(making: Making, journal: SqliteJournal, *, connect: bool) -> Agent[None]:
@@ -31,6 +35,11 @@ def make_writer(making: Making, journal: SqliteJournal, *, connect: bool) -> Age
     )
     model = connected(named_model(making.model)) if connect else ScriptedModel([])
     return writing_agent(model, style, Gate(base=style.base), place)
+
+
+def pen_model(given: str | None) -> str:
+    """The name of the model that is named here, in the environment, or in the settings; who has none can watch one."""
+    return chosen_model(given, without=_WITHOUT)
 
 
 def connected(model: Model | str) -> Model:

@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Final, cast
 
 from toolroll.agent.events import Event
-from toolroll.cli.first_run import chosen_model
 from toolroll.cli.making import Making, named_model, open_journal
 from toolroll.cli.profile.desk import Desk, told_in
 from toolroll.cli.session import DONE, FAILED, NEEDS_APPROVAL, STOPPED_BY_LIMIT
 from toolroll.cli.stopping import Stopping
-from toolroll.cli.writing.making import connected
+from toolroll.cli.writing.making import connected, pen_model
 from toolroll.cli.writing.person import NobodyThere, TerminalPerson, WritingApprover
 from toolroll.cli.writing.stopping import Stopped
 from toolroll.cli.writing.telling import JsonLines, PlainListener, outcome_fields
@@ -30,7 +29,6 @@ from toolroll.packs.writing.names import DEFAULT
 from toolroll.packs.writing.post_file import Platform
 
 _EMPTY: Final = "The request is empty. Say what the post is about: ghostpen 'post about X for LinkedIn'."
-_NO_MODEL: Final = "\n'ghostpen --demo' shows how a post is written, without any."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +60,7 @@ def write_post(desk: Desk, wanted: Wanted) -> int:
     # Now that the profile is known, its own language counts, where nobody has named another.
     desk = replace(desk, lang=choose_language(wanted.lang, os.environ, style.fields["language"]))
     with told_in(desk.lang):
-        named = chosen_model(wanted.model, more=_NO_MODEL)
+        named = pen_model(wanted.model)
         _check_request(desk, wanted.request)
         model = connected(named_model(named))  # what is wrong with it is said before anybody types
         request = _asked_for(desk) if wanted.request is None else wanted.request
