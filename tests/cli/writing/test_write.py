@@ -130,6 +130,25 @@ def test_W31_the_platform_is_named_by_option_or_request_or_profile(
     assert draft["platform"] == platform
 
 
+@pytest.mark.parametrize(
+    ("arguments", "platform", "told_of"),
+    [
+        (("why we left LinkedIn, for Instagram", "--lang", "en"), "instagram", "The request names linkedin too"),
+        (("чому ми пішли з LinkedIn, для інстаграму", "--lang", "uk"), "instagram", "У запиті названо ще linkedin"),
+        (("why we left LinkedIn, for Instagram", "--platform", "x"), "x", None),
+        (("for Instagram", "--lang", "en"), "instagram", None),
+    ],
+)
+def test_W31_W34_of_two_platforms_the_one_it_is_for_is_taken_and_told(
+    desk: Desk, arguments: tuple[str, ...], platform: str, told_of: str | None
+) -> None:
+    desk.has_profile()
+    told = desk.run(*arguments, "--json", "--model", desk.script(READ, post()))
+    [draft] = [one for one in map(json.loads, told.out.splitlines()) if one["event"] == "draft"]
+    assert (draft["platform"], "--platform" in told.err) == (platform, told_of is not None)
+    assert (told_of or "") in told.err
+
+
 def test_W31_a_mix_and_a_profile_exclude_each_other(desk: Desk) -> None:
     desk.has_profile()
     desk.has_profile(profile_name="alex", profile_type="reference")
@@ -156,6 +175,27 @@ def test_W30_what_makes_no_sense_is_told(desk: Desk, arguments: tuple[str, ...],
     told = desk.run(*arguments)
     assert (told.code, told.out) == (code, "")
     assert why in told.err
+
+
+@pytest.mark.parametrize(
+    ("model", "why"),
+    [
+        ("sonnet", "Немає ключа для Anthropic. Задайте ANTHROPIC_API_KEY"),
+        ("foo:bar", "Невідома модель 'foo:bar'."),
+        ("scripted:none.json", "Файлу «none.json» немає."),
+        ("scripted:p.txt", "Сценарій «p.txt» неможливо програти: увесь файл: це не JSON: "),
+    ],
+)
+def test_W34_what_is_wrong_with_a_model_is_told_in_ukrainian(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, model: str, why: str
+) -> None:
+    """And nobody has refused a key that there is none of."""
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    desk.has_profile("uk")
+    (desk.folder / "p.txt").write_text("чай")
+    told = desk.run("чай", "--model", model, "--lang", "uk")
+    assert (told.code != 0, told.err.startswith(f"Помилка: {why}")) == (True, True), told
+    assert "Постачальник" not in told.err
 
 
 def test_W34_the_language_is_that_of_option_locale_or_profile(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,6 +29,7 @@ MAKERS = (
     *("kernel/parse.py", *sorted(str(one.relative_to(SOURCE)) for one in SOURCE.glob("packs/writing/**/*.py"))),
     *sorted(str(one.relative_to(SOURCE)) for one in SOURCE.glob("cli/profile/*.py")),
     *("cli/writing/work.py", "cli/first_run.py", "cli/making.py", "models/connect.py", "models/catalog.py"),
+    *("cli/writing/making.py", "models/scripted_file.py"),
 )
 OWN_WORDS = {
     *("ProfileMissing", "ProfileInvalid", "ProfileFixed", "ProfileNewer", "ChangeRefused"),  # told by their fields

@@ -55,6 +55,17 @@ MODEL_PHRASES: Final = (
         en="{name} needs an address: openai-compatible:NAME@https://host/v1.",
         uk="{name} потребує адреси: openai-compatible:NAME@https://host/v1.",
     ),
+    Text(
+        en="The script '{path}' cannot be played: {place}: {what}.",
+        uk="Сценарій «{path}» неможливо програти: {place}: {what}.",
+    ),
+    Text(
+        en="The script '{path}' is larger than {limit} bytes.", uk="Сценарій «{path}» завеликий: понад {limit} байтів."
+    ),
+    Text(
+        en="A script cannot fail with {code}. Codes: {known}.",
+        uk="Сценарій не може завершитися збоєм {code}. Можливі коди: {known}.",
+    ),
     Text(en="There is no file '{path}'.", uk="Файлу «{path}» немає."),
     Text(
         en="'{path}' is a folder. Name the file with the script: {prefix}FILE.",

@@ -263,6 +263,7 @@ PHRASES: Final[tuple[Text, ...]] = (
 
 WORDS: Final[Mapping[str, str]] = {
     "the file": "файл",
+    "the whole": "увесь файл",
     "the profile": "профіль",
     # --- Kinds of files ---------------------------------------------------------------------------------
     "a file": "файл",
