@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import keyring
@@ -17,6 +18,7 @@ from keyring.core import load_keyring
 from tests.cli.project import Calling, Project
 from tests.home.keyrings import FileKeyring, LockedKeyring
 
+from toolroll.cli.health import database as database_module
 from toolroll.cli.health import machine as machine_module
 from toolroll.cli.health import services as services_module
 from toolroll.cli.health.machine import machine
@@ -25,6 +27,8 @@ from toolroll.home.keys import KeyBook
 from toolroll.home.trust import TrustBook
 from toolroll.journal.opening import connect as open_file
 from toolroll.models import connect
+from toolroll.workspace.history.tables import connect as open_history
+from toolroll.workspace.workspace import state_folder
 
 CANARY = "sk-ant-api03-canary-canary-canary-canary-canary-000"
 
@@ -149,8 +153,13 @@ def test_XF9_folders_are_looked_at(call: Calling, project: Project, monkeypatch:
     assert names["machine cache"]["text"].endswith("is no folder")
     data.chmod(0o700)
     assert found(call)["machine data"]["text"] == str(data)
-    monkeypatch.setattr(os, "access", lambda *_given: False)
+    monkeypatch.setattr(os, "access", lambda *_given, **_named: False)
     assert found(call)["machine data"]["text"] == f"{data} cannot be written"
+    with monkeypatch.context() as mounted:
+        mounted.setattr(os, "statvfs", lambda _path: SimpleNamespace(f_flag=os.ST_RDONLY))
+        one = found(call)["machine data"]
+        assert one["text"].startswith(f"{data} is mounted read-only")
+        assert "chmod" not in one["fix"]
     data.rmdir()
     assert found(call)["machine data"]["text"] == f"{data} cannot be made: you cannot write to {project.home}"
     data.mkdir(mode=0o700)
@@ -198,6 +207,7 @@ def test_S4_the_run_log_is_opened_and_left_as_it_is(call: Calling, project: Proj
     whole = path.read_bytes()
     assert ": 0 runs, 0.0 MB, tables 1" in found(call)["machine run log"]["text"]
     with sqlite3.connect(path) as db:
+        db.execute("insert into runs values ('a', 1, 0, null, null)")
         db.execute("pragma user_version = 99")
     db.close()
     newer = found(call)["machine run log"]
@@ -213,8 +223,53 @@ def test_S4_a_large_run_log_is_only_opened(call: Calling, project: Project, monk
     path = project.home / "data" / "runs.db"
     path.parent.mkdir(parents=True, mode=0o700)
     open_file(path).close()
-    monkeypatch.setattr(machine_module, "_MAX_CHECKED_BYTES", 0)
+    monkeypatch.setattr(database_module, "MAX_CHECKED_BYTES", 0)
     assert found(call)["machine run log"]["status"] == "ok"
+
+
+def test_S4_a_run_log_that_cannot_be_written_is_whole_all_the_same(
+    call: Calling, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = project.home / "data" / "runs.db"
+    path.parent.mkdir(parents=True, mode=0o700)
+    open_file(path).execute("insert into runs values ('a', 1, 0, null, null)").connection.close()
+    monkeypatch.setattr(os, "access", lambda *_given, **_named: False)
+    one = found(call)["machine run log"]
+    assert (one["status"], ": 1 run, " in one["text"]) == ("ok", True)
+    assert sorted(child.name for child in path.parent.iterdir()) == ["runs.db"]
+
+
+@pytest.mark.parametrize(("can_write", "told"), [(True, "try again when"), (False, "")])
+def test_S4_a_run_log_is_given_up_only_where_it_is_damaged(
+    call: Calling, project: Project, monkeypatch: pytest.MonkeyPatch, *, can_write: bool, told: str
+) -> None:
+    path = project.home / "data" / "runs.db"
+    path.parent.mkdir(parents=True, mode=0o700)
+    path.write_bytes(b"x")
+
+    def refuse(_path: Path) -> None:
+        raise sqlite3.OperationalError("unable to open database file")
+
+    monkeypatch.setattr(database_module, "open_to_read", refuse)
+    monkeypatch.setattr(database_module, "can_write", lambda _path: can_write)
+    one = found(call)["machine run log"]
+    assert (one["status"], "unable to open" in one["text"]) == ("broken", True)
+    assert one["fix"].startswith(told)
+    assert "away" not in one["fix"]
+
+
+def test_S4_C31_the_undo_history_of_the_project_is_looked_at(call: Calling, project: Project) -> None:
+    assert found(call)["project undo history"]["text"].endswith("history.sqlite3 (made with the first change)")
+    path = state_folder(Path.cwd(), os.environ) / "history.sqlite3"
+    open_history(path).close()
+    assert ": 0 changes, " in found(call)["project undo history"]["text"]
+    path.write_bytes(b"no data base at all, whatever its name says")
+    damaged = found(call)["project undo history"]
+    assert (damaged["status"], "move '" in damaged["fix"]) == ("broken", True)
+    path.unlink()
+    path.symlink_to(project.root / "elsewhere.db")
+    (project.root / "elsewhere.db").write_bytes(b"x")
+    assert found(call)["project undo history"]["status"] == "broken"
 
 
 def test_S4_ripgrep_and_languages_that_are_missing(

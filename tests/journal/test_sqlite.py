@@ -115,6 +115,17 @@ async def test_D1_a_newer_format_is_refused_by_number(path: Path, journal: Sqlit
             await attempt
 
 
+async def test_D1_a_log_that_cannot_be_written_is_read(
+    path: Path, journal: SqliteJournal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await write(journal, 2)
+    journal.close()
+    monkeypatch.setattr(os, "access", lambda *_given, **_named: False)
+    assert [row.run_id for row in await journal.runs()] == ["run"]
+    with pytest.raises(JournalRefused, match="readonly"):
+        await journal.append("run", kept(3))
+
+
 async def test_D1_newer_tables_are_refused(path: Path, journal: SqliteJournal) -> None:
     await write(journal, 1)
     journal.close()

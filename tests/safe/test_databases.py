@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from toolroll.errors import ToolrollError
-from toolroll.safe.databases import BUSY_S, open_private_database, use_wal
+from toolroll.safe.databases import BUSY_S, can_write, open_private_database, open_to_read, use_wal
 
 
 def prepare(db: sqlite3.Connection) -> None:
@@ -87,3 +87,42 @@ def test_readers_and_a_writer_do_not_wait_for_each_other(tmp_path: Path, synchro
     assert db.execute("pragma synchronous").fetchone() == (number,)
     assert db.execute("pragma busy_timeout").fetchone() == (int(BUSY_S * 1_000),)
     db.close()
+
+
+def test_XF9_where_nothing_can_be_written_a_file_is_read_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "new" / "words.db"
+    made = open_private_database(path, prepare)
+    made.execute("insert into words values ('a')")
+    waiting = open_to_read(path)
+    assert waiting.execute("select word from words").fetchall() == [("a",)]
+    waiting.close()
+    made.close()
+    monkeypatch.setattr(os, "access", lambda *_given, **_named: False)
+    assert not can_write(path.parent)
+    db = open_to_read(path, lambda db: db.execute("select 1"))
+    assert db.execute("select word from words").fetchall() == [("a",)]
+    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+        db.execute("insert into words values ('b')")
+    db.close()
+    assert [one.name for one in path.parent.iterdir()] == ["words.db"]
+
+
+def test_XF9_what_is_read_is_checked_and_no_link(tmp_path: Path) -> None:
+    path = tmp_path / "words.db"
+    sqlite3.connect(path).close()
+    path.write_bytes(b"")
+
+    def refuse(_db: sqlite3.Connection) -> None:
+        raise KeyError("version")
+
+    with pytest.raises(KeyError):
+        open_to_read(path, refuse)
+    (tmp_path / "link.db").symlink_to(path)
+    with pytest.raises(ToolrollError):
+        open_to_read(tmp_path / "link.db")
+
+
+def test_a_folder_that_is_not_there_is_written_where_it_can_be_made(tmp_path: Path) -> None:
+    assert can_write(tmp_path / "a" / "b")

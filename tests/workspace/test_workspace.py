@@ -308,6 +308,13 @@ def test_rules_with_odd_pieces_still_fit(opened: Opening) -> None:
     assert not workspace.is_denied(workspace.path("b"))
 
 
+def test_XF9_where_no_state_can_be_made_none_is(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda *_given, **_named: False)
+    with Workspace(folder, state=tmp_path / "none") as workspace:
+        assert workspace.state == (tmp_path / "none").resolve()
+    assert not (tmp_path / "none").exists()
+
+
 def test_XF9_the_state_is_private_and_outside(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOOLROLL_HOME", str(tmp_path / "home"))
     with Workspace(folder) as one, Workspace.of_user(folder, environment=os.environ) as other:

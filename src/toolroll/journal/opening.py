@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Final
 
 from toolroll.errors import JournalRefused
-from toolroll.safe.databases import open_private_database, use_wal
+from toolroll.safe.databases import can_write, open_private_database, open_to_read, use_wal
 
 TABLES_VERSION: Final = 1
 """Raised when the tables change so that an older program could not use them."""
@@ -41,17 +41,25 @@ create table if not exists contents (
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """The open file, made where there is none."""
+    """The open file, made where there is none. Where it cannot be written it can still be read."""
+    if path.exists() and not can_write(path.parent):
+        return open_to_read(path, lambda db: _check(db, path))
     return open_private_database(path, lambda db: _prepare(db, path))
 
 
-def _prepare(db: sqlite3.Connection, path: Path) -> None:
+def _check(db: sqlite3.Connection, path: Path) -> int:
+    """The version of the tables, unless they are too new."""
     [version] = db.execute("pragma user_version").fetchone()
     if version > TABLES_VERSION:
         raise JournalRefused(
             f"The run log '{path}' belongs to a newer version of toolroll (tables {version}, this one knows up to "
             f"{TABLES_VERSION}). Update toolroll to use it."
         )
+    return int(version)
+
+
+def _prepare(db: sqlite3.Connection, path: Path) -> None:
+    version = _check(db, path)
     use_wal(db, "normal")
     if version < TABLES_VERSION:
         db.executescript(f"begin immediate; {_TABLES} pragma user_version = {TABLES_VERSION}; commit;")

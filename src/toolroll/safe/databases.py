@@ -15,6 +15,7 @@ BUSY_S: Final = 10.0
 """How long one process waits for another's write, which takes from a millisecond to some hundredths of a second."""
 
 _FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_FLAGS_TO_READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def open_private_database(path: Path, prepare: "Callable[[sqlite3.Connection], None]") -> "sqlite3.Connection":
@@ -40,6 +41,37 @@ def open_private_database(path: Path, prepare: "Callable[[sqlite3.Connection], N
         db.close()
         raise
     return db
+
+
+def open_to_read(path: Path, check: "Callable[[sqlite3.Connection], object] | None" = None) -> "sqlite3.Connection":
+    """The file as it is: nothing in it or beside it is made, repaired or upgraded. What `check` raises closes it."""
+    import sqlite3  # noqa: PLC0415 - as above
+
+    with refusals(str(path)):
+        os.close(os.open(path, _FLAGS_TO_READ))
+    # SQLite needs a file beside a database with a write-ahead log, unless nobody writes it: also for reading alone.
+    is_still = not can_write(path.parent) and not _has_log(path)
+    address = f"{path.as_uri()}?mode=ro{'&immutable=1' if is_still else ''}"
+    db = sqlite3.connect(address, uri=True, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
+    try:
+        if check is not None:
+            check(db)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def can_write(folder: Path) -> bool:
+    """Whether files can be made in a folder, or in the one where it would have to be made itself."""
+    there = next(one for one in (folder, *folder.parents) if one.exists())
+    return os.access(there, os.W_OK | os.X_OK, effective_ids=True)
+
+
+def _has_log(path: Path) -> bool:
+    """Whether commits wait beside the file, without which it is not whole."""
+    log = Path(f"{path}-wal")
+    return log.exists() and log.stat().st_size > 0
 
 
 def use_wal(db: "sqlite3.Connection", synchronous: Literal["off", "normal", "full"]) -> None:

@@ -17,6 +17,7 @@ from typing import Final, Self
 
 from toolroll.errors import FileMissing, FileProblem, FileTooLarge, PathRefused, StaleFile, UsageError
 from toolroll.kernel.approval import content_hash
+from toolroll.safe.databases import can_write
 from toolroll.safe.files import private_folder
 from toolroll.safe.listing import Entry
 from toolroll.safe.locks import FileLock
@@ -77,7 +78,7 @@ class Workspace:
         limits: Limits = DEFAULT_LIMITS,
     ) -> Self:
         """The workspace with its state among the user's own files."""
-        state, own = _state_folder(Path(root), environment), own_folders(Path(root), environment)
+        state, own = state_folder(Path(root), environment), own_folders(Path(root), environment)
         return cls(root, state=state, deny=deny, limits=limits, own=own)
 
     def __enter__(self) -> Self:
@@ -95,10 +96,11 @@ class Workspace:
     @cached_property
     def state(self) -> Path:
         """A folder for its owner alone, outside of the workspace: made when it is first asked for."""
-        folder = (self._state or _state_folder(self.root, os.environ)).resolve()
+        folder = (self._state or state_folder(self.root, os.environ)).resolve()
         if folder.is_relative_to(self.root):
             raise UsageError(f"The folder for private data, '{folder}', is inside of the workspace. Set another one.")
-        return private_folder(folder)
+        # Who only reads needs none; whoever wants to keep something there is told by the system why that cannot be.
+        return private_folder(folder) if folder.exists() or can_write(folder) else folder
 
     # --- Names -----------------------------------------------------------------------------------------
 
@@ -275,7 +277,8 @@ class Workspace:
         raise StaleFile(f"{what} since it was read. Nothing was written: read it again first.", path=name)
 
 
-def _state_folder(root: Path, environment: Mapping[str, str]) -> Path:
+def state_folder(root: Path, environment: Mapping[str, str]) -> Path:
+    """Where a project's locks, index and history are kept, among the user's own files; asking makes nothing."""
     from toolroll.home.folders import find_folders  # noqa: PLC0415 - not needed where a folder was given
 
     return find_folders(environment).data / "workspaces" / content_hash(str(root.resolve()))[:_KEY_CHARACTERS]

@@ -50,6 +50,16 @@ def test_C31_changes_are_listed_the_latest_first(change: Applying, history: Hist
     assert history.content(content_hash(b"3")) == b"3"
 
 
+def test_C31_a_history_that_cannot_be_written_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with History(tmp_path / "state") as history:
+        begin(history, "one", b"1")
+    monkeypatch.setattr(os, "access", lambda *_given, **_named: False)
+    with History(tmp_path / "state") as history:
+        assert [record.id for record in history.changes()] == ["one"]
+        with pytest.raises(JournalRefused, match="readonly"):
+            begin(history, "two", b"2")
+
+
 def test_C31_what_is_kept_is_private(change: Applying, history: History, workspace: Workspace) -> None:
     change({"a": b"1"})
     assert not history.path.is_relative_to(workspace.root)

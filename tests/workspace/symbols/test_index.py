@@ -50,6 +50,19 @@ def test_C14_a_definition_is_found_most_likely_first(index: Index, write: Write)
     ]
 
 
+def test_C20_where_nothing_can_be_kept_the_index_is_this_process_s_own(
+    workspace: Workspace, workers: SharedWorkers, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(PROJECT)
+    state = workspace.state
+    monkeypatch.setattr(os, "access", lambda *_given, **_named: False)
+    with Index(workspace, workers=workers) as index:
+        assert index.refresh() == Refreshed(parsed=4)
+        assert index.is_ready
+        assert places(index.definitions("User.load")) == ["src/services/user.py:2 method"]
+    assert list(state.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("asked", "found"),
     [

@@ -16,8 +16,6 @@ from toolroll.safe.names import shown
 
 JOURNAL: Final = "runs.db"
 _AREA: Final = "machine"
-_MAX_CHECKED_BYTES: Final = 64 * 1_048_576
-"""Of a run log that is read through: a second; a larger one is only opened."""
 _COMPLETIONS: Final = {
     "bash": (".local/share/bash-completion/completions/toolroll", ".bashrc", ".bash_completion"),
     "zsh": (".zfunc/_toolroll", ".zshrc"),
@@ -70,8 +68,16 @@ def _folder(name: str, path: Path) -> Finding:
     if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         return _found(name, f"{place} can be written by other users", "broken", f"chmod 700 '{place}'")
     if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
-        return _found(name, f"{place} cannot be written", "broken", f"chmod 700 '{place}'")
+        return _unwritable(name, path)
     return _found(name, place)
+
+
+def _unwritable(name: str, path: Path) -> Finding:
+    place = shown(str(path))
+    if os.statvfs(path).f_flag & os.ST_RDONLY:  # of which no mode is the cause
+        text = f"{place} is mounted read-only: what is there can be read, and nothing more is kept"
+        return _found(name, text, "broken", f"mount it for writing, or set {HOME} to another folder")
+    return _found(name, f"{place} cannot be written", "broken", f"chmod 700 '{place}'")
 
 
 def _missing_folder(name: str, path: Path) -> Finding:
@@ -85,35 +91,11 @@ def _missing_folder(name: str, path: Path) -> Finding:
 
 
 def _run_log(path: Path) -> Finding:
-    import sqlite3  # noqa: PLC0415 - only for who asks
-
+    from toolroll.cli.health.database import Database  # noqa: PLC0415 - sqlite3, only for who asks
     from toolroll.journal.opening import TABLES_VERSION  # noqa: PLC0415 - as above
 
-    place = shown(str(path))
-    away = f"move '{place}' away, with '{place}-wal' and '{place}-shm'"
-    try:
-        if not path.exists():
-            return _found("run log", f"{place} (made with the first run)")
-        size = path.stat().st_size
-        if size == 0:
-            return _found("run log", f"{place} is empty: it was cut to nothing, or never written", "warning", away)
-        # Read-only: a look must not make, repair or upgrade anything.
-        db = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=1)
-        try:
-            [version] = db.execute("pragma user_version").fetchone()
-            [runs] = db.execute("select count(*) from runs").fetchone()
-            [state] = db.execute("pragma quick_check(1)").fetchone() if size <= _MAX_CHECKED_BYTES else ("ok",)
-        finally:
-            db.close()
-    except OSError as error:
-        return _found("run log", f"{place} cannot be looked at: {error.strerror}", "broken")
-    except sqlite3.Error as error:
-        return _found("run log", f"{place} cannot be used: {error}", "broken", away)
-    if version > TABLES_VERSION:
-        return _found("run log", f"{place} is of a newer toolroll (tables {version})", "broken", "update toolroll")
-    if state != "ok":
-        return _found("run log", f"{place} is damaged: {shown(str(state))}", "broken", away)
-    return _found("run log", f"{place}: {runs:,} runs, {size / 1_048_576:.1f} MB, tables {version}")
+    made = "made with the first run"
+    return Database(area=_AREA, name="run log", path=path, table="runs", newest=TABLES_VERSION, made=made).look()
 
 
 def _ripgrep() -> Finding:

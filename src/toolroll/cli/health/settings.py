@@ -59,8 +59,20 @@ def project(root: Path, environment: Mapping[str, str]) -> Iterator[Finding]:
     has = (root / INSTRUCTIONS).is_file()
     text = f"{INSTRUCTIONS} is read" if has else f"there is no {INSTRUCTIONS}, which agents would be told"
     yield _found("project", "instructions", text, "ok" if has else "missing")
+    yield _undo_history(root, environment)
     yield _own_settings(root, environment)
     yield from _own_tools(root, environment)
+
+
+def _undo_history(root: Path, environment: Mapping[str, str]) -> Finding:
+    from toolroll.cli.health.database import Database  # noqa: PLC0415 - sqlite3, only for who asks
+    from toolroll.workspace.history.history import FILE_NAME  # noqa: PLC0415 - as above
+    from toolroll.workspace.history.tables import TABLES_VERSION  # noqa: PLC0415 - as above
+    from toolroll.workspace.workspace import state_folder  # noqa: PLC0415 - as above
+
+    path, made = state_folder(root, environment) / FILE_NAME, "made with the first change"
+    name = "undo history"
+    return Database(area="project", name=name, path=path, table="changes", newest=TABLES_VERSION, made=made).look()
 
 
 def _own_settings(root: Path, environment: Mapping[str, str]) -> Finding:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from toolroll.errors import JournalRefused
-from toolroll.safe.databases import open_private_database, use_wal
+from toolroll.safe.databases import can_write, open_private_database, open_to_read, use_wal
 from toolroll.workspace.history.records import Entry, Record
 
 TABLES_VERSION: Final = 1
@@ -65,17 +65,25 @@ _RECORD_COLUMNS: Final = "id, at, run_id, description, kind, state"
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """The open file, made where there is none."""
+    """The open file, made where there is none. Where it cannot be written it can still be read."""
+    if path.exists() and not can_write(path.parent):
+        return open_to_read(path, lambda db: _check(db, path))
     return open_private_database(path, lambda db: _prepare(db, path))
 
 
-def _prepare(db: sqlite3.Connection, path: Path) -> None:
+def _check(db: sqlite3.Connection, path: Path) -> int:
+    """The version of the tables, unless they are too new."""
     [version] = db.execute("pragma user_version").fetchone()
     if version > TABLES_VERSION:
         raise JournalRefused(
             f"The history '{path}' belongs to a newer version of toolroll (tables {version}, this one knows up to "
             f"{TABLES_VERSION}). Update toolroll to use it."
         )
+    return int(version)
+
+
+def _prepare(db: sqlite3.Connection, path: Path) -> None:
+    version = _check(db, path)
     if version < TABLES_VERSION:
         db.execute("pragma auto_vacuum = incremental")
     use_wal(db, "full")

@@ -7,13 +7,14 @@ Everything here waits, and belongs on a thread; threads may share an index.
 
 import threading
 from collections.abc import Callable, Collection, Iterable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from types import TracebackType
 from typing import Final, Self, TypeVar, cast
 
 from toolroll.errors import FileSystemRefused, LockTimeout, ToolrollError
 from toolroll.kernel.approval import content_hash
+from toolroll.safe.databases import can_write
 from toolroll.safe.locks import FileLock
 from toolroll.safe.names import RelativePath, shown
 from toolroll.workspace.symbols.cold import Definition, cold_definitions
@@ -113,7 +114,7 @@ class Index:
         if paths is not None:
             return self._with(lambda _: self._updater().refresh(paths, on_progress))
         try:
-            with self._refreshing, FileLock(self._store.path.with_suffix(".lock"), timeout_s=0):
+            with self._refreshing, self._alone():
                 self._cancelled.clear()
                 return self._with(lambda _: self._updater().refresh(None, on_progress))
         except LockTimeout:
@@ -187,6 +188,11 @@ class Index:
         # Nobody waits for this thread: what stops it is told to whoever asks the index next.
         with suppress(ToolrollError):
             self.refresh(on_progress=on_progress)
+
+    def _alone(self) -> AbstractContextManager[object]:
+        """Inside, no other process builds this index; where nothing can be kept, each has its own anyway."""
+        lock = self._store.path.with_suffix(".lock")
+        return FileLock(lock, timeout_s=0) if can_write(lock.parent) else nullcontext()
 
     def _updater(self) -> Updater:
         return Updater(

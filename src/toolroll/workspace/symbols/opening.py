@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from toolroll.errors import FileSystemRefused
-from toolroll.safe.databases import open_private_database, use_wal
+from toolroll.safe.databases import can_write, open_private_database, use_wal
 from toolroll.safe.refusals import refusals
 
 if TYPE_CHECKING:
@@ -87,7 +87,18 @@ def told(path: Path) -> Iterator[None]:
 
 def _connect(path: Path) -> "sqlite3.Connection":
     with told(path):
+        if not can_write(path.parent):
+            return _in_memory()
         return open_private_database(path, _prepare)
+
+
+def _in_memory() -> "sqlite3.Connection":
+    """An index for this process alone, where none can be kept."""
+    import sqlite3  # noqa: PLC0415 - as above
+
+    db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    _prepare(db)
+    return db
 
 
 def _prepare(db: "sqlite3.Connection") -> None:
