@@ -39,7 +39,9 @@ def _two_names(
     callback=_two_names,
     help="The voice of one profile with the hooks, closings and structure of another.",
 )
-@click.option("--platform", type=click.Choice(["linkedin", "instagram", "x"]), help="If the request does not name it.")
+@click.option(
+    "--platform", type=click.Choice(["linkedin", "instagram", "x"]), help="Else the one that the request is for."
+)
 @click.option("--notion", metavar="URL", help="Write from this page of Notion (NOTION_TOKEN).")
 @model_option
 @click.option("--yes", is_flag=True, help="Save the first draft without asking.")

@@ -10,7 +10,7 @@ from toolroll.packs.writing.answers import (
     About,
     Wish,
     is_yes,
-    platform_in,
+    platforms_in,
     speaks_of_profile,
     speaks_of_saving,
     takes_unfinished,
@@ -155,7 +155,38 @@ def test_W30_neither_is_neither(text: str) -> None:
     ],
 )
 def test_W30_the_platform_that_a_request_names(text: str, platform: str | None) -> None:
-    assert platform_in(text) == platform
+    assert platforms_in(text) == (() if platform is None else (platform,))
+
+
+@pytest.mark.parametrize(
+    ("text", "platforms"),
+    [
+        ("a post about leaving LinkedIn, for Instagram", ["instagram", "linkedin"]),
+        ("for Instagram: what LinkedIn has taught me", ["instagram", "linkedin"]),
+        ("for my LinkedIn, about twitter", ["linkedin", "x"]),
+        ("for X about LinkedIn", ["x", "linkedin"]),
+        ("пост про лінкедін для інстаграму", ["instagram", "linkedin"]),
+        ("для інстаграму про те, чому я пішов із LinkedIn", ["instagram", "linkedin"]),
+        ("для X про Instagram", ["x", "instagram"]),
+        ("a LinkedIn post about Instagram", ["linkedin", "instagram"]),
+        ("a LinkedIn post about a tweet", ["linkedin", "x"]),
+        ("Instagram-пост про LinkedIn", ["instagram", "linkedin"]),
+        ("a tweet about LinkedIn", ["x", "linkedin"]),
+        ("твіт про інстаграм", ["x", "instagram"]),
+        ("why Instagram beats LinkedIn", ["linkedin", "instagram"]),
+        ("for LinkedIn and Instagram", ["linkedin", "instagram"]),
+    ],
+)
+def test_W30_of_several_platforms_the_one_that_the_request_is_for(text: str, platforms: list[str]) -> None:
+    assert list(platforms_in(text)) == platforms
+
+
+@given(st.lists(st.sampled_from(["for", "для", "X", "LinkedIn", "insta", "tweet", "post", "tea,"]), max_size=8))
+def test_W30_a_platform_is_named_once_and_only_where_it_is_there(words: list[str]) -> None:
+    found = platforms_in(" ".join(words))
+    assert len(set(found)) == len(found)
+    assert ("linkedin" in found) == ("LinkedIn" in words)
+    assert ("instagram" in found) == ("insta" in words)
 
 
 def test_W30_whether_the_person_speaks_of_saving_or_of_a_profile() -> None:

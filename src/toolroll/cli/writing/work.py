@@ -21,7 +21,7 @@ from toolroll.home.keys import with_keys
 from toolroll.journal.sqlite import SqliteJournal
 from toolroll.models.model import Model
 from toolroll.packs.writing.agent import Place
-from toolroll.packs.writing.answers import platform_in
+from toolroll.packs.writing.answers import platforms_in
 from toolroll.packs.writing.flow import Assignment, Flow, Outcome, Person, Shown
 from toolroll.packs.writing.messages import choose_language
 from toolroll.packs.writing.mixing import Style, style_of
@@ -66,7 +66,7 @@ def write_post(desk: Desk, wanted: Wanted) -> int:
         request = _asked_for(desk) if wanted.request is None else wanted.request
         assignment = Assignment(
             request=request,
-            platform=wanted.platform or platform_in(request) or _first_platform(style),
+            platform=wanted.platform or _named_platform(desk, request) or _first_platform(style),
             style=style,
             notion=wanted.notion,
         )
@@ -161,6 +161,14 @@ def _asked_for(desk: Desk) -> str:
     typed = desk.terminal.ask(f"{desk.words('ask_request')}\n> ") or ""
     _check_request(desk, typed)
     return typed
+
+
+def _named_platform(desk: Desk, request: str) -> Platform | None:
+    """The platform that the request is for; where it names others too, that is told."""
+    found = platforms_in(request)
+    if len(found) > 1:
+        desk.say("platforms_named", platform=found[0], others=", ".join(found[1:]))
+    return next(iter(found), None)
 
 
 def _first_platform(style: Style) -> Platform:

@@ -52,8 +52,12 @@ _PLATFORMS: Final[tuple[tuple[Platform, re.Pattern[str]], ...]] = (
     ("linkedin", re.compile(r"\b(?:linked\s?in|лінкед\s?ін\w*|лінкдін\w*)\b")),
     ("instagram", re.compile(r"\b(?:instagram|insta|інстаграм\w*|інст[аиуі])\b")),
     # A lone X is the platform only behind a word that says so: "about X" is about something.
-    ("x", re.compile(r"\b(?:twitter|tweet|твіт\w*|x\.com)\b|\b(?:for|on|для|на|в|у)\s+[xх]\b(?!\s*\w)")),
+    ("x", re.compile(r"\b(?:twitter|tweet|твіт\w*|x\.com)\b|\b(?:for|on|для|на|в|у)\s+[xх]\b(?!\s*(?!about|про)\w)")),
 )
+
+_FOR: Final = re.compile(r"\b(?:for|для)\s+(?:(?:my|our|the|мого|нашого)\s+)?(?:$|[xх]$)")
+_TWEET: Final = re.compile(r"tweet|твіт(?!ер)")
+_POST: Final = re.compile(r"[\s-]+(?:post|caption|thread|пост|допис)")
 
 
 def wish_of(text: str) -> Wish | None:
@@ -101,10 +105,25 @@ def speaks_of_profile(text: str) -> bool:
     return _PROFILE.search(_folded(text)) is not None
 
 
-def platform_in(text: str) -> Platform | None:
-    """The platform that a request names; the first of the known ones where it names several."""
+def platforms_in(text: str) -> tuple[Platform, ...]:
+    """The platforms that a request names, the one that it is for first.
+
+    That is the one behind "for" or «для», else the one before "post", else a tweet, else the last one: "a post about
+    leaving LinkedIn, for Instagram" is for Instagram.
+    """
     folded = _folded(text)
-    return next((platform for platform, pattern in _PLATFORMS if pattern.search(folded)), None)
+    found = [
+        (_rank(folded, one), one.start(), platform)
+        for platform, pattern in _PLATFORMS
+        for one in pattern.finditer(folded)
+    ]
+    return tuple(dict.fromkeys(platform for _, _, platform in sorted(found, reverse=True)))
+
+
+def _rank(folded: str, found: re.Match[str]) -> int:
+    if _FOR.search(folded[: found.start()]) or _FOR.match(found[0]):
+        return 3
+    return 2 if _POST.match(folded[found.end() :]) else int(bool(_TWEET.match(found[0])))
 
 
 def _words(text: str) -> list[str]:

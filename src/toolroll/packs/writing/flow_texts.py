@@ -7,6 +7,7 @@ from toolroll.packs.writing.wording import Text
 
 FlowKey: TypeAlias = Literal[
     "ask_request",
+    "platforms_named",
     "writing",
     "repairing",
     "searching",
@@ -44,6 +45,10 @@ FLOW_TEXTS: Final[Mapping[FlowKey, Text]] = {
     "ask_request": Text(
         en="What shall the post be about, and for which platform?",
         uk="Про що буде пост і для якої платформи?",
+    ),
+    "platforms_named": Text(
+        en="The request names {others} too; this post is for {platform}. --platform says which one you mean.",
+        uk="У запиті названо ще {others}; цей пост буде для {platform}. Іншу платформу можна вказати з --platform.",
     ),
     "writing": Text(en="Writing by the profile '{profile}'…", uk="Пишу за профілем «{profile}»…"),
     "repairing": Text(
