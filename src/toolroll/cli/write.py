@@ -40,7 +40,9 @@ def _two_names(
     help="The voice of one profile with the hooks, closings and structure of another.",
 )
 @click.option(
-    "--platform", type=click.Choice(["linkedin", "instagram", "x"]), help="Else the one that the request is for."
+    "--platform",
+    type=click.Choice(["linkedin", "instagram", "x"]),
+    help="The platform; else the one that the request is for.",
 )
 @click.option("--notion", metavar="URL", help="Write from this page of Notion (NOTION_TOKEN).")
 @model_option
