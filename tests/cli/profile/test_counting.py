@@ -31,9 +31,9 @@ def test_W35_the_numbers_in_words_and_as_json(pen: Pen) -> None:
     told = pen.run("stats", "--lang", "en").out.splitlines()
     assert told == [
         "Drafts: 3. Accepted: 2, of these the first time: 1 (50 %). Mean rounds: 2.0.",
-        "Most frequent feedback: too_formal (2), hook_weak (1).",
+        "Most frequent feedback: too formal (2), weak hook (1).",
     ]
-    assert "Найчастіший фідбек: too_formal (2)" in pen.run("stats", "--lang", "uk").out
+    assert "Найчастіший фідбек: занадто формально (2)" in pen.run("stats", "--lang", "uk").out
     assert pen.json("stats") == {
         "drafts": 3,
         "accepted": 2,
@@ -64,16 +64,24 @@ def test_W19_feedback_is_listed_with_what_was_said(pen: Pen) -> None:
     assert pen.json("feedback", "list") == {"feedback": {}}
     counted(pen)
     told = pen.run("feedback", "list", "--lang", "en").out.splitlines()
-    assert told[:2] == ["too_formal: 2, last on 2026-02-09", "  2026-02-09  надто офіційно"]
+    assert told[:2] == ["too formal (too_formal): 2, last on 2026-02-09", "  2026-02-09  надто офіційно"]
+    told = pen.run("feedback", "list", "--lang", "uk").out.splitlines()
+    assert told[0] == "занадто формально (too_formal): 2, востаннє 2026-02-09"
     listed = pen.json("feedback", "list")["feedback"]
     assert (list(listed), listed["hook_weak"]["count"]) == (["too_formal", "hook_weak"], 1)
+
+
+def test_W19_a_category_that_nobody_knows_is_listed_as_it_is(pen: Pen) -> None:
+    path = counted(pen).path
+    path.write_text(path.read_text().replace("hook_weak", "hook_odd"))
+    assert "hook_odd (hook_odd): 1, " in pen.run("feedback", "list", "--lang", "uk").out
 
 
 def test_W19_feedback_is_forgotten_only_after_a_yes(pen: Pen) -> None:
     store = counted(pen)
     assert pen.run("feedback", "reset", "too_formal").code == 3
     assert store.entries()["too_formal"].count == 2
-    assert pen.run("feedback", "reset", "too_formal", "--yes", "--lang", "en").out == "Forgotten: too_formal.\n"
+    assert pen.run("feedback", "reset", "too_formal", "--yes", "--lang", "uk").out == "Забуто: занадто формально.\n"
     assert list(store.entries()) == ["hook_weak"]
     assert pen.run("feedback", "reset").code == 3
     assert pen.json("feedback", "reset", "--yes") == {"reset": ["hook_weak"]}

@@ -33,6 +33,11 @@ def test_W32_the_list_has_personal_ones_first_and_what_cannot_be_read(pen: Pen) 
         "a-ref  reference, en, v1  дружній, трохи іронічний",
     ]
     assert "broken.json is no profile: " in told.err
+    told = pen.run("profile", "list", "--lang", "uk")
+    assert told.out.splitlines() == [
+        "default  особистий, uk, v1  дружній, трохи іронічний",
+        "a-ref  референсний, en, v1  дружній, трохи іронічний",
+    ]
     listed = pen.json("profile", "list")
     assert ([one["name"] for one in listed["profiles"]], listed["total"]) == (["default", "a-ref"], 2)
     assert [one["file"] for one in listed["unreadable"]] == ["broken.json"]
@@ -67,11 +72,14 @@ def test_W32_what_a_profile_says_is_spelt_out_in_a_pipe_too(pen: Pen) -> None:
 def test_W32_W34_a_profile_is_shown_in_words_of_either_language(pen: Pen) -> None:
     put(pen.data, fields())
     told = pen.run("profile", "show", "--lang", "en").out
-    assert "default  personal, v1, 2026-02-09T10:00:00Z\nLanguage: uk\nMade of: 12 постів з LinkedIn\n" in told
+    head = "default  personal, v1, updated 2026-02-09 10:00 UTC\n"
+    assert told.startswith(f"{head}Language: uk\nMade of: 12 постів з LinkedIn\n")
     assert "Begins with: питання · цифра\n" in told
     assert "linkedin · At most: 1500\n" in told
     assert "Tone there" not in told
-    assert "Уникає: синергія\n" in pen.run("profile", "show", "default", "--lang", "uk").out
+    told = pen.run("profile", "show", "default", "--lang", "uk").out
+    assert told.startswith("default  особистий, v1, оновлено 2026-02-09 10:00 UTC\nМова: uk\n")
+    assert "Уникає: синергія\n" in told
     assert pen.json("profile", "show") == {"profile": fields()}
 
 

@@ -7,6 +7,7 @@ from toolroll.cli.session import DONE, FAILED
 from toolroll.errors import ToolrollError
 from toolroll.packs.writing.error_texts import told_of
 from toolroll.packs.writing.feedback import Category, FeedbackStore
+from toolroll.packs.writing.feedback_texts import category_in
 from toolroll.packs.writing.messages import Key
 from toolroll.packs.writing.stats import DraftLog, Stats, stats_of
 
@@ -26,7 +27,7 @@ def tell_stats(desk: Desk) -> int:
     numbers = {"drafts": stats.drafts, "accepted": stats.accepted, "first": stats.accepted_first_time}
     lines = [desk.words("stats", share=share, rounds=rounds, **numbers) if stats.drafts else desk.words("no_stats")]
     if stats.top_feedback:
-        top = ", ".join(f"{name} ({count})" for name, count in stats.top_feedback)
+        top = ", ".join(f"{_said(desk, name)} ({count})" for name, count in stats.top_feedback)
         lines.append(desk.words("top_feedback", list=top))
     desk.write("\n".join(lines))
     if problem is not None:
@@ -67,7 +68,8 @@ def list_feedback(desk: Desk) -> int:
         return DONE
     lines = []
     for name, entry in entries:
-        lines.append(desk.words("feedback_line", category=name, count=entry.count, date=entry.last_seen[:10]))
+        told = {"what": _said(desk, name), "category": name, "count": entry.count}
+        lines.append(desk.words("feedback_line", **told, date=entry.last_seen[:10]))
         lines += [f"  {said.date}  {' '.join(said.raw.split())}" for said in entry.history]
     desk.write("\n".join(lines), feedback={name: entry.model_dump() for name, entry in entries})
     return DONE
@@ -81,8 +83,12 @@ def reset_feedback(desk: Desk, category: str | None) -> int:
         desk.write(desk.words("no_feedback"), reset=[])
         return DONE
     question: Key = "ask_reset_all" if category is None else "ask_reset"
-    if (code := desk.not_agreed(question, category=category)) is not None:
+    if (code := desk.not_agreed(question, what=_said(desk, known[0]))) is not None:
         return code
     store.reset(cast("Category | None", category))
-    desk.write(desk.words("feedback_reset", list=", ".join(known)), reset=known)
+    desk.write(desk.words("feedback_reset", list=", ".join(_said(desk, one) for one in known)), reset=known)
     return DONE
+
+
+def _said(desk: Desk, name: str) -> str:
+    return category_in(name, desk.lang)

@@ -2,8 +2,11 @@
 
 import os
 import stat
+from collections.abc import Mapping
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
+from typing import Final
 
 from toolroll.cli.profile.desk import Desk
 from toolroll.cli.profile.making import told_written
@@ -14,10 +17,14 @@ from toolroll.packs.writing.messages import Key
 from toolroll.packs.writing.names import DEFAULT, check_profile_name
 from toolroll.packs.writing.portrait import portrait
 from toolroll.packs.writing.post_tools import shown_path
+from toolroll.packs.writing.profile import ProfileType
+from toolroll.packs.writing.profile_cache import Summary
 from toolroll.packs.writing.profiles import BACKUPS, FOLDER, Closed
 from toolroll.packs.writing.stored import MAX_PROFILE_BYTES, StoredProfile, encoded, read_whole
 from toolroll.safe.names import shown
 from toolroll.safe.refusals import refusals
+
+_TYPES: Final[Mapping[ProfileType, Key]] = {"personal": "type_personal", "reference": "type_reference"}
 
 
 def list_profiles(desk: Desk) -> int:
@@ -32,18 +39,23 @@ def list_profiles(desk: Desk) -> int:
         profiles, unreadable = ([asdict(one) for one in part] for part in (found.profiles, found.unreadable))
         desk.session.write_json({"profiles": profiles, "total": len(profiles), "unreadable": unreadable})
     elif found.profiles:
-        rows = [f"{one.name}  {one.type}, {one.language}, v{one.version}  {one.tone_summary}" for one in found.profiles]
-        desk.write("\n".join(rows))
+        desk.write("\n".join(_row(desk, one) for one in found.profiles))
     elif not found.unreadable:
         desk.say("no_profiles")
     return DONE
+
+
+def _row(desk: Desk, one: Summary) -> str:
+    return f"{one.name}  {desk.words(_TYPES[one.type])}, {one.language}, v{one.version}  {one.tone_summary}"
 
 
 def show_profile(desk: Desk, name: str) -> int:
     """One profile in words, or whole as JSON."""
     stored = desk.profiles.read(name)
     profile = stored.profile
-    head = f"{profile.profile_name}  {profile.profile_type}, v{profile.version}, {profile.updated_at}"
+    when = datetime.fromisoformat(profile.updated_at).strftime("%Y-%m-%d %H:%M")
+    kind = desk.words(_TYPES[profile.profile_type])
+    head = desk.words("profile_head", name=profile.profile_name, type=kind, version=profile.version, when=when)
     lines = [head, *map(str, portrait(stored.fields, desk.lang))]
     desk.write("\n".join(lines), profile=stored.fields)
     return DONE

@@ -1,10 +1,10 @@
 """Feedback on style in words, in English and Ukrainian, by its category."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, cast
 
 from toolroll.packs.writing.feedback import Category
-from toolroll.packs.writing.wording import Text
+from toolroll.packs.writing.wording import Lang, Text
 
 CATEGORY_TEXTS: Final[Mapping[Category, Text]] = {
     "too_formal": Text(en="too formal", uk="занадто формально"),
@@ -20,3 +20,9 @@ CATEGORY_TEXTS: Final[Mapping[Category, Text]] = {
     "cta_too_pushy": Text(en="call to action too pushy", uk="заклик до дії занадто нав'язливий"),
     "other": Text(en="something else", uk="щось інше"),
 }
+
+
+def category_in(category: str, lang: Lang) -> str:
+    """A category as a person would say it; one that is not known, as it is."""
+    text = CATEGORY_TEXTS.get(cast("Category", category), Text(en=category, uk=category))
+    return text.uk if lang == "uk" else text.en

@@ -32,6 +32,9 @@ ProfileKey: TypeAlias = Literal[
     "no_profiles",
     "not_a_profile",
     "profile_closed",
+    "type_personal",
+    "type_reference",
+    "profile_head",
     "profiles_damaged",
     "default_stays",
     "ask_delete",
@@ -174,6 +177,11 @@ PROFILE_TEXTS: Final[Mapping[ProfileKey, Text]] = {
         uk="Пошкоджено: {files}. `ghostpen profile edit NAME` відкриє профіль, щоб виправити, `ghostpen profile create "
         "NAME` створить його наново; старий файл лишиться як резервна копія.",
     ),
+    "type_personal": Text(en="personal", uk="особистий"),
+    "type_reference": Text(en="reference", uk="референсний"),
+    "profile_head": Text(
+        en="{name}  {type}, v{version}, updated {when} UTC", uk="{name}  {type}, v{version}, оновлено {when} UTC"
+    ),
     "profile_closed": Text(en="{file} cannot be read: {problem}", uk="{file} неможливо прочитати: {problem}"),
     "not_a_profile": Text(en="{file} is no profile: {problem}", uk="{file} не є профілем: {problem}"),
     "default_stays": Text(
@@ -255,10 +263,12 @@ PROFILE_TEXTS: Final[Mapping[ProfileKey, Text]] = {
     # --- Numbers ----------------------------------------------------------------------------------------
     "top_feedback": Text(en="Most frequent feedback: {list}.", uk="Найчастіший фідбек: {list}."),
     "no_feedback": Text(en="There is no feedback yet.", uk="Фідбеку ще немає."),
-    "feedback_line": Text(en="{category}: {count}, last on {date}", uk="{category}: {count}, востаннє {date}"),
+    "feedback_line": Text(
+        en="{what} ({category}): {count}, last on {date}", uk="{what} ({category}): {count}, востаннє {date}"
+    ),
     "ask_reset": Text(
-        en="Forget the feedback '{category}', with what was said?",
-        uk="Забути фідбек «{category}» разом із тим, що було сказано?",
+        en="Forget the feedback '{what}', with what was said?",
+        uk="Забути фідбек «{what}» разом із тим, що було сказано?",
     ),
     "ask_reset_all": Text(
         en="Forget all feedback, with what was said?", uk="Забути весь фідбек разом із тим, що було сказано?"

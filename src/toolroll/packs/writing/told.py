@@ -1,7 +1,7 @@
 """What a person is told of the tool calls of a model, in their language: the matrix of errors, row by row (W34)."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final, cast, get_args
+from typing import Final, get_args
 
 from toolroll.errors import JsonRefused
 from toolroll.kernel.messages import ToolCall
@@ -10,7 +10,7 @@ from toolroll.kernel.result import ToolResult
 from toolroll.packs.writing.error_texts import words_in
 from toolroll.packs.writing.fault_texts import fault_in
 from toolroll.packs.writing.feedback import THRESHOLD, Category
-from toolroll.packs.writing.feedback_texts import CATEGORY_TEXTS
+from toolroll.packs.writing.feedback_texts import category_in
 from toolroll.packs.writing.gate import TRACK, UPDATE
 from toolroll.packs.writing.messages import Key, Lang, say
 from toolroll.packs.writing.tools import SEARCH
@@ -42,9 +42,8 @@ def noted(result: ToolResult, lang: Lang) -> str | None:
     """What a person reads about feedback that was counted; None where it was not, which is nothing for them."""
     match _object(result.text):
         case {"success": True, "category": str(category), "count": int(count)} if category in get_args(Category):
-            text = CATEGORY_TEXTS[cast("Category", category)]
             key: Key = "noted" if count <= THRESHOLD else "noted_often"
-            return say(key, lang, what=text.uk if lang == "uk" else text.en, count=count, needed=THRESHOLD)
+            return say(key, lang, what=category_in(category, lang), count=count, needed=THRESHOLD)
         case _:
             return None
 
