@@ -25,7 +25,7 @@ from toolroll.cli.call import show_event
 from toolroll.cli.prose import tell
 from toolroll.cli.session import DONE, FAILED, INTERRUPTED, NEEDS_APPROVAL, STOPPED_BY_LIMIT, Session
 from toolroll.errors import ToolrollError
-from toolroll.kernel.events import ApprovalRequested, Progress, StateChanged
+from toolroll.kernel.events import ApprovalDecided, ApprovalRequested, Progress, StateChanged
 from toolroll.kernel.result import ToolResult
 from toolroll.safe.text import one_line, terminal_safe
 
@@ -55,6 +55,8 @@ class PlainTeller:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._written: list[str] = []
+        self._told: set[str] = set()
+        self._is_asking = False
         self._last = "\n"
 
     def hear(self, event: Event, /) -> None:
@@ -63,8 +65,11 @@ class PlainTeller:
             case TextArrived(text=text):
                 self._write(text)
             case StepStarted():
-                self._written.clear()
-            case StepFinished() | CallStarted() | ApprovalRequested():
+                self._begin_text()
+            case ApprovalRequested() | ApprovalDecided():
+                self._end_line()
+                self._is_asking = isinstance(event, ApprovalRequested)
+            case StepFinished() | CallStarted():
                 self._end_line()
             case CallFinished():
                 self._say(call_line(event), is_error=event.result.is_error)
@@ -82,7 +87,12 @@ class PlainTeller:
 
     def end(self, result: RunResult[object], error: ToolrollError | None = None, /) -> int:
         """The answer, if it was not shown yet, and what the run came to."""
-        if error is None and not is_unsaid(result) and "".join(self._written).strip() != result.text.strip():
+        self._begin_text()
+        if (
+            self._is_asking and result.stop_reason == "interrupted"
+        ):  # the cursor stands behind a question that nobody has answered
+            tell("")
+        if error is None and not is_unsaid(result) and result.text.strip() not in self._told:
             self._end_line()
             self._write(result.text)
         self._end_line()
@@ -95,6 +105,11 @@ class PlainTeller:
 
     def close(self) -> None:
         """Every piece was written at once."""
+
+    def _begin_text(self) -> None:
+        """What follows is another text than what came before. A run that breaks off ends with the last that was said."""
+        self._told.add("".join(self._written).strip())
+        self._written.clear()
 
     def _write(self, text: str) -> None:
         out = self._session.out

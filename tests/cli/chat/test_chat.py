@@ -292,6 +292,22 @@ def test_XD2_an_approval_that_was_pending_at_a_kill_can_be_given_later(project: 
     assert (done.returncode, done.stdout, "ГОТОВО" in project.text(MAIN)) == (0, "It is changed.\n", True)
 
 
+@pytest.mark.parametrize("more", [(), ("--plain",)], ids=["live", "plain"])
+def test_S1_what_was_said_before_an_interrupted_approval_is_told_once(project: Project, more: tuple[str, ...]) -> None:
+    script = project.script({"text": "I read it first.", "calls": [READ]}, {"calls": [EDIT]}, "-")
+    with chat(project, "code", *more, "--model", script, rows=60) as screen:
+        screen.waits()
+        screen.send(b"go" + ENTER)
+        screen.asks("Allow this?")
+        screen.send(CTRL_C)
+        screen.shows("interrupted")
+        screen.waits()
+        assert screen.whole.count("I read it first.") == 1
+        assert "Allow this? ^C" in screen.display
+        screen.send(CTRL_D)
+        assert screen.end()[0] == 0
+
+
 def test_S1_in_plain_nothing_moves(project: Project) -> None:
     with chat(project, "code", "--plain", "--model", project.script("Привіт!")) as screen:
         screen.shows("> ".rstrip())

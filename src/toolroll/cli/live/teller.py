@@ -151,7 +151,7 @@ class LiveTeller(PlainTeller):
 
     def _begin_step(self, number: int) -> None:
         self._status.number = number
-        self._written.clear()
+        self._begin_text()
         self._writing.clear()
         self._running.clear()
         self._other = None
