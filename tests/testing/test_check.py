@@ -91,12 +91,12 @@ def test_K10_a_pattern_that_only_one_engine_reads_is_found() -> None:
 
 def test_a_default_that_the_schema_does_not_take_is_worth_knowing() -> None:
     @tool
-    def sloppy(n: int = None) -> str:  # type: ignore[assignment]  # noqa: RUF013 - the mistake under test
+    def sloppy(n: Annotated[int, Field(gt=0)] = 0) -> str:
         """Take a number."""
         return never()
 
     [finding] = check_tool(sloppy, examples=10).findings
-    assert finding.text == "the default of 'n' (None) is not what the schema says 'n' takes."
+    assert finding.text == "the default of 'n' (0) is not what the schema says 'n' takes."
 
 
 def test_K12_a_description_that_changes_here_is_found() -> None:

@@ -14,6 +14,7 @@ from typing_extensions import TypedDict, is_typeddict
 from toolroll.errors import DefinitionError, ToolrollError
 from toolroll.kernel.approval import Effect
 from toolroll.kernel.context import ToolContext
+from toolroll.kernel.defaults import check_defaults
 from toolroll.kernel.depends import Depends, check_graph
 from toolroll.kernel.docstring import Docstring, read_docstring
 from toolroll.kernel.function import CoreTool, FunctionTool, InputTool, PreviewMaker
@@ -148,6 +149,7 @@ def _from_function(
     _check_dependencies(name, signature, place)
     shape = TypedDict(name, signature.fields)  # type: ignore[misc]  # the fields are known only here
     adapter, parameters = _adapt(name, shape, signature, place)
+    check_defaults(name, signature, adapter)
     signature.put_defaults(parameters)
     options = _core_options(name, description or docs.summary, adapter, parameters, effect, brings, preview)
     return FunctionTool(

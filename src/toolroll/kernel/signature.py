@@ -30,13 +30,14 @@ _WANTED: Final = {
 class Signature:
     """The fields a model fills (as a TypedDict's), the injected parameters, and the defaults by parameter.
 
-    `keys` are the names that a model knows the parameters by. `shown` are the defaults as JSON. `filled` are those that
-    stand in a `Field(...)`, so that the function itself does not have them.
+    `keys` are the names that a model knows the parameters by. `defaults` are those that are written down, `shown` the
+    same as JSON. `filled` are those that stand in a `Field(...)`, so that the function itself does not have them.
     """
 
     fields: dict[str, Any]
     keys: dict[str, str]
     injected: tuple[tuple[str, Injection], ...]
+    defaults: dict[str, object]
     shown: dict[str, object]
     filled: dict[str, Filler]
 
@@ -74,6 +75,7 @@ class _Reader:
         self._fields: dict[str, Any] = {}
         self._keys: dict[str, str] = {}
         self._injected: list[tuple[str, Injection]] = []
+        self._defaults: dict[str, object] = {}
         self._shown: dict[str, object] = {}
         self._filled: dict[str, Filler] = {}
 
@@ -82,6 +84,7 @@ class _Reader:
             fields=self._fields,
             keys=self._keys,
             injected=tuple(self._injected),
+            defaults=self._defaults,
             shown=self._shown,
             filled=self._filled,
         )
@@ -135,6 +138,7 @@ class _Reader:
         field: Any = Annotated[written.base, *marks] if marks else written.base
         self._fields[name] = field if written.is_required else NotRequired[field]
         if written.default is not PydanticUndefined:
+            self._defaults[name] = written.default
             self._shown[name] = self._json_default(name, written.default)
         if written.filler is not None:
             self._filled[name] = written.filler
