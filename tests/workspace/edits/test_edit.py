@@ -285,6 +285,17 @@ def test_XE5_look_alikes_are_offered_not_applied(name: str) -> None:
     assert edit(f"one\n  {there}\ntwo\n".encode(), there, "new").data == b"one\n  new\ntwo\n"
 
 
+@pytest.mark.parametrize("old", ["\n67\n", "67\n", "67\n2", "\nby 6"])
+def test_XE5_a_line_that_is_simply_longer_is_no_look_alike(old: str) -> None:
+    error = refused(b"1\n67 by 6\n2\n", old, "new")
+    assert error.rule == "not_found"
+    assert "looks like" not in error.message
+
+
+def test_XE5_a_look_alike_with_its_line_ends_is_offered() -> None:
+    assert refused("1\n  “67”\n2\n".encode(), '\n"67"\n', "new").lines == (2,)
+
+
 def test_XE5_offers_are_few_and_short() -> None:
     long = "“" + "x" * 700 + "”"
     error = refused(f"{long}\n{long}\n{long}\n{long}\n".encode(), '"' + "x" * 700 + '"', "new")

@@ -42,13 +42,19 @@ def near_matches(text: str, old: str) -> tuple[Near, ...]:
         return ()
     joined = "\n".join(map(_folded, lines))
     found: list[Near] = []
-    at = joined.find(wanted)
-    while at >= 0 and len(found) < MAX_NEAR_MATCHES:
-        first = joined.count("\n", 0, at)
+    for place in _edged(old, re.escape(wanted)).finditer(joined):
+        first = joined.count("\n", 0, place.start())
         last = first + wanted.count("\n")
         found.append(Near(line=first + 1, end_line=last + 1, text="\n".join(lines[first : last + 1])))
-        at = joined.find(wanted, at + len(wanted))
+        if len(found) == MAX_NEAR_MATCHES:
+            break
     return tuple(found)
+
+
+def _edged(old: str, wanted: str) -> re.Pattern[str]:
+    """What is looked for: where `old` begins or ends with the end of a line, a longer line is simply another one."""
+    lead, trail = old[: len(old) - len(old.lstrip())], old[len(old.rstrip()) :]
+    return re.compile(("^" if "\n" in lead else "") + wanted + ("$" if "\n" in trail else ""), re.MULTILINE)
 
 
 def _folded(line: str) -> str:
