@@ -308,6 +308,15 @@ def test_rules_with_odd_pieces_still_fit(opened: Opening) -> None:
     assert not workspace.is_denied(workspace.path("b"))
 
 
+@pytest.mark.parametrize("name", [" lead.txt", "lead.txt.", "lead.txt "])
+def test_C42_a_file_that_cannot_be_named_is_not_suggested(folder: Path, tmp_path: Path, name: str) -> None:
+    (folder / name).write_text("needle")
+    with Workspace(folder, state=tmp_path / "state") as workspace, pytest.raises(FileMissing) as refused:
+        workspace.read(workspace.path(" lead.txt"))
+    assert refused.value.message.startswith(f"There is no 'lead.txt'. There is '{name}', which cannot be named here: ")
+    assert "Did you mean" not in refused.value.message
+
+
 def test_XF9_where_no_state_can_be_made_none_is(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "access", lambda *_given, **_named: False)
     with Workspace(folder, state=tmp_path / "none") as workspace:

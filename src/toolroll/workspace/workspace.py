@@ -203,8 +203,14 @@ class Workspace:
         names = near_misses(self, path)
         if not names:
             return error
-        meant = " or ".join(f"'{shown(name)}'" for name in names)
-        return FileMissing(f"There is no '{error.path}'. Did you mean {meant}?", path=error.path)
+        told = " or ".join(f"'{shown(name)}'" for name in names if _can_be_named(name))
+        if told:
+            return FileMissing(f"There is no '{error.path}'. Did you mean {told}?", path=error.path)
+        message = (
+            f"There is no '{error.path}'. There is '{shown(names[0])}', which cannot be named here: blanks or a dot at "
+            "the end of a name are taken for a mistake. It has to be renamed first."
+        )
+        return FileMissing(message, path=error.path)
 
     def _too_large(self, error: FileTooLarge, path: RelativePath) -> FileTooLarge:
         size = self._files.stat(path).size
@@ -275,6 +281,13 @@ class Workspace:
         name = shown(str(path))
         what = f"'{name}' is gone" if current is None else f"'{name}' has changed"
         raise StaleFile(f"{what} since it was read. Nothing was written: read it again first.", path=name)
+
+
+def _can_be_named(path: str) -> bool:
+    try:
+        return str(parse_path(path)) == path
+    except PathRefused:
+        return False
 
 
 def state_folder(root: Path, environment: Mapping[str, str]) -> Path:
