@@ -97,8 +97,13 @@ def test_S2_events_that_are_told_in_a_line(
         (["message"], '["message"]'),
         ("[" * 10_000, "[" * 193 + "…"),
         ("no\ud800 such file", "no\ufffd such file"),
+        ("It has changed. Read it. What changed:\n--- a/n.txt\n+++ b/n.txt", "It has changed. Read it."),
+        ({"message": "\nIt failed. \nTry this: that"}, "It failed."),
+        ("What changed:\n+ x", "What changed:"),
+        ("It failed. See:", "It failed. See:"),
+        ("", ""),
     ],
-    ids=["object", "text", "number", "list", "deep", "broken"],
+    ids=["object", "text", "number", "list", "deep", "broken", "lead", "lines", "only_lead", "no_lines", "empty"],
 )
 def test_S2_people_are_told_the_message_of_a_failure_alone(content: object, told: str) -> None:
     assert failure(ToolResult.failure(content, code="gone")) == f"gone: {told}"

@@ -88,10 +88,8 @@ class PlainTeller:
     def end(self, result: RunResult[object], error: ToolrollError | None = None, /) -> int:
         """The answer, if it was not shown yet, and what the run came to."""
         self._begin_text()
-        if (
-            self._is_asking and result.stop_reason == "interrupted"
-        ):  # the cursor stands behind a question that nobody has answered
-            tell("")
+        if self._is_asking and result.stop_reason == "interrupted":
+            tell("")  # the cursor stands behind a question that nobody has answered
         if error is None and not is_unsaid(result) and result.text.strip() not in self._told:
             self._end_line()
             self._write(result.text)
@@ -107,7 +105,7 @@ class PlainTeller:
         """Every piece was written at once."""
 
     def _begin_text(self) -> None:
-        """What follows is another text than what came before. A run that breaks off ends with the last that was said."""
+        """What follows is another text. A run that breaks off ends with the last one that was said."""
         self._told.add("".join(self._written).strip())
         self._written.clear()
 
@@ -151,7 +149,14 @@ def failure(result: ToolResult) -> str:
         told = None
     message = told.get("message") if isinstance(told, dict) else None
     said = message if isinstance(message, str) else result.text
-    return one_line(f"{result.code}: {said}", MAX_LINE_CHARACTERS)
+    return one_line(f"{result.code}: {_head(said)}", MAX_LINE_CHARACTERS)
+
+
+def _head(text: str) -> str:
+    """The first line; without the sentence that only leads to those below it."""
+    first, _, below = text.strip().partition("\n")
+    told, dot, lead = first.rstrip().rpartition(". ")
+    return f"{told}." if below and dot and lead.endswith(":") else first.rstrip()
 
 
 def _change(event: ContextTrimmed | ContextCompacted) -> str:

@@ -29,10 +29,9 @@ def test_S1_a_call_is_one_line_of_the_screen() -> None:
 
 
 def test_S1_XA6_an_error_is_told_whole_and_in_red() -> None:
-    line = finished_line(
-        CallFinished(call=LOOK, result=ToolResult.failure("no\x1b[2J\nfile", code="gone"), duration_ms=2_345.0), 40
-    )
-    assert line.plain.endswith("…  2.3 s, gone: no‹U+001B›[2J‹U+000A›file")
+    told = "There is no\x1b[2J file of that name in the folder. Those there are:\na.txt"
+    line = finished_line(CallFinished(call=LOOK, result=ToolResult.failure(told, code="gone"), duration_ms=2_345.0), 40)
+    assert line.plain.endswith("…  2.3 s, gone: There is no‹U+001B›[2J file of that name in the folder.")
     assert {str(span.style) for span in line.spans} >= {"red", "bold red"}
 
 

@@ -61,7 +61,7 @@ def written_line(name: str, characters: int) -> Text:
 
 
 def finished_line(event: CallFinished, columns: int) -> Text:
-    """A call and what it came to; on one line, but for an error, which is told in full."""
+    """A call and what it came to; on one line, but for an error, whose first line is told in full."""
     call, result = event.call, event.result
     name = one_line(call.name, MAX_ARGUMENTS_CHARACTERS)
     took = duration(event.duration_ms)
