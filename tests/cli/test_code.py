@@ -135,6 +135,7 @@ def test_C40_read_only_stays_so_when_the_run_goes_on(project: Project) -> None:
         (("", "--model", "sonnet"), "The prompt is empty. Say what is to be done."),
         ((" \n", "--model", "sonnet"), "The prompt is empty."),
         (("-", "--model", "sonnet"), "The prompt is empty."),
+        (("x" * 100_001, "--model", "sonnet"), "The prompt has 100,001 characters, and may have 100,000. Put the rest"),
     ],
 )
 def test_S2_what_makes_no_sense_is_told(project: Project, arguments: tuple[str, ...], told: str) -> None:

@@ -239,6 +239,16 @@ def test_S4_runs_are_listed_and_shown(place: Place) -> None:
     assert (record["is_damaged"], record["notes"]) == (False, [])
 
 
+def test_S4_a_list_that_is_cut_says_so(place: Place) -> None:
+    for _ in range(3):
+        place.run(["Done."])
+    cut, whole = place.call("runs", "list", "--limit", "1"), place.call("runs", "list", "--limit", "3")
+    assert (len(cut.stdout.splitlines()), cut.stderr) == (1, "· 2 more: toolroll runs list --limit 3\n")
+    assert (len(whole.stdout.splitlines()), whole.stderr) == (3, "")
+    again = place.call("runs", "resume", place.latest()["run_id"], "--prompt", "x" * 100_001)
+    assert (again.returncode, "The prompt has 100,001 characters" in again.stderr) == (2, True)
+
+
 def test_XD4_a_damaged_run_is_shown_as_far_as_it_goes_and_not_resumed(place: Place) -> None:
     place.run([COPY[0], "Done."])
     run_id = place.latest()["run_id"]

@@ -7,7 +7,7 @@ import click
 
 from toolroll.cli.completing import run_ids
 from toolroll.cli.recorded import find_run, making_of, settings_of
-from toolroll.cli.run import agent_options, driven
+from toolroll.cli.run import agent_options, checked_prompt, driven
 from toolroll.cli.session import Session, event_options
 from toolroll.errors import UsageError
 
@@ -49,8 +49,8 @@ def fork(session: Session, /, run_id: str, *, at: int, prompt: str | None, yes: 
     from toolroll.cli.making import kind_of, make_agent  # noqa: PLC0415 - as above
 
     set_up_log(session)
-    if prompt is not None and not prompt.strip():
-        raise UsageError("The prompt is empty. Say what is to be done.")
+    if prompt is not None:
+        checked_prompt(prompt)
 
     async def work(journal: "SqliteJournal", teller: "Teller", note: "Callable[[RunState], None]") -> "RunResult[Any]":
         from toolroll.agent.fork import fork_run  # noqa: PLC0415 - as above

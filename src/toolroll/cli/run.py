@@ -100,10 +100,19 @@ def names_in(given: str | None) -> tuple[str, ...]:
 
 
 def read_prompt(prompt: str) -> str:
-    """The prompt: as it was given, or from stdin for '-'. An empty one is refused before anything is spent on it."""
-    text = _prompt_on_stdin() if prompt == "-" else prompt
+    """The prompt: as it was given, or from stdin for '-'; checked."""
+    return checked_prompt(_prompt_on_stdin() if prompt == "-" else prompt)
+
+
+def checked_prompt(text: str) -> str:
+    """The same text. An empty one, or one longer than a message in a chat, is refused before it costs anything."""
+    from toolroll.cli.chat.words import MAX_MESSAGE_CHARACTERS  # noqa: PLC0415 - not for --help
+
     if not text.strip():
         raise UsageError("The prompt is empty. Say what is to be done.")
+    if len(text) > MAX_MESSAGE_CHARACTERS:
+        told = f"The prompt has {len(text):,} characters, and may have {MAX_MESSAGE_CHARACTERS:,}."
+        raise UsageError(f"{told} Put the rest into a file, and name it in the prompt.")
     return text
 
 

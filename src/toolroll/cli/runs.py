@@ -11,7 +11,7 @@ from toolroll.cli.export.command import export
 from toolroll.cli.forking import fork
 from toolroll.cli.prose import tell
 from toolroll.cli.recorded import find_run, making_of, reading, settings_of
-from toolroll.cli.run import agent_options, driven
+from toolroll.cli.run import agent_options, checked_prompt, driven
 from toolroll.cli.session import DONE, FAILED, Session, event_options, output_options
 from toolroll.errors import UsageError
 
@@ -39,7 +39,13 @@ def runs() -> None:
 
 
 @runs.command("list", short_help="List the latest runs.")
-@click.option("--limit", default=DEFAULT_LISTED, type=click.IntRange(min=1), metavar="N", help="How many at most.")
+@click.option(
+    "--limit",
+    default=DEFAULT_LISTED,
+    type=click.IntRange(min=1),
+    metavar="N",
+    help=f"How many at most ({DEFAULT_LISTED} if not given).",
+)
 @output_options
 @click.pass_obj
 def list_runs(session: Session, *, limit: int) -> int:
@@ -51,17 +57,20 @@ def list_runs(session: Session, *, limit: int) -> int:
     """
     from toolroll.cli.records import line_of, summary_of  # noqa: PLC0415 - these bring pydantic: four interpreter starts
 
-    async def work(journal: "SqliteJournal") -> "list[dict[str, object]]":
-        rows = list(await journal.runs())[:limit]
-        return [summary_of(row, await journal.read(row.run_id)) for row in rows]
+    async def work(journal: "SqliteJournal") -> "tuple[list[dict[str, object]], int]":
+        rows = list(await journal.runs())
+        return [summary_of(row, await journal.read(row.run_id)) for row in rows[:limit]], len(rows) - limit
 
-    found = reading(work)
+    found, more = reading(work)
     if session.json:
         session.write_json({"runs": found})
-    elif found:
+        return DONE
+    if found:
         session.tell("\n".join(map(line_of, found)))
     else:
         tell("There are no runs yet. Start one with 'toolroll run'.")
+    if more > 0:
+        tell(f"· {more:,} more: toolroll runs list --limit {limit + more}")
     return DONE
 
 
@@ -141,6 +150,8 @@ def resume(
         if decisions or prompt is not None:
             raise UsageError("An exploration is gone on with as it was begun: without --prompt, --approve, --reject.")
         return resumed(session, kept, model=changed.get("model"))
+    if prompt is not None:
+        checked_prompt(prompt)
     session.claim_stdout()
     set_up_log(session)
 
