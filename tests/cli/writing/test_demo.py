@@ -17,7 +17,7 @@ SHOWN: dict[Lang, tuple[str, ...]] = {
         "What the model says is recorded, and so is what you say",
         "Profile 'default', version 1",
         "> post about the first frost and bicycle chains for LinkedIn  (played)",
-        "The draft broke 1 of its rules",
+        "\n· The draft broke 1 of its rules; asking once more…\n",
         "> too formal  (played)",
         "· Noted: too formal (3 of 3).",
         "You have said this 3 times. Update voice.formality in your profile?",
@@ -25,7 +25,7 @@ SHOWN: dict[Lang, tuple[str, ...]] = {
         "Profile 'default' is now at version 2.",
         "Save it? [y/n]\n> y  (played)",
         "style_profile_version: 2",
-        "feedback-tracker.json: {'too_formal': 0}",
+        "feedback-tracker.json: too formal (0)\n",
         "Try next",
     ),
     "uk": (
@@ -35,6 +35,7 @@ SHOWN: dict[Lang, tuple[str, ...]] = {
         "- діловий\n+ невимушено: так, як говорять біля верстата",
         "Зберегти? [т/н]\n> т  (програно)",
         "topic: перші морози",
+        "feedback-tracker.json: занадто формально (0)\n",
         "Що спробувати далі",
     ),
 }
@@ -82,3 +83,12 @@ def test_S8_W30_the_demo_at_a_terminal(tmp_path: Path) -> None:
     with Pseudo(COMMAND, env=env, cwd=tmp_path, stdout_on_terminal=True) as terminal:
         assert terminal.end()[0] == 0
     assert "ghostpen init --sample" in terminal.text
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_S8_W30_on_a_narrow_terminal_the_demo_is_broken_between_words(tmp_path: Path, lang: Lang) -> None:
+    env = environment(tmp_path / "home", TMPDIR=str(tmp_path))
+    with Pseudo([*COMMAND, "--lang", lang], env=env, cwd=tmp_path, columns=40, stdout_on_terminal=True) as terminal:
+        assert terminal.end()[0] == 0
+    lines = terminal.text.splitlines()
+    assert [line for line in lines if len(line) > 40 and " " in line.strip()] == []

@@ -6,6 +6,7 @@ is counted, the change of the profile, the file.
 
 import asyncio
 import os
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 import click
 
 from toolroll.agent.events import CallFinished, Event, StepStarted
+from toolroll.cli.prose import fitted
 from toolroll.cli.session import DONE, Session
 from toolroll.cli.writing.person import title_of
 from toolroll.cli.writing.telling import JsonLines, outcome_fields
@@ -21,6 +23,7 @@ from toolroll.kernel.context import utc_now
 from toolroll.models.scripted import ScriptedModel
 from toolroll.packs.writing.agent import Place
 from toolroll.packs.writing.feedback import FeedbackStore
+from toolroll.packs.writing.feedback_texts import category_in
 from toolroll.packs.writing.flow import Assignment, Flow, Outcome, Shown
 from toolroll.packs.writing.gate import TRACK
 from toolroll.packs.writing.messages import Key, Lang, choose_language, say
@@ -120,7 +123,8 @@ class _Demo:
         self._title(say("demo_gone", self._lang))
         self._line((self._data / "output" / "generated" / Path(str(outcome.file)).name).read_text(encoding="utf-8"))
         self._tell_profile(store)
-        counted = {name: entry.count for name, entry in FeedbackStore(self._data).entries().items()}
+        entries = FeedbackStore(self._data).entries().items()
+        counted = ", ".join(f"{category_in(name, self._lang)} ({entry.count})" for name, entry in entries)
         self._line(f"feedback-tracker.json: {counted}", dim=True)
         self._title(say("demo_next", self._lang))
         self._line(_NEXT, bold=True)
@@ -140,15 +144,16 @@ class _Demo:
         )
 
     def _you(self, text: str) -> None:
-        played = click.style(say("demo_played", self._lang), dim=True)
-        self._put(f"{click.style(f'> {text}', bold=True)}  {played}")
+        played = say("demo_played", self._lang)
+        said = fitted(f"> {text}  {played}", sys.stdout).removesuffix(played)
+        self._put(f"{click.style(said, bold=True)}{click.style(played, dim=True)}")
 
     def _title(self, text: str) -> None:
         self._put("")
         self._line(f"── {text}", fg="green", bold=True)
 
     def _line(self, text: str, *, fg: str | None = None, bold: bool = False, dim: bool = False) -> None:
-        self._put(click.style(terminal_safe(text), fg=fg, bold=bold or None, dim=dim or None))
+        self._put(click.style(fitted(terminal_safe(text), sys.stdout), fg=fg, bold=bold or None, dim=dim or None))
 
     def _put(self, text: str) -> None:
         if self._lines is None:

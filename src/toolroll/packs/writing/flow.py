@@ -248,7 +248,7 @@ class Flow:
     async def _checked(self, agent: Agent[None], answer: Answer, draft: str) -> None:
         report = self._report(draft)
         if not report.is_clean and not answer.is_edit:  # a repair would touch what the person did not speak of
-            self._person.say(self._say("repairing", count=len(report.findings)))
+            self._person.say(f"· {self._say('repairing', count=len(report.findings))}")
             again = await self._played(agent, self._turn(repair_prompt(report.repair)))
             repaired = _answer_of(again, draft)
             if repaired.draft is not None and repaired.marks == "whole" and again.stop_reason in _ENDED_WELL:
