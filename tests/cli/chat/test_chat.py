@@ -292,6 +292,31 @@ def test_XD2_an_approval_that_was_pending_at_a_kill_can_be_given_later(project: 
     assert (done.returncode, done.stdout, "ГОТОВО" in project.text(MAIN)) == (0, "It is changed.\n", True)
 
 
+def test_S1_C35_an_always_is_taken_back_in_the_chat(project: Project) -> None:
+    again = {**EDIT, "arguments": BACK, "id": "edit_2"}
+    script = project.script({"calls": [READ]}, {"calls": [EDIT]}, "Changed.", {"calls": [again]}, "Not changed.")
+    with chat(project, "code", "--model", script, rows=60) as screen:
+        screen.say("go")
+        screen.asks("Allow this?")
+        screen.send(b"!" + ENTER)
+        screen.asks(f"On which paths? [{MAIN}]")
+        screen.send(ENTER)
+        screen.asks("Always allow this? [y/n]")
+        screen.send(b"y" + ENTER)
+        screen.shows("Changed.")
+        screen.say("/policy explain edit src/main.js", "allow: edit on src/main.js")
+        screen.say("/policy list --root .", f"1       allow edit on {MAIN}")
+        screen.say("/policy forget 2", "There is no rule 2 here.")
+        screen.say("/policy forget 1", f"Forgotten: allow edit on {MAIN}.")
+        screen.say("/policy", "There are no rules here")
+        screen.say("and back")
+        screen.asks("Allow this?")
+        screen.send(CTRL_D)
+        screen.shows("Not changed.")
+        screen.say("/exit")
+        assert screen.end()[0] == 0
+
+
 @pytest.mark.parametrize("more", [(), ("--plain",)], ids=["live", "plain"])
 def test_S1_what_was_said_before_an_interrupted_approval_is_told_once(project: Project, more: tuple[str, ...]) -> None:
     script = project.script({"text": "I read it first.", "calls": [READ]}, {"calls": [EDIT]}, "-")

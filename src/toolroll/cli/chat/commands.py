@@ -24,7 +24,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "model": "which model answers; with NAME, another one from now on",
     "context": "how full the model's window is, and of what",
     "tools": "the tools it has, and what they may do",
-    "policy": "what runs unasked here",
+    "policy": 'what runs unasked here; with forget NUMBER, take back an "always"',
     "export": "write this chat to FILE (.md, .html or .jsonl); --force overwrites one",
     "new": "begin anew, with TEXT if there is one",
     "exit": "leave (or Ctrl-D)",
@@ -82,25 +82,27 @@ class Commands:
     async def _undo(self, rest: str) -> None:
         from toolroll.cli.history import undo  # noqa: PLC0415 - each command brings its own when it is used
 
-        self._shell(undo, rest)
+        self._shell(undo, split_words(rest))
 
     async def _redo(self, rest: str) -> None:
         from toolroll.cli.history import redo  # noqa: PLC0415 - as above
 
-        self._shell(redo, rest)
+        self._shell(redo, split_words(rest))
 
     async def _policy(self, rest: str) -> None:
-        from toolroll.cli.policy import list_rules  # noqa: PLC0415 - as above
+        from toolroll.cli.policy import list_rules, policy  # noqa: PLC0415 - as above
 
-        if self._talk.about.is_unasked:
+        name, *behind = split_words(rest) or [""]
+        command = policy.commands.get(name, list_rules)
+        if self._talk.about.is_unasked and command is list_rules:
             tell("This chat was begun with --yes: every change is made without asking. Else:")
-        self._shell(list_rules, rest)
+        self._shell(command, behind if name in policy.commands else split_words(rest))
 
-    def _shell(self, command: click.Command, rest: str) -> None:
+    def _shell(self, command: click.Command, words: list[str]) -> None:
         """Run a command of the shell in this project; it answers as it does there, and Ctrl-C ends it alone."""
         workspace = self._talk.about.workspace
         assert workspace is not None
-        arguments = [*split_words(rest), "--root", str(workspace.root)]
+        arguments = [*words, "--root", str(workspace.root)]
         try:
             with self._context_of(command, arguments) as context, interruptible():
                 command.invoke(context)
