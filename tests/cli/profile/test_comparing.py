@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from tests.cli.profile.pen import POSTS, Pen
 from tests.packs.writing.profile_samples import NOW, fields, put
 
@@ -52,6 +53,25 @@ def test_W35_with_yes_all_are_made_as_one_version_and_answer_the_feedback(pen: P
     assert (profile.voice.tone, profile.platforms["x"].max_length) == ("тихий", 280)
     assert profile.changelog[-1].description.endswith("Причина: аналіз постів (3).")
     assert feedback.entries()["tone_off"].count == 0
+
+
+@pytest.mark.parametrize(
+    ("language", "described"),
+    [
+        ("uk", "Оновлено: voice.emoji_usage. Причина: аналіз постів (1)."),
+        ("en", "Updated: voice.emoji_usage. Reason: analysis of posts (1)."),
+    ],
+)
+@pytest.mark.parametrize("lang", ["en", "uk"])
+def test_W35_W34_the_history_is_in_the_language_of_the_profile_whoever_looks(
+    pen: Pen, lang: str, language: str, described: str
+) -> None:
+    put(pen.data, fields(language=language))
+    model = pen.script(said(("voice.emoji_usage", "без емодзі")))
+    told = pen.run("analyze", pen.file(POSTS[0], "1.md"), "--yes", "--model", model, "--lang", lang)
+    assert told.code == 0
+    assert ("Comparing posts (1) with" if lang == "en" else "Порівнюю пости (1) з") in told.err
+    assert ProfileStore(pen.data).read("default").profile.changelog[-1].description == described
 
 
 def test_W35_a_change_that_breaks_a_rule_is_left_out_and_told(pen: Pen) -> None:

@@ -17,7 +17,7 @@ from toolroll.packs.writing.profiles import ProfileStore
 def test_W32_posts_become_a_profile_with_the_posts_themselves_as_examples(pen: Pen) -> None:
     told = pen.run("init", *pen.posts(*POSTS), "--model", pen.script(answer()), "--yes", "--lang", "en")
     assert (told.code, told.out) == (0, "Profile 'default' is written: data/profiles/default.json\n")
-    assert "Looking at how you write: 3 posts" in told.err
+    assert "Looking at how you write: posts 3, model " in told.err
     assert "Tone: дружній, трохи іронічний" in told.err
     assert "Posts given" not in told.err
     profile = ProfileStore(pen.data).read("default").profile
@@ -81,7 +81,7 @@ def test_W32_posts_come_through_stdin_too(pen: Pen, monkeypatch: pytest.MonkeyPa
         (["init", "--from", "empty.md"], "There is no text in 'empty.md'"),
         (["init", "--from", "none.md"], "none.md"),
         (["init", "--from", "huge.md"], "has more than 1,048,576 bytes"),
-        (["init", "--from", "many.md"], "51 posts"),
+        (["init", "--from", "many.md"], "posts 51, characters "),
         (["init", "--from", "empty.md", "--sample"], "--sample takes no posts"),
         (["init", "--name", "../x"], "'../x' cannot be the name of a profile"),
         (["profile", "create", "CON"], "'CON' cannot be the name of a profile"),

@@ -11,8 +11,10 @@ from toolroll.errors import ToolrollError
 from toolroll.packs.writing.analysis import Compared, Proposal
 from toolroll.packs.writing.fault_texts import fault_in
 from toolroll.packs.writing.feedback import FeedbackStore
+from toolroll.packs.writing.messages import say
 from toolroll.packs.writing.profile_tools import marked
 from toolroll.packs.writing.stats import Measures
+from toolroll.packs.writing.versions import history_language
 from toolroll.safe.text import one_line
 
 _SHOWN_CHARACTERS = 200
@@ -31,7 +33,7 @@ def analyze_posts(desk: Desk, name: str, files: Sequence[str], model: str | None
     taken = _taken(desk, compared)
     version = stored.profile.version
     if taken:
-        reason = desk.words("changes_reason", count=len(posts.texts))
+        reason = say("changes_reason", history_language(stored.fields), count=len(posts.texts))
         changes = {one.difference.path: one.difference.new for one in taken}
         version = _applied(desk, name, changes, reason=reason, base=stored.hash)
     return _told(desk, name, compared, taken, version)

@@ -13,7 +13,9 @@ from toolroll.errors import ChangeRefused, JsonRefused, ProfileInvalid, Toolroll
 from toolroll.kernel.parse import parse_json
 from toolroll.packs.writing.changes import IMMUTABLE, PATHS
 from toolroll.packs.writing.error_texts import told_of
+from toolroll.packs.writing.messages import say
 from toolroll.packs.writing.stored import MAX_PROFILE_BYTES, StoredProfile, encoded, read_stored
+from toolroll.packs.writing.versions import history_language
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +86,7 @@ def _changed(desk: Desk, stored: StoredProfile, text: str) -> Edited | None:
     changes = changes_between(stored.fields, fields)
     if not changes:
         return None
-    reason = desk.words("edit_made_by")
+    reason = say("edit_made_by", history_language(stored.fields))
     done = desk.profiles.update(name, changes, reason=reason, now=datetime.now(UTC), base=stored.hash, by_person=True)
     return Edited(version=int(done.entry["version"]), paths=done.paths)
 

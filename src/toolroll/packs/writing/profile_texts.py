@@ -129,13 +129,13 @@ PROFILE_TEXTS: Final[Mapping[ProfileKey, Text]] = {
         uk="«{file}» не є текстом, тож його неможливо прочитати. Збережіть пости як простий текст у UTF-8.",
     ),
     "too_many_posts": Text(
-        en="These posts are too much for one look: {count} posts, {characters} characters. At most {most_posts} posts "
+        en="This is too much for one look: posts {count}, characters {characters}. At most {most_posts} posts "
         "and {most_characters} characters are taken; choose the best.",
         uk="Забагато для одного аналізу: постів {count}, символів {characters}. Можна щонайбільше {most_posts} постів "
         "і {most_characters} символів; виберіть найкращі.",
     ),
     "analysing": Text(
-        en="Looking at how you write: {count} posts, model {model}…",
+        en="Looking at how you write: posts {count}, model {model}…",
         uk="Дивлюся, як ви пишете: постів {count}, модель {model}…",
     ),
     "correcting": Text(en="Correcting the profile…", uk="Виправляю профіль…"),
@@ -231,7 +231,7 @@ PROFILE_TEXTS: Final[Mapping[ProfileKey, Text]] = {
     ),
     # --- Posts and the profile (W35) --------------------------------------------------------------------
     "comparing": Text(
-        en="Comparing {count} posts with the profile '{name}', model {model}…",
+        en="Comparing posts ({count}) with the profile '{name}', model {model}…",
         uk="Порівнюю пости ({count}) з профілем «{name}», модель {model}…",
     ),
     "measured_posts": Text(
@@ -259,7 +259,7 @@ PROFILE_TEXTS: Final[Mapping[ProfileKey, Text]] = {
         en="Nothing was changed. Add --yes to make all of these changes.",
         uk="Нічого не змінено. Додайте --yes, щоб внести всі ці зміни.",
     ),
-    "changes_reason": Text(en="analysis of {count} posts", uk="аналіз постів ({count})"),
+    "changes_reason": Text(en="analysis of posts ({count})", uk="аналіз постів ({count})"),
     # --- Numbers ----------------------------------------------------------------------------------------
     "top_feedback": Text(en="Most frequent feedback: {list}.", uk="Найчастіший фідбек: {list}."),
     "no_feedback": Text(en="There is no feedback yet.", uk="Фідбеку ще немає."),

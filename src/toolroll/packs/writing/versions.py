@@ -9,6 +9,7 @@ from toolroll.packs.writing.changes import change_fields
 from toolroll.packs.writing.names import check_profile_name
 from toolroll.packs.writing.profile import StyleProfile, check_fields, timestamp
 from toolroll.packs.writing.stored import Fields
+from toolroll.packs.writing.wording import Lang
 
 MAX_HISTORY: Final = 100
 """Entries of the history that are kept, the first and the newest: a model reads them all with each draft."""
@@ -24,7 +25,7 @@ def next_version(fields: Fields, changes: Mapping[str, object], *, reason: str, 
         "version": version,
         "date": moment,
         "action": "updated",
-        "description": _told(changes, reason, english=fields["language"] == "en"),
+        "description": _told(changes, reason, history_language(fields)),
         "fields_changed": list(changes),
     }
     history = [*changed["changelog"], entry]
@@ -38,7 +39,7 @@ def first_version(draft: Mapping[str, object], *, now: datetime) -> Fields:
     name, moment = draft.get("profile_name"), timestamp(now)
     if isinstance(name, str):
         check_profile_name(name)
-    described = "Profile created." if draft.get("language") == "en" else "Створено профіль."
+    described = "Profile created." if history_language(draft) == "en" else "Створено профіль."
     entry = {"version": 1, "date": moment, "action": "created", "description": described}
     made = {"version": 1, "created_at": moment, "updated_at": moment, "changelog": [entry]}
     given = {key: value for key, value in draft.items() if key not in _MADE}
@@ -52,6 +53,11 @@ def first_version(draft: Mapping[str, object], *, now: datetime) -> Fields:
     return fields
 
 
-def _told(changes: Mapping[str, object], reason: str, *, english: bool) -> str:
-    done, why = ("Updated", "Reason") if english else ("Оновлено", "Причина")
+def history_language(fields: Mapping[str, object]) -> Lang:
+    """The language that the history of a profile is in, whoever looks at it: that of the profile."""
+    return "en" if fields.get("language") == "en" else "uk"
+
+
+def _told(changes: Mapping[str, object], reason: str, lang: Lang) -> str:
+    done, why = ("Updated", "Reason") if lang == "en" else ("Оновлено", "Причина")
     return f"{done}: {', '.join(changes)}. {why}: {reason.strip().rstrip('.')}."
