@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,15 @@ def test_S8_the_demo_says_what_really_happened(tmp_path: Path) -> None:
     assert CHANGED_LINE not in told["before"]
     assert CHANGED_LINE in told["after"]
     assert (told["undone"], told["replay_is_same"]) == (True, True)
+
+
+def test_S8_what_is_logged_is_not_on_the_screen(tmp_path: Path) -> None:
+    logged = "import atexit, logging; atexit.register(logging.getLogger('toolroll').warning, 'A line of the log.')"
+    command = [sys.executable, "-c", f"{logged}; from toolroll.cli.main import main; main()", "demo", "--json"]
+    env = environment(tmp_path / "home", TMPDIR=str(tmp_path))
+    for more, told in ((), ""), (("--debug",), "A line of the log.\n"):
+        done = subprocess.run([*command, *more], env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, told)
 
 
 def test_S8_the_person_can_be_asked_and_say_no(tmp_path: Path) -> None:

@@ -56,6 +56,9 @@ def demo(session: Session, *, ask: bool) -> int:
       toolroll demo
       toolroll demo --ask
     """
+    from toolroll.cli.call import set_up_log  # noqa: PLC0415 - as in every command that runs tools
+
+    set_up_log(session)
     colours: Literal["auto"] | None = None if session.plain else "auto"
     console = None if session.json else Console(color_system=colours, highlight=False, width=_columns())
     with tempfile.TemporaryDirectory(prefix="toolroll-demo-") as place:
