@@ -196,3 +196,13 @@ def test_the_public_names_are_sorted_and_say_what_they_promise() -> None:
 def test_run_options_are_those_of_a_run() -> None:
     taken = [name for name in signature(Run.__init__).parameters if name != "self"]
     assert sorted(RunOptions.__annotations__) == sorted(taken)
+
+
+async def test_arguments_that_are_not_named_are_told_from_a_run() -> None:
+    with pytest.raises(UsageError, match=r"^Arguments are given by name: call\(erase, name=\.\.\.\)\. .* not 'a'\.$"):
+        await call_tool(erase, "a")  # type: ignore[arg-type]  # the mistake under test
+
+
+def test_what_is_no_tool_cannot_be_called() -> None:
+    with pytest.raises(UsageError, match=r"^Only a tool can be called like this, not <built-in function print>\."):
+        call(print)  # type: ignore[arg-type]  # the mistake under test

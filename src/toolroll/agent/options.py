@@ -11,15 +11,17 @@ from typing_extensions import TypedDict
 
 from toolroll.agent.context.rules import ContextRules
 from toolroll.agent.cost import Price
+from toolroll.agent.mistakes import check_options
 from toolroll.agent.setup import Setup, TurnHook
 from toolroll.agent.stop import Condition, conditions, tool_called
 from toolroll.errors import UsageError
 from toolroll.home.keys import with_keys
 from toolroll.journal.journal import Journal
-from toolroll.kernel.approval import Approver, check_approver
+from toolroll.kernel.approval import Approver
+from toolroll.kernel.define import UNUSABLE, reason_of
 from toolroll.kernel.depends import Identity, Maker
 from toolroll.kernel.policy import Policy
-from toolroll.kernel.schema import draft07
+from toolroll.kernel.schema import OpenObject, draft07
 from toolroll.kernel.tool import Tool
 from toolroll.kernel.toolset import Toolset
 from toolroll.models.model import Model, WebSearch
@@ -55,8 +57,7 @@ class AgentOptions(TypedDict, total=False):
 def setup_of(options: AgentOptions, output: object = None) -> Setup:
     """The setup behind the options; what cannot work is refused here, not at run time."""
     rest: dict[str, Any] = dict(options)
-    if rest.get("approver") is not None:
-        check_approver(rest["approver"])
+    check_options(rest, (*AgentOptions.__annotations__, "output"))
     given = list(rest.pop("tools", ()))
     searches = [one for one in given if isinstance(one, WebSearch)]
     if len(searches) > 1:
@@ -97,8 +98,16 @@ def _outputs(rest: dict[str, Any]) -> dict[str, Any]:
 def _output(shape: object) -> dict[str, Any]:
     if shape is None:
         return {}
-    adapter: TypeAdapter[Any] = TypeAdapter(shape)  # type: ignore[arg-type]  # whatever pydantic takes
-    return {"output": adapter, "output_schema": draft07(adapter)}
+    try:
+        adapter: TypeAdapter[Any] = TypeAdapter(shape)  # type: ignore[arg-type]  # whatever pydantic takes
+        return {"output": adapter, "output_schema": draft07(adapter)}
+    except OpenObject as error:
+        raise UsageError(
+            f'output: {error.where or "it"} takes fields it does not name (extra="allow"). Declare them, or use '
+            "dict[str, ...] for a free-form map."
+        ) from None
+    except UNUSABLE as error:
+        raise UsageError(f"output is a type, such as a pydantic model, not {shape!r} ({reason_of(error)}).") from None
 
 
 def _check_names(setup: Setup) -> None:

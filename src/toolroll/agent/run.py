@@ -23,6 +23,7 @@ from toolroll.journal.records import RunBegan, Said
 from toolroll.kernel.approval import Approver
 from toolroll.kernel.context import Run, random_id, utc_now
 from toolroll.kernel.conversation import AssistantMessage, Message, Prompt, UserMessage
+from toolroll.kernel.messages import Part
 from toolroll.models.model import Model
 from toolroll.outputs.store import OutputStore
 
@@ -100,12 +101,20 @@ def _approver(gate: OneAtATime, state: RunState, *, is_part: bool) -> Approver |
 
 def spoken(prompt: Prompt) -> UserMessage:
     """The prompt as a message."""
-    return prompt if isinstance(prompt, UserMessage) else UserMessage.of(prompt)
+    if isinstance(prompt, UserMessage):
+        return prompt
+    if not _is_prompt(prompt):
+        raise UsageError(f"A prompt is a text, a list of parts, or a UserMessage, not {prompt!r}.")
+    return UserMessage.of(prompt)
+
+
+def _is_prompt(given: object) -> bool:
+    return isinstance(given, str) or (isinstance(given, Sequence) and all(isinstance(one, Part) for one in given))
 
 
 def opening(prompt: "Prompt | None", messages: Iterable[Message]) -> tuple[Message, ...]:
     """What a run begins with: an earlier conversation, and the prompt, or a word to go on."""
-    earlier = tuple(without_references(message) for message in messages)
+    earlier = tuple(without_references(_message(one)) for one in messages)
     if prompt is not None:
         return (*earlier, spoken(prompt))
     if not earlier:
@@ -113,6 +122,12 @@ def opening(prompt: "Prompt | None", messages: Iterable[Message]) -> tuple[Messa
     if isinstance(earlier[-1], AssistantMessage) and not earlier[-1].calls:
         return (*earlier, UserMessage.of(GO_ON))  # a request must not end with the model's own words
     return earlier
+
+
+def _message(given: object) -> Message:
+    if not isinstance(given, Message):
+        raise UsageError(f"messages takes those of an earlier run (result.messages), not {given!r}.")
+    return given
 
 
 class _Closes(Protocol):

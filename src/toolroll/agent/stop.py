@@ -97,6 +97,8 @@ def conditions(given: Condition | Iterable[Condition] | None) -> tuple[Condition
     """The conditions of an agent, however they were given."""
     if given is None:
         return DEFAULT
+    if not callable(given) and not isinstance(given, Iterable):
+        raise UsageError(f"stop_when is a condition, such as step_count_is(10), or a list of them, not {given!r}.")
     found = (given,) if callable(given) else tuple(given)
     if not all(map(_is_plain_function, found)):
         raise UsageError(f"A stop condition is a plain function of the steps so far, which is not so in {found!r}.")

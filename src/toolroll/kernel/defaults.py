@@ -18,8 +18,6 @@ _TYPE_ERRORS: Final = frozenset({"enum", "is_instance_of", "is_subclass_of", "li
 
 def check_defaults(tool: str, signature: Signature, adapter: TypeAdapter[Any]) -> None:
     """Refuse a default of another type than its parameter's; one that could be converted is refused, too."""
-    if not signature.defaults:
-        return
     given = {signature.keys[name]: value for name, value in signature.defaults.items()}
     for key, faults in groupby(_faults(adapter, given), key=lambda fault: fault["loc"][0]):
         found = list(faults)

@@ -14,7 +14,6 @@ from typing_extensions import TypedDict, is_typeddict
 from toolroll.errors import DefinitionError, ToolrollError
 from toolroll.kernel.approval import Effect
 from toolroll.kernel.context import ToolContext
-from toolroll.kernel.defaults import check_defaults
 from toolroll.kernel.depends import Depends, check_graph
 from toolroll.kernel.docstring import Docstring, read_docstring
 from toolroll.kernel.function import CoreTool, FunctionTool, InputTool, PreviewMaker
@@ -28,9 +27,10 @@ from toolroll.kernel.wrappers import with_timeout
 
 Input = TypeVar("Input")
 
-# What pydantic raises for a type it cannot use. RuntimeError (PydanticUserError is one) and TypeError for a constraint
-# that does not fit, SchemaError for one that makes no sense, KeyError for a default that looks like a reference.
-_UNUSABLE: Final = (RuntimeError, TypeError, SchemaError, KeyError, PydanticUndefinedAnnotation)
+# RuntimeError (PydanticUserError is one) and TypeError for a constraint that does not fit, SchemaError for one that
+# makes no sense, KeyError for a default that looks like a reference.
+UNUSABLE: Final = (RuntimeError, TypeError, SchemaError, KeyError, PydanticUndefinedAnnotation)
+"""What pydantic raises for a type that it cannot use."""
 
 
 @overload
@@ -149,7 +149,10 @@ def _from_function(
     _check_dependencies(name, signature, place)
     shape = TypedDict(name, signature.fields)  # type: ignore[misc]  # the fields are known only here
     adapter, parameters = _adapt(name, shape, signature, place)
-    check_defaults(name, signature, adapter)
+    if signature.defaults:
+        from toolroll.kernel.defaults import check_defaults  # noqa: PLC0415 - for the first default, not for the import
+
+        check_defaults(name, signature, adapter)
     signature.put_defaults(parameters)
     options = _core_options(name, description or docs.summary, adapter, parameters, effect, brings, preview)
     return FunctionTool(
@@ -271,18 +274,18 @@ def _adapt(name: str, shape: Any, signature: Signature | None, place: Place) -> 
             tool=name,
             parameter=_culprit(signature, place),
         ) from None
-    except _UNUSABLE as error:
+    except UNUSABLE as error:
         parameter = _culprit(signature, place)
         subject = f"parameter '{parameter}'" if parameter else "the input"
         raise DefinitionError(
-            f"{name}: {subject} has a type that cannot be used ({_reason(error)}). Take a plain type (str, int, list, "
-            "model) and convert inside, or inject the value with Depends.",
+            f"{name}: {subject} has a type that cannot be used ({reason_of(error)}). Take a plain type (str, int, "
+            "list, model) and convert inside, or inject the value with Depends.",
             tool=name,
             parameter=parameter,
         ) from None
 
 
-def _reason(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
     """What pydantic says, without its advice: that is for models, not for tools."""
     said = str(error).partition("\n\nFor further information")[0].partition(". Set `arbitrary_types_allowed")[0]
     return " ".join(said.split())
@@ -300,6 +303,6 @@ def _culprit(signature: Signature | None, place: Place) -> str | None:
         try:
             one = TypedDict("One", {parameter: annotation})  # type: ignore[misc]  # as above
             draft07(_adapter(one, place))
-        except (OpenObject, *_UNUSABLE):
+        except (OpenObject, *UNUSABLE):
             return parameter
     return None

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from toolroll.errors import ModelError, RequestRefused
+from toolroll.errors import ModelError, RequestRefused, UsageError
 from toolroll.kernel.conversation import AssistantMessage, CallBlock, Message, Origin, ReasoningBlock, TextBlock
 from toolroll.kernel.messages import ToolCall
 from toolroll.kernel.serialize import dump_json
@@ -31,6 +31,8 @@ class ScriptedModel:
     def __init__(
         self, script: Iterable[Line] | Callable[[ModelRequest], Line], *, origin: Origin | None = None
     ) -> None:
+        if isinstance(script, str | Call) or not (callable(script) or isinstance(script, Iterable)):
+            raise UsageError(f"A script is a list of turns, also of one: ScriptedModel([{script!r}]).")
         self._next = script if callable(script) else _player(list(script))
         self._origin = origin or Origin(wire="chat", model="scripted")
         self._count = 0

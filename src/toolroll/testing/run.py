@@ -23,11 +23,21 @@ def make_run(**options: Unpack[RunOptions]) -> RecordedRun:
 
 async def call_tool(tool: Tool, run: Run | None = None, /, **arguments: object) -> ToolResult:
     """What a model would get for these arguments. A run that is not given is made for this call and closed after it."""
+    _check(tool, run)
     raw = dump_json(arguments)
     if run is not None:
         return await tool.execute_raw(raw, run.context())
     async with make_run() as fresh:
         return await tool.execute_raw(raw, fresh.context())
+
+
+def _check(tool: object, run: object) -> None:
+    if not isinstance(tool, Tool):
+        raise UsageError(f"Only a tool can be called like this, not {tool!r}. Make one of it: tool(...).")
+    if run is not None and not isinstance(run, Run):
+        raise UsageError(
+            f"Arguments are given by name: call({tool.name}, name=...). What stands second is a Run, not {run!r}."
+        )
 
 
 def call(tool: Tool, run: Run | None = None, /, **arguments: object) -> ToolResult:
