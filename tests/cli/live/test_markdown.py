@@ -190,6 +190,28 @@ def test_S1_words_longer_than_the_screen_are_folded() -> None:
     assert [line.plain for line in code_lines("x" * 30, 20)] == ["  " + "x" * 18, "  " + "x" * 12]
 
 
+@pytest.mark.parametrize(
+    ("code", "pieces"),
+    [
+        ("    return the_sum_of(all)", ["    return ", "the_sum_of(all)"]),
+        ("ten letters and eight more", ["ten letters and ", "eight more"]),
+        ("as_wide_as_a_line_ then", ["as_wide_as_a_line_", " then"]),
+        ("    a_word_that_is_much_longer", ["    a_word_that_is", "_much_longer"]),
+        ("世界 " * 5, ["世界 世界 世界 ", "世界 世界 "]),
+    ],
+    ids=["indented", "between", "exact", "long", "wide"],
+)
+def test_S1_code_is_folded_between_words(code: str, pieces: list[str]) -> None:
+    assert [line.plain[2:] for line in code_lines(code, 20)] == pieces
+
+
+@given(code=st.text(alphabet="ab_ 世\u0301"), width=st.integers(10, 40))
+def test_S1_nothing_of_folded_code_is_lost_and_all_of_it_fits(code: str, width: int) -> None:
+    lines = code_lines(code, width)
+    assert "".join(line.plain[2:] for line in lines) == terminal_safe(code)
+    assert max(line.cell_len for line in lines) <= width
+
+
 def test_S1_deep_nesting_leaves_room_for_text() -> None:
     for deep in (15, 19, 20, 60):
         text = "".join(f"{'  ' * depth}- level{depth}\n" for depth in range(deep))

@@ -98,7 +98,7 @@ def markdown_lines(text: str, width: int, console: "Console") -> list[Text]:
 
 
 def code_lines(text: str, width: int) -> list[Text]:
-    """Lines of code as they are, folded where they are longer than the screen."""
+    """Lines of code as they are, folded where they are longer than the screen, between words if there are some."""
     room = max(width - len(_CODE_INDENT), MIN_COLUMNS)
     shown = terminal_safe(text.replace("\r\n", "\n")).removesuffix("\n").expandtabs(_TAB_COLUMNS)
     return [
@@ -235,11 +235,20 @@ def _info(info: str) -> list[Text]:
 
 
 def _folded(line: str, room: int) -> list[str]:
+    """A line of code in pieces that fit, all of it; between two words where that can be."""
     if len(line) <= room and (line.isascii() or cell_len(line) <= room):
         return [line]
     from rich.cells import chop_cells  # noqa: PLC0415 - not for lines that fit
 
-    return chop_cells(line, room)
+    pieces: list[str] = []
+    while line:
+        head = chop_cells(line[: room + 1], room)[0]
+        words, follows = head[: head.rfind(" ") + 1], line[len(head) : len(head) + 1]
+        if words.strip() and follows not in ("", " "):
+            head = words
+        pieces.append(head)
+        line = line[len(head) :]
+    return pieces
 
 
 def _stripped(line: Text) -> Text:
