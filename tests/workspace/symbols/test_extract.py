@@ -171,3 +171,34 @@ def test_C21_bytes_without_comments_are_as_long(pieces: list[str]) -> None:
     assert len(data) == len(quiet)
     assert data.count(b"\n") == quiet.count(b"\n")
     assert all(after in {before, ord(" ")} for before, after in zip(data, quiet, strict=True))
+
+
+CANARY = "sk-ant-api03-canary-canary-canary-canary-canary-000"
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "signature"),
+    [
+        ("python", "KEY='correct horse'\n", "KEY='…'"),
+        ("python", f'KEY: str = "{CANARY}"\n', 'KEY: str = "…"'),
+        ("python", 'KEY = """begin\n' + "x" * 500 + '\n"""\n', 'KEY = """begin'),
+        ("python", "KEY = '" + "x" * 500 + "'\n", "KEY = '…"),
+        ("python", 'KEY = "1.2.3"\n', 'KEY = "1.2.3"'),
+        ("c", '#define KEY "correct horse"\n', '#define KEY "…"'),
+        ("python", 'class A:\n    KEY = "correct\\"horse"\n', 'KEY = "…"'),
+        ("javascript", f"export const KEY = `{CANARY}`;\n", "export const KEY = `…`"),
+        ("python", f"def KEY(a='{CANARY}'): pass\n", "def KEY(a='[redacted:anthropic]')"),
+        ("python", 'def KEY(mode="horizontal"): pass\n', 'def KEY(mode="horizontal")'),
+        ("typescript", 'export type KEY = "horizontal" | "vertical"\n', 'export type KEY = "horizontal" | "vertical"'),
+        ("bash", f"export API_KEY={CANARY}\n", ""),
+    ],
+)
+def test_D6_values_that_may_be_keys_are_not_kept(language: str, text: str, signature: str) -> None:
+    found = extract(language, text.encode()).symbols
+    assert CANARY not in repr(found)
+    assert signature in [symbol.signature for symbol in found if symbol.name == "KEY"] or not signature
+
+
+def test_D6_comments_lose_their_keys() -> None:
+    assert CANARY not in repr(extract("go", f"// Uses {CANARY}.\nfunc F() {{}}\n".encode()))
+    assert CANARY not in repr(extract("python", f'def f():\n    """Uses {CANARY}."""\n'.encode()))

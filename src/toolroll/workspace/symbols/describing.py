@@ -6,6 +6,8 @@ Both are read from the bytes around the definition: walking to neighbours and pa
 import re
 from typing import Final
 
+from toolroll.safe.secrets import redact
+
 MAX_SIGNATURE_CHARACTERS: Final = 240
 MAX_DOC_CHARACTERS: Final = 160
 _MAX_SIGNATURE_BYTES: Final = 1_000  # of source, before blanks are folded: a parameter list of 30 lines
@@ -18,6 +20,9 @@ _ANNOTATION: Final = re.compile(rb"[ \t]*(?:@\w|#\[|\[\w+.*\][ \t]*$|template[ \
 _OPENINGS: Final = ("{", "=>", "=", ":", ";")
 _BLOCK_ENDS: Final = (b"*/", b"]]", b"=end")
 _MARKS: Final = re.compile(rb"^[ \t]*(?:/\*+!?|\*/|\*|//+!?|#+|--+\[*|=begin)[ \t]?|[ \t]*(?:\*/|\]\]).*$")
+_STRING: Final = re.compile(r"""(\"\"\"|'''|["'`])(?:\\.|(?!\1).){8,}+(\1|$)""")
+"""Of eight characters or more: shorter ones are versions, modes and the like."""
+_SOLID: Final = re.compile(r"[^\s(),]{16}")
 _TAGS: Final = re.compile(r"<[^<>]{1,60}>")  # XML documentation of C#
 
 
@@ -42,6 +47,17 @@ def signature(data: bytes, start: int, end: int, *, is_whole: bool) -> str:
     words = " ".join((leading_words(data, start) + text).decode("utf-8", "replace").split())
     opening = next((end for end in _OPENINGS if words.endswith(end)), "")
     return _cut(words.removesuffix(opening).rstrip(), MAX_SIGNATURE_CHARACTERS)
+
+
+def without_values(text: str) -> str:
+    """A definition of a value without its long strings, which may be a key: the index keeps what a file has lost."""
+    start = text.find("=") + 1  # nothing of a macro stands before a sign
+    return redact(text[:start] + _STRING.sub(r"\1…\2", text[start:]))
+
+
+def without_secrets(text: str) -> str:
+    """Other text without what looks like a secret. Looking for one is slow: only where something could be one."""
+    return redact(text) if _SOLID.search(text) else text
 
 
 def docstring(data: bytes, body: int) -> str | None:

@@ -8,7 +8,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
-from toolroll.workspace.symbols.describing import comment_before, docstring, leading_words, signature
+from toolroll.workspace.symbols.describing import (
+    comment_before,
+    docstring,
+    leading_words,
+    signature,
+    without_secrets,
+    without_values,
+)
 from toolroll.workspace.symbols.exporting import is_exported
 from toolroll.workspace.symbols.imports.statements import imports_of
 from toolroll.workspace.symbols.languages import LANGUAGES, Language, grammar
@@ -27,6 +34,7 @@ _TYPES: Final = frozenset({"class", "enum", "interface", "object", SCOPE, "struc
 _OPEN: Final = _TYPES | {"module"}
 """What a variable may stand in directly without being local."""
 _LOCALS: Final = frozenset({"constant", "prototype", "variable"})
+_VALUES: Final = frozenset({"constant", "field", "macro", "variable"})
 _MEMBERS: Final = {"function": "method", "variable": "field"}
 """What a definition is called inside of a type."""
 
@@ -134,7 +142,7 @@ class _Reader:
             start_line=self._lines.line(start.start_byte),
             end_line=self._lines.last_line(name_node.start_byte, node.end_byte),
             parent=joined(_path_for(name, around), qualifier),
-            signature=self._signature(node, body),
+            signature=self._signature(node, body, has_value=place.kind in _VALUES),
             doc=self._doc(start, body),
             exported=self._is_exported(place, name, name_node, around)
             or (qualifier is None and self._is_module_member(place, around)),
@@ -145,14 +153,17 @@ class _Reader:
         outer, self._outer = self._outer, None
         return outer if outer is not None and outer.end_byte == node.end_byte else node
 
-    def _signature(self, node: "Node", body: "Node | None") -> str:
+    def _signature(self, node: "Node", body: "Node | None", *, has_value: bool) -> str:
         end = node.end_byte if body is None else body.start_byte
-        return signature(self._data, node.start_byte, end, is_whole=body is None)
+        text = signature(self._data, node.start_byte, end, is_whole=body is None)
+        return without_values(text) if has_value else without_secrets(text)
 
     def _doc(self, start: "Node", body: "Node | None") -> str | None:
         if self._language.name == "python" and body is not None:
-            return docstring(self._data, body.start_byte)
-        return comment_before(self._data, start.start_byte, self._language.comment)
+            doc = docstring(self._data, body.start_byte)
+        else:
+            doc = comment_before(self._data, start.start_byte, self._language.comment)
+        return None if doc is None else without_secrets(doc)
 
     def _is_exported(self, place: Place, name: str, name_node: "Node", around: _Scope | None) -> bool:
         if around is not None and not (around.exported and around.kind in _OPEN):
