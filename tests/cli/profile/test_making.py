@@ -166,6 +166,16 @@ def test_W20_a_damaged_profile_is_not_replaced_silently_either(pen: Pen) -> None
     assert (pen.data / "profiles" / "default.json").read_bytes() == b"{"
 
 
+def test_W20_what_cannot_be_kept_as_a_backup_is_told_before_anybody_is_asked(pen: Pen) -> None:
+    put(pen.data, fields())
+    path = pen.data / "profiles" / "default.json"
+    path.rename(path.with_name("other.json"))
+    path.symlink_to("other.json")
+    for more in ((), ("--yes", "--model", "nobody")):
+        told = pen.run("init", *pen.posts(*POSTS), *more, "--lang", "uk")
+        assert (told.code, "«default.json» є посиланням." in told.err) == (1, True), told
+
+
 def test_W32_create_makes_a_reference_profile(pen: Pen) -> None:
     command = ("profile", "create", "competitor-alex", "--reference", *pen.posts(*POSTS), "--yes")
     assert pen.run(*command, "--model", pen.script(answer())).code == 0

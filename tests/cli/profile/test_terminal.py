@@ -300,6 +300,8 @@ def test_W32_a_reference_profile_is_edited_by_its_owner(desk: Pen) -> None:
     with desk.terminal("profile", "edit", "--lang", "en", "--json", env=editor.env) as terminal:
         code, out = terminal.end()
     assert (code, json.loads(out)) == (0, {"profile_name": "default", "version": 2, "changed": ["language"]})
+    [*_, last] = ProfileStore(desk.data).read("default").profile.changelog
+    assert last.description == "Оновлено: language. Причина: змінено вручну.", "in the language of the profile"
 
 
 def test_W32_XJ3_a_damaged_profile_is_repaired_as_it_is_and_kept(desk: Pen) -> None:

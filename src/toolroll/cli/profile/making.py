@@ -46,6 +46,8 @@ def make_profile(desk: Desk, wish: Wish) -> int:
         raise UsageError(desk.words("no_posts"))
     texts = posts_of(desk, wish.files)  # what is wrong with a file is told before anybody is asked anything
     replace = desk.profiles.has(wish.name)
+    if replace:
+        desk.profiles.raw(wish.name)  # what cannot be read cannot be kept as a backup, so it is not replaced
     if replace and (code := desk.not_agreed("ask_replace", name=wish.name)) is not None:
         return code
     if wish.is_sample:
