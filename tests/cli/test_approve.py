@@ -202,8 +202,7 @@ def test_S5_an_edit_can_go_on_or_be_dropped(folder: Path, home: Path) -> None:
 @pytest.mark.parametrize(
     ("editor", "told"),
     [
-        ("", "No editor is set."),
-        ("'unbalanced", "No editor is set."),
+        ("'unbalanced", "A quotation mark is not closed in EDITOR or VISUAL: 'unbalanced"),
         ("true", "You changed nothing."),
         ("false", "The editor 'false' ended with an error (1)."),
         ("no-such-editor-anywhere", "could not be started: No such file or directory. Check EDITOR."),

@@ -36,6 +36,19 @@ def test_S5_the_file_has_the_ending_of_the_path(name: str, ending: str, tmp_path
     assert note.read_text().strip().endswith(f"/proposed{ending}")
 
 
+def test_S5_where_none_is_set_a_usual_editor_is_taken(tmp_path: Path) -> None:
+    place = tmp_path / "a place"
+    place.mkdir()
+    settings = {"PATH": str(place), "EDITOR": " ", "VISUAL": ""}
+    with open(os.devnull, "rb") as nothing:
+        for told in ("vi", "nano"):
+            (place / told).write_text(f'#!/bin/sh\necho {told} > "$1"\n')
+            (place / told).chmod(0o700)
+            assert edit_text("x", name="a", environment=settings, input_fd=nothing.fileno()) == f"{told}\n"
+        with pytest.raises(UsageError, match="No editor is set, and there is no nano and no vi here"):
+            edit_text("x", name="a", environment={"PATH": str(tmp_path)}, input_fd=nothing.fileno())
+
+
 def test_S5_a_text_that_no_editor_could_keep_is_refused() -> None:
     with pytest.raises(UsageError, match="not valid Unicode"):
         edit("\ud800", "a.txt", "true")

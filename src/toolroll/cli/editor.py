@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -12,6 +13,9 @@ from typing import Final
 
 from toolroll.errors import UsageError
 from toolroll.safe.files import PRIVATE_FILE_MODE
+
+USUAL: Final = ("nano", "vi")
+"""Editors to take where none is set: the one that says which key leaves it comes first."""
 
 _SUFFIX: Final = re.compile(r"\.[A-Za-z0-9]{1,10}")
 
@@ -36,14 +40,22 @@ def edit_text(text: str, *, name: str, environment: Mapping[str, str], input_fd:
 
 
 def _command(environment: Mapping[str, str]) -> list[str]:
-    setting = environment.get("VISUAL") or environment.get("EDITOR") or ""
+    named = (environment.get(name, "").strip() for name in ("VISUAL", "EDITOR"))
+    setting = next(filter(None, named), "") or _usual(environment)
     try:
         command = shlex.split(setting)
     except ValueError:
-        command = []
+        raise UsageError(f"A quotation mark is not closed in EDITOR or VISUAL: {setting}") from None
     if not command:
-        raise UsageError("No editor is set. Set EDITOR, such as EDITOR=nano, and start again.")
+        told = f"No editor is set, and there is no {' and no '.join(USUAL)} here."
+        raise UsageError(f"{told} Set EDITOR, and start again.")
     return command
+
+
+def _usual(environment: Mapping[str, str]) -> str:
+    """The first of the usual editors that is there."""
+    found = (shutil.which(name, path=environment.get("PATH", os.defpath)) for name in USUAL)
+    return shlex.join([name for name in found if name][:1])
 
 
 def _ending(name: str) -> str:
