@@ -17,6 +17,8 @@ from toolroll._version import __version__
 from toolroll.cli import main as main_module
 from toolroll.cli.main import asks_for_json, root, run
 from toolroll.cli.session import EXIT_CODES, Session
+from toolroll.errors import StaleFile, ToolrollError
+from toolroll.safe.refusals import missing, refusal
 
 PAGES = Path(__file__).with_name("pages")
 COMMANDS = [words for words, _ in commands() if words[:1] != ("write",)]
@@ -343,3 +345,37 @@ def test_S6_an_error_that_cannot_be_written_as_json_is_told_in_words(tmp_path: P
     assert done.returncode == 1
     assert done.stderr.startswith("Error: Unknown tool 'nothing'.")
     assert done.stderr.count("\n") == 1
+
+
+def test_S2_letters_that_the_locale_does_not_have_are_refused(tmp_path: Path) -> None:
+    env = {**environment(tmp_path), "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    for word, code in (("tea", 1), ("th\u00e9", 2)):
+        command = toolroll("call", "no_such_tool", json.dumps({"word": word}, ensure_ascii=False))
+        done = subprocess.run(
+            [part.encode() for part in command], env=env, capture_output=True, check=False, timeout=60
+        )
+        assert done.returncode == code
+        assert (b"the locale 'C' (ascii) does not have" in done.stderr) == (code == 2)
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (missing("a"), "There is no 'a'."),
+        (refusal(OSError(errno.ENOTDIR, "x"), "a"), "'a' is, or goes through, something of the wrong kind."),
+        (
+            StaleFile("'a' has changed. Nothing was written: read it again first.", path="a"),
+            "'a' has changed. Nothing was written: see what is there now, then run the command again.",
+        ),
+    ],
+    ids=["missing", "wrong kind", "stale"],
+)
+def test_S2_people_are_not_told_what_models_are(
+    error: ToolrollError, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    @click.command()
+    def failing() -> None:
+        raise error
+
+    assert run([], Session(), failing) == 1
+    assert capsys.readouterr().err == f"Error: {told}\n"

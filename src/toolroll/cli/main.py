@@ -23,6 +23,13 @@ _OUTPUT_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 _REFUSALS: Final = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ELOOP, *_OUTPUT_ERRORS)
 """What the system says of a file or folder that nobody can use as it is; other errors of it are mistakes of ours."""
 
+_ADVICE: Final = (
+    (" List its folder to see what there is.", ""),
+    (" List its folder.", ""),
+    ("read it again first.", "see what is there now, then run the command again."),
+)
+"""What errors advise a model to do, and what a person is told instead."""
+
 _COMMANDS: Final = {
     "code": LazyCommand(place="toolroll.cli.code:code", summary="Explore and change a project with an agent."),
     "explore": LazyCommand(
@@ -84,6 +91,7 @@ def main(
 def run(arguments: list[str], session: Session, program: click.Command | None = None, name: str = "toolroll") -> int:
     """The exit code of one command; whatever goes wrong is told the same way."""
     try:
+        _check_letters(arguments)
         outcome = (program or root).main(
             arguments,
             name,
@@ -117,6 +125,33 @@ def asks_for_json(arguments: Sequence[str]) -> bool:
     return "--json" in arguments[:end]
 
 
+def _check_letters(arguments: Sequence[str]) -> None:
+    """Refuse arguments that the locale has no letters for: a model would be told other words, and other files named."""
+    encoding = sys.getfilesystemencoding()
+    if encoding == "utf-8" or all(map(_is_text, arguments)):
+        return
+    locale = os.environ.get("LC_ALL") or os.environ.get("LC_CTYPE") or os.environ.get("LANG") or "C"
+    raise UsageError(
+        f"An argument has letters that the locale {locale!r} ({encoding}) does not have. Set LC_ALL=C.UTF-8, or "
+        "PYTHONUTF8=1."
+    )
+
+
+def _is_text(argument: str) -> bool:
+    try:
+        argument.encode()
+    except UnicodeEncodeError:  # bytes that could not be decoded stand in it as surrogates
+        return False
+    return True
+
+
+def _for_people(message: str) -> str:
+    """The message without advice that only a model can follow."""
+    for ours, theirs in _ADVICE:
+        message = message.replace(ours, theirs)
+    return message
+
+
 def _told(error: Exception, session: Session) -> int:
     match error:
         case click.Abort():
@@ -128,7 +163,8 @@ def _told(error: Exception, session: Session) -> int:
             session.fail("failed", error.format_message())
             return error.exit_code
         case ToolrollError():
-            session.fail(error.failure_code if isinstance(error, ToolFailure) else error.code, error.message)
+            code = error.failure_code if isinstance(error, ToolFailure) else error.code
+            session.fail(code, _for_people(error.message))
             return WRONG_USAGE if isinstance(error, UsageError) else FAILED
         case OSError(filename=None, strerror=str(why)) if error.errno in _OUTPUT_ERRORS:
             session.fail("output", f"The answer could not be written: {why}.")
