@@ -235,6 +235,14 @@ def test_W17_W18_W31_from_a_page_of_notion_to_another_one(author: Author) -> Non
     assert TOKEN not in terminal.text
 
 
+STOPPING = {
+    "en": "Stopping when the running calls are done. Ctrl-C again stops at once.",
+    "uk": "Завершую те, що вже почато, і зупиняюся. Ще одне Ctrl-C зупинить негайно.",
+}
+LEAVE_HINT = {
+    "en": "Note: Press Ctrl-C again to leave.",
+    "uk": "Примітка: Натисніть Ctrl-C ще раз, щоб вийти.",
+}
 INTERRUPTED = {"en": "Error: Interrupted.", "uk": "Помилка: Перервано."}
 
 
@@ -247,6 +255,35 @@ def test_W30_W34_ctrl_c_while_the_model_writes_is_130_and_keeps_nothing(author: 
         terminal.send(b"\x03", INTERRUPTED[author.lang])
         assert terminal.end() == (130, "")
     assert author.posts() == {}
+
+
+def test_W30_W34_ctrl_c_in_a_conversation_is_told_and_asks_before_a_draft_is_left(author: Author) -> None:
+    author.has_profile()
+    words = WORDS[author.lang]
+    turns = [said(post(words["first"], words["topic"]))]
+    with ModelServer(turns) as server, author.at_terminal(server, words["request"]) as terminal:
+        terminal.wait_for(ASKS[author.lang])
+        terminal.press(words["save"], SAVE_ASKS[author.lang])
+        terminal.send(b"\x03", ASKS[author.lang])
+        terminal.send(b"\x03", LEAVE_HINT[author.lang], ASKS[author.lang])
+        terminal.send(b"\x03", LEAVES[author.lang])
+        terminal.press({"en": "save", "uk": "зберігай"}[author.lang], SAVE_ASKS[author.lang])
+        terminal.press(YES[author.lang])
+        assert terminal.end()[0] == 0
+    assert len(author.posts()) == 1
+
+
+def test_W30_one_ctrl_c_at_the_plain_prompt_only_clears_the_line(author: Author) -> None:
+    author.has_profile()
+    words = WORDS[author.lang]
+    turns = [said(post(words["first"], words["topic"]))]
+    with ModelServer(turns) as server, author.at_terminal(server, words["request"], "--plain") as terminal:
+        terminal.wait_for("\n> ")
+        terminal.send(b"half a wor\x03", "> ")
+        terminal.press(words["save"], SAVE_ASKS[author.lang])
+        terminal.press(YES[author.lang])
+        assert terminal.end()[0] == 0
+    assert len(author.posts()) == 1
 
 
 @pytest.mark.parametrize("presses", [1, 2])
@@ -262,7 +299,7 @@ def test_S1_W18_W30_the_first_ctrl_c_lets_a_page_be_made_and_the_second_does_not
             terminal.press("save to Notion", "Notion?")
             terminal.press(YES[author.lang])
             until(lambda: len(notion.requests) == 2)
-            terminal.send(b"\x03", "Stopping when the running calls are done. Ctrl-C again stops at once.")
+            terminal.send(b"\x03", STOPPING[author.lang])
             if presses == 2:
                 terminal.send(b"\x03")
             else:

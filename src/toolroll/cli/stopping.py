@@ -1,7 +1,7 @@
 """Ctrl-C while an agent works: what the first one means, and what the second, for every command."""
 
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
@@ -32,7 +32,8 @@ class Stoppable(Protocol):
 class Stopping:
     """Watches for Ctrl-C. The first one lets calls that run finish; where none does, and the second, end it at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, words: Callable[[str], str] = str) -> None:
+        self._words = words
         self._task: asyncio.Task[object] | None = None
         self._state: Stoppable | None = None
         self._presses = 0
@@ -74,6 +75,15 @@ class Stopping:
         finally:
             self._task = None
 
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Inside, Ctrl-C is for whoever reads the keyboard. It is a signal for moments, while a note is shown there."""
+        task, presses, self._task = self._task, self._presses, None
+        try:
+            yield
+        finally:
+            self._task, self._presses = task, presses
+
     def settle(self) -> None:
         """Take a cancellation as done: the task that was cancelled goes on, to tell of it or to chat."""
         import asyncio  # noqa: PLC0415 - as above
@@ -90,6 +100,6 @@ class Stopping:
             return
         if state is not None and self._presses == 1 and state.started:
             state.stop_requested = True
-            tell("Stopping when the running calls are done. Ctrl-C again stops at once.")
+            tell(self._words("Stopping when the running calls are done. Ctrl-C again stops at once."))
         else:
             self._task.cancel()

@@ -69,6 +69,16 @@ def interruptible() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
+@contextmanager
+def unheard() -> Iterator[None]:
+    """Inside, the event loop hears of no signal: it would take a Ctrl-C at a question as one for all that goes on."""
+    fd = signal.set_wakeup_fd(-1)
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(fd)
+
+
 class Terminal:
     """Shows rows and reads lines."""
 

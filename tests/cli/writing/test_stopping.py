@@ -77,3 +77,20 @@ async def test_S1_W30_ctrl_c_between_calls_stops_at_once() -> None:
         with pytest.raises(asyncio.CancelledError):
             await work()
         stopping.settle()
+
+
+async def test_S1_W30_ctrl_c_while_a_person_types_stops_nothing() -> None:
+    """Pressed twice in a row, the second one comes as a signal while the line editor tells of the first."""
+
+    class Typing(Person):
+        async def ask(self, prompt: str) -> str | None:
+            os.kill(os.getpid(), signal.SIGINT)
+            while not stopping.is_asked:
+                await asyncio.sleep(0)
+            return await super().ask(prompt)
+
+    stopping = Stopping()
+    stopped = Stopped(Typing(), stopping, lambda _event: None)
+    with stopping.listening(), stopping.answering():
+        assert [await stopped.ask("What?"), await stopped.ask("And now?")] == ["ok", "ok"]
+        assert not stopping.is_asked

@@ -15,6 +15,9 @@ from tests.kernel.test_parse import MUST_FAIL
 
 import toolroll
 from toolroll import errors
+from toolroll.cli.chat.input import PASTED
+from toolroll.cli.chat.toolkit import LEAVE_HINT
+from toolroll.cli.chat.words import TOO_LONG
 from toolroll.errors import JsonRefused
 from toolroll.kernel.parse import parse_json
 from toolroll.packs.writing import phrase_texts
@@ -166,3 +169,11 @@ def test_W34_values_are_taken_over_and_translated_where_they_are_ours() -> None:
 def test_W34_what_is_no_phrase_stays_unknown(text: str) -> None:
     assert in_ukrainian(f"Nobody says {text}") is None
     assert in_ukrainian("x" * (MAX_CHARACTERS + 1)) is None
+
+
+@pytest.mark.parametrize("note", [LEAVE_HINT, TOO_LONG.format(count=20_001), PASTED.format(count=3)])
+def test_W34_notes_beside_what_is_typed_have_ukrainian_words(note: str) -> None:
+    told = words_in(f"Note: {note}", "uk")
+    assert told.startswith("Примітка: ")
+    assert not LATIN.search(told.replace("Ctrl", "").replace("Enter", ""))
+    assert all(number in told for number in re.findall(r"[\d,]*\d", note))

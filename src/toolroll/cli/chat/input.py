@@ -3,13 +3,13 @@
 import os
 import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, TypeVar
 
 import click
 
 from toolroll.cli.chat.words import MAX_MESSAGE_CHARACTERS, TOO_LONG, made_safe
 from toolroll.cli.prose import tell
-from toolroll.cli.terminal import Came, Terminal, interruptible, open_terminal
+from toolroll.cli.terminal import Came, Terminal, interruptible, open_terminal, unheard
 from toolroll.errors import ToolrollError, UsageError
 from toolroll.safe.text import terminal_safe
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from toolroll.cli.session import Session
 
 T = TypeVar("T")
+
+Warn: TypeAlias = Callable[[str], None]
+"""Shows a note beside what is typed."""
 
 MORE: Final = "\\"
 """At the end of a line: the message goes on in the next one."""
@@ -56,8 +59,9 @@ class LineInput:
     does.
     """
 
-    def __init__(self, reads: _Reads) -> None:
+    def __init__(self, reads: _Reads, warn: Warn | None = None) -> None:
         self._reads = reads
+        self._warn = warn or _warning(str)
 
     async def read(self, prompt: str) -> str | None:
         """The next message, with all spelled out in it that cannot be seen; None when the person leaves."""
@@ -65,7 +69,7 @@ class LineInput:
             safe = made_safe(text)
             if len(safe) <= MAX_MESSAGE_CHARACTERS:
                 return safe
-            _warn(TOO_LONG.format(count=len(safe)))
+            self._warn(TOO_LONG.format(count=len(safe)))
         return None
 
 
@@ -75,19 +79,21 @@ def line_input(
     past: "Past | None" = None,
     suggesting: "Suggesting | None" = None,
     environment: Mapping[str, str] = os.environ,
+    words: Callable[[str], str] = str,
 ) -> LineInput | None:
-    """What reads from the person at the terminal; None where nobody sits there."""
+    """What reads from the person at the terminal; None where nobody sits there. `words` are notes in their language."""
     terminal = open_terminal(environment)
     if terminal is None:
         return None
-    return LineInput(_Plain(terminal) if session.plain else _Edited(past, suggesting))
+    warn = _warning(words)
+    return LineInput(_Plain(terminal, warn) if session.plain else _Edited(past, suggesting, warn), warn)
 
 
 class _Edited:
     """The line editor; it is made when the first message is read."""
 
-    def __init__(self, past: "Past | None", suggesting: "Suggesting | None") -> None:
-        self._past, self._suggesting = past, suggesting
+    def __init__(self, past: "Past | None", suggesting: "Suggesting | None", warn: Warn) -> None:
+        self._past, self._suggesting, self._warn = past, suggesting, warn
         self._session: PromptSession[str] | None = None
 
     async def read(self, prompt: str) -> str | None:
@@ -105,7 +111,7 @@ class _Edited:
 
         nothing: list[str] = []
         texts = self._tried(lambda past: past.texts(), nothing)
-        return editor(texts=texts, suggesting=self._suggesting, warn=_warn)
+        return editor(texts=texts, suggesting=self._suggesting, warn=self._warn)
 
     def _tried(self, work: "Callable[[Past], T]", otherwise: T) -> T:
         """What is done with what is kept for the arrow keys; where it cannot be, that is told once."""
@@ -115,21 +121,21 @@ class _Edited:
             return work(self._past)
         except ToolrollError as error:
             self._past = None
-            _warn(f"What you write is not kept for the arrow keys: {error.message}")
+            self._warn(f"What you write is not kept for the arrow keys: {error.message}")
             return otherwise
 
 
 class _Plain:
     """The terminal's own lines: nothing is drawn but what is typed."""
 
-    def __init__(self, terminal: Terminal) -> None:
-        self._terminal = terminal
+    def __init__(self, terminal: Terminal, warn: Warn) -> None:
+        self._terminal, self._warn = terminal, warn
 
     async def read(self, prompt: str) -> str | None:
         presses = 0
         while presses < PRESSES_TO_LEAVE:
             try:
-                with interruptible():
+                with unheard(), interruptible():
                     return self._message(prompt)
             except KeyboardInterrupt:
                 presses += 1
@@ -149,10 +155,10 @@ class _Plain:
             if is_typed and not line.endswith(MORE):
                 return "\n".join(lines).rstrip("\n")
             if now == "nothing" and before == "lines":
-                _warn(PASTED.format(count=len(lines)))
+                self._warn(PASTED.format(count=len(lines)))
             before = now
         return None
 
 
-def _warn(text: str) -> None:
-    tell(f"Note: {terminal_safe(text)}")
+def _warning(words: Callable[[str], str]) -> Warn:
+    return lambda text: tell(words(f"Note: {terminal_safe(text)}"))

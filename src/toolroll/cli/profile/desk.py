@@ -12,7 +12,7 @@ from toolroll.cli.prose import tell
 from toolroll.cli.session import FAILED, NEEDS_APPROVAL, Session
 from toolroll.errors import FileMissing, ToolrollError
 from toolroll.packs.writing.answers import is_yes
-from toolroll.packs.writing.error_texts import told_of
+from toolroll.packs.writing.error_texts import told_of, words_in
 from toolroll.packs.writing.keys import data_folder
 from toolroll.packs.writing.messages import Key, Lang, choose_language, say
 from toolroll.packs.writing.names import DEFAULT
@@ -65,6 +65,10 @@ class Desk:
     def words(self, key: Key, **values: object) -> str:
         """A text in the person's language."""
         return say(key, self.lang, **values)
+
+    def spoken(self, text: str) -> str:
+        """Words that another room says in English, in the person's language."""
+        return words_in(text, self.lang)
 
     def tell(self, text: str) -> None:
         """Show words beside the answer."""

@@ -1,8 +1,6 @@
 """The person for whom a post is written: at a terminal, where they can be asked, or somewhere else, where nobody is."""
 
-import signal
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -12,7 +10,7 @@ from toolroll.cli.pager import Pager
 from toolroll.cli.prose import wrapped
 from toolroll.cli.rows import Row, preview_rows, request_rows
 from toolroll.cli.session import Session
-from toolroll.cli.terminal import Terminal, interruptible
+from toolroll.cli.terminal import Terminal, interruptible, unheard
 from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, Preview, Reject
 from toolroll.packs.writing.answers import About, is_yes
 from toolroll.packs.writing.flow import Shown
@@ -120,7 +118,7 @@ class WritingApprover:
 
         Ctrl-C is a no to all that is still open, where there is a draft to go back to; else it is KeyboardInterrupt.
         """
-        with _unheard(), interruptible():
+        with unheard(), interruptible():
             return self._decisions(requests)
 
     def _decisions(self, requests: Sequence[ApprovalRequest]) -> list[Decision]:
@@ -176,16 +174,6 @@ class WritingApprover:
             answer = is_yes(self._terminal.ask(asked, fresh=True), about=_ABOUT.get(tool, "other"))
             if answer is not None:
                 return answer
-
-
-@contextmanager
-def _unheard() -> Iterator[None]:
-    """Inside, the event loop hears of no signal: it would take a Ctrl-C at a question as one for the whole post."""
-    fd = signal.set_wakeup_fd(-1)
-    try:
-        yield
-    finally:
-        signal.set_wakeup_fd(fd)
 
 
 def title_of(draft: Shown, lang: Lang) -> str:

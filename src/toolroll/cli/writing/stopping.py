@@ -40,7 +40,8 @@ class Stopped:
     async def ask(self, prompt: str) -> str | None:
         """What they say."""
         self._go_on()
-        return await self._person.ask(prompt)
+        with self._stopping.aside():
+            return await self._person.ask(prompt)
 
     def say(self, text: str) -> None:
         """Tell them something."""

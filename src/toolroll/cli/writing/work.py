@@ -74,7 +74,7 @@ def write_post(desk: Desk, wanted: Wanted) -> int:
 
 
 async def _written(desk: Desk, assignment: Assignment, named: str, model: Model) -> int:
-    stopping = Stopping()
+    stopping = Stopping(desk.spoken)
     lines = JsonLines(desk.session) if desk.session.json else None
     try:
         with closing(open_journal(os.environ)) as journal, stopping.listening(), stopping.answering():
@@ -105,7 +105,7 @@ def _seat(desk: Desk, place: Place) -> tuple[Person, Place]:
         return NobodyThere(desk.session), place
     from toolroll.cli.chat.input import line_input  # noqa: PLC0415 - only where somebody is asked
 
-    person = TerminalPerson(desk.terminal, desk.lang, line_input(desk.session))
+    person = TerminalPerson(desk.terminal, desk.lang, line_input(desk.session, words=desk.spoken))
     return person, replace(place, approver=WritingApprover(desk.terminal, person, desk.lang))
 
 

@@ -115,6 +115,23 @@ _JSON: Final = (
     ),
 )
 
+_KEYBOARD: Final = (
+    Text(en="Note: {what}", uk="Примітка: {what}"),
+    Text(en="Press Ctrl-C again to leave.", uk="Натисніть Ctrl-C ще раз, щоб вийти."),
+    Text(
+        en="Stopping when the running calls are done. Ctrl-C again stops at once.",
+        uk="Завершую те, що вже почато, і зупиняюся. Ще одне Ctrl-C зупинить негайно.",
+    ),
+    Text(
+        en="These {count} lines are one message. Enter sends it; Ctrl-C drops it.",
+        uk="Рядків: {count}, і це одне повідомлення. Enter надішле його, Ctrl-C відкине.",
+    ),
+    Text(
+        en="That has {count} characters, and a message at most {most}. Put it into a file, and mention it with @.",
+        uk="Символів: {count}, а в повідомленні може бути щонайбільше {most}. Скоротіть його.",
+    ),
+)
+
 _COMMANDS: Final = (
     Text(
         en="--sample takes no posts: leave out --from and --notion.",
@@ -149,6 +166,18 @@ _PROFILES: Final = (
         en="Profile '{name}' was written by a newer version of this program. It is read, and not changed. Update the "
         "program.",
         uk="Профіль «{name}» записала новіша версія програми. Його можна читати, але не змінювати. Оновіть програму.",
+    ),
+    Text(
+        en="The name '{name}' is too long for a profile: it has {count} characters, and at most {most} are taken.",
+        uk="Ім'я «{name}» задовге для профілю: у ньому {count} символів, а можна щонайбільше {most}.",
+    ),
+    Text(
+        en="'{name}' cannot be the name of a profile: Windows keeps it for a device. Choose another one.",
+        uk="«{name}» не може бути ім'ям профілю: у деяких системах воно зайняте пристроєм. Виберіть інше.",
+    ),
+    Text(
+        en="The folder '{path}' cannot be made there. Name another folder with --data.",
+        uk="Теку «{path}» там не можна створити. Вкажіть іншу теку з --data.",
     ),
     Text(
         en="'{name}' cannot be the name of a profile. Use up to {most} small Latin letters, digits, and single dashes "
@@ -250,6 +279,7 @@ _PARTS: Final = (
 _OF_FIELDS: Final = tuple(Text(en=f"{{place}}: {en}", uk=f"{{place}}: {uk}") for en, uk in PROBLEMS.items())
 
 PHRASES: Final[tuple[Text, ...]] = (
+    *_KEYBOARD,
     *_FILES,
     *_JSON,
     *_COMMANDS,
