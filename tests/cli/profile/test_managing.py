@@ -159,6 +159,35 @@ def test_W2_W34_a_profile_that_the_system_keeps_closed_is_not_called_damaged(
     assert (done.returncode, told.startswith(words), damaged in told) == (0, True, False), told
 
 
+@pytest.mark.parametrize(
+    ("name", "en", "uk"),
+    [
+        ("a" * 300, "is too long for a profile: it has 300 characters", "задовге для профілю: у ньому 300 символів"),
+        ("con", "Windows keeps it for a device", "у деяких системах воно зайняте пристроєм"),
+        ("Anna", "Use up to 64 small Latin letters", "Лише малі латинські літери"),
+    ],
+    ids=["long", "device", "large"],
+)
+def test_W3_W34_it_is_told_what_is_wrong_with_a_name(pen: Pen, name: str, en: str, uk: str) -> None:
+    for lang, why in (("en", en), ("uk", uk)):
+        told = pen.run("init", "--sample", "--name", name, "--lang", lang)
+        assert (told.code, why in told.err, "a" * 64 in told.err) == (1, True, False), told
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="a folder that takes none")
+@pytest.mark.parametrize(
+    ("lang", "why"),
+    [
+        ("en", "Error: The folder '/proc/none/profiles' cannot be made there. Name another folder with --data.\n"),
+        ("uk", "Помилка: Теку «/proc/none/profiles» там не можна створити. Вкажіть іншу теку з --data.\n"),
+    ],
+)
+def test_W32_W34_a_data_folder_that_cannot_be_made_is_told_as_that(pen: Pen, lang: str, why: str) -> None:
+    pen.data = Path("/proc/none")
+    told = pen.run("init", "--sample", "--lang", lang)
+    assert (told.code, told.out, told.err) == (1, "", why)
+
+
 @pytest.mark.parametrize("name", ["../x", "CON", "a" * 300, "-dash", "й", ".hidden", "a/b", ""])
 @pytest.mark.parametrize("command", ["show", "export", "delete", "edit"])
 def test_W3_a_hostile_name_is_refused_before_a_path_is_made_of_it(pen: Pen, command: str, name: str) -> None:

@@ -117,6 +117,6 @@ def _of_profile(error: ToolrollError, lang: Lang) -> str | None:
         case ChangeRefused(fields=fields, faults=faults):
             return say("validation_failed", lang, field=", ".join(fields), problems=listed(faults, lang))
         case PathRefused(rule="profile_name", path=name):
-            return say("bad_profile_name", lang, name=name[:MAX_NAME_CHARACTERS], most=MAX_NAME_CHARACTERS)
+            return say("bad_profile_name", lang, name=name, most=MAX_NAME_CHARACTERS)
         case _:
             return None

@@ -216,8 +216,7 @@ class ProfileStore:
 
     def _put(self, name: str, fields: Mapping[str, object], *, replace: bool) -> StoredProfile:
         place, data = file_of(name), _fitting(name, fields)
-        private = self._folder if self._folder.is_dir() else private_folder(self._folder)
-        with self._writing(private) as root:
+        with self._writing(self._folder if self._folder.is_dir() else _made(self._folder)) as root:
             if replace:
                 with suppress(FileMissing):
                     _back_up(root, name, _bytes(root, place))
@@ -304,6 +303,15 @@ def _bytes(root: Root, place: RelativePath) -> bytes:
     if root.stat(place).resolved != place:
         raise OutsideRoot(f"'{place}' is a link. Put the profile itself in its place.", path=str(place))
     return root.read_bytes(place, limit_bytes=MAX_PROFILE_BYTES)
+
+
+def _made(folder: Path) -> Path:
+    """A folder that was not there; not everything takes one, as /proc does not."""
+    try:
+        return private_folder(folder)
+    except FileMissing as error:
+        told = f"The folder '{error.path}' cannot be made there. Name another folder with --data."
+        raise FileMissing(told, path=error.path) from None
 
 
 def _create(root: Root, place: RelativePath, data: bytes) -> None:
