@@ -120,11 +120,12 @@ async def test_W17_without_a_token_it_says_so(ukrainian: Desk, monkeypatch: pyte
     monkeypatch.delenv("NOTION_TOKEN")
     result = await ukrainian.read(PAGE)
     assert result.is_error
-    assert told(result) == {
-        "success": False,
-        "error": "notion_not_configured",
-        "message": "Notion не налаштований. Додайте NOTION_TOKEN до .env файлу.",
-    }
+    seed = "Notion не налаштований. Додайте NOTION_TOKEN до .env файлу."
+    true = (
+        "Сама програма .env не читає: задайте NOTION_TOKEN у змінних середовища або збережіть: toolroll config key set"
+    )
+    message = f"{seed} {true} NOTION_TOKEN"
+    assert told(result) == {"success": False, "error": "notion_not_configured", "message": message}
 
 
 @pytest.mark.parametrize(
@@ -188,8 +189,11 @@ async def test_W18_without_a_setting_it_is_saved_to_a_file(
     workspace: Workspace, desk: Desk, ukrainian: Desk, monkeypatch: pytest.MonkeyPatch, absent: str
 ) -> None:
     monkeypatch.delenv(absent)
-    english = f"Notion is not configured, saving to a file. Add {absent} to the .env file."
-    words = f"Notion не налаштований, зберігаю локально. Додайте {absent} до .env файлу."
+    kept = "toolroll config key set NOTION_TOKEN"
+    english = (
+        f"Notion is not configured, saving to a file. Set {absent} in the environment; a token can also be kept: {kept}"
+    )
+    words = f"Notion не налаштований, зберігаю локально. Задайте {absent} у змінних середовища; токен можна й зберегти: {kept}"
     for one, message in ((desk, english), (ukrainian, words)):
         result = await one.write(profile_used="mix:a+b")
         assert (result.is_error, result.code) == (True, "notion_not_configured")
