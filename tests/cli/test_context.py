@@ -4,10 +4,12 @@ import io
 import json
 from pathlib import Path
 
+import pytest
 from tests.cli.pseudo import environment
 from tests.cli.starter import called
 
-from toolroll.cli.context import show_context
+from toolroll.agent.context.report import recorded_context
+from toolroll.cli.context import report_lines, show_context
 from toolroll.cli.session import Session
 from toolroll.journal.journal import Recording
 from toolroll.journal.records import Answered, Compacted, Record, RunBegan, Said
@@ -56,6 +58,16 @@ def test_S4_what_rounds_to_no_tokens_is_told_all_the_same() -> None:
     answered = Answered(message=turn, stop="tool_calls", stop_detail="", usage=usage, cost=None, duration_s=1.0)
     kinds = [line.split()[0] for line in shown(*RECORDS[:2], answered).splitlines()[1:-1]]
     assert [kind for kind in kinds if kind != "system"][:3] == ["user", "answers", "calls"]
+
+
+@pytest.mark.parametrize("columns", [24, 40, 60])
+def test_S4_on_a_narrow_screen_each_row_of_the_context_is_a_line(columns: int) -> None:
+    call = AssistantMessage(blocks=(CallBlock(call=ToolCall(id="c", name="find_definition_of", arguments="{}")),))
+    answered = Answered(message=call, stop="tool_calls", stop_detail="", usage=USAGE, cost=None, duration_s=1.0)
+    report = recorded_context("run", [*RECORDS, answered])
+    lines = list(report_lines(report, columns))
+    assert {len(line) for line in lines[:-1]} == {columns - 1}
+    assert [line.split()[-1] for line in lines[:-1]] == [line.split()[-1] for line in list(report_lines(report))[:-1]]
 
 
 def test_S4_the_context_is_data_too() -> None:

@@ -287,9 +287,11 @@ def test_C31_XE6_what_a_kill_left_half_done_is_put_right_and_told(
     project: Project, call: Calling, written: tuple[str, ...], told: str, left: tuple[str, str]
 ) -> None:
     half_done(project, {"a": ("old a", "new a"), "b": ("old b", "new b")}, written=written)
-    assert call("changes").err == f"Note: change c0ffee was left half done, and {told}.\n"
+    assert call("changes", "--json").err == f"Note: change c0ffee was left half done, and {told}.\n"
     assert (project.text("a"), project.text("b")) == left
-    assert call("changes").err == ""
+    failed = "· failed: it could not be made, or broke off; nothing of it is left in the files."
+    then = "" if len(written) > 1 else f"{failed} Why was told in the run: r\n"
+    assert call("changes").err == then
 
 
 def test_C31_XE6_work_after_the_kill_stays_and_is_named(project: Project, call: Calling) -> None:
@@ -301,6 +303,7 @@ def test_C31_XE6_work_after_the_kill_stays_and_is_named(project: Project, call: 
     )
     assert json.loads(told.out)["changes"][0]["state"] == "partial"
     assert (project.text("a"), project.text("b")) == ("old a", "mine")
+    assert call("changes").err.startswith("· partial: it broke off, and later work in its files was left as it is.")
 
 
 def test_C31_the_git_of_the_project_is_never_touched(project: Project, call: Calling) -> None:
@@ -326,7 +329,7 @@ def test_C31_XE6_C32_a_kill_between_two_files_leaves_both_as_they_were(project: 
     assert killed.returncode == -signal.SIGKILL
     assert [project.text(name) == "new\n" for name in (MAIN, "README.md")] == [True, False]
     told = project.call("changes")
-    assert told.stderr.endswith(" was left half done, and is taken back now.\n")
+    assert " was left half done, and is taken back now.\n· failed: it could not be made, or broke off;" in told.stderr
     assert "change  failed    src/main.js, README.md  Make all new." in told.stdout
     assert snapshot(project.root) == before
     assert project.call("undo", "--yes").returncode == 2

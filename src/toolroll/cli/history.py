@@ -4,7 +4,7 @@ What would happen is listed and shown first. At a terminal somebody then says ye
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -29,6 +29,11 @@ DEFAULT_LISTED: Final = 20
 MIN_ID_CHARACTERS: Final = 4
 """Of the beginning of a run's id, as in `toolroll runs`."""
 _SIDE: Final = 60  # characters of each side of a conflict: enough to find it
+_RUN_CHARACTERS: Final = 12
+_UNFINISHED: Final = {
+    "failed": "it could not be made, or broke off; nothing of it is left in the files.",
+    "partial": "it broke off, and later work in its files was left as it is.",
+}
 BY_HAND: Final = "terminal"
 """The run that an undo from here belongs to."""
 
@@ -69,6 +74,8 @@ def changes(session: Session, *, root: Path | None, run_id: str | None, path: st
         session.write_json({"changes": [_fields(one) for one in found]})
     elif found:
         session.tell("\n".join(map(_line, found)))
+        for told in _unfinished(found):
+            tell(told)
     else:
         tell("Nothing was changed here through tools, or it is no longer kept.")
         if run_id is None and path is None:
@@ -248,6 +255,17 @@ def _elsewhere(root: Path) -> str:
         "Where the work was done from a folder above or below, see it with --root DIR. Where the folder was moved or "
         "renamed, its history is still that of the old path: move it back there to undo."
     )
+
+
+def _unfinished(found: "Sequence[Record]") -> Iterator[str]:
+    """What it means that a change was not made, and which run was told why."""
+    from toolroll.safe.text import one_line  # noqa: PLC0415 - as above
+
+    for state, told in _UNFINISHED.items():
+        runs = dict.fromkeys(record.run_id for record in found if record.state == state)
+        names = ", ".join(one_line(run, _RUN_CHARACTERS) for run in runs)
+        if runs:
+            yield f"· {state}: {told} Why was told in the run: {names}"
 
 
 def _fields(record: "Record") -> dict[str, object]:

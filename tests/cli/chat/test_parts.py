@@ -102,6 +102,7 @@ async def test_S1_the_words_behind_export_are_those_of_a_shell(tmp_path: Path, m
             await export(here, "nowhere/a.md", journal)
         assert (await export(here, r"--force my\ talk.md", journal)).read_text().startswith("# toolroll code")
         assert await export(here, "", journal) == project / "chat-01234567.md"
+        assert await export(here, "project/../above.md", journal) == tmp_path.resolve() / "above.md"
 
 
 async def test_S1_a_chat_is_written_as_a_page_with_all_that_was_said(tmp_path: Path) -> None:

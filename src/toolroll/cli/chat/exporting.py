@@ -61,7 +61,8 @@ def _folder(about: "About") -> Path:
 
 
 def _path(given: str) -> Path:
-    return Path(given).expanduser().absolute()
+    path = Path(given).expanduser()
+    return Path(os.path.realpath(path.parent), path.name)  # as it is told afterwards, without a `..` in it
 
 
 _FORMS: Final[Mapping[str, Callable[[Gathered], Iterator[str]]]] = {
