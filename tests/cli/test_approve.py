@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -218,6 +219,37 @@ def test_S5_an_editor_that_fails_changes_nothing(folder: Path, home: Path, edito
         terminal.press("n", "Why not?")
         terminal.send(b"\x04")
         assert terminal.end() == (1, "User rejected changes\n")
+
+
+def stopped_and_continued(terminal: Pseudo) -> None:
+    """As Ctrl-Z and `fg` do it; a terminal without a shell has nobody who would go on after Ctrl-Z."""
+    terminal.send(b"")
+    os.kill(terminal.process.pid, signal.SIGSTOP)
+    os.waitid(os.P_PID, terminal.process.pid, os.WSTOPPED | os.WNOWAIT)
+    os.kill(terminal.process.pid, signal.SIGCONT)
+
+
+def test_S5_after_a_stop_the_question_is_asked_again(folder: Path, home: Path) -> None:
+    with start(folder, home) as terminal:
+        terminal.wait_for(QUESTION)
+        stopped_and_continued(terminal)
+        terminal.wait_for("+ line two of the file")
+        terminal.wait_for("y yes · n no")
+        terminal.wait_for(QUESTION)
+        terminal.press("n", "Why not?")
+        stopped_and_continued(terminal)
+        terminal.wait_for("Why not?")
+        terminal.send(b"\r")
+        assert terminal.end() == (1, "User rejected changes\n")
+
+
+def test_S5_after_a_stop_on_the_first_page_it_is_shown_again_and_no_more(folder: Path, home: Path) -> None:
+    with start(folder, home, LONG, rows=24) as terminal:
+        terminal.wait_for("Enter more")
+        stopped_and_continued(terminal)
+        terminal.wait_for("Enter more")
+        assert QUESTION not in terminal.text
+        terminal.press("y", "more lines come first")
 
 
 def test_XF9_the_edited_file_is_private_and_gone_afterwards(folder: Path, home: Path, tmp_path: Path) -> None:

@@ -119,6 +119,39 @@ def test_XA6_a_fresh_question_forgets_what_was_typed(pipe: tuple[int, int]) -> N
     assert terminal.ask("? ", fresh=True) == "now"
 
 
+@pytest.mark.parametrize(("is_ours", "shown"), [(True, "? ? "), (False, "? ")], ids=["foreground", "background"])
+def test_S5_a_question_is_asked_again_once_the_terminal_is_ours_again(
+    pipe: tuple[int, int],
+    is_ours: bool,
+    shown: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(os, "tcgetpgrp", lambda _fd: os.getpgrp() if is_ours else -1)
+    before = signal.getsignal(signal.SIGCONT)
+
+    def go_on() -> None:
+        while signal.getsignal(signal.SIGCONT) is before:  # until somebody waits for the answer
+            pass
+        os.kill(os.getpid(), signal.SIGCONT)
+        os.write(pipe[1], b"y\n")
+
+    thread = threading.Thread(target=go_on)
+    thread.start()
+    assert Terminal(input_fd=pipe[0]).ask("? ") == "y"
+    thread.join()
+    assert (capfd.readouterr().err, signal.getsignal(signal.SIGCONT)) == (shown, before)
+
+
+def test_S5_a_question_outside_of_the_main_thread_is_asked_once(pipe: tuple[int, int]) -> None:
+    os.write(pipe[1], b"y\n")
+    answers: list[str | None] = []
+    thread = threading.Thread(target=lambda: answers.append(Terminal(input_fd=pipe[0]).ask("? ")))
+    thread.start()
+    thread.join()
+    assert answers == ["y"]
+
+
 def test_S5_half_a_line_before_the_end_is_no_answer(capfd: pytest.CaptureFixture[str]) -> None:
     read, write = os.pipe()
     os.write(write, b"n\ny")

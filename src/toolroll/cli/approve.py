@@ -166,7 +166,7 @@ class _Question:
         """Show, then ask until there is an answer."""
         self._pager.forward()
         while True:
-            key = self._terminal.ask(self._prompt(), fresh=self._pager.is_seen)
+            key = self._terminal.ask(self._prompt(), fresh=self._pager.is_seen, again=self._again)
             answer = Reject() if key is None else self._press(_WORDS.get(key.casefold(), key.casefold()))
             if answer is not None:
                 return answer
@@ -174,9 +174,18 @@ class _Question:
     def _prompt(self) -> str:
         if not self._pager.is_seen:
             return f"{self._pager.place} · {_PAGE_KEYS}: "
+        self._say_keys()
+        return "Allow this? "
+
+    def _say_keys(self) -> None:
         legend = " · ".join([*(f"{key} {told}" for key, (told, _) in self._keys.items()), "? help"])
         self._terminal.say("\n" + legend)
-        return "Allow this? "
+
+    def _again(self) -> None:
+        self._terminal.say("")
+        self._pager.again()
+        if self._pager.is_seen:
+            self._say_keys()
 
     def _press(self, key: str) -> Answer:
         if key in ("", "v", "b"):

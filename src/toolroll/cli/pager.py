@@ -62,6 +62,10 @@ class Pager:
         """Show all that is left at once; a terminal keeps it to scroll through."""
         self._show(self._bottom, len(self._lines))
 
+    def again(self) -> None:
+        """Show the page once more."""
+        self._show(self._top, self._bottom)
+
     def _show(self, top: int, bottom: int) -> None:
         self._top, self._bottom = top, min(bottom, len(self._lines))
         print_lines(self._terminal.console, self._lines[self._top : self._bottom])

@@ -9,7 +9,7 @@ import signal
 import sys
 import termios
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Final, Literal, TypeAlias
 
@@ -79,6 +79,25 @@ def unheard() -> Iterator[None]:
         signal.set_wakeup_fd(fd)
 
 
+@contextmanager
+def _when_continued(action: Callable[[], None]) -> Iterator[None]:
+    """Inside, the action is done when the process is in the foreground again after Ctrl-Z: the shell has written."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def go_on(_signal: int, _frame: object) -> None:
+        with suppress(OSError):
+            if os.tcgetpgrp(_STDERR) == os.getpgrp():
+                action()
+
+    before = signal.signal(signal.SIGCONT, go_on)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGCONT, before)
+
+
 class Terminal:
     """Shows rows and reads lines."""
 
@@ -117,26 +136,36 @@ class Terminal:
         lines = wrapped(terminal_safe(text), self.size[0])
         self.show([Row(text=line, look=look) for line in lines])
 
-    def ask(self, prompt: str, *, fresh: bool = False) -> str | None:
+    def ask(self, prompt: str, *, fresh: bool = False, again: Callable[[], None] | None = None) -> str | None:
         """A line that was typed, without its end and the blanks around it; None when the person closed the input.
 
         With `fresh` all that was typed before the question is thrown away: an answer that was given before there was
-        anything to see is none.
+        anything to see is none. `again` shows what the question is about, after Ctrl-Z and `fg`.
         """
         if fresh:
             self._typed = b""
             with suppress(termios.error):
                 termios.tcflush(self.input_fd, termios.TCIFLUSH)
-        line = self.line(prompt)
+        line = self.line(prompt, again)
         return None if line is None else line.strip()
 
-    def line(self, prompt: str) -> str | None:
+    def line(self, prompt: str, again: Callable[[], None] | None = None) -> str | None:
         """A line as it was typed, without its end; None when the person closed the input."""
+
+        def ask_again() -> None:
+            if again is not None:
+                again()
+            self._print(prompt)
+
+        self._print(prompt)
+        with _when_continued(ask_again):
+            line = self._read_line()
+        return None if line is None else line.decode("utf-8", "replace")
+
+    def _print(self, prompt: str) -> None:
         words = prompt.rstrip(" ")
         shown = "\n".join(wrapped(words, self.size[0])) + prompt[len(words) :]
         self.console.print(Text(shown, style="bold"), end="", soft_wrap=True)
-        line = self._read_line()
-        return None if line is None else line.decode("utf-8", "replace")
 
     def is_ahead(self) -> bool:
         """Whether a line was typed before anybody asked for it."""
