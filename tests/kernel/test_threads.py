@@ -18,7 +18,7 @@ from typing import TypeVar
 import pytest
 
 from toolroll.kernel import threads
-from toolroll.kernel.threads import Lane
+from toolroll.kernel.threads import Lane, is_in_event_loop
 
 WAIT_S = 20.0
 T = TypeVar("T")
@@ -395,3 +395,12 @@ def test_K5_XL12_hung_tools_do_not_keep_the_others_from_running() -> None:
     """)
     assert done.stdout == "True here\n"
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_no_event_loop_runs_in_plain_code() -> None:
+    assert not is_in_event_loop()
+
+
+async def test_an_event_loop_runs_in_async_code_but_not_on_the_threads_beside_it() -> None:
+    assert is_in_event_loop()
+    assert not await Lane().run(is_in_event_loop)
