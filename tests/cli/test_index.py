@@ -111,3 +111,11 @@ def test_S2_C21_ctrl_c_leaves_an_index_that_can_be_used(tmp_path: Path) -> None:
     with Workspace.of_user(root, environment=env) as workspace, Index.open(workspace) as index:
         assert index.refresh().unchanged >= told["files"]
         assert index.size() == (count, count)
+
+
+def test_S4_one_is_told_as_one(call: Calling, tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one/tea.py").write_text("def brew(): pass\n")
+    done = call("index", "--root", str(tmp_path / "one"))
+    assert (done.code, done.err) == (0, "parsed 1 of 1 file\n")
+    assert done.out.startswith("1 symbol in 1 file (parsed 1, ")

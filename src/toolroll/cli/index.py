@@ -123,7 +123,8 @@ def _lines(report: _Report) -> Iterator[str]:
     from toolroll.safe.names import shown  # noqa: PLC0415 - as above
 
     done = f"parsed {report.parsed:,}, unchanged {report.unchanged:,}, removed {report.removed:,}"
-    yield f"{report.symbols:,} symbols in {report.files:,} files ({done}; {report.seconds:.1f} s)"
+    found = f"{_counted(report.symbols, 'symbol')} in {_counted(report.files, 'file')}"
+    yield f"{found} ({done}; {report.seconds:.1f} s)"
     if report.skipped:
         yield "Skipped: " + ", ".join(f"{count:,} {why}" for why, count in sorted(report.skipped.items())) + "."
     if report.failed:
@@ -132,6 +133,10 @@ def _lines(report: _Report) -> Iterator[str]:
         yield f"Not parsed, as the parser failed: {named}" + (f" and {more:,} more." if more > 0 else ".")
     if not report.complete:
         yield "Interrupted: what was found until now is kept, and the next time goes on from there."
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 @contextmanager
@@ -157,6 +162,6 @@ def _tenths() -> Tell:
         tenth = _TENTH * done // total if total else 0
         if tenth > told:
             told = tenth
-            click.echo(f"parsed {done:,} of {total:,} files", err=True)
+            click.echo(f"parsed {done:,} of {_counted(total, 'file')}", err=True)
 
     return tell

@@ -137,6 +137,9 @@ async def test_C11_a_folder_with_kind_size_and_date(coder: Coder, folder: Path) 
         "link    link"
     )
     assert await coder.ok("list_files", path="src") == "src/ is empty."
+    (folder / "src/b.txt").write_text("1")
+    assert "file    src/b.txt  1 byte  " in await coder.ok("list_files", path="src")
+    (folder / "src/b.txt").unlink()
     assert (await coder.ok("list_files", path="src", offset=3)).startswith("src/ is empty")
 
 

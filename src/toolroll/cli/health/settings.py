@@ -32,7 +32,7 @@ def _of_user(environment: Mapping[str, str]) -> Iterator[Finding]:
         told = "none yet" if layer is None else f"sets {', '.join(layer.values) or 'nothing'}"
         yield _found("settings", "settings.toml", f"{place}: {told}")
         kept = len(RuleBook.of_user(environment).rules())
-        yield _found("settings", "always", f"{kept} remembered approvals")
+        yield _found("settings", "always", f"{kept:,} remembered approval{'' if kept == 1 else 's'}")
     except ToolrollError as error:
         yield _found("settings", "settings.toml", error.message, "broken")
 

@@ -95,7 +95,7 @@ def _entry(one: Listed) -> str:
     if one.kind != "file":
         return f"{one.kind:<6}  {name}{mark}"
     when = datetime.fromtimestamp(one.mtime_ns / 1e9, UTC).strftime("%Y-%m-%d %H:%M")
-    return f"file    {name}  {one.size:,} bytes  {when}{mark}"
+    return f"file    {name}  {counted(one.size, 'byte')}  {when}{mark}"
 
 
 def found_text(found: Found, pattern: str) -> str:
