@@ -327,7 +327,7 @@ def test_XD2_W30_who_is_killed_at_the_question_finds_it_on_record_and_nothing_ke
     assert [one["answer"] for one in asked] == [None, "reject", None]
     assert all(words["first"].split("\n")[0] in one["asked"] and one["who"] == "the person" for one in asked)
     told = author.toolroll("runs", "show", listed["run_id"])
-    assert told.count("approval:save_to_file: {'answer': None, 'who': 'the person', 'at': '20") == 2
+    assert told.count("approval:save_to_file: who: the person, at: 20") == 2
     for form in ("html", "jsonl"):
         page = author.toolroll("runs", "export", listed["run_id"], "--format", form, "--output", "-")
         assert "approval:save_to_file" in page
