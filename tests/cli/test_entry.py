@@ -52,16 +52,22 @@ def test_S2_a_command_runs(name: str, monkeypatch: pytest.MonkeyPatch, capsys: p
     assert capsys.readouterr().out.startswith(f"Usage: {name}")
 
 
-@pytest.mark.parametrize("name", ["toolroll", "ghostpen"])
+@pytest.mark.parametrize(
+    ("name", "option", "told"),
+    [
+        ("toolroll", "--json", '{"error":{"code":"interrupted","message":"Interrupted."}}\n'),
+        ("ghostpen", "--help", "\nError: Interrupted.\n"),
+    ],
+)
 def test_S2_interrupted_before_its_own_handler(
-    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str, option: str, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def press(*_given: object, **_named: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sys, "argv", [name, "--json"])
+    monkeypatch.setattr(sys, "argv", [name, option])
     monkeypatch.setattr("toolroll.cli.main.prepare", press)
     with pytest.raises(SystemExit) as ended:
         getattr(entry, name)()
     assert ended.value.code == INTERRUPTED == entry.INTERRUPTED
-    assert json.loads(capsys.readouterr().out)["error"]["code"] == "interrupted"
+    assert "".join(capsys.readouterr()) == told
