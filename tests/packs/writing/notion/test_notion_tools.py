@@ -193,7 +193,8 @@ async def test_W18_without_a_setting_it_is_saved_to_a_file(
     english = (
         f"Notion is not configured, saving to a file. Set {absent} in the environment; a token can also be kept: {kept}"
     )
-    words = f"Notion не налаштований, зберігаю локально. Задайте {absent} у змінних середовища; токен можна й зберегти: {kept}"
+    advice = f"Задайте {absent} у змінних середовища; токен можна й зберегти: {kept}"
+    words = f"Notion не налаштований, зберігаю локально. {advice}"
     for one, message in ((desk, english), (ukrainian, words)):
         result = await one.write(profile_used="mix:a+b")
         assert (result.is_error, result.code) == (True, "notion_not_configured")
