@@ -109,7 +109,7 @@ def test_W10_W34_a_damaged_profile(author: Author) -> None:
         done = author.alone(server, REQUEST[author.lang])
     assert (done.returncode, server.requests) == (1, [])
     assert seen(author, "read_style_profile", "Invalid JSON") in done.stderr
-    assert "`ghostpen init`" in done.stderr
+    assert "ghostpen profile create default" in " ".join(done.stderr.split())
     assert path.read_text() == "{"
 
 
