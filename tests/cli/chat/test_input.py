@@ -68,6 +68,7 @@ def test_S1_a_message_has_several_lines_by_a_backslash_alt_enter_or_a_paste(home
         screen.waits()
         screen.paste("x" * 100_001)
         screen.shows("Note: That has 100,001 characters, and a message at most 100,000.")
+        screen.waits()  # while a note is shown the terminal reads as a shell's
         screen.send(CTRL_D)
         assert screen.end()[0] == 0
         assert "LEFT" in screen.text
@@ -82,6 +83,7 @@ def test_S1_ctrl_c_clears_the_line_and_twice_on_an_empty_one_leaves(home: Path) 
         screen.waits()
         screen.send(CTRL_C)
         screen.shows("Press Ctrl-C again to leave.")
+        screen.waits()
         screen.send(b"this" + ENTER)
         screen.shows("READ 'this'")
         screen.waits()
