@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 PROMPT: Final = "> "
 AGAIN: Final = "Arrow-up brings your message back."
+AGAIN_IN_PLAIN: Final = "Write your message again."
 MAX_NAME_CHARACTERS: Final = 60
 MIN_COLUMNS: Final = 20
 
@@ -149,7 +150,8 @@ class Chat:
 
     def _tell_failure(self, teller: Teller, error: ModelError) -> None:
         """In one line where the model has said nothing; else with what there is."""
-        told = type(error)(f"{error.message} {AGAIN}")
+        again = AGAIN_IN_PLAIN if self._session.plain else AGAIN
+        told = type(error)(f"{error.message} {again}")
         result = self._stopping.result
         if result is None or not result.steps:
             self._session.fail(told.code, told.message)

@@ -41,6 +41,11 @@ _KEYS: Final = (
     '@path attaches a file, @"a path" or @a\\ path one with blanks; \\@ is an @ that attaches nothing.',
 )
 
+_KEYS_IN_PLAIN: Final = (
+    "Enter sends; a \\ at the end of a line begins a new line. What is pasted is one message: Enter then sends it.",
+    *_KEYS[2:],
+)
+
 Send: TypeAlias = Callable[[str], Awaitable[None]]
 
 
@@ -74,7 +79,7 @@ class Commands:
     async def _help(self, _rest: str) -> None:
         formatter = click.get_current_context().make_formatter()
         formatter.write_dl([(f"/{name}", about) for name, about in self.known.items()])
-        for told in _KEYS:
+        for told in _KEYS_IN_PLAIN if self._session.plain else _KEYS:
             formatter.write_paragraph()
             formatter.write_text(told)
         self._session.write(formatter.getvalue())
