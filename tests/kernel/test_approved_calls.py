@@ -225,8 +225,8 @@ async def test_K43_a_denied_call_says_by_which_rule() -> None:
         (
             Anything([None]),
             (
-                "the approver failed: TypeError: a decision is Approve(...) or Reject(...), with text or nothing in it, "
-                "not NoneType"
+                "the approver failed: TypeError: a decision is Approve(...) or Reject(...), with text or nothing in "
+                "it, not NoneType"
             ),
         ),
     ],
