@@ -2,6 +2,7 @@
 
 import json
 import signal
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -74,7 +75,7 @@ class Typed(Terminal):
     def size(self) -> tuple[int, int]:
         return self._columns, self._rows
 
-    def ask(self, prompt: str, *, fresh: bool = False) -> str | None:
+    def ask(self, prompt: str, *, fresh: bool = False, again: Callable[[], None] | None = None) -> str | None:
         self.asked.append(prompt)
         line = self._lines.pop(0) if self._lines else None
         if line == CTRL_C:
