@@ -1,6 +1,7 @@
 """`toolroll index`: what it builds, how it tells of it, and what Ctrl-C leaves."""
 
 import json
+import os
 import signal
 import subprocess
 from pathlib import Path
@@ -32,6 +33,17 @@ def test_S4_S7_C21_the_index_is_built_and_then_only_looked_at(project: Project) 
     changed = json.loads(project.call("index", "--json").stdout)
     assert (changed["files"], changed["parsed"], changed["removed"]) == (files, 1, 1)
     assert "src/new.js:1" in project.call("call", "find_definition", '{"symbol": "brew"}').stdout
+
+
+def test_S4_S7_no_index_is_built_where_none_can_be_kept(
+    project: Project, call: Calling, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOOLROLL_HOME", str(project.home))
+    monkeypatch.chdir(project.root)
+    monkeypatch.setattr(os, "access", lambda *_given, **_named: False)
+    told = call("index")
+    assert (told.code, told.out) == (1, "")
+    assert "The index cannot be kept: nothing can be written to '" in told.err
 
 
 def test_S4_rebuild_begins_anew(project: Project) -> None:

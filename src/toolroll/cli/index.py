@@ -16,6 +16,9 @@ import click
 
 from toolroll.cli.history import root_option
 from toolroll.cli.session import DONE, FAILED, INTERRUPTED, Session, output_options
+from toolroll.errors import FileSystemRefused
+from toolroll.safe.databases import can_write
+from toolroll.safe.files import private_folder
 
 if TYPE_CHECKING:
     from toolroll.workspace.symbols.index import Index
@@ -66,10 +69,19 @@ def index(session: Session, *, root: Path | None, rebuild: bool) -> int:
     deps = workspace_deps(root, os.environ)
     folder, deny, limits = deps["root"], deps["deny"], deps["limits"]
     with Workspace.of_user(folder, environment=os.environ, deny=deny, limits=limits) as workspace:  # type: ignore[arg-type]  # what `workspace_deps` puts there
+        _check_keeps(workspace)
         if rebuild:
             Index.discard(workspace)
         with Index.open(workspace) as opened:
             return _build(session, opened, workspace)
+
+
+def _check_keeps(workspace: "Workspace") -> None:
+    """Tools make do with an index in memory; to build one that is gone at the end would help nobody."""
+    folder = private_folder(workspace.state)
+    if not can_write(folder):
+        message = f"The index cannot be kept: nothing can be written to '{folder}'."
+        raise FileSystemRefused(message, path=str(folder), errno_name="EROFS")
 
 
 def _build(session: Session, index: "Index", workspace: "Workspace") -> int:
