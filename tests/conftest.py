@@ -3,9 +3,11 @@
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Generator, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -59,8 +61,16 @@ def measured_in_children(item: pytest.Item) -> bool:
     return measured and not item.get_closest_marker("strace")
 
 
+@cache
+def tracer() -> object:
+    """What measures coverage in this process, as it is when the first test begins."""
+    return sys.gettrace()
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    if tracer() is not sys.gettrace():  # Python switches one off that fails, as at the limit of recursion
+        sys.settrace(cast("Any", tracer()))
     with pytest.MonkeyPatch.context() as patch:
         if not measured_in_children(item):
             patch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)
