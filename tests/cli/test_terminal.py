@@ -143,6 +143,25 @@ def test_S5_a_question_is_asked_again_once_the_terminal_is_ours_again(
     assert (capfd.readouterr().err, signal.getsignal(signal.SIGCONT)) == (shown, before)
 
 
+def test_S5_a_stop_while_the_question_is_being_shown_shows_it_again_right_after(
+    pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(os, "tcgetpgrp", lambda _fd: os.getpgrp())
+    terminal = Terminal(input_fd=pipe[0])
+    stops = [signal.SIGCONT, signal.SIGCONT]
+
+    def show(_prompt: str) -> None:
+        os.write(2, b"Go ")
+        if stops:
+            os.kill(os.getpid(), stops.pop())
+        os.write(2, b"on? ")
+
+    monkeypatch.setattr(terminal, "_print", show)
+    os.write(pipe[1], b"y\n")
+    assert terminal.ask("Go on? ") == "y"
+    assert capfd.readouterr().err == "Go on? " * 3
+
+
 def test_S5_a_question_outside_of_the_main_thread_is_asked_once(pipe: tuple[int, int]) -> None:
     os.write(pipe[1], b"y\n")
     answers: list[str | None] = []

@@ -80,20 +80,36 @@ def unheard() -> Iterator[None]:
 
 
 @contextmanager
-def _when_continued(action: Callable[[], None]) -> Iterator[None]:
-    """Inside, the action is done when the process is in the foreground again after Ctrl-Z: the shell has written."""
+def _when_continued(action: Callable[[], None]) -> Iterator[Callable[[Callable[[], None]], None]]:
+    """Inside, the action is done when the process is in the foreground again after Ctrl-Z: the shell has written.
+
+    Gives a function that shows something undisturbed: stderr cannot be written to in the middle of a write to it, so
+    an action that falls due meanwhile is done right after.
+    """
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield lambda show: show()
         return
+    is_busy = is_due = False
+
+    def undisturbed(show: Callable[[], None]) -> None:
+        nonlocal is_busy, is_due
+        is_due = is_busy
+        if is_busy:
+            return
+        is_busy = True
+        show()
+        is_busy = False
+        if is_due:
+            undisturbed(action)
 
     def go_on(_signal: int, _frame: object) -> None:
         with suppress(OSError):
             if os.tcgetpgrp(_STDERR) == os.getpgrp():
-                action()
+                undisturbed(action)
 
     before = signal.signal(signal.SIGCONT, go_on)
     try:
-        yield
+        yield undisturbed
     finally:
         signal.signal(signal.SIGCONT, before)
 
@@ -157,8 +173,8 @@ class Terminal:
                 again()
             self._print(prompt)
 
-        self._print(prompt)
-        with _when_continued(ask_again):
+        with _when_continued(ask_again) as undisturbed:
+            undisturbed(lambda: self._print(prompt))
             line = self._read_line()
         return None if line is None else line.decode("utf-8", "replace")
 
