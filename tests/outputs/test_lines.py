@@ -56,14 +56,6 @@ def test_blocks_of_nothing_but_ends_and_of_none(size: int, letter: bytes) -> Non
     check([letter * size])
 
 
-def test_a_line_longer_than_a_block_is_noticed() -> None:
-    short, long = LineCounter(), LineCounter()
-    short.feed(b"1234567\n" * 9)
-    long.feed(b"1234567\n1234567890123456\n")
-    assert not short.has_long_lines
-    assert long.has_long_lines
-
-
 @given(
     st.lists(
         st.sampled_from([b"short\n", b"a line of forty bytes or somewhat more, say\n", b"", b"\n" * 90]), max_size=9

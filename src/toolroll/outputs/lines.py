@@ -30,8 +30,6 @@ class LineCounter:
     def __init__(self) -> None:
         self.byte_size = 0
         self.ends = 0
-        self.has_long_lines = False
-        """Whether some line is longer than a block."""
         self._before = array("Q", [0])
         self._ends_whole = True
         self._has_long = False
@@ -59,7 +57,6 @@ class LineCounter:
             self.byte_size += end - start
             start = end
             if self.byte_size % BLOCK_BYTES == 0:
-                self.has_long_lines = self.has_long_lines or self._before[-1] == self.ends
                 self._before.append(self.ends)
         if data:
             self._ends_whole = data.endswith(b"\n")

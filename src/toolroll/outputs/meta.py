@@ -51,7 +51,6 @@ class Meta:
     byte_size: int
     text_bytes: int
     line_count: int
-    has_long_lines: bool
     pieces: tuple[Piece, ...] = ()
     format: int = FORMAT
 

@@ -36,7 +36,9 @@ PART: Final = "part-"
 LOGGER_NAME: Final = "toolroll.outputs"
 
 _NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_BUFFER_BYTES: Final = 1 << 15  # for many small pieces; what a pipe holds (64 KiB) goes by it, not through it
+_BUFFER_BYTES: Final = 1 << 15
+"""For many small pieces; what a pipe holds (64 KiB) goes by it, not through it. Gathering larger pieces for fewer calls
+costs more than it saves: memory that one piece uses again and again is then asked for anew."""
 _TEXT_SLICE_CHARACTERS: Final = 1 << 16  # of a text that is encoded: memory is bounded, and blocks are counted in place
 _NAME_ATTEMPTS: Final = 8  # ids that a test counts may be taken; random ones never are
 
@@ -198,7 +200,6 @@ class OutputWriter:
             byte_size=lines.byte_size + sum(piece.byte_size for piece in draft.pieces),
             text_bytes=lines.byte_size,
             line_count=lines.line_count,
-            has_long_lines=lines.has_long_lines,
             pieces=tuple(draft.pieces),
         )
 
@@ -226,7 +227,6 @@ def short_meta(ref_id: str, origin: Origin, data: bytes, *, is_text: bool) -> Me
         byte_size=len(data),
         text_bytes=len(data),
         line_count=data.count(b"\n") + (data[-1:] not in (b"", b"\n")),
-        has_long_lines=False,
     )
 
 
