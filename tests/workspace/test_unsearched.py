@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from tests.workspace.conftest import Opening
 from tests.workspace.nasty import write_nasty
 
-from toolroll.safe.protected import PROTECTED_NAMES
+from toolroll.safe.names import RelativePath
+from toolroll.safe.protected import PROTECTED_NAMES, is_protected
 from toolroll.workspace import search as searching
 from toolroll.workspace.account import Skipped
 from toolroll.workspace.ignored import PROTECTED, walk_arguments
@@ -58,9 +59,10 @@ def test_C2_no_log_fails(text: str) -> None:
 
 def test_C2_protected_names_are_passed_over_by_the_search_itself(opened: Opening, folder: Path) -> None:
     lines = [line for line in PROTECTED.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
-    assert set(lines) == PROTECTED_NAMES
-    exceptions = [line.startswith("!") for line in lines]
-    assert exceptions == sorted(exceptions)  # the last line that fits counts
+    named = {line for line in lines if line.startswith(".env.")}
+    assert set(lines) - named == {name for name in PROTECTED_NAMES if not name.strip("!").startswith(".env.")}
+    assert ".env.local" in named
+    assert all(is_protected(RelativePath(parts=(name,))) for name in named)
     assert f"--ignore-file={PROTECTED}" in walk_arguments(opened())
     with Workspace(folder, protected=()) as other:
         assert f"--ignore-file={PROTECTED}" not in walk_arguments(other)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from heapq import nsmallest
+from itertools import repeat
 from typing import TYPE_CHECKING, Final
 
 from toolroll.errors import ArgumentsRefused, ToolrollError
@@ -38,7 +39,7 @@ MAX_ACCOUNTED_FILES: Final = 2_000
 """Files among which nothing was found that are looked through again for the reason: a tenth of a second.
 
 Of more the log of the search has to do. It is less exact in one thing: files that are protected for an odd spelling of
-their names (`id_rsa~`) are told as searched, though nothing that is in them could have been shown.
+their names (`id_rsa~`, `.env.mine`) are told as searched, though nothing that is in them could have been shown.
 """
 _ESCAPED_LETTERS: Final = re.compile(r"\\[xupP]")
 _ASCII_WORDS: Final = re.compile(r"[\w \"'/:;<>=,-]+", re.ASCII)
@@ -205,7 +206,8 @@ def _first(matching: dict[str, int], most: int) -> Iterator[tuple[str, int]]:
     """The first files by path that have enough lines together."""
     lines = 0
     # Each has a line at least, so that no more are needed; `/` is before all else in the order of the parts.
-    for name in nsmallest(most, matching, key=lambda name: name.replace("/", "\0")):
+    keys = map(str.replace, matching, repeat("/"), repeat("\0"))
+    for name in map(str.replace, nsmallest(most, keys), repeat("\0"), repeat("/")):
         if lines >= most:
             return
         lines += matching[name]

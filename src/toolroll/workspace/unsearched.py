@@ -6,7 +6,7 @@ the cost is that of what was passed over, whatever the size of the rest (C2).
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -64,8 +64,8 @@ async def account_from(workspace: "Workspace", log: Log, clock: Clock) -> Skippe
     """How many files that is, by reason, within a second: `at_least` where they are more."""
     brief = Clock(seconds=min(clock.left_s, MAX_COUNTING_SECONDS))
     visible = workspace.denials.visible
-    binary, too_large = len(list(visible(log.binary))), len(list(visible(log.too_large)))
-    ignored = await _count_below(workspace, list(visible(log.ignored)), brief, ignoring=False)
+    binary, too_large = len(visible(log.binary)), len(visible(log.too_large))
+    ignored = await _count_below(workspace, visible(log.ignored), brief, ignoring=False)
     denied = await _count_below(workspace, log.denied, brief, ignoring=True)
     hidden = len(log.binary) - binary + len(log.too_large) - too_large
     return Skipped(
@@ -77,7 +77,7 @@ async def account_from(workspace: "Workspace", log: Log, clock: Clock) -> Skippe
     )
 
 
-async def _count_below(workspace: "Workspace", names: Sequence[str], clock: Clock, *, ignoring: bool) -> Skipped:
+async def _count_below(workspace: "Workspace", names: Collection[str], clock: Clock, *, ignoring: bool) -> Skipped:
     """Files, and those below folders: what may be seen as `ignored`, the others as `denied`."""
     # A link would be followed as it is named itself, and could lead anywhere.
     paths = (f"./{name}" for name in names if not (workspace.root / name).is_symlink())
@@ -90,7 +90,7 @@ async def _count_below(workspace: "Workspace", names: Sequence[str], clock: Cloc
             arguments, cwd=workspace.root, timeout_s=clock.left_s, limit_bytes=_NAMES_BYTES
         )
         files = os.fsdecode(printed).replace("\0./", "\0").removeprefix("./").split("\0")[:-1]
-        seen = sum(1 for _ in workspace.denials.visible(files))
+        seen = len(workspace.denials.visible(files))
         found = Skipped(
             ignored=found.ignored + seen,
             denied=found.denied + len(files) - seen,
