@@ -378,10 +378,17 @@ def test_names_with_line_ends_are_put_together_again() -> None:
 NAME = st.lists(st.sampled_from(["a", "/", "\n", "9", " files searched", "\udcff", "é"]), min_size=1).map("".join)
 
 
-@given(st.dictionaries(NAME, st.integers(0, 10**6)))
-def test_C12_every_name_and_number_is_read_back(counts: dict[str, int]) -> None:
-    printed = b"".join(b"./" + os.fsencode(name) + b"\0%d\r\n" % count for name, count in counts.items())
+ROWS = st.dictionaries(NAME | st.sampled_from(["a\r\n./b", "5", "\n7 files searched\n", "./x"]), st.integers(0, 10**6))
+
+
+@given(counts=ROWS, line_end=st.sampled_from([b"\r\n", b"\n"]), cut=st.integers(0, 40))
+def test_C12_every_name_and_number_is_read_back(counts: dict[str, int], line_end: bytes, cut: int) -> None:
+    rows = [b"./" + os.fsencode(name) + b"\0%d" % count + line_end for name, count in counts.items()]
+    printed = b"".join(rows)
     assert _read_rows(printed + b"\n7 files searched\n") == (counts, "\n7 files searched\n")
+    if counts and cut:  # stopped in the middle of the last row
+        read, _ = _read_rows(b"".join(rows[:-1]) + rows[-1][:-1][:cut])
+        assert read.items() <= counts.items()
 
 
 @pytest.mark.parametrize(("pattern", "missed"), [("nowhere", 0), ("n.where", 0), ("où", 1), (r"o\x{f9}", 1)])
