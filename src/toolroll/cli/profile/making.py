@@ -39,19 +39,34 @@ class Wish:
 
 def make_profile(desk: Desk, wish: Wish) -> int:
     """Write the profile once its author agrees; before a model is asked, it is known that it could be written."""
-    check_profile_name(wish.name)
-    if wish.is_sample and (wish.files or wish.pages):
-        raise UsageError("--sample takes no posts: leave out --from and --notion.")
-    if desk.terminal is None and not (wish.is_sample or wish.files or wish.pages):
-        raise UsageError(desk.words("no_posts"))
+    _check_wish(desk, wish)
     texts = posts_of(desk, wish.files)  # what is wrong with a file is told before anybody is asked anything
     replace = desk.profiles.has(wish.name)
-    if replace:
-        desk.profiles.raw(wish.name)  # what cannot be read cannot be kept as a backup, so it is not replaced
-    if replace and (code := desk.not_agreed("ask_replace", name=wish.name)) is not None:
+    if replace and (code := _not_replaceable(desk, wish.name)) is not None:
         return code
     if wish.is_sample:
         return _written(desk, _sample(desk, wish), replace=replace, posts=0)
+    return _made_of_posts(desk, wish, texts, replace=replace)
+
+
+def _check_wish(desk: Desk, wish: Wish) -> None:
+    """Refuse a name that is none, posts beside the sample, and no posts where nobody can paste any."""
+    check_profile_name(wish.name)
+    has_posts = bool(wish.files or wish.pages)
+    if wish.is_sample and has_posts:
+        raise UsageError("--sample takes no posts: leave out --from and --notion.")
+    if desk.terminal is None and not wish.is_sample and not has_posts:
+        raise UsageError(desk.words("no_posts"))
+
+
+def _not_replaceable(desk: Desk, name: str) -> int | None:
+    """The exit code where the profile of that name is not to be replaced; None where its author agrees to it."""
+    desk.profiles.raw(name)  # what cannot be read cannot be kept as a backup, so it is not replaced
+    return desk.not_agreed("ask_replace", name=name)
+
+
+def _made_of_posts(desk: Desk, wish: Wish, texts: tuple[str, ...], *, replace: bool) -> int:
+    """Let a model look at the posts, and write what the author agrees to."""
     if desk.terminal is None and not desk.yes:
         return desk.nobody()
     named = usable_model(wish.model)
@@ -102,7 +117,7 @@ def show(desk: Desk, fields: dict[str, Any]) -> None:
 
 
 def _correction(desk: Desk) -> str | None:
-    assert desk.terminal is not None  # `make_profile` has looked
+    assert desk.terminal is not None  # `_made_of_posts` has looked
     while True:
         typed = desk.terminal.ask(f"{desk.words('ask_correction').rstrip()}\n> ", fresh=True)
         if typed is None or wish_of(typed) == "leave":
