@@ -239,6 +239,19 @@ def test_S4_runs_are_listed_and_shown(place: Place) -> None:
     assert (record["is_damaged"], record["notes"]) == (False, [])
 
 
+@pytest.mark.parametrize("command", ["run", "explore"])
+def test_XA6_a_hidden_character_of_a_prompt_is_spelled_out_once(place: Place, command: str) -> None:
+    """An exploration tells its model of hidden characters, so that the prompt on record spells them out already."""
+    done = place.call(command, "tea\u202eeat", "--model", place.script(["# Tea\n\nHot."]))
+    assert done.returncode == 0, done.stderr
+    run_id = place.latest()["run_id"]
+    for told in (place.call("runs", "list").stdout, place.call("runs", "show", run_id).stdout):
+        assert ("tea‹U+202E›eat" in told, "U+2039" in told) == (True, False)
+    env = environment(place.home, COMP_WORDS="toolroll runs show ", COMP_CWORD="3", _TOOLROLL_COMPLETE="zsh_complete")
+    offered = subprocess.run(toolroll(), env=env, capture_output=True, text=True, check=True).stdout
+    assert ("tea‹U+202E›eat" in offered, "U+2039" in offered) == (True, False)
+
+
 def test_S4_a_list_that_is_cut_says_so(place: Place) -> None:
     for _ in range(3):
         place.run(["Done."])
@@ -457,8 +470,8 @@ def test_S2_interrupt_of_a_resume_keeps_the_run(place: Place) -> None:
     (place.work / "go").unlink()
     run_id = place.latest()["run_id"]
     place.script([turns[0], {"calls": [WAIT | {"id": "wait_2"}]}, "Waited twice."])
+    (place.work / "waiting").unlink()
     with start(place, "runs", "resume", run_id, "--reject", "save_1") as process:
-        (place.work / "waiting").unlink()
         wait_for(place.work / "waiting", process)
         process.send_signal(signal.SIGINT)
         assert process.stderr is not None

@@ -195,6 +195,32 @@ def test_XP10_one_line_cuts_at_a_whole_character(text: str, width: int, line: st
     assert line == one_line(text, width)
 
 
+@given(HOSTILE, st.integers(min_value=1, max_value=60))
+def test_XA6_one_line_of_a_spelled_text_is_the_same_again(text: str, width: int) -> None:
+    line = one_line(text, width, is_spelled=True)
+    assert len(line) <= width
+    assert not [char for char in line if is_forbidden(char, keep="")]
+    spelled = visible(text, keep=())
+    assert one_line(spelled, len(spelled), is_spelled=True) == spelled
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "line"),
+    [
+        ("a‹U+202E›b", 60, "a‹U+202E›b"),
+        ("a\u202eb", 60, "a‹U+202E›b"),
+        ("a‹U+2039›U+202E›b", 60, "a‹U+2039›U+202E›b"),
+        ("abc‹U+001B›def", 11, "abc…"),
+        ("abc‹U+001B›def", 12, "abc‹U+001B›…"),
+        ("abc‹U+10FFFF›" + "d" * 60, 5, "abc…"),
+        ("abc‹U+10FFFF›" + "d" * 60, 13, "abc…"),
+        ("abc‹U+10FFFF›" + "d" * 60, 14, "abc‹U+10FFFF›…"),
+    ],
+)
+def test_XA6_what_is_spelled_out_already_is_not_spelled_out_again(text: str, width: int, line: str) -> None:
+    assert one_line(text, width, is_spelled=True) == line
+
+
 def test_XP10_existing_names_are_listed_escaped() -> None:
     assert one_line("invoice\u202efdp.exe", 60) == "invoice‹U+202E›fdp.exe"
     assert one_line("a\nb\udcff", 60) == "a‹U+000A›b‹U+DCFF›"

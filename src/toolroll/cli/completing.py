@@ -78,7 +78,7 @@ def _beginning(db: "sqlite3.Connection", text: str) -> str:
     if text.startswith("\0"):  # a long one is kept by its hash
         row = db.execute("select substr(body, 1, 1000) from contents where hash = ?", (text[1:],)).fetchone()
         text = row[0].decode("utf-8", "replace") if row else ""
-    return one_line(" ".join(text[:1_000].split()), MAX_PROMPT_CHARACTERS)
+    return one_line(" ".join(text[:1_000].split()), MAX_PROMPT_CHARACTERS, is_spelled=True)  # as `runs list` has it
 
 
 def profile_names(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:

@@ -81,7 +81,7 @@ def line_of(summary: Mapping[str, object]) -> str:
     state = "damaged" if summary["is_damaged"] else str(summary["state"])
     # Of the first lines only: a prompt may bring whole files along.
     words = str(summary["prompt"])[: 10 * MAX_PROMPT_CHARACTERS].split()
-    prompt = one_line(" ".join(words), MAX_PROMPT_CHARACTERS)
+    prompt = one_line(" ".join(words), MAX_PROMPT_CHARACTERS, is_spelled=True)  # by a chat, or by an exploration
     run_id = str(summary["run_id"])[:ID_CHARACTERS].ljust(ID_CHARACTERS)
     chat = one_line(f"chat {str(summary['chat'])[:CHAT_CHARACTERS]}: ", MAX_LINE_CHARACTERS) if summary["chat"] else ""
     steps = f"{summary['steps']:>3} {'step ' if summary['steps'] == 1 else 'steps'}"
@@ -97,7 +97,8 @@ def told_lines(recording: Recording) -> Iterator[str]:
     """The whole record of a run, a line each."""
     for number, record in recording:
         told = _told(record).strip().replace("\n", " ⏎ ")
-        yield f"{number:>4}  {record.kind:<10} {one_line(told, MAX_LINE_CHARACTERS)}".rstrip()
+        shown = one_line(told, MAX_LINE_CHARACTERS, is_spelled=isinstance(record, Said))  # as in a list of runs
+        yield f"{number:>4}  {record.kind:<10} {shown}".rstrip()
     for note in recording.notes:
         yield f"note: {note}"
 

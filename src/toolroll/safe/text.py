@@ -55,6 +55,7 @@ _SAME_BLANKS = re.compile(f" +|\t+|{_WIDE_SPACE}+")
 _SPELLED = r"(?:U\+[0-9A-F]{4,6}|[0-9]+ (?:spaces|tabs|wide spaces))›"
 _OWN_SPELLING = re.compile(f"‹(?={_SPELLED})")
 _TOKEN = re.compile(f"‹{_SPELLED}")
+_MARK_CHARACTERS = len("‹U+10FFFF›")
 _CONTROL_NAMES = {
     "\x00": "NULL",
     "\x07": "BELL",
@@ -105,13 +106,15 @@ def hidden_runs(text: str) -> str:
     return _BLANKS.sub(_spell_blanks, text)
 
 
-def one_line(text: str, max_characters: int) -> str:
+def one_line(text: str, max_characters: int, *, is_spelled: bool = False) -> str:
     """Show a text on one line of at most `max_characters`; a cut is never inside a mark and ends in `…`.
 
     Only what can be shown is looked at: a log line about a huge text costs what one about a short text does.
+    With `is_spelled` marks of the text stay as they are: only for texts that may have been through `visible`
+    already, and where a mark that somebody has typed may pass for one of those.
     """
-    head = text[: max_characters + 1]
-    shown = visible(head, keep=())
+    head = text[: max_characters + 1 + (_MARK_CHARACTERS if is_spelled else 0)]
+    shown = _spell_out(head, ()) if is_spelled else visible(head, keep=())
     if len(head) == len(text) and len(shown) <= max_characters:
         return shown
     return shown[: _whole(shown, max(max_characters - 1, 0))] + "…"
