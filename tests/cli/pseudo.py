@@ -112,6 +112,7 @@ class Pseudo:
 
     def send(self, keys: bytes, *then: str) -> None:
         """Type keys as they are."""
+        self._drain_all()  # what stands there already is no answer to these
         self._sent_at = len(self.text)
         os.write(self._master, keys)
         for text in then:
@@ -122,15 +123,21 @@ class Pseudo:
     def end(self) -> tuple[int, str]:
         """Read to the end: the exit code, and what went to stdout."""
         self._read_until(lambda: self.process.poll() is not None, "the end")
-        self._drain()
+        self._drain_all()
         out = self.process.stdout.read().decode() if self.process.stdout else ""
         return self.process.returncode, out
 
     def _read_until(self, done: Callable[[], bool], what: str) -> None:
         deadline = time.monotonic() + WAIT_S
         while not done():
-            if time.monotonic() > deadline or not (self._drain(0.05) or self.process.poll() is None or done()):
+            has_ended = self.process.poll() is not None  # looked at first: what it wrote before that is read below
+            if time.monotonic() > deadline or not (self._drain(0.05) or not has_ended or done()):
                 raise AssertionError(f"waited for {what!r}, on the screen:\n" + "\n".join(self.display))
+
+    def _drain_all(self) -> None:
+        """A terminal hands over some 4 KB at a time, and holds more."""
+        while self._drain():
+            pass
 
     def _drain(self, wait_s: float = 0.0) -> bool:
         if not select.select([self._master], [], [], wait_s)[0]:
