@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, NoReturn, Self, TypeAlias
@@ -44,6 +45,7 @@ class Starter:
 
     def __init__(self, folder: Path, *, warm: bool = True) -> None:
         self._folder, self._pid = folder, 0
+        self.is_free = True
         kept = {name: value for name, value in environment(folder).items() if not name.startswith("COVERAGE_")}
         self._of_python = _of_python(kept)
         self._process = subprocess.Popen(
@@ -82,6 +84,7 @@ class Starter:
         asked = {"arguments": arguments, "env": dict(env), "cwd": str(cwd), "program": program}
         asked |= {"before": before, "out": out, "err": err}
         assert self._process.stdin is not None
+        self._pid, self.is_free = 0, False
         self._process.stdin.write(json.dumps({**asked, "folder": str(self._folder)}).encode() + b"\n")
         self._pid = self._number()
         return self._pid
@@ -99,19 +102,40 @@ class Starter:
         """The end of the command that was started; one that does not come to it is ended, and its code is -9."""
         assert self._process.stdout is not None
         if not select.select([self._process.stdout], [], [], WAIT_S)[0]:
-            os.kill(self._pid, signal.SIGKILL)
+            self._kill_command()
         code = self._number()
+        self.is_free = True
         out, err = ((self._folder / name).read_text(errors="backslashreplace") for name in ("out", "err"))
         return Done(code, out, err)
+
+    def kill(self) -> None:
+        """End it, and the command that was not waited for."""
+        self._process.kill()
+        self._kill_command()
+
+    def _kill_command(self) -> None:
+        with suppress(ProcessLookupError):  # it has just ended
+            os.kill(self._pid or self._process.pid, signal.SIGKILL)
 
     def _number(self) -> int:
         assert self._process.stdout is not None
         return int(self._process.stdout.readline())
 
 
-@cache
 def shared_starter() -> Starter:
-    """The one of this process: to load all of the code takes seconds."""
+    """The one of this process: to load all of the code takes seconds.
+
+    Another one after a test that did not wait for its command, for it ran out of time: the next test would be told how
+    that one ended, and so on.
+    """
+    if not _shared().is_free:
+        _shared().kill()
+        _shared.cache_clear()
+    return _shared()
+
+
+@cache
+def _shared() -> Starter:
     folder = tempfile.TemporaryDirectory(prefix="starter-")
     starter = Starter(Path(folder.name))
     atexit.register(folder.cleanup)
