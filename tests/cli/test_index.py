@@ -4,7 +4,10 @@ import json
 import os
 import signal
 import subprocess
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cli.project import Calling, Project
@@ -123,6 +126,30 @@ def test_S2_C21_ctrl_c_leaves_an_index_that_can_be_used(tmp_path: Path) -> None:
     with Workspace.of_user(root, environment=env) as workspace, Index.open(workspace) as index:
         assert index.refresh().unchanged >= told["files"]
         assert index.size() == (count, count)
+
+
+def test_S2_C21_ctrl_c_before_anybody_waits_for_the_work_ends_it_too(
+    project: Project, call: Calling, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The work goes on in a thread by then; whoever pressed must not have to wait for its end."""
+    submit, cancel, cancelled = ThreadPoolExecutor.submit, Index.cancel, threading.Event()
+
+    def pressed(self: ThreadPoolExecutor, *work: Any) -> Any:
+        begun = submit(self, *work)
+        signal.raise_signal(signal.SIGINT)
+        return begun
+
+    def noted(self: Index) -> None:
+        cancel(self)
+        cancelled.set()
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", pressed)
+    monkeypatch.setattr(Index, "cancel", noted)
+    monkeypatch.setattr(Index, "refresh", lambda *_: Refreshed(is_complete=not cancelled.wait(20)))
+    before = signal.getsignal(signal.SIGINT)
+    told = call("index", "--root", str(project.root), "--json")
+    assert (told.code, json.loads(told.out)["complete"]) == (130, False)
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_S4_one_is_told_as_one(call: Calling, tmp_path: Path) -> None:

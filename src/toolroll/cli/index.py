@@ -4,6 +4,7 @@ The work is done in a thread of its own, so that Ctrl-C only says that it is eno
 """
 
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -103,17 +104,25 @@ def _refreshed(index: "Index", tell: Tell) -> "tuple[Refreshed, bool]":
     """What a refresh did, and whether Ctrl-C ended it."""
     from concurrent.futures import ThreadPoolExecutor, wait  # noqa: PLC0415 - as above
 
-    interrupted = False
-    with ThreadPoolExecutor(1) as pool:
+    with _noted() as pressed, ThreadPoolExecutor(1) as pool:
         refreshing = pool.submit(index.refresh, None, tell)
         while not refreshing.done():
-            try:
-                wait([refreshing], timeout=_LOOK_S)
-            except KeyboardInterrupt:
-                interrupted = True
+            wait([refreshing], timeout=_LOOK_S)
+            if pressed:
                 index.cancel()
         done = refreshing.result()
-    return done, interrupted and not done.is_complete
+    return done, bool(pressed) and not done.is_complete
+
+
+@contextmanager
+def _noted() -> Iterator[list[int]]:
+    """Inside, Ctrl-C is put on a list: an exception could fall anywhere, also where nobody would end the work."""
+    pressed: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _frame: pressed.append(number))
+    try:
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _report(index: "Index", done: "Refreshed", seconds: float) -> _Report:
