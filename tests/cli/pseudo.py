@@ -106,6 +106,10 @@ class Pseudo:
         """Read until this text has been written since the last key."""
         self._read_until(lambda: text in self.text[self._sent_at :], text)
 
+    def waits_until(self, done: Callable[[], bool], what: str) -> None:
+        """Read until something else is so."""
+        self._read_until(done, what)
+
     def press(self, line: str, *then: str) -> None:
         """Type a line and Enter, and wait for what is answered, one after the other."""
         self.send(line.encode() + b"\r", *then)

@@ -119,12 +119,15 @@ def sleepy(ready: str) -> str:
 
 @tool
 async def stubborn(ready: str) -> str:
-    """Hold up the event loop; says so in a file first."""
+    """Hold up the event loop; says so in a file first, and in another one that somebody wants it to end."""
+    import asyncio
     import time
 
     Path(ready).touch()
     for _ in range(1_200):
         time.sleep(0.05)
+        if any(task.cancelling() for task in asyncio.all_tasks()):
+            Path(f"{ready}-to-end").touch()
     return "done"
 
 

@@ -4,12 +4,10 @@ import json
 import os
 import signal
 import subprocess
-import time
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from tests.cli.pseudo import TOOLS, WAIT_S, Pseudo, environment, toolroll
+from tests.cli.pseudo import TOOLS, Pseudo, environment, toolroll
 from tests.cli.starter import called
 
 from toolroll.packs.load import load_tools
@@ -201,10 +199,7 @@ def test_K43_a_broken_rule_file_is_warned_about_and_grants_nothing(tmp_path: Pat
 def test_S2_an_interrupted_call_is_130(tmp_path: Path, key: str) -> None:
     command = toolroll("call", "sleepy", '{"ready": "ready"}', "--from", str(TOOLS), "--json")
     with Pseudo(command, env=environment(tmp_path / "home"), cwd=tmp_path) as terminal:
-        deadline = time.monotonic() + WAIT_S
-        while not (tmp_path / "ready").exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        terminal.waits_until((tmp_path / "ready").exists, "the tool")
         if key == "terminal":
             terminal.send(b"\x03")
         else:
@@ -218,15 +213,10 @@ def test_S2_S6_a_second_control_c_ends_a_tool_that_holds_up_the_loop(tmp_path: P
     ready = tmp_path / "ready"
     command = toolroll("call", "stubborn", json.dumps({"ready": str(ready)}), "--from", str(TOOLS))
     with Pseudo(command, env=environment(tmp_path / "home"), cwd=tmp_path) as terminal:
-        deadline = time.monotonic() + WAIT_S
-        while not ready.exists() and time.monotonic() < deadline:
-            time.sleep(0.01)
-        while terminal.process.poll() is None and time.monotonic() < deadline:
-            terminal.send(b"\x03")
-            with suppress(subprocess.TimeoutExpired):
-                terminal.process.wait(0.5)
-            if "Interrupted." in terminal.text:
-                break
+        terminal.waits_until(ready.exists, "the tool")
+        terminal.send(b"\x03")
+        terminal.waits_until((tmp_path / "ready-to-end").exists, "the first note of it")
+        terminal.send(b"\x03")
         assert terminal.end() == (130, "")
         assert terminal.text.replace("^C", "").strip() == "Error: Interrupted."
 

@@ -15,6 +15,20 @@ EDIT = {
     "id": "edit_1",
 }
 
+PATIENT = """
+from toolroll.cli.terminal import Terminal
+
+ask = Terminal.ask
+
+def asked(self, *given, **named):
+    Terminal.ask = ask
+    with self.waiting(60.0):
+        return ask(self, *given, **named)
+
+Terminal.ask = asked
+"""
+"""The first question has all the time that a slow machine needs to answer it; those after it have what they have."""
+
 BATCH = """
 import os, sys
 from toolroll.cli.approve import TerminalApprover
@@ -36,7 +50,9 @@ terminal.ask("Is there still time? ")
 def test_C30_S5_no_answer_is_a_no(tmp_path: Path, keys: tuple[str, ...]) -> None:
     """Also after keys that were no answer."""
     (tmp_path / "f").write_text("one\n")
-    command = toolroll("call", "save", json.dumps({"path": "f", "text": "two\n"}), "--from", str(TOOLS))
+    program, *arguments = toolroll("call", "save", json.dumps({"path": "f", "text": "two\n"}), "--from", str(TOOLS))
+    flag, code, *arguments = arguments
+    command = [program, flag, PATIENT + code if keys else code, *arguments]
     env = environment(tmp_path / "home", TOOLROLL_APPROVAL_SECONDS="1")
     with Pseudo(command, env=env, cwd=tmp_path, rows=60) as terminal:
         terminal.wait_for("Allow this? ")
@@ -51,7 +67,7 @@ def test_C30_S5_no_answer_is_a_no(tmp_path: Path, keys: tuple[str, ...]) -> None
 
 def test_C30_silence_is_a_no_to_all_that_is_left(tmp_path: Path) -> None:
     """And is waited for once, not for each; questions of others wait as long as they like."""
-    command = [sys.executable, "-c", BATCH, "0.5"]
+    command = [sys.executable, "-c", PATIENT + BATCH, "0.5"]
     with Pseudo(command, env=environment(tmp_path / "home"), cwd=tmp_path, rows=60) as terminal:
         terminal.wait_for("Allow this? ")
         terminal.press("y", "(2 of 3)", "Is there still time? ")

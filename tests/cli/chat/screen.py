@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
@@ -24,10 +24,6 @@ class Screen(Pseudo):
         """Wait until all of these are on the screen, wherever they are folded."""
         for text in texts:
             self.waits_until(lambda text=text: self.whole.count(text) >= times, text)  # type: ignore[misc]
-
-    def waits_until(self, done: Callable[[], bool], what: str) -> None:
-        """Wait for something else than the screen."""
-        self._read_until(done, what)
 
     @property
     def whole(self) -> str:

@@ -152,7 +152,8 @@ def test_W20_a_profile_that_is_there_is_asked_about_first(desk: Pen) -> None:
     put(desk.data, fields())
     before = (desk.data / "profiles" / "default.json").read_bytes()
     with desk.terminal("init", "--sample", "--lang", "en") as terminal:
-        terminal.wait_for("Replace it?")
+        terminal.wait_for("[y/n]")  # on a line of its own: what is asked is folded
+        assert "Replace it?" in terminal.text
         terminal.press("maybe", "[y/n]")
         terminal.press("зберігай", "[y/n]")
         terminal.press("Н.")
