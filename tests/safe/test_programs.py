@@ -16,7 +16,7 @@ from toolroll.safe.limits import PROGRAM_GRACE_S
 from toolroll.safe.programs import ProgramResult, _shorten, minimal_environment, run_program
 
 MB = 1_000_000
-DEADLINE_S = 10
+DEADLINE_S = 60  # what takes longer hangs: a busy machine is no finding
 
 # The children write their number to a file of their own, so that a test knows whom to look for.
 IGNORES = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
@@ -42,6 +42,28 @@ async def until(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < deadline
         await asyncio.sleep(0.005)
+
+
+def time_passes(seconds: float) -> None:
+    """The clock of the event loop jumps: a limit is reached when the test says so, however slowly programs start."""
+    loop = asyncio.get_running_loop()
+    now = loop.time
+    loop.time = lambda: now() + seconds  # type: ignore[method-assign]  # a clock in the test's hands
+
+
+async def run_out_of_time(code: str, folder: Path) -> ProgramResult:
+    """Run what tells that it has begun, and reach its limit only then."""
+    task = asyncio.create_task(run(code, folder, timeout_s=3_600))
+    await until(lambda: len(told(folder)) == 1)
+    time_passes(3_600)
+    return await task
+
+
+@pytest.fixture
+def patience(monkeypatch: pytest.MonkeyPatch) -> float:
+    """Seconds of grace that a busy machine does not use up."""
+    monkeypatch.setattr("toolroll.safe.programs.PROGRAM_GRACE_S", float(DEADLINE_S))
+    return DEADLINE_S
 
 
 def told(folder: Path) -> list[int]:
@@ -73,7 +95,7 @@ async def test_death_by_signal_is_a_negative_exit_code(tmp_path: Path) -> None:
 
 async def test_XL12_there_is_no_shell(tmp_path: Path) -> None:
     argv = ["echo", "; touch x", "$(touch y)", "`touch z`", "*", "$HOME"]
-    result = await run_program(argv, timeout_s=5, limit_output_bytes=MB, cwd=tmp_path)
+    result = await run_program(argv, timeout_s=DEADLINE_S, limit_output_bytes=MB, cwd=tmp_path)
     assert result.stdout == b"; touch x $(touch y) `touch z` * $HOME\n"
     assert list(tmp_path.iterdir()) == []
 
@@ -106,7 +128,9 @@ async def test_D6_the_environment_has_no_secrets(tmp_path: Path, monkeypatch: py
 
 async def test_a_given_environment_is_the_whole_one(tmp_path: Path) -> None:
     argv = [sys.executable, "-S", "-E", "-c", "import os; print(sorted(os.environ))"]
-    result = await run_program(argv, timeout_s=5, limit_output_bytes=MB, env={"ONE": "1", "LC_CTYPE": "C.UTF-8"})
+    result = await run_program(
+        argv, timeout_s=DEADLINE_S, limit_output_bytes=MB, env={"ONE": "1", "LC_CTYPE": "C.UTF-8"}
+    )
     assert result.stdout == b"['LC_CTYPE', 'ONE', 'TOOLROLL_PROGRAM']\n"
 
 
@@ -120,28 +144,30 @@ def test_programs_are_never_looked_for_in_the_working_folder() -> None:
     assert minimal_environment({}) == {"PATH": "/usr/local/bin:/usr/bin:/bin"}
 
 
+@pytest.mark.usefixtures("patience")
 async def test_XL12_a_hanging_program_ends_with_what_it_wrote(tmp_path: Path) -> None:
-    result = await run(TELLS + "print('begun', flush=True)\n" + HANGS, tmp_path, timeout_s=2)
+    result = await run_out_of_time("print('begun', flush=True)\n" + TELLS + HANGS, tmp_path)
     assert result == ProgramResult(ended="timeout", exit_code=-signal.SIGTERM, stdout=b"begun\n", stderr=b"")
     await all_gone(tmp_path, 1)
 
 
+@pytest.mark.usefixtures("patience")
 async def test_XL12_a_program_can_clean_up_when_asked_to_end(tmp_path: Path) -> None:
     code = (
         "import pathlib, signal, sys\n"
         "def end(*_): pathlib.Path('cleaned').touch(); sys.exit(0)\n"
-        "signal.signal(signal.SIGTERM, end)\n" + HANGS
+        "signal.signal(signal.SIGTERM, end)\n" + TELLS + HANGS
     )
-    result = await run(code, tmp_path, timeout_s=2)
+    result = await run_out_of_time(code, tmp_path)
     assert (result.ended, result.exit_code) == ("timeout", 0)
     assert (tmp_path / "cleaned").exists()
 
 
 async def test_XL12_a_program_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
     start = time.monotonic()
-    result = await run(IGNORES + TELLS + HANGS, tmp_path, timeout_s=2)
+    result = await run_out_of_time(IGNORES + TELLS + HANGS, tmp_path)
     assert (result.ended, result.exit_code) == ("timeout", -signal.SIGKILL)
-    assert PROGRAM_GRACE_S + 2 <= time.monotonic() - start < PROGRAM_GRACE_S + 7
+    assert PROGRAM_GRACE_S <= time.monotonic() - start < DEADLINE_S
     await all_gone(tmp_path, 1)
 
 
@@ -159,7 +185,7 @@ async def test_XL12_what_the_program_left_running_ends_with_it(tmp_path: Path) -
     wait = "import pathlib\nwhile not list(pathlib.Path().glob('pid-*')): pass\nprint('done', flush=True)"
     result = await run(spawning(TELLS + HANGS) + wait, tmp_path)
     assert (result.ended, result.exit_code, result.stdout) == ("exited", 0, b"done\n")
-    assert time.monotonic() - start < DEADLINE_S - 1
+    assert time.monotonic() - start < DEADLINE_S / 2
     await all_gone(tmp_path, 1)
 
 
@@ -225,7 +251,7 @@ async def test_XL12_cancelling_leaves_no_process(tmp_path: Path) -> None:
     await all_gone(tmp_path, 2)
 
 
-async def test_XL12_cancelling_twice_leaves_no_process_either(tmp_path: Path) -> None:
+async def test_XL12_cancelling_twice_leaves_no_process_either(tmp_path: Path, patience: float) -> None:
     """The second time while the group is given its grace."""
     asked = "import signal, pathlib; signal.signal(signal.SIGTERM, lambda *_: pathlib.Path('asked').touch())\n"
     task = asyncio.create_task(run(spawning(IGNORES + TELLS + HANGS) + asked + TELLS + HANGS, tmp_path))
@@ -236,7 +262,7 @@ async def test_XL12_cancelling_twice_leaves_no_process_either(tmp_path: Path) ->
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert time.monotonic() - start < PROGRAM_GRACE_S / 2
+    assert time.monotonic() - start < patience / 2
     await all_gone(tmp_path, 2)
 
 
@@ -263,10 +289,10 @@ async def test_what_cannot_start_is_a_usage_error(tmp_path: Path) -> None:
     (tmp_path / "plain").write_text("no program")
     for argv in (["no-such-program-x\x1b[2J"], ["./plain"], [str(tmp_path)], ["echo", "a\x00b"], [], [""], "echo"):
         with pytest.raises(UsageError, match="Cannot start the program") as caught:
-            await run_program(argv, timeout_s=5, limit_output_bytes=MB, cwd=tmp_path)
+            await run_program(argv, timeout_s=DEADLINE_S, limit_output_bytes=MB, cwd=tmp_path)
         assert caught.value.message.isprintable()
     with pytest.raises(UsageError):
-        await run_program(["echo"], timeout_s=5, limit_output_bytes=MB, cwd=tmp_path / "missing")
+        await run_program(["echo"], timeout_s=DEADLINE_S, limit_output_bytes=MB, cwd=tmp_path / "missing")
 
 
 async def test_XL12_no_descriptor_leaks(tmp_path: Path) -> None:
@@ -279,5 +305,5 @@ async def test_XL12_no_descriptor_leaks(tmp_path: Path) -> None:
     for limit in (MB, 0):
         await run("print('x')", tmp_path, limit=limit, stdin=b"x")
     with pytest.raises(UsageError):
-        await run_program(["no-such-program"], timeout_s=5, limit_output_bytes=MB)
+        await run_program(["no-such-program"], timeout_s=DEADLINE_S, limit_output_bytes=MB)
     await until(lambda: len(os.listdir("/proc/self/fd")) <= before)
