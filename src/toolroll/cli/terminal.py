@@ -202,8 +202,8 @@ class Terminal:
             return b""
         by_letters = [*modes]
         by_letters[_LOCAL_MODES] &= ~termios.ICANON
-        termios.tcsetattr(self.input_fd, termios.TCSANOW, by_letters)
-        try:
+        try:  # a Ctrl-C may fall as soon as they are set
+            termios.tcsetattr(self.input_fd, termios.TCSANOW, by_letters)
             is_there = select.select([self.input_fd], [], [], 0)[0]
             return os.read(self.input_fd, _READ_BYTES) if is_there else b""
         finally:

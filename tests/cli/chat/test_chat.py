@@ -111,7 +111,7 @@ def test_S1_a_file_that_cannot_be_attached_is_told_and_nothing_is_sent(project: 
         screen.say("see @.env", "is protected against reading")
         screen.waits()
         screen.send(UP + ENTER)
-        screen.waits()
+        screen.shows("is protected against reading", times=2)
         screen.say("write to a@b.c about @decorator and \\@src/main.js", "Fine.")
         screen.say("/exit")
         assert screen.end()[0] == 0

@@ -22,7 +22,8 @@ from toolroll.workspace.workspace import Workspace
 
 async def read():
     workspace = Workspace(Path.cwd(), state=Path(sys.argv[1]) / "state")
-    suggesting = Suggesting(commands={"help": "what there is", "exit": "leave"}, names=Names(workspace=workspace))
+    names = Names(workspace=workspace, wait_s=0.0 if "--hasty" in sys.argv else 0.2)
+    suggesting = Suggesting(commands={"help": "what there is", "exit": "leave"}, names=names)
     past = Past.of_user("chat", os.environ)
     plain = "--plain" in sys.argv
     lines = line_input(Session(plain=plain), past=past, suggesting=None if "--bare" in sys.argv else suggesting)
@@ -88,7 +89,8 @@ def test_S1_ctrl_c_clears_the_line_and_twice_on_an_empty_one_leaves(home: Path) 
         screen.shows("READ 'this'")
         screen.waits()
         screen.send(CTRL_C)
-        screen.waits()
+        screen.shows("Press Ctrl-C again to leave.", times=2)
+        screen.waits()  # while a note is shown Ctrl-C is a signal, as in a shell
         screen.send(CTRL_C)
         assert screen.end()[0] == 0
     assert kept(home) == ["this"]
@@ -134,6 +136,21 @@ def test_S1_commands_and_paths_are_completed(home: Path) -> None:
         assert screen.end()[0] == 0
 
 
+def test_S1_paths_are_suggested_once_they_are_found_without_another_key(home: Path) -> None:
+    """However long that takes."""
+    with reading(home, "--hasty") as screen:
+        screen.waits()
+        screen.send(b"see @pea")
+        screen.shows("@pear.txt")
+        screen.send(CTRL_C)
+        screen.waits()
+        screen.send(b"see @nothing" + ENTER)
+        screen.shows("READ 'see @nothing'")
+        screen.waits()
+        screen.send(CTRL_D)
+        assert screen.end()[0] == 0
+
+
 def test_S1_in_plain_lines_are_read_as_the_terminal_gives_them(home: Path) -> None:
     with reading(home, "--plain") as screen:
         screen.shows("> ".rstrip())
@@ -145,6 +162,7 @@ def test_S1_in_plain_lines_are_read_as_the_terminal_gives_them(home: Path) -> No
         screen.waits()
         screen.send(CTRL_C)
         screen.shows("^C")
+        screen.waits()
         screen.send("три\r".encode())
         screen.shows("READ '\\u0442\\u0440\\u0438'")
         screen.waits()

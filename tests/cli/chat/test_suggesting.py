@@ -83,12 +83,17 @@ def test_S1_while_names_are_looked_up_those_that_are_found_are_suggested(workspa
         return now or 0.0
 
     names = Names(workspace=workspace, clock=clock, wait_s=0.0)
+    suggesting = Suggesting(commands=COMMANDS, names=names)
+    assert not suggesting.may_find_more("@a")
     assert len(names.all()) <= 2
     assert asked.wait(60)
     assert len(names.all()) == 2
+    assert [suggesting.may_find_more(typed) for typed in ("see @a", "@", "/a", "a")] == [True, True, False, False]
+    assert not Suggesting(commands=COMMANDS).may_find_more("@a")
     go_on.set()
     names.wait_s = 60.0
     assert len(names.all()) == 5
+    assert not suggesting.may_find_more("@a")
 
 
 def test_S1_where_a_folder_is_gone_nothing_is_suggested(tmp_path: Path) -> None:

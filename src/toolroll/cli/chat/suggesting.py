@@ -64,6 +64,11 @@ class Names:
             self._walk = self._walk if self._walk.is_alive() else None
         return self._names
 
+    @property
+    def is_looking(self) -> bool:
+        """Whether the last answer of `all` may not be all."""
+        return self._walk is not None
+
     def _look(self, found: list[tuple[str, str]]) -> None:
         from toolroll.workspace.tree import tracked_paths  # noqa: PLC0415 - ripgrep: only for who types an @
 
@@ -98,6 +103,10 @@ class Suggesting:
         if found := _PATH.search(before):
             return self._paths(found[1], len(before) - found.start())
         return []
+
+    def may_find_more(self, before: str) -> bool:
+        """Whether the same text may get more suggestions in a moment."""
+        return self.names is not None and self.names.is_looking and _PATH.search(before) is not None
 
     def _commands(self, typed: str) -> list[Suggestion]:
         return [

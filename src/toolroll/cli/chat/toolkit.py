@@ -80,8 +80,18 @@ class _Completer(Completer):
         self._suggesting = suggesting
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:  # noqa: ARG002 - its shape
-        """What may be meant."""
-        return [_completion(one) for one in self._suggesting.suggest(document.text_before_cursor)]
+        """What may be meant; looked for as long as it is typed, for nobody asks again before the next key."""
+        before = document.text_before_cursor
+        found = self._suggesting.suggest(before)
+        while not found and self._suggesting.may_find_more(before) and _is_typed(document):
+            found = self._suggesting.suggest(before)
+        return [_completion(one) for one in found]
+
+
+def _is_typed(document: Document) -> bool:
+    """Whether this is what stands there now, and was not sent off."""
+    app = get_app()
+    return not app.is_done and app.current_buffer.document == document
 
 
 def _completion(one: "Suggestion") -> Completion:
