@@ -146,6 +146,7 @@ ENDS: dict[Words, tuple[End, ...]] = {
     ),
     ("write", "stats"): (End(0), End(2, "more", "usage"), End(1, "", "invalid_json", has="broken_feedback")),
     ("write", "feedback", "list"): (End(0), End(2, "more", "usage"), End(1, "", "invalid_json", has="broken_feedback")),
+    ("write", "completion"): (End(0, "zsh"), End(2, "tcsh", "usage"), End(2, "", "usage")),
     ("write", "feedback", "reset"): (
         End(0, "--yes"),
         End(2, "nonsense --yes", "usage"),
@@ -359,5 +360,11 @@ ONLY_SHOWN = {("write", "analyze")}
 WITH_ANSWER: set[Words] = {("write", "stats")}
 """Where what could be found is told beside the error."""
 AT_A_TERMINAL: set[Words] = {("write", "profile", "edit")}
-CANNOT_FAIL: set[Words] = {("write", "profile", "list"), ("config", "path"), ("completion",), ("demo",)}
+CANNOT_FAIL: set[Words] = {
+    ("write", "profile", "list"),
+    ("write", "completion"),
+    ("config", "path"),
+    ("completion",),
+    ("demo",),
+}
 """They read nothing that can be broken, or tell of it in the answer; all that can fail is to write the answer."""

@@ -24,6 +24,7 @@ AS_IT_IS = {
     ("outputs", "show"),
     ("runs", "export"),
     ("tools", "schema"),
+    ("write", "completion"),
     ("write", "profile", "export"),
     ("write", "profile", "show"),
     ("write", "write"),

@@ -99,6 +99,13 @@ def _data(given: Path | None) -> Path:
     return local if local.is_dir() else find_folders(os.environ).data / "ghostpen"
 
 
+def file_names(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+    """Leaves it to the shell, which knows best how to complete files."""
+    from click.shell_completion import CompletionItem  # noqa: PLC0415 - as above
+
+    return [CompletionItem(incomplete, type="file")]
+
+
 def own_paths(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
     """The project's own settings and tools, which somebody may trust."""
     root = context.params.get("root") or Path()

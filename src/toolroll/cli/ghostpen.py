@@ -22,6 +22,9 @@ _COMMANDS: Final = {
     "analyze": LazyCommand(place=f"{_PLACE}:analyze", summary="Compare posts with a profile; propose changes."),
     "stats": LazyCommand(place=f"{_PLACE}:stats", summary="How drafts fared, and what is said of them."),
     "feedback": LazyCommand(place=f"{_PLACE}:feedback", summary="List and reset the feedback that was counted."),
+    "completion": LazyCommand(
+        place="toolroll.cli.completion:ghostpen_completion", summary="Print completion for bash, zsh or fish."
+    ),
 }
 _GROUPS: Final = frozenset({"profile", "feedback"})
 
@@ -34,6 +37,8 @@ class DefaultLazyGroup(LazyGroup):
 
         Options before the name of a command are moved behind it: nobody means a post about 'stats' by them.
         """
+        if not args and ctx.resilient_parsing:  # Tab at the first word, which may become the name of a command
+            return super().parse_args(ctx, args)
         if not args or (args[0] not in _COMMANDS and args[0] not in _OWN):
             options, words = self._parted(ctx, args)
             if words and words[0] in _COMMANDS:
@@ -54,12 +59,25 @@ class DefaultLazyGroup(LazyGroup):
                 error.ctx = click.Context(command, info_name=name, parent=ctx)
             raise
 
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Its options; for a shell that completes, those too of the command that is meant where none is named."""
+        own = super().get_params(ctx)
+        if not ctx.resilient_parsing:
+            return own
+        names = {one.name for one in own}
+        return [*own, *(one for one in self._options(ctx) if one.name not in names)]
+
+    def _options(self, ctx: click.Context) -> list[click.Parameter]:
+        """Those of the command that is meant where none is named."""
+        write = self.get_command(ctx, DEFAULT)
+        assert write is not None  # it is in the list
+        return [one for one in write.params if isinstance(one, click.Option)]
+
     def _parted(self, ctx: click.Context, args: Sequence[str]) -> tuple[list[str], list[str]]:
         """The options at the beginning, with their values, and what follows; no words where `--` says what they are."""
-        write = self.get_command(ctx, DEFAULT)
-        if write is None or not args or not args[0].startswith("-"):
+        if not args or not args[0].startswith("-"):
             return [], list(args)
-        options_only = click.Command(DEFAULT, params=[one for one in write.params if isinstance(one, click.Option)])
+        options_only = click.Command(DEFAULT, params=self._options(ctx))
         parser = options_only.make_parser(click.Context(options_only, allow_interspersed_args=False))
         try:
             words = parser.parse_args(list(args))[1]

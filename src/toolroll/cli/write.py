@@ -37,6 +37,7 @@ def _two_names(
     nargs=2,
     metavar="BASE TECHNIQUES",
     callback=_two_names,
+    shell_complete=profile_names,
     help="The voice of one profile with the hooks, closings and structure of another.",
 )
 @click.option(

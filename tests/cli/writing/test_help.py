@@ -11,7 +11,9 @@ from tests.cli.writing.author import Desk
 PAGES = Path(__file__).parent.parent / "pages"
 
 
-@pytest.mark.parametrize("command", [(), ("write",)], ids=lambda command: " ".join(command) or "ghostpen")
+@pytest.mark.parametrize(
+    "command", [(), ("write",), ("completion",)], ids=lambda command: " ".join(command) or "ghostpen"
+)
 def test_S6_W30_the_help_is_the_one_that_was_looked_at(
     desk: Desk, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:

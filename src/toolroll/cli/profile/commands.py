@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from toolroll.cli.completing import profile_names
+from toolroll.cli.completing import file_names, profile_names
 from toolroll.cli.session import Session, output_options
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def model_option(command: F) -> F:
 def posts_options(command: F) -> F:
     """Adds `--from` and `--notion`: what a profile is made of."""
     told = "A file with a post, or with several and lines of --- between them. Can be repeated; '-' is stdin."
-    files = click.option("--from", "files", multiple=True, metavar="FILE", help=told)
+    files = click.option("--from", "files", multiple=True, metavar="FILE", shell_complete=file_names, help=told)
     pages = click.option("--notion", "pages", multiple=True, metavar="URL", help="A page of Notion (NOTION_TOKEN).")
     return files(pages(command))
 
@@ -284,7 +284,7 @@ def import_(session: Session, file: Path, *, name: str | None, yes: bool, data: 
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, metavar="FILES...")
+@click.argument("files", nargs=-1, required=True, metavar="FILES...", shell_complete=file_names)
 @click.option(
     "--profile",
     "name",
