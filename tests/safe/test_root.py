@@ -457,7 +457,6 @@ def test_XP10_a_name_that_is_not_utf8_is_listed(root: Root, app: Path) -> None:
     assert entry.shown == "bad‹U+DCFF›"
 
 
-@pytest.mark.timeout(5)
 def test_pipes_sockets_and_devices_are_no_files(root: Root, app: Path) -> None:
     """XF1: at once, and without waking whoever waits at the other end of a pipe."""
     os.mkfifo(app / "pipe")
@@ -481,7 +480,6 @@ def test_pipes_sockets_and_devices_are_no_files(root: Root, app: Path) -> None:
         assert {kinds[name] for name in names} == {"other"}
 
 
-@pytest.mark.timeout(5)
 @pytest.mark.parametrize("kind", ["pipe", "socket", "folder"])
 def test_what_is_swapped_in_at_the_last_moment_is_no_file_either(app: Path, kind: str) -> None:
     """XF1: the descriptor is asked, not only the name."""
@@ -508,7 +506,6 @@ def test_what_is_swapped_in_at_the_last_moment_is_no_file_either(app: Path, kind
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's /proc")
-@pytest.mark.timeout(5)
 def test_an_endless_file_is_read_up_to_the_limit() -> None:
     """XF1, XF2: such a file says that it holds nothing, and never ends."""
     with Root("/proc/self") as proc, pytest.raises(FileTooLarge) as caught:
