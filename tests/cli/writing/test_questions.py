@@ -1,5 +1,7 @@
 """Ctrl-C at a question about a post: a no, and the draft is still there; without a draft it ends everything."""
 
+import json
+
 import pytest
 from tests.cli.writing.author import CTRL_C, READ, Desk, Typed, post
 
@@ -71,3 +73,18 @@ def test_W30_ctrl_c_at_the_question_about_leaving_leaves(desk: Desk, monkeypatch
     typed(monkeypatch, "exit", CTRL_C)
     told = desk.run(REQUEST, "--model", desk.script(READ, post()))
     assert (told.code, desk.posts()) == (130, [])
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_W15_W34_W35_ctrl_c_at_the_question_about_a_page_leaves_the_post_saved_and_counted(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, lang: Lang
+) -> None:
+    """Nothing is sent before the yes: no Notion is needed for a no."""
+    monkeypatch.setenv("NOTION_TOKEN", "secret_of_nobody")
+    monkeypatch.setenv("NOTION_DATABASE_ID", "0123abcd0123456789ab0123456789ab")
+    desk.has_profile()
+    terminal = typed(monkeypatch, "save", "y", CTRL_C)
+    told = desk.run(REQUEST, "--model", desk.script(READ, post()), "--lang", lang)
+    assert (told.code, len(desk.posts()), "Notion" in terminal.asked[-1]) == (0, 1, True)
+    stats = json.loads(desk.run("stats", "--json").out)
+    assert (stats["drafts"], stats["accepted"]) == (1, 1)

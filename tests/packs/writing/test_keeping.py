@@ -1,6 +1,7 @@
 """What the program keeps for the person, and what it reads for them: files, and pages of a Notion on loopback."""
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +25,7 @@ from toolroll.packs.writing.keeping import Keeper, Kept, object_of, write_down
 from toolroll.packs.writing.mixing import style_of
 from toolroll.packs.writing.post_file import Draft
 from toolroll.packs.writing.source import read_source
+from toolroll.packs.writing.stats import DraftLog
 
 KEYS = {"NOTION_TOKEN": TOKEN, "NOTION_DATABASE_ID": DATABASE}
 DRAFT = Draft(content="Чай.\n\nІ мед.", platform="linkedin", topic="чай")
@@ -82,6 +84,41 @@ async def test_W15_W18_where_the_question_about_a_page_is_the_end_the_record_tel
     await Keeper(again, hear=desk.events.append, run_id="both").keep(DRAFT)
     found = [record.value for _, record in await journal.read("both") if isinstance(record, records.Kept)]
     assert [sorted(one) for one in found if isinstance(one, dict)] == [["file"], ["file", "notion_url"]]
+
+
+def interrupt() -> None:
+    raise KeyboardInterrupt
+
+
+def cancel() -> None:
+    task = asyncio.current_task()
+    assert task is not None
+    task.cancel()
+
+
+@pytest.mark.parametrize(("ends", "error"), [(interrupt, KeyboardInterrupt), (cancel, asyncio.CancelledError)])
+async def test_W15_W35_a_saved_post_is_counted_though_the_question_about_a_page_is_the_end(
+    desk: Desk, notion: Workspace, ends: Callable[[], None], error: type[BaseException]
+) -> None:
+    def decides(request: ApprovalRequest) -> Decision:
+        if request.tool == "write_to_notion":
+            ends()
+        return Approve()
+
+    with pytest.raises(error):
+        await desk.write(Scripted("save", decides=decides), post("Чай."), environment=KEYS)
+    [record] = DraftLog(desk.data).read()
+    assert (record.is_accepted, record.rounds, record.platform, record.profile) == (True, 1, "linkedin", "default")
+    assert (len(desk.posts()), made(notion)) == (1, 0)
+
+
+@pytest.mark.parametrize("word", ["save", "save to Notion"])
+async def test_W18_W35_a_post_that_is_kept_in_two_places_is_counted_once(
+    desk: Desk, notion: Workspace, word: str
+) -> None:
+    outcome = await desk.write(Scripted(word), post("Чай."), environment=KEYS)
+    assert (outcome.end, made(notion)) == ("saved", 1)
+    assert [record.is_accepted for record in DraftLog(desk.data).read()] == [True]
 
 
 async def test_W18_where_the_page_fails_behind_the_file_there_is_no_second_one(desk: Desk, notion: Workspace) -> None:

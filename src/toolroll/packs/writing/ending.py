@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from toolroll.agent.events import Event
@@ -30,7 +31,7 @@ class _Yes:
 
 
 class Ending:
-    """Keeps a draft and counts it, in one place, for one person."""
+    """Keeps a draft or leaves it, in one place, for one person; either is counted."""
 
     def __init__(
         self, place: Place, person: Person, *, hear: Callable[[Event], None], clock: Callable[[], datetime]
@@ -40,24 +41,31 @@ class Ending:
         self._hear = hear
         self._clock = clock
 
-    async def keep(self, draft: Draft, wish: Wish, run_id: str, *, is_agreed: bool = False) -> Kept | None:
+    async def keep(self, draft: Draft, wish: Wish, run_id: str, *, rounds: int, is_agreed: bool = False) -> Kept | None:
         """Keep it as the person wishes; None where they, or the disk, said no.
 
-        With `is_agreed` they said yes beforehand, and are not asked.
+        It is counted as soon as it is saved, whatever follows. With `is_agreed` the person said yes beforehand.
         """
-        keeper = Keeper(self._asking(run_id, is_agreed=is_agreed), hear=self._hear, run_id=run_id)
+        place = self._asking(run_id, is_agreed=is_agreed)
+        saved = partial(self._count, draft, rounds=rounds, is_accepted=True)
+        keeper = Keeper(place, hear=self._hear, run_id=run_id, saved=saved)
         if wish == "notion" and not keeper.missing:
             return await keeper.keep_in_notion(draft)
         if wish == "notion":  # the question that follows names the file, and nothing of a page
             self._person.say(say("notion_not_configured_saved", self._place.lang, missing=keeper.missing))
         return await keeper.keep(draft)
 
-    def count(self, *, platform: str, profile: str, rounds: int, is_accepted: bool) -> None:
-        """Write down how a draft fared after so many rounds; without one there was no draft."""
-        if not rounds:
-            return
+    def leave(self, draft: Draft, *, rounds: int) -> None:
+        """Leave it unsaved."""
+        self._count(draft, rounds=rounds, is_accepted=False)
+
+    def _count(self, draft: Draft, *, rounds: int, is_accepted: bool) -> None:
         record = DraftRecord(
-            at=timestamp(self._clock()), platform=platform, profile=profile, rounds=rounds, is_accepted=is_accepted
+            at=timestamp(self._clock()),
+            platform=draft.platform,
+            profile=draft.profile_used,
+            rounds=rounds,
+            is_accepted=is_accepted,
         )
         try:
             DraftLog(self._place.data).add(record)

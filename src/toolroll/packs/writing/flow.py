@@ -123,7 +123,7 @@ class Flow:
         if last is None:
             return None
         if last == "leave":
-            return self._ended(self._outcome("nothing" if self._drafts.text is None else "left"))
+            return self._left()
         kept = await self._kept(last)
         if kept is None:
             self._person.say(self._say("not_saved"))
@@ -178,27 +178,31 @@ class Flow:
 
     async def _kept(self, wish: Wish, *, is_agreed: bool = False) -> Outcome | None:
         """The end of it where the draft was kept; None where the person, or the disk, said no."""
-        assert self._drafts.text is not None
-        draft = Draft(
+        draft, run_id = self._draft, self._writer.results[-1].run_id
+        assert draft is not None
+        kept = await self._ending.keep(draft, wish, run_id, rounds=self._drafts.rounds, is_agreed=is_agreed)
+        if kept is None:
+            return None
+        return replace(self._outcome("saved"), draft=kept.text, file=kept.file, notion_url=kept.notion_url)
+
+    def _left(self) -> Outcome:
+        draft = self._draft
+        if draft is None:
+            return self._outcome("nothing")
+        self._ending.leave(draft, rounds=self._drafts.rounds)
+        return self._outcome("left")
+
+    @property
+    def _draft(self) -> Draft | None:
+        """The draft there is, as it would be kept."""
+        if self._drafts.text is None:
+            return None
+        return Draft(
             content=self._drafts.text,
             platform=self._asked.platform,
             topic=self._drafts.topic,
             profile_used=self._style.profile_used,
         )
-        kept = await self._ending.keep(draft, wish, self._writer.results[-1].run_id, is_agreed=is_agreed)
-        if kept is None:
-            return None
-        outcome = replace(self._outcome("saved"), draft=kept.text, file=kept.file, notion_url=kept.notion_url)
-        return self._ended(outcome)
-
-    def _ended(self, outcome: Outcome) -> Outcome:
-        self._ending.count(
-            platform=self._asked.platform,
-            profile=self._style.profile_used,
-            rounds=outcome.rounds,
-            is_accepted=outcome.end == "saved",
-        )
-        return outcome
 
     def _outcome(self, end: End) -> Outcome:
         drafts = self._drafts

@@ -74,12 +74,23 @@ async def write_down(place: Place, run_id: str, kept: Kept) -> None:
 
 
 class Keeper:
-    """Keeps a post where the person wants it, after their yes; where it is goes on record with the run at once."""
+    """Keeps a post where the person wants it, after their yes; where it is goes on record with the run at once.
 
-    def __init__(self, place: Place, *, hear: Callable[[Event], None], run_id: str = "") -> None:
+    `saved` is called once, as soon as the post is kept anywhere: the next question may be the end of the process.
+    """
+
+    def __init__(
+        self,
+        place: Place,
+        *,
+        hear: Callable[[Event], None],
+        run_id: str = "",
+        saved: Callable[[], None] = lambda: None,
+    ) -> None:
         self._place = place
         self._hear = hear
         self._run_id = run_id
+        self._saved = saved
 
     async def keep(self, draft: Draft) -> Kept | None:
         """In a file, and, where Notion is configured, as a page beside; None where it is not kept."""
@@ -87,6 +98,7 @@ class Keeper:
         answer = object_of(result.text)
         if result.is_error:
             return None
+        self._saved()
         kept = Kept(text=str(answer.get("content", draft.content)), file=str(answer["file_path"]))
         await write_down(self._place, self._run_id, kept)  # the question about a page may be the end of the process
         page = None if self.missing else await self._page(replace(draft, content=kept.text), file=kept.file)
@@ -100,6 +112,7 @@ class Keeper:
         """As a page in Notion; where that fails, in a file."""
         kept = await self._page(draft)
         if kept is not None:
+            self._saved()
             await write_down(self._place, self._run_id, kept)
         return kept
 
