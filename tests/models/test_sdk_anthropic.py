@@ -102,11 +102,10 @@ async def test_the_sdk_does_not_retry_for_us() -> None:
 
 
 async def test_failures_of_the_sdk_are_our_errors() -> None:
-    stall, cut = Turn(fault=Fault(stall=True)), Turn("hello there", fault=Fault(cut_after_events=3))
-    async with ModelServer([stall, cut]) as server:
-        async with client_of(server, timeout=0.05) as hasty:
-            with pytest.raises(ModelTimeout):
-                await ask(AnthropicModel("m", transport=SdkTransport(hasty)))
+    async with ModelServer([Turn(fault=Fault(stall=True))]) as server, client_of(server, timeout=0.05) as hasty:
+        with pytest.raises(ModelTimeout):
+            await ask(AnthropicModel("m", transport=SdkTransport(hasty)))
+    async with ModelServer([Turn("hello there", fault=Fault(cut_after_events=3))]) as server:
         async with client_of(server) as client:
             with pytest.raises(NetworkFailed):
                 await ask(AnthropicModel("m", transport=SdkTransport(client)), stream=True)

@@ -222,7 +222,7 @@ def test_eight_processes_count_to_eight_hundred(tmp_path: Path) -> None:
     shared, enough = tmp_path / "shared", tmp_path / "enough"  # they go on until it was read a hundred times
     shared.mkdir()
     (shared / "count.json").write_text('{"count": 0}')
-    command = [sys.executable, "-c", COUNT, shared, enough]
+    command = [sys.executable, "-c", COUNT, str(shared), str(enough)]
     workers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(8)]
     torn = reads = 0
     while any(worker.poll() is None for worker in workers):

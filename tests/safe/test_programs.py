@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.clock import time_passes
 
 from toolroll.errors import UsageError
 from toolroll.safe.limits import PROGRAM_GRACE_S
@@ -42,13 +43,6 @@ async def until(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < deadline
         await asyncio.sleep(0.005)
-
-
-def time_passes(seconds: float) -> None:
-    """The clock of the event loop jumps: a limit is reached when the test says so, however slowly programs start."""
-    loop = asyncio.get_running_loop()
-    now = loop.time
-    loop.time = lambda: now() + seconds  # type: ignore[method-assign]  # a clock in the test's hands
 
 
 async def run_out_of_time(code: str, folder: Path) -> ProgramResult:

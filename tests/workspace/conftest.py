@@ -11,6 +11,12 @@ from toolroll.workspace.workspace import Workspace
 Opening = Callable[..., Workspace]
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ignored files are counted to the end, however busy the machine is."""
+    monkeypatch.setattr("toolroll.workspace.walking.MAX_COUNTING_SECONDS", 60.0)
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """The folder of the workspace."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.safe.test_ripgrep import seconds_of_programs
 from tests.workspace.conftest import Opening
 from tests.workspace.nasty import MB, NEEDLE, ODD_NAMES, TEXTS, write_nasty
 
@@ -124,9 +125,9 @@ async def test_C12_C42_a_bad_pattern_is_shown_as_it_was_given(
 
 async def test_C12_XF6_a_catastrophic_pattern_takes_linear_time(workspace: Workspace, folder: Path) -> None:
     write(folder, a="a" * 100_000 + "!")
-    start = time.monotonic()
+    before = seconds_of_programs()
     assert (await search(workspace, "^(a+)+$")).total == 0
-    assert time.monotonic() - start < 3
+    assert seconds_of_programs() - before < 3
 
 
 async def test_C12_file_patterns(workspace: Workspace, folder: Path) -> None:
@@ -258,7 +259,7 @@ async def test_C12_cancelling_leaves_no_process(workspace: Workspace, folder: Pa
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while any(link_to(entry) == folder for entry in Path("/proc").glob("[0-9]*/cwd")):
         assert time.monotonic() < deadline
         await asyncio.sleep(0.01)

@@ -26,6 +26,12 @@ FORMAT: Final = "src/services/format.js"
 MAIN: Final = "src/main.js"
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ignored files are counted to the end, however busy the machine is."""
+    monkeypatch.setattr("toolroll.workspace.walking.MAX_COUNTING_SECONDS", 60.0)
+
+
 class Coder:
     """Calls the tools in one run, and remembers what a person was asked."""
 

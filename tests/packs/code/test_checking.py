@@ -1,9 +1,11 @@
 """The check: one fixed command, run only after a yes."""
 
+import asyncio
 import sys
 from pathlib import Path
 
 import pytest
+from tests.clock import time_passes
 
 from toolroll.errors import UsageError
 from toolroll.kernel.approval import Reject
@@ -56,9 +58,12 @@ async def test_C34_without_a_yes_nothing_runs(root: Path) -> None:
 
 
 async def test_C34_a_check_is_ended_in_time(root: Path) -> None:
-    result = await checked(
-        root, sys.executable, "-c", "import time; print('begun', flush=True); time.sleep(60)", seconds=1
-    )
+    code = "import time; print('begun', flush=True); open('begun', 'w').close(); time.sleep(60)"
+    checking = asyncio.create_task(checked(root, sys.executable, "-c", code, seconds=3_600))
+    while not (root / "begun").exists():
+        await asyncio.sleep(0.01)
+    time_passes(3_600)
+    result = await checking
     assert result.code == "timeout"
     assert "begun" in result.text
 

@@ -20,6 +20,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from urllib.parse import parse_qs, quote, urlsplit
 
 import httpx2
+from tests.clock import time_passes_for_the_other_side
 
 from toolroll.packs.search.backend import SearchBackend
 from toolroll.packs.search.brave import Brave
@@ -70,6 +71,8 @@ class Services:
     """Whole bodies, in the place of what a service would say."""
     statuses: dict[str, int] = field(default_factory=dict)
     packed: bool = False
+    client_waits_s: float = 0.0
+    """How long it waits: so much time passes when a service is slow, and has got the request."""
     requests: list[Received] = field(default_factory=list)
     url: str = ""
 
@@ -123,6 +126,7 @@ class Services:
             if fault in ("slow", "dribble"):
                 writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{" if fault == "dribble" else b"")
                 await writer.drain()
+                await time_passes_for_the_other_side(self.client_waits_s)
                 await reader.read()  # until the client goes away
                 return
             writer.write(self._answer(service, fault))

@@ -42,9 +42,9 @@ async def test_R11_the_first_that_answers_is_asked_and_no_other(services: Servic
 @pytest.mark.parametrize("fault", FAULTS)
 async def test_R11_after_any_failure_the_next_one_is_asked(services: Services, fault: Fault) -> None:
     services.faults |= {"tavily": fault, "brave": fault, "searxng": fault}
-    timeout_s = 0.5 if fault in ("slow", "dribble") else 10
+    services.client_waits_s = 3_600
     async with a_client() as client:
-        answer = await SearchChain(backends_of(services.settings, client=client), timeout_s=timeout_s).search("q")
+        answer = await SearchChain(backends_of(services.settings, client=client), timeout_s=3_600).search("q")
     assert (answer.used, [one.title for one in answer.hits]) == ("duckduckgo", TITLES)
     assert [one.backend for one in answer.failures] == ["tavily", "brave", "searxng"]
     assert all(one.reason and KEY not in one.reason for one in answer.failures)
@@ -53,9 +53,10 @@ async def test_R11_after_any_failure_the_next_one_is_asked(services: Services, f
 
 async def test_R11_one_that_says_nothing_is_waited_for_so_long_and_no_longer(services: Services) -> None:
     services.faults |= {"tavily": "slow", "brave": "dribble"}
+    services.client_waits_s = 3_600
     async with a_client() as client:
-        answer = await SearchChain(backends_of(services.settings, client=client), timeout_s=0.5).search("q")
-    assert {one.reason for one in answer.failures} == {"it did not answer within 0.5 seconds"}
+        answer = await SearchChain(backends_of(services.settings, client=client), timeout_s=3_600).search("q")
+    assert {one.reason for one in answer.failures} == {"it did not answer within 3600 seconds"}
     assert (answer.used, TIMEOUT_S) == ("searxng", 10)
 
 

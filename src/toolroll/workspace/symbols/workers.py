@@ -27,7 +27,7 @@ Failure = Literal["crashed", "timed out"]
 
 MAX_WORKERS: Final = 8
 REPLY_S: Final = 60.0  # a worker ends itself after 5 s of processor time; this is for one that gets none
-ENDING_S: Final = 0.5
+ENDING_S: Final = 5.0  # for one whose pipe broke, as it does a moment before it is gone: longer on a busy machine
 FILES_A_WORKER: Final = 16  # fewer than that are parsed sooner than another process has started
 _PROGRAM: Final = (
     "import sys, json; sys.path[:] = json.loads(sys.argv[1]); "
@@ -117,7 +117,7 @@ class Worker:
         import subprocess  # noqa: PLC0415 - as above
 
         is_hanging = True
-        with suppress(subprocess.TimeoutExpired):  # its pipe may break a moment before it is gone
+        with suppress(subprocess.TimeoutExpired):
             is_hanging = self._process.wait(ENDING_S) == -signal.SIGPROF
         self.end()
         return "timed out" if is_hanging else "crashed"

@@ -11,7 +11,7 @@ import json
 import threading
 import uuid
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, TypeAlias
@@ -72,6 +72,7 @@ class Workspace:
         self.faults: deque[Fault | None] = deque()
         self.requests: list[Asked] = []
         self.ended = threading.Event()
+        self.on_hang: Callable[[], object] = lambda: None
         self._ids = 0
         workspace = self
 
@@ -232,6 +233,7 @@ class _Handler(BaseHTTPRequestHandler):
         if fault.done:
             self._true(asked, len(raw))
         if fault.hang:
+            self.owner.on_hang()
             self.owner.ended.wait()
             self.close_connection = True
             return None
