@@ -1,5 +1,6 @@
 """The terminal: when there is one to ask at, and what is read from it."""
 
+import io
 import os
 import signal
 import termios
@@ -160,6 +161,28 @@ def test_S5_a_stop_while_the_question_is_being_shown_shows_it_again_right_after(
     os.write(pipe[1], b"y\n")
     assert terminal.ask("Go on? ") == "y"
     assert capfd.readouterr().err == "Go on? " * 3
+
+
+class Watched(io.StringIO):
+    """Somebody presses Ctrl-C as soon as there is something to read."""
+
+    presses = 1
+
+    def write(self, text: str, /) -> int:
+        count = super().write(text)
+        if text and self.presses:
+            self.presses -= 1
+            signal.raise_signal(signal.SIGINT)
+        return count
+
+
+def test_S5_a_question_that_is_left_as_soon_as_it_can_be_read_is_not_shown_again(pipe: tuple[int, int]) -> None:
+    terminal, glass = Terminal(input_fd=pipe[0]), Watched()
+    terminal.console.file = glass
+    with interruptible(), pytest.raises(KeyboardInterrupt):
+        terminal.ask("Go on? ")
+    os.write(pipe[1], b"y\n")
+    assert (terminal.ask("And now? "), glass.getvalue()) == ("y", "Go on? And now? ")
 
 
 def test_S5_a_question_outside_of_the_main_thread_is_asked_once(pipe: tuple[int, int]) -> None:

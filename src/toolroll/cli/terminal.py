@@ -181,7 +181,11 @@ class Terminal:
     def _print(self, prompt: str) -> None:
         words = prompt.rstrip(" ")
         shown = "\n".join(wrapped(words, self.size[0])) + prompt[len(words) :]
-        self.console.print(Text(shown, style="bold"), end="", soft_wrap=True)
+        with self.console.capture() as captured:
+            self.console.print(Text(shown, style="bold"), end="", soft_wrap=True)
+        # Past rich: Ctrl-C as soon as this can be read would leave it in rich's buffer, to be written once more.
+        self.console.file.write(captured.get())
+        self.console.file.flush()
 
     def is_ahead(self) -> bool:
         """Whether a line was typed before anybody asked for it."""
