@@ -45,7 +45,7 @@ class Starter:
 
     def __init__(self, folder: Path, *, warm: bool = True) -> None:
         self._folder, self._pid = folder, 0
-        self.is_free = True
+        self._untold = 0
         kept = {name: value for name, value in environment(folder).items() if not name.startswith("COVERAGE_")}
         self._of_python = _of_python(kept)
         self._process = subprocess.Popen(
@@ -78,13 +78,14 @@ class Starter:
         err: str = "",
     ) -> int:
         """The process id of a command; `before` is Python that it runs first, `out` and `err` where it writes to."""
+        self._end_last()
         (self._folder / "in").write_bytes(stdin.encode() if isinstance(stdin, str) else stdin)
         for name in ("out", "err"):
             (self._folder / name).write_bytes(b"")
         asked = {"arguments": arguments, "env": dict(env), "cwd": str(cwd), "program": program}
         asked |= {"before": before, "out": out, "err": err}
         assert self._process.stdin is not None
-        self._pid, self.is_free = 0, False
+        self._untold = 2
         self._process.stdin.write(json.dumps({**asked, "folder": str(self._folder)}).encode() + b"\n")
         self._pid = self._number()
         return self._pid
@@ -104,38 +105,31 @@ class Starter:
         if not select.select([self._process.stdout], [], [], WAIT_S)[0]:
             self._kill_command()
         code = self._number()
-        self.is_free = True
         out, err = ((self._folder / name).read_text(errors="backslashreplace") for name in ("out", "err"))
         return Done(code, out, err)
 
-    def kill(self) -> None:
-        """End it, and the command that was not waited for."""
-        self._process.kill()
-        self._kill_command()
+    def _end_last(self) -> None:
+        """End a command whose test ran out of time: else each test is told how the one before it ended."""
+        if self._untold == 2:
+            self._pid = self._number()
+        if self._untold:
+            self._kill_command()
+            self._number()
 
     def _kill_command(self) -> None:
         with suppress(ProcessLookupError):  # it has just ended
-            os.kill(self._pid or self._process.pid, signal.SIGKILL)
+            os.kill(self._pid, signal.SIGKILL)
 
     def _number(self) -> int:
         assert self._process.stdout is not None
-        return int(self._process.stdout.readline())
-
-
-def shared_starter() -> Starter:
-    """The one of this process: to load all of the code takes seconds.
-
-    Another one after a test that did not wait for its command, for it ran out of time: the next test would be told how
-    that one ended, and so on.
-    """
-    if not _shared().is_free:
-        _shared().kill()
-        _shared.cache_clear()
-    return _shared()
+        number = int(self._process.stdout.readline())
+        self._untold -= 1
+        return number
 
 
 @cache
-def _shared() -> Starter:
+def shared_starter() -> Starter:
+    """The one of this process: to load all of the code takes seconds."""
     folder = tempfile.TemporaryDirectory(prefix="starter-")
     starter = Starter(Path(folder.name))
     atexit.register(folder.cleanup)
