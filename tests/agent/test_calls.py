@@ -4,13 +4,14 @@ import asyncio
 import json
 import subprocess
 import sys
-import time
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.agent.legality import problems
 from tests.agent.stage import Call, Notes, add, agent_of, events_of, fail, play
+from tests.clock import time_passes
 from tests.models.script import Turn, Use
 from tests.models.server import ModelServer
 
@@ -107,7 +108,7 @@ async def test_XL8_twenty_calls_that_end_in_any_order_keep_theirs(wire: Wire) ->
 
 
 async def test_XL12_whatever_a_tool_does_its_siblings_get_their_results_and_the_run_goes_on() -> None:
-    stubborn_ended = asyncio.Event()
+    stubborn_ended, may_end = asyncio.Event(), threading.Event()
 
     @tool(timeout=0.1)
     async def hang() -> str:
@@ -136,16 +137,17 @@ async def test_XL12_whatever_a_tool_does_its_siblings_get_their_results_and_the_
         raise asyncio.CancelledError
 
     @tool(timeout=0.1)
-    def block(seconds: float) -> str:
+    def block() -> str:
         """Block its thread."""
-        time.sleep(seconds)
+        may_end.wait(60)
         return "blocked"
 
     names = ["hang", "stubborn", "leave", "cancel"]
-    calls = [*map(Call, names), Call("block", {"seconds": 0.5}), Call("fail"), Call("add", {"a": 1, "b": 2})]
+    calls = [*map(Call, names), Call("block"), Call("fail"), Call("add", {"a": 1, "b": 2})]
     tools = [hang, stubborn, leave, cancel, block, fail, add]
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         result = await play(calls, "I see", tools=tools, collect_tool_stats=True)
+        may_end.set()
         await stubborn_ended.wait()
     assert result.text == "I see"
     assert result.tool_calls is not None
@@ -167,6 +169,7 @@ SPAWNER = """
 import os, subprocess, sys, time
 child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
 print(os.getpid(), child.pid, flush=True)
+open("begun", "w").close()
 time.sleep(600)
 """
 
@@ -180,13 +183,18 @@ def is_alive(pid: int) -> bool:
     return state not in "ZX"
 
 
-async def test_XL12_a_tool_that_spawns_children_leaves_none_behind() -> None:
+async def test_XL12_a_tool_that_spawns_children_leaves_none_behind(tmp_path: Path) -> None:
     pids: list[int] = []
 
-    @tool(timeout=5)
+    @tool(timeout=7_200)
     async def spawn() -> str:
         """Run a program that starts another one and hangs."""
-        result = await run_program([sys.executable, "-c", SPAWNER], timeout_s=1.5, limit_output_bytes=1000)
+        command = [sys.executable, "-c", SPAWNER]
+        running = asyncio.create_task(run_program(command, timeout_s=3_600, limit_output_bytes=1000, cwd=tmp_path))
+        while not (tmp_path / "begun").exists():
+            await asyncio.sleep(0.01)
+        time_passes(3_600)
+        result = await running
         pids.extend(map(int, result.stdout.split()))
         return result.ended
 

@@ -253,6 +253,8 @@ from toolroll import Agent, ScriptedModel, tool
 from toolroll.journal.journal import MemoryJournal
 from toolroll.models.scripted import Call
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the tests run in the background
+
 @tool
 async def interrupt() -> str:
     "Press Ctrl-C, and wait for what comes."

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from tests.agent.legality import problems
 from tests.agent.stage import Call, add, agent_of, events_of, play
+from tests.clock import time_passes
 from tests.models.script import Turn, Use
 from tests.models.server import ModelServer
 
@@ -188,11 +189,11 @@ async def test_A3_a_cost_that_is_not_known_stops_after_the_step() -> None:
 class Talker:
     """A model that talks until it is stopped."""
 
-    def __init__(self, *, pause: bool = False, words: int = 100_000) -> None:
+    def __init__(self, *, pauses_s: float = 0.0, words: int = 100_000) -> None:
         self.origin = Origin(wire="chat", model="talker")
         self.said = 0
         self.closed = False
-        self._pause = pause
+        self._pauses_s = pauses_s
         self._words = words
 
     async def respond(self, request: ModelRequest, /, *, stream: bool) -> AsyncIterator[Delta | ModelResponse]:
@@ -204,7 +205,8 @@ class Talker:
             while self.said < self._words:
                 self.said += 1
                 yield TextDelta(text="word ")
-                await asyncio.sleep(30 if self._pause else 0)
+                time_passes(self._pauses_s)
+                await asyncio.sleep(self._pauses_s)
         finally:
             self.closed = True
         yield response("word " * self._words)
@@ -226,15 +228,14 @@ async def test_XL13_token_and_cost_limits_are_looked_at_inside_the_stream(condit
     assert problems(result.messages) == []
 
 
+@pytest.mark.usefixtures("one_clock")
 @pytest.mark.parametrize("stream", [True, False])
 async def test_XL13_a_deadline_breaks_off_a_model_that_writes(stream: bool) -> None:
-    model = Talker(pause=True)
-    agent = Agent(model=model, stop_when=deadline(0.2))
-    run = agent.stream("talk").wait() if stream else agent.run("talk")
-    async with asyncio.timeout(20):
-        result = await run
+    model = Talker(pauses_s=60)
+    agent = Agent(model=model, stop_when=deadline(60))
+    result = await (agent.stream("talk").wait() if stream else agent.run("talk"))
     assert (result.stop_reason, model.closed) == ("condition", True)
-    assert result.stop_detail == "deadline(0.2): reached while the model was writing"
+    assert result.stop_detail == "deadline(60): reached while the model was writing"
     assert result.text == "word "
 
 
@@ -245,15 +246,16 @@ async def test_XL13_a_deadline_also_ends_waiting_for_a_retry() -> None:
     assert (result.stop_reason, result.text) == ("condition", NO_ANSWER)
 
 
+@pytest.mark.usefixtures("one_clock")
 async def test_A4_after_a_deadline_the_last_answer_has_a_time_of_its_own() -> None:
     @tool
     async def wait() -> str:
         """Take longer than there is."""
-        await asyncio.sleep(0.3)
+        time_passes(90)
         return "waited"
 
-    result = await play(Call("wait"), "it took long", tools=[wait], stop_when=deadline(0.2))
-    assert (result.text, result.closing, result.stop_detail) == ("it took long", True, "deadline(0.2)")
+    result = await play(Call("wait"), "it took long", tools=[wait], stop_when=deadline(60))
+    assert (result.text, result.closing, result.stop_detail) == ("it took long", True, "deadline(60)")
 
 
 async def test_A4_limits_do_not_cut_the_last_answer() -> None:

@@ -8,6 +8,7 @@ import pytest
 from pydantic import BaseModel
 from tests.agent.legality import problems
 from tests.agent.stage import Call, Notes, add, agent_of, events_of
+from tests.clock import time_passes
 from tests.models.script import Turn, Use
 from tests.models.server import ModelServer
 
@@ -222,16 +223,17 @@ async def test_A9_XL13_a_sub_agent_cannot_spend_more_than_its_caller_has(conditi
     assert len(steps) > 80
 
 
+@pytest.mark.usefixtures("one_clock")
 async def test_A9_XL13_nor_take_longer() -> None:
     @make_tool
     async def wait() -> str:
         """Wait a little."""
-        await asyncio.sleep(0.06)
+        time_passes(60)
         return "waited"
 
-    inner = helper(*[Call("wait")] * 3, "enough", tools=[wait], stop_when=deadline(60))
-    result = await agent_of(ASK, "ok", tools=[inner], stop_when=deadline(0.1)).run("go")
-    assert "deadline(0.1)" in content_of(result)
+    inner = helper(*[Call("wait")] * 3, "enough", tools=[wait], stop_when=deadline(3_600))
+    result = await agent_of(ASK, "ok", tools=[inner], stop_when=deadline(100)).run("go")
+    assert "deadline(100)" in content_of(result)
     assert result.stop_reason == "condition"
 
 
