@@ -13,7 +13,7 @@ from toolroll.errors import DependencyError
 from toolroll.kernel.context import random_id, utc_now
 from toolroll.kernel.events import KernelEvent, Progress, StateChanged
 
-WAIT_S = 20.0
+WAIT_S = 60.0
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 

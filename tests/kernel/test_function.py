@@ -35,7 +35,7 @@ from toolroll.errors import ArgumentsRefused, JsonRefused
 from toolroll.kernel.function import closing
 from toolroll.safe.limits import MAX_ARGUMENTS_BYTES
 
-WAIT_S = 20.0
+WAIT_S = 60.0
 
 
 class Point(BaseModel):

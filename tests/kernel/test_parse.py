@@ -299,10 +299,10 @@ def test_XJ5_equal_values_do_not_make_a_double_key_harmless() -> None:
     "text", ["[" * 500_000, '{"a":' * 100_000, "9" * 500_000, "1e" + "9" * 400_000, '["' + "\\u0022" * 80_000]
 )
 def test_XJ5_what_is_hostile_is_refused_at_once(text: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(JsonRefused):
         parse_json(text)
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_XL6_the_limit_counts_bytes_not_characters() -> None:

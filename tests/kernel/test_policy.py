@@ -224,8 +224,8 @@ def test_a_rule_reads_as_a_sentence() -> None:
 
 def test_K43_no_pattern_makes_a_match_slow() -> None:
     path = "/".join(["a" * 200] * 120)
-    began = time.perf_counter()
+    began = time.process_time()
     for action in ("deny", "allow"):
         for pattern in ("**/" * 30 + "x", "*a" * 90 + "b", "/".join(["**", "a*"] * 30) + "/b", "**a" * 30 + "b"):
             assert not Rule(action=action, path=pattern).matches("t", [path])
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5

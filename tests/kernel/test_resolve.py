@@ -12,7 +12,7 @@ from toolroll import DependencyKey, Depends, Run, Tool, ToolContext, ToolFailure
 from toolroll.errors import DependencyCycle, DependencyError
 from toolroll.kernel import threads
 
-WAIT_S = 20.0
+WAIT_S = 60.0
 UNCLEAN = (
     "Error executing tool: it ran, but cleaning up after it failed: {0} does not close. What it did may be done or "
     "undone: look before you call it again. It had answered:"

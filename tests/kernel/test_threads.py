@@ -20,7 +20,7 @@ import pytest
 from toolroll.kernel import threads
 from toolroll.kernel.threads import Lane, is_in_event_loop
 
-WAIT_S = 20.0
+WAIT_S = 60.0
 T = TypeVar("T")
 
 
