@@ -15,7 +15,7 @@ from typing import Final
 from toolroll.errors import UsageError
 from toolroll.kernel.approval import Preview, content_hash
 from toolroll.kernel.diff import opcodes, unified_diff
-from toolroll.safe.names import RelativePath
+from toolroll.safe.names import RelativePath, shown
 from toolroll.workspace.edits.carrier import Carrier, carry
 from toolroll.workspace.edits.telling import content_notes
 from toolroll.workspace.edits.whole import written_text
@@ -91,7 +91,8 @@ class Proposal:
     """One or more changes that are shown together and happen together, or not at all (C32).
 
     `remarks` are notes of the tool that made it; `edited` is the text that a person wrote in place of the proposed one;
-    `merged` are files that had changed since who proposes it read them: what changed there is kept.
+    `merged` are files that had changed since who proposes it read them: what changed there is kept. `fitted` is, by
+    file, how a text was taken that is not there exactly as it was given.
     """
 
     changes: tuple[Change, ...]
@@ -99,6 +100,7 @@ class Proposal:
     remarks: tuple[str, ...] = ()
     edited: str | None = None
     merged: tuple[str, ...] = ()
+    fitted: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         paths = self.paths
@@ -154,6 +156,12 @@ class Proposal:
         if len(self.changes) == 1:
             return (*self.remarks, *self.changes[0].notes)
         return (*self.remarks, *(f"{change.path}: {note}" for change in self.changes for note in change.notes))
+
+    @property
+    def fittings(self) -> tuple[str, ...]:
+        """What who proposed it must be told of how its text was taken, in the files that are still among these."""
+        told = dict.fromkeys(f"{shown(path)}: {how}" for path, how in self.fitted if path in self.paths)
+        return tuple(told)
 
     @property
     def diff(self) -> str:

@@ -269,6 +269,54 @@ async def test_C18_XE5_look_alikes_are_offered_and_harmless_differences_are_repo
     assert any("not found exactly" in note for note in coder.asked[-1].preview.notes)
 
 
+@pytest.mark.parametrize(
+    ("data", "after", "how"),
+    [
+        ("if x:\n\ty = 1\n", "if x:\n\ty = 2\n", "tabs and spaces; new_string was indented as the file is."),
+        ("  if x:\n      y = 1\n", "  if x:\n      y = 2\n", "indentation; new_string was indented as the file is."),
+        (
+            "if x: \n    y = 1\n",
+            "if x: \n    y = 2\n",
+            "trailing blanks; lines that stay keep the file's own, changed ones have those of new_string.",
+        ),
+        ("if x:\r\n    y = 1\r\n", "if x:\r\n    y = 2\r\n", "line endings; what was put there has the file's own."),
+    ],
+)
+async def test_C18_a_match_that_is_not_exact_is_told_to_the_model(
+    data: str, after: str, how: str, coder: Coder
+) -> None:
+    await read(coder, f=data)
+    arguments = {"path": "f", "old_string": "if x:\n    y = 1\n", "new_string": "if x:\n    y = 2\n"}
+    told = f"f: old_string was not found exactly, but with different {how}"
+    tried = await coder.ok("edit", **arguments, dry_run=True)
+    assert tried.startswith(f"Nothing was changed. {told} This is what would be:\n--- a/f\n")
+    assert (await coder.ok("edit", **arguments)).splitlines()[1:] == [told]
+    assert (coder.folder / "f").read_bytes() == after.encode()
+
+
+async def test_C18_an_exact_match_has_nothing_to_tell(coder: Coder) -> None:
+    await read(coder, f="if x:\n\ty = 1\n")
+    told = await coder.ok("edit", path="f", old_string="if x:\n\ty = 1\n", new_string="if x:\n\ty = 2\n")
+    assert len(told.splitlines()) == 1
+
+
+async def test_C18_C32_of_several_files_each_that_was_taken_is_told(folder: Path) -> None:
+    def decide(request: ApprovalRequest) -> Decision:
+        first, second = request.preview.text.split("--- a/g\n")
+        return Approve(edited=first) if "+++ b/g" in second else Approve()
+
+    async with coding(folder, decide) as coder:
+        await read(coder, f="\tone\n\ttwo\n", g="\tthree\n")
+        changes = [
+            {"path": path, "old_string": f"    {word}\n", "new_string": f"    {word.upper()}\n"}
+            for path, word in (("f", "one"), ("f", "two"), ("g", "three"))
+        ]
+        told = await coder.ok("apply_changes", changes=changes, description="d")
+    [line] = (line for line in told.splitlines() if "not found exactly" in line)
+    assert line.startswith("f: old_string was not found exactly, but with different tabs and spaces; ")
+    assert (coder.text("f"), coder.text("g")) == ("\tONE\n\tTWO\n", "\tthree\n")
+
+
 async def test_C18_the_expected_hash_binds_the_content(coder: Coder) -> None:
     await read(coder, f="one\n")
     code, _ = await coder.refused("edit", path="f", old_string="one", new_string="two", expected_hash="0" * 64)

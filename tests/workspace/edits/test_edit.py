@@ -142,8 +142,9 @@ def test_C18_trailing_blanks_are_not_compared_and_stay() -> None:
     edited = edit(b"a  \nb\t\r\nc\n", "a\nb\nc", "a\nB\nc")
     assert edited.data == b"a  \nB\r\nc\n"
     assert edited.tier == "trailing blanks"
-    assert (
-        edited.note == "old_string was not found exactly, but with different trailing blanks; the file's own were kept."
+    assert edited.note == (
+        "old_string was not found exactly, but with different trailing blanks; lines that stay keep the file's own, "
+        "changed ones have those of new_string."
     )
     assert edit(b"x = 1\n", "x = ", "y = ").note is None
 

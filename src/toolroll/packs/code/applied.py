@@ -32,7 +32,8 @@ async def carry_out(workspace: Workspace, history: History, index: Index, conten
         applied = await asyncio.to_thread(apply, workspace, proposal, history, run_id=ctx.run_id)
     await asyncio.to_thread(_tell_index, index, proposal, ctx)
     await asyncio.to_thread(_note_seen, SeenFiles(ctx.run), contents, proposal)
-    return "\n".join([_summary(proposal, applied), *applied.notes, *_kept(proposal), *_difference(proposal)])
+    notes = (*proposal.fittings, *applied.notes, *_kept(proposal))
+    return "\n".join([_summary(proposal, applied), *notes, *_difference(proposal)])
 
 
 def _tell_index(index: Index, proposal: Proposal, ctx: ToolContext) -> None:

@@ -48,7 +48,8 @@ def _previewing(draft: Draft) -> Callable[[Mapping[str, object], ToolContext, st
             whole = await asyncio.to_thread(propose)
             proposal = whole if edited is None else _as_edited(whole, edited)
         if arguments.get("dry_run"):
-            raise Answered(f"Nothing was changed. This is what would be:\n{proposal.diff}")
+            told_so = " ".join(["Nothing was changed.", *proposal.fittings, "This is what would be:"])
+            raise Answered(f"{told_so}\n{proposal.diff}")
         # Of all files, also of those that a person left out: what they decided on must not have moved.
         return replace(preview_of(proposal), base=whole.base)
 

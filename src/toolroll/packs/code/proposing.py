@@ -62,6 +62,7 @@ class Drafting:
         self._ctx = ctx
         self._files: dict[RelativePath, _File] = {}
         self.notes: list[str] = []
+        self._fitted: list[tuple[str, str]] = []
         self.made_new = "with create_file"
         """How the tool that was called makes a new file: said where one is missing."""
 
@@ -93,6 +94,8 @@ class Drafting:
             raise
         if edited.note:
             self.notes.append(edited.note)
+        if edited.fitting:
+            self._fitted.append((str(file.path), edited.fitting))
         self._files[file.path] = replace(file, after=edited.data)
 
     def replace_whole(self, path: str, content: str) -> None:
@@ -125,7 +128,9 @@ class Drafting:
         behind = tuple(str(one.path) for one in files if one.is_behind)
         kept = (f"{shown(path)} has changed since the model read it. What changed there is kept." for path in behind)
         remarks = (*self.notes, *kept, *_importers(changes, index))
-        return Proposal(changes=changes, description=description, remarks=remarks, merged=behind)
+        return Proposal(
+            changes=changes, description=description, remarks=remarks, merged=behind, fitted=tuple(self._fitted)
+        )
 
     def _current(self, path: str, *, whole: bool = False, merges: bool = True) -> _File:
         """A file as the model knows it, with the changes so far."""

@@ -20,6 +20,12 @@ MAX_OFFERED_CHARACTERS: Final = 600
 
 _NOT_EXACT: Final = "old_string was not found exactly, but with different"
 _BOUND_TIERS: Final = ("indentation", "tabs and spaces")
+_FITTED: Final[dict[Tier, str]] = {
+    "line endings": "what was put there has the file's own",
+    "trailing blanks": "lines that stay keep the file's own, changed ones have those of new_string",
+    "indentation": "new_string was indented as the file is",
+    "tabs and spaces": "new_string was indented as the file is",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,9 +38,14 @@ class Edited:
     placeholders: tuple[Placeholder, ...] = ()
 
     @property
+    def fitting(self) -> str | None:
+        """What to tell about a match that was not exact, and what that did to the new text."""
+        return None if self.tier == "exact" else f"{_NOT_EXACT} {self.tier}; {_FITTED[self.tier]}."
+
+    @property
     def note(self) -> str | None:
-        """What to tell about a match that was not exact, and about new text that seems to stand for something else."""
-        notes = [] if self.tier == "exact" else [f"{_NOT_EXACT} {self.tier}; the file's own were kept."]
+        """The same, and what to tell about new text that seems to stand for something else."""
+        notes = [self.fitting] if self.fitting else []
         # Pointed out, not refused: it deletes at most what old_string names, and the person sees it.
         notes += [f"New text seems to stand for text left out: '{shown(one.text)}'." for one in self.placeholders[:1]]
         return " ".join(notes) or None
