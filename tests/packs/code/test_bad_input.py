@@ -59,9 +59,9 @@ CASES: Final = (
 )
 
 
-def call_of(tool: str, path: str) -> tuple[str, Arguments]:
+def call_of(tool: str, path: str, **instead: object) -> tuple[str, Arguments]:
     """The name and the arguments of a call about that path."""
-    more = (ON_FILES | ON_FOLDERS | MAKING | SEARCHING)[tool]
+    more = {**(ON_FILES | ON_FOLDERS | MAKING | SEARCHING)[tool], **instead}
     name, _, form = tool.partition(": ")
     return name, {"changes": [{"path": path, **more}], "description": "d"} if form else {"path": path, **more}
 
@@ -132,6 +132,34 @@ async def test_XE2_C42_a_passage_that_is_there_twice_or_not_at_all(tool: str, sp
             code, message = await coder.refused(name, **arguments)
             assert (code, told in message) == ("edit_refused", True), message
         assert coder.asked == []
+
+
+NEW_TEXT: Final = {
+    "edit": "new_string",
+    "edit_file": "content",
+    "create_file": "content",
+    "apply_changes: passage": "new_string",
+    "apply_changes: whole": "content",
+    "apply_changes: new": "content",
+}
+
+
+@pytest.mark.parametrize("by_person", [False, True])
+@pytest.mark.parametrize("tool", NEW_TEXT)
+async def test_C3_C16_C17_C42_text_with_a_nul_would_lock_the_file_and_is_refused(
+    tool: str, by_person: bool, spoiled: Path
+) -> None:
+    path = "new.py" if tool in MAKING else "main.py"
+    name, arguments = call_of(tool, path, **{NEW_TEXT[tool]: "y = 1\na\0b\n"})
+    async with coding(spoiled, by_person=by_person) as coder:
+        await coder.ok("read_file", path="main.py")
+        before = snapshot(spoiled)
+        code, message = await coder.refused(name, **arguments)
+        assert (code, coder.asked) == ("edit_refused", [])
+        assert "has a NUL character (U+0000) in it" in message
+        assert message.endswith(r"Leave it out, or write it as the language of the file spells it, such as \0 or \x00.")
+        assert snapshot(spoiled) == before
+        await coder.ok("edit", path="main.py", old_string="x = 1", new_string="x = 2")
 
 
 @pytest.mark.parametrize("pattern", ["(", "[", "a{2", "*", r"\p{Nope}", "(?<n>a)(?P<n>b)", "", "\0", "a" + "(b" * 300])

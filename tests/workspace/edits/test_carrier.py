@@ -56,3 +56,13 @@ def test_C3_bytes_that_nobody_knows_take_only_ascii(data: bytes) -> None:
 def test_C3_every_content_comes_back(data: bytes) -> None:
     carrier = carry(data)
     assert carrier.encode(carrier.text) == data
+
+
+def test_C3_a_nul_is_refused_unless_the_file_has_one_and_is_text_all_the_same() -> None:
+    with pytest.raises(EditRefused) as caught:
+        carry(b"x\n").check("a\nb\0", path="f")
+    assert (caught.value.rule, caught.value.lines, caught.value.path) == ("nul", (2,), "f")
+    wide = codecs.BOM_UTF16_LE + "x".encode("utf-16-le")
+    with pytest.raises(EditRefused, match="NUL character"):
+        carry(wide).check("\0", path="f")
+    carry(wide + b"\0\0").check("\0", path="f")

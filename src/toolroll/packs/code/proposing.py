@@ -114,6 +114,7 @@ class Drafting:
             told = f"'{shown(path)}' exists already. Read it, and change it with edit or edit_file."
             raise FileExists(told, path=shown(path))
         self._check_new(place)
+        carry(b"").check(content, path=str(place))
         self._files[place] = _File(path=place, before=None, after=content.encode("utf-8"), base=None)
 
     def proposal(self, description: str, index: Index) -> Proposal:

@@ -37,7 +37,11 @@ class Carrier:
             return text
 
     def check(self, new: str, *, path: str, kept: str = "") -> None:
-        """Refuse new text that the file's encoding cannot hold; where that is unknown, `kept` may come again."""
+        """Refuse new text that the file cannot hold: for its encoding (where none is known, `kept` may come again), or
+        because of a NUL, by which every reader here would take the file for binary, and no tool could change it back.
+        """
+        if "\0" in new and "\0" not in self.text:
+            raise _no_text(new, path=path)
         encoding = self.encoding if self.is_known else "ascii"
         checked = new if self.is_known else new.translate(dict.fromkeys(map(ord, kept), " "))
         try:
@@ -66,6 +70,16 @@ def _decoded(data: bytes, encoding: str) -> str | None:
         return None
     # Some encodings have two spellings for one character: then the text would not lead back.
     return text if text.encode(encoding, "surrogateescape") == data else None
+
+
+def _no_text(new: str, *, path: str) -> EditRefused:
+    name = shown(path)
+    message = (
+        f"The new text of '{name}' has a NUL character (U+0000) in it. With that the file would be binary, and no tool "
+        "could read or change it any more. Nothing was changed. Leave it out, or write it as the language of the file "
+        "spells it, such as \\0 or \\x00."
+    )
+    return EditRefused(message, path=name, rule="nul", lines=(new.count("\n", 0, new.index("\0")) + 1,))
 
 
 def _refusal(new: str, error: UnicodeEncodeError, *, path: str, encoding: str | None) -> EditRefused:
