@@ -47,7 +47,7 @@ class Starter:
         self._folder, self._pid = folder, 0
         self._untold = 0
         kept = {name: value for name, value in environment(folder).items() if not name.startswith("COVERAGE_")}
-        self._of_python = _of_python(kept)
+        self._of_python = _of_python({"PYTHONPATH": str(ROOT), **kept})
         self._process = subprocess.Popen(
             [sys.executable, "-c", "from tests.cli.starter import serve; serve()", "warm" if warm else "cold"],
             stdin=subprocess.PIPE,
@@ -92,7 +92,7 @@ class Starter:
 
     def suits(self, env: Mapping[str, str]) -> bool:
         """Whether a Python of its own would start in the same way: same paths and locale, not measured."""
-        return _of_python(env) == self._of_python
+        return _of_python({"PYTHONPATH": str(ROOT), **env}) == self._of_python
 
     @property
     def loaded(self) -> set[str]:
@@ -154,8 +154,9 @@ def called(
 
 
 def _of_python(env: Mapping[str, str]) -> dict[str, str]:
-    """What Python and the C library look at once, when they start."""
-    return {name: env[name] for name in env if name.startswith(("COVERAGE_PROCESS_", "LANG", "LC_", "PYTHON", "TZ"))}
+    """What Python and the C library look at once, when they start; a keyring is looked for when it is needed."""
+    looked_at = ("COVERAGE_PROCESS_", "LANG", "LC_", "PYTHON", "TZ")
+    return {name: env[name] for name in env if name.startswith(looked_at) and name != "PYTHON_KEYRING_BACKEND"}
 
 
 def serve() -> None:
