@@ -1,12 +1,31 @@
-"""What `!` suggests: never more than is asked for now, as far as a glob can say that."""
+"""What `!` suggests: never more than is asked for now, as far as a glob can say that; and what it then spares."""
+
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolroll.cli.always import suggested_glob
-from toolroll.home.rules import path_problem
+from toolroll.cli.always import Memory, suggested_glob
+from toolroll.home.rules import Identity, RememberedRule, RuleBook, path_problem
+from toolroll.kernel.approval import ApprovalRequest, Preview
+from toolroll.kernel.context import utc_now
+from toolroll.kernel.labels import EXPOSED
 from toolroll.kernel.policy import Rule
+
+SAVE = Identity(tool="save", fingerprint="f", place="pack p")
+REQUEST = ApprovalRequest(
+    run_id="r",
+    call_id="c",
+    tool="save",
+    effect="external",
+    arguments={},
+    why="Save it.",
+    preview=Preview.of_text("it"),
+    paths=("src/a",),
+    fingerprint="f",
+)
 
 
 @pytest.mark.parametrize(
@@ -36,3 +55,25 @@ def test_S5_K43_a_suggestion_fits_the_request_and_can_be_remembered(paths: list[
     if glob is not None:
         assert path_problem(glob) is None
         assert Rule(action="allow", path=glob).matches("save", paths)
+
+
+def test_C35_XL14_a_rule_spares_the_questions_that_it_fits_and_none_that_no_rule_is_enough_for(tmp_path: Path) -> None:
+    book = RuleBook(tmp_path / "config")
+    memory = Memory(book, "/w", tools=[SAVE], clock=utc_now)
+    assert not memory.covers(REQUEST)
+    book.add(RememberedRule.of(SAVE, path="src/**", workspace="/w", added=utc_now()))
+    assert memory.covers(REQUEST)
+    assert not memory.covers(replace(REQUEST, paths=("src/a", "docs/a")))
+    assert not memory.covers(replace(REQUEST, tool="send"))
+    assert not memory.covers(replace(REQUEST, why=f"{EXPOSED} Save it."))
+    assert not Memory(book, "/elsewhere", tools=[SAVE], clock=utc_now).covers(REQUEST)
+    assert not Memory(book, "/w", tools=[replace(SAVE, fingerprint="g")], clock=utc_now).covers(REQUEST)
+
+
+def test_C35_a_book_that_cannot_be_read_any_more_spares_nothing(tmp_path: Path) -> None:
+    book = RuleBook(tmp_path / "config")
+    memory = Memory(book, "/w", tools=[SAVE], clock=utc_now)
+    book.add(RememberedRule.of(SAVE, path="src/**", workspace="/w", added=utc_now()))
+    assert memory.rules() == (Rule(action="allow", tool="save", path="src/**"),)
+    book.path.write_text("{broken")
+    assert memory.rules() == ()

@@ -408,6 +408,21 @@ def test_S5_K43_always_is_not_offered_when_the_rules_cannot_be_read(folder: Path
     assert (home / "config" / "rules.json").read_text() == "{broken"
 
 
+def test_S5_K43_always_is_not_offered_for_a_tool_that_asks_each_time(folder: Path, home: Path) -> None:
+    asking = folder.with_name("asking.py")
+    asking.write_text(
+        f"import sys\nsys.path.insert(0, {str(TOOLS.parent)!r})\n"
+        "from sample_tools import save\n"
+        "from toolroll.kernel.wrappers import renamed, with_approval\n"
+        "put = with_approval(renamed(save, 'put'))\n"
+    )
+    command = toolroll("call", "put", '{"path": "notes.txt", "text": "new"}', "--from", str(asking))
+    with Pseudo(command, env=environment(home), cwd=folder, rows=60) as terminal:
+        terminal.wait_for(QUESTION)
+        assert "! always" not in terminal.text
+        terminal.press("!", "Nothing can be remembered here", "the tool asks each time")
+
+
 def test_S5_what_cannot_be_remembered_is_told(folder: Path, home: Path) -> None:
     with start(folder, home) as terminal:
         terminal.wait_for(QUESTION)

@@ -270,3 +270,30 @@ def test_K43_a_remembered_yes_counts_for_the_project_it_was_given_in(project: Pr
     assert project.call("call", "edit", given).returncode == 0
     refused = project.call("call", "edit", given, "--root", str(elsewhere))
     assert (refused.returncode, (elsewhere / MAIN).read_text()) == (3, "TODO\n")
+
+
+def creating(*paths: str) -> dict[str, object]:
+    """A turn that makes files."""
+    given = [{"path": path, "content": "x\n", "description": f"Make {path}."} for path in paths]
+    return {"calls": [{"name": "create_file", "id": one["path"], "arguments": one} for one in given]}
+
+
+def test_C35_XA4_an_always_counts_at_once_in_its_own_run_and_so_does_taking_it_back(project: Project) -> None:
+    """For the calls of the same turn, and of all after it; a deny rule stays one."""
+    project.call("config", "set", "code.deny", "src/secret/**")
+    turns = (creating("src/a.js", "src/b.js", "c.js"), creating("src/d.js", "src/secret/e.js"), creating("f.js"))
+    script = project.script(*turns, creating("src/g.js"), "Done.")
+    with project.terminal("code", "Go.", "--model", script) as terminal:
+        terminal.wait_for("Allow this?")
+        terminal.press("!", "On which paths?")
+        terminal.press("src/**", "Always allow this?")
+        terminal.press("y", "Without asking, as you have said always: create_file on src/b.js.", "(3 of 3)", "Allow")
+        terminal.press("y", "Make f.js.", "Allow this?")
+        assert "Make src/d.js." not in terminal.text
+        assert project.text("src/d.js") == "x\n"
+        assert "allow: " in project.call("policy", "explain", "create_file", "src/g.js").stdout
+        assert "Forgotten" in project.call("policy", "forget", "1").stdout
+        terminal.press("y", "Make src/g.js.", "Allow this?")
+        terminal.send(b"\x04")
+        assert terminal.end() == (0, "Done.\n")
+    assert {path.name for path in project.root.rglob("?.js")} == {"a.js", "b.js", "c.js", "d.js", "f.js"}

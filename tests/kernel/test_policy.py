@@ -47,6 +47,25 @@ def test_XA4_deny_wins_in_every_order() -> None:
         assert Policy(order).judge("t", effect="reads", paths=["src/a"]).action == "allow"
 
 
+def test_C35_XA4_what_is_remembered_counts_at_once_and_never_over_a_deny_nor_a_tool_that_asks() -> None:
+    book: list[Rule] = []
+    policy = Policy((Rule(action="deny", path="src/secret"),), remembered=lambda: book)
+    more = policy.plus([Rule(action="ask", tool="read")])
+
+    def action(path: str, *, asks: bool = False) -> Action:
+        [found] = {one.judge("t", effect="writes", paths=[path], asks=asks).action for one in (policy, more)}
+        return found
+
+    assert action("src/a") == "ask"
+    book.append(Rule(action="allow", tool="t", path="src/**"))
+    assert action("src/a") == "allow"
+    assert action("src/secret") == "deny"
+    assert action("docs/a") == "ask"
+    assert action("src/a", asks=True) == "ask"
+    book[:] = [DENY, ASK]
+    assert action("src/a") == "ask", "taken back at once, and only leave can be remembered"
+
+
 NAMES = st.sampled_from(["read", "write", "files_read", "Write", "x"])
 GLOBS = st.sampled_from(["*", "read", "write", "*write*", "files_*", "?", "WRITE"])
 PATHS = st.sampled_from(

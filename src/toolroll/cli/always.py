@@ -1,6 +1,6 @@
 """The `!` of an approval: a narrow rule, agreed upon with the person and kept outside of the workspace (K43)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection
 from datetime import datetime
 from posixpath import dirname, splitext
 from typing import Final
@@ -9,6 +9,7 @@ from toolroll.cli.terminal import Terminal
 from toolroll.errors import ToolrollError
 from toolroll.home.rules import Identity, RememberedRule, RuleBook, path_problem
 from toolroll.kernel.approval import ApprovalRequest
+from toolroll.kernel.labels import EXPOSED
 from toolroll.kernel.policy import Rule
 from toolroll.safe.text import visible
 
@@ -16,19 +17,36 @@ _WILD: Final = ("*", "?")
 
 
 class Memory:
-    """Where "always" goes: the rule book, for one workspace and the tools of which it is known where they are from."""
+    """Where "always" goes: the rule book, for one workspace and the tools of which it is known where they are from.
+
+    Tools that ask each time by their own word are none of these: no rule would spare the question.
+    """
 
     def __init__(
-        self, book: RuleBook, workspace: str, *, places: Mapping[str, str], clock: Callable[[], datetime]
+        self, book: RuleBook, workspace: str, *, tools: Collection[Identity], clock: Callable[[], datetime]
     ) -> None:
         self._book = book
         self._workspace = workspace
-        self._places = places
+        self._tools = tools
+        self._places = {tool.tool: tool.place for tool in tools}
         self._clock = clock
+
+    def rules(self) -> tuple[Rule, ...]:
+        """What counts at this moment; nothing, where the book cannot be read any more: then all is asked about."""
+        try:
+            return self._book.rules_for(self._workspace, self._tools)
+        except (ToolrollError, OSError):
+            return ()
 
     def can_remember(self, request: ApprovalRequest) -> bool:
         """Whether there is something to bind a rule to: a path, and the place of the tool."""
         return bool(request.paths) and request.tool in self._places
+
+    def covers(self, request: ApprovalRequest) -> bool:
+        """Whether a rule that was made since this was asked spares the question."""
+        if request.why.startswith(EXPOSED):  # no rule is enough for that (XL14)
+            return False
+        return any(rule.matches(request.tool, request.paths) for rule in self.rules())
 
     def remember(
         self, request: ApprovalRequest, terminal: Terminal, confirmed: Callable[[Terminal, str], bool]

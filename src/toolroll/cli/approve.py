@@ -17,6 +17,7 @@ from toolroll.errors import ToolrollError
 from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, Preview, Reject
 from toolroll.kernel.hunks import original
 from toolroll.safe.limits import APPROVAL_TIMEOUT_S
+from toolroll.safe.text import visible
 
 _WORDS: Final = {"yes": "y", "no": "n", "edit": "e", "all": "a", "hunks": "h", "always": "!", "help": "?"}
 _PAGE_KEYS: Final = "Enter more · v all the rest · b back · n no"
@@ -74,11 +75,22 @@ class TerminalApprover:
 
     def _ask_all(self, requests: Sequence[ApprovalRequest], decisions: list[Decision]) -> None:
         while len(decisions) < len(requests):
+            if self._is_spared(requests[len(decisions)]):
+                decisions.append(Approve())
+                continue
             answer = self._question(requests, len(decisions)).ask()
             if answer != "all":
                 decisions.append(answer)
             elif self._all_confirmed(requests, len(decisions) + 1):
                 decisions += [Approve()] * (len(requests) - len(decisions))
+
+    def _is_spared(self, request: ApprovalRequest) -> bool:
+        """Whether an "always" to a question before this one holds for it, too; that is told."""
+        if self._memory is None or not self._memory.covers(request):
+            return False
+        paths = ", ".join(visible(path, keep=()) for path in request.paths)
+        self._terminal.say(f"\nWithout asking, as you have said always: {request.tool} on {paths}.")
+        return True
 
     def _question(self, requests: Sequence[ApprovalRequest], index: int) -> "_Question":
         return _Question(
@@ -267,7 +279,7 @@ _UNAVAILABLE: Final = {
     "e": "What this tool proposes cannot be edited.",
     "h": "There is no diff of a text to go through here.",
     "a": "There is only this one.",
-    "!": "Nothing can be remembered here: the call names no path, or the rules cannot be kept.",
+    "!": "Nothing can be remembered here: the call names no path, the tool asks each time, or no rules can be kept.",
 }
 
 

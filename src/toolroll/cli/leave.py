@@ -75,10 +75,11 @@ def _remembered_or_asked(
         tools = [
             Identity(tool=entry.tool.name, fingerprint=entry.tool.describe().fingerprint, place=entry.place)
             for entry in entries
+            if not entry.tool.asks
         ]
-        policy = Policy(book.rules_for(workspace, tools))
-        memory = Memory(book, workspace, places={tool.tool: tool.place for tool in tools}, clock=utc_now)
         _tell_unbound(book)
+        memory = Memory(book, workspace, tools=tools, clock=utc_now)
+        policy = Policy(remembered=memory.rules)
     except ToolrollError as error:
         tell(f"Warning: {terminal_safe(error.message)}")
     terminal = open_terminal(environment, stdin_is_taken=stdin_is_taken)

@@ -8,8 +8,8 @@ direction must not open anything.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Final, Literal, TypeAlias
@@ -80,16 +80,24 @@ class Verdict:
     by_rule: bool = False
 
 
+def _nothing() -> tuple[Rule, ...]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """A set of rules, in any order; the default for what no rule names is: reads run, the rest asks.
 
     `outward` is about runs that have read private data and untrusted text: calls that act outside are refused there,
     whatever a rule allows. With `ask`, a person who is told so may allow each single one.
+
+    `remembered` gives the allow rules that a person makes and takes back while the run goes on; it is asked at each
+    call, so that they count at once. Rules of it that do not allow are passed over.
     """
 
     rules: tuple[Rule, ...] = ()
     outward: Outward = "refuse"
+    remembered: Callable[[], Sequence[Rule]] = field(default=_nothing, compare=False, repr=False)
 
     def plus(self, rules: Iterable[Rule]) -> "Policy":
         """This policy with more rules."""
@@ -102,12 +110,17 @@ class Policy:
         for action in _ACTIONS:
             if asks and action == "allow":  # a promise to ask each time is kept, whatever is allowed for good
                 return Verdict(action="ask", because=f"{tool} asks every time")
-            for rule in self.rules:
-                if rule.action == action and rule.matches(tool, paths, core):
+            for rule in self._rules_of(action):
+                if rule.matches(tool, paths, core):
                     return Verdict(action=action, because=f"rule: {rule}", by_rule=True)
         if effect == "reads":
             return Verdict(action="allow", because=f"{tool} only reads")
         return Verdict(action="ask", because=f"{tool} {'writes' if effect == 'writes' else 'acts outside'}")
+
+    def _rules_of(self, action: Action) -> Iterator[Rule]:
+        yield from (rule for rule in self.rules if rule.action == action)
+        if action == "allow":
+            yield from (rule for rule in self.remembered() if rule.action == action)
 
 
 @lru_cache(maxsize=4096)

@@ -292,9 +292,10 @@ def test_XD2_an_approval_that_was_pending_at_a_kill_can_be_given_later(project: 
     assert (done.returncode, done.stdout, "ГОТОВО" in project.text(MAIN)) == (0, "It is changed.\n", True)
 
 
-def test_S1_C35_an_always_is_taken_back_in_the_chat(project: Project) -> None:
-    again = {**EDIT, "arguments": BACK, "id": "edit_2"}
-    script = project.script({"calls": [READ]}, {"calls": [EDIT]}, "Changed.", {"calls": [again]}, "Not changed.")
+def test_S1_C35_an_always_counts_at_once_and_is_taken_back_in_the_chat(project: Project) -> None:
+    back, again = {**EDIT, "arguments": BACK, "id": "edit_2"}, {**EDIT, "id": "edit_3"}
+    first = ({"calls": [READ]}, {"calls": [EDIT]}, "Changed.")
+    script = project.script(*first, {"calls": [back]}, "Changed back.", {"calls": [again]}, "Not changed.")
     with chat(project, "code", "--model", script, rows=60) as screen:
         screen.say("go")
         screen.asks("Allow this?")
@@ -304,12 +305,14 @@ def test_S1_C35_an_always_is_taken_back_in_the_chat(project: Project) -> None:
         screen.asks("Always allow this? [y/n]")
         screen.send(b"y" + ENTER)
         screen.shows("Changed.")
+        screen.say("and back", "Changed back.")
+        assert "TODO" in project.text(MAIN)
         screen.say("/policy explain edit src/main.js", "allow: edit on src/main.js")
         screen.say("/policy list --root .", f"1       allow edit on {MAIN}")
         screen.say("/policy forget 2", "There is no rule 2 here.")
         screen.say("/policy forget 1", f"Forgotten: allow edit on {MAIN}.")
         screen.say("/policy", "There are no rules here")
-        screen.say("and back")
+        screen.say("and again")
         screen.asks("Allow this?")
         screen.send(CTRL_D)
         screen.shows("Not changed.")
