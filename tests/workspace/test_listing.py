@@ -11,6 +11,7 @@ from tests.workspace.nasty import LINKS, ODD_NAMES, TEXTS, write_nasty
 from toolroll.errors import ArgumentsRefused, FileMissing, NotAFile, PathRefused
 from toolroll.safe.names import RelativePath
 from toolroll.workspace.account import Skipped
+from toolroll.workspace.beside import Beside, look_beside
 from toolroll.workspace.find import find_files
 from toolroll.workspace.ignored import is_built_in
 from toolroll.workspace.limits import Limits
@@ -109,14 +110,60 @@ def test_C11_XP7_blanks_around_a_name_are_seen(name: str, shown: str) -> None:
     assert Listed(path=RelativePath(parts=tuple(name.split("/"))), kind="file").shown == shown
 
 
-async def test_C11_below_a_folder_are_all_nasty_files_and_nothing_else(workspace: Workspace, folder: Path) -> None:
+async def test_C11_XF1_below_a_folder_are_all_nasty_files_and_the_rest_has_its_type(
+    workspace: Workspace, folder: Path
+) -> None:
     write_nasty(folder)
-    names = set(await names_in(workspace, recursive=True))
-    assert set(TEXTS) | {os.fsdecode(name) for name in ODD_NAMES} <= names
-    assert not names & {*LINKS, "pipe", "socket"}
+    kinds = {str(entry.path): entry.kind for entry in (await list_folder(workspace, recursive=True)).entries}
+    files = set(TEXTS) | {os.fsdecode(name) for name in ODD_NAMES}
+    assert {kinds[name] for name in files} == {"file"}
+    rest = {name: kind for name, kind in kinds.items() if kind != "file"}
+    assert rest == dict.fromkeys(LINKS, "link") | {"pipe": "pipe", "socket": "socket"}
     assert await names_in(workspace, "link-to-folder", recursive=True) == [
         next(n for n in TEXTS if n.startswith("deep"))
     ]
+
+
+async def test_C11_XF1_both_forms_show_what_is_no_file(opened: Opening, folder: Path) -> None:
+    workspace = opened("secret/**", "*.key")
+    write(folder, ".gitignore", content="*.sock\nignored/\n")
+    for name in ("empty", "deep/er", "ignored/below", "secret/below", "node_modules/p"):
+        (folder / name).mkdir(parents=True)
+    for name in ("pipe", "deep/pipe", "ignored/pipe", "a.sock", "b.key", "secret/pipe"):
+        os.mkfifo(folder / name)
+    (folder / "deep/out").symlink_to("/etc/passwd")
+    listing = await list_folder(workspace, recursive=True)
+    assert [(str(entry.path), entry.kind) for entry in listing.entries] == [
+        (".gitignore", "file"),
+        ("deep/er", "folder"),
+        ("deep/out", "link"),
+        ("deep/pipe", "pipe"),
+        ("empty", "folder"),
+        ("pipe", "pipe"),
+    ]
+    inner = await list_folder(workspace, workspace.path("deep"), recursive=True)
+    assert [str(entry.path) for entry in inner.entries] == ["deep/er", "deep/out", "deep/pipe"]
+    assert await names_in(workspace, "empty", recursive=True) == []
+
+
+async def test_C11_what_becomes_something_else_or_goes_is_shown_as_it_is_now(
+    workspace: Workspace, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By names a folder that became a link could lead anywhere: whatever is shown is looked at again (XP5)."""
+    names = ("gone", "no/such", "out/passwd", "pipe")
+    (folder / "out").symlink_to("/etc")
+    os.mkfifo(folder / "pipe")
+    monkeypatch.setattr("toolroll.workspace.listing.look_beside", lambda *_: Beside(names=names, is_complete=True))
+    listing = await list_folder(workspace, recursive=True)
+    assert [(str(entry.path), entry.kind) for entry in listing.entries] == [("pipe", "pipe")]
+    assert (listing.total, listing.skipped) == (1, Skipped())
+
+
+async def test_C11_C44_time_is_up_for_what_is_no_file_too(workspace: Workspace, folder: Path) -> None:
+    (folder / "empty").mkdir()
+    assert look_beside(workspace, "./", (), Clock(seconds=0)) == Beside(names=(), is_complete=False)
+    assert look_beside(workspace, "./", (), Clock(seconds=60)) == Beside(names=("empty",), is_complete=True)
+    assert look_beside(workspace, "./gone", (), Clock(seconds=60)) == Beside(names=(), is_complete=True)
 
 
 async def test_C11_what_was_removed_meanwhile_is_no_entry(
@@ -166,6 +213,24 @@ async def test_C2_a_single_folder_is_listed_whole_with_marks(workspace: Workspac
     [inner] = (await list_folder(workspace, workspace.path("src"))).entries
     assert not inner.ignored
     assert is_built_in("x.egg-info", is_folder=True, at_root=False)
+
+
+async def test_C2_what_the_ignore_files_name_is_marked_file_or_folder(workspace: Workspace, folder: Path) -> None:
+    write(folder, ".git/HEAD", "a.log", "b.txt", "build/x", "made/x", "sub/a.log", "sub/keep.log")
+    (folder / ".gitignore").write_text("*.log\nmade/\n")
+    (folder / ".ignore").write_text("!build/\n")
+    (folder / "sub/.gitignore").write_text("!keep.log\n")
+    marked = [str(entry.path) for entry in (await list_folder(workspace)).entries if entry.ignored]
+    assert marked == ["made", "a.log"]
+    [mark] = [entry for entry in (await list_folder(workspace, workspace.path("sub"))).entries if entry.ignored]
+    assert str(mark.path) == "sub/a.log"
+    assert (await list_folder(workspace, recursive=True)).skipped == Skipped(ignored=3)
+
+
+async def test_C2_without_time_the_built_in_list_marks(opened: Opening, folder: Path) -> None:
+    write(folder, "node_modules/x", "a.txt")
+    listing = await list_folder(opened(limits=Limits(search_seconds=1e-9)))
+    assert {entry.path.name: entry.ignored for entry in listing.entries} == {"node_modules": True, "a.txt": False}
 
 
 async def test_C2_ignore_files_above_count_only_inside_a_repository(folder: Path, tmp_path: Path) -> None:

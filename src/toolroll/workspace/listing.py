@@ -1,16 +1,20 @@
 """What is in a folder, a page at a time (C11)."""
 
 import re
+from collections.abc import Collection, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from toolroll.errors import ArgumentsRefused
+from toolroll.errors import ArgumentsRefused, FileProblem, PathRefused
 from toolroll.safe.listing import Entry, Special
 from toolroll.safe.names import RelativePath, shown
 from toolroll.workspace.account import Skipped
+from toolroll.workspace.beside import look_beside
 from toolroll.workspace.ignored import is_built_in
 from toolroll.workspace.tree import path_from, start_of
-from toolroll.workspace.walking import Clock, count_ignored, passed_over, walk
+from toolroll.workspace.unsearched import Log, account_from, log_of_walk
+from toolroll.workspace.walking import Clock, walk
 
 if TYPE_CHECKING:
     from toolroll.workspace.workspace import Workspace
@@ -69,46 +73,71 @@ async def list_folder(
 ) -> Listing:
     """One page of what is in a folder (None: the workspace).
 
-    By itself a folder is listed whole, folders first, with links, pipes and the like as what they are. What the
-    built-in list ignores is there too, marked: a person who looks for `node_modules` must find it. With `recursive`
-    it is the files that count, at any depth, by path: ignored ones, links and special files are left out.
+    By itself a folder is listed whole, folders first, with links, pipes and the like as what they are. What is ignored
+    is there too, marked: a person who looks for `node_modules` must find it. With `recursive` it is the files at any
+    depth, by path, with links, special files and empty folders between them; ignored ones are left out, and counted.
     """
     if offset < 0:
         raise ArgumentsRefused(f"The offset of a page is 0 or more, not {offset}.")
+    clock = Clock(seconds=workspace.limits.search_seconds)
+    start = start_of(workspace, folder)
     if recursive:
-        return await _list_below(workspace, folder, offset)
+        return await _list_below(workspace, start, offset, clock)
+    marks = _Marks(await log_of_walk(workspace, start, clock, in_one_folder=True), at_root=folder is None)
+    return _list(workspace, folder, offset, marks)
+
+
+def _list(workspace: "Workspace", folder: RelativePath | None, offset: int, marks: "_Marks") -> Listing:
     entries, denied = workspace.entries(folder)
     above = folder.parts if folder else ()
     ordered = sorted(entries, key=lambda entry: (entry.kind != "folder", entry.name))
     page = ordered[offset : offset + workspace.limits.page_entries]
     return Listing(
-        entries=tuple(_listed(entry, above) for entry in page),
+        entries=tuple(_listed(entry, above, ignored=marks.has(entry)) for entry in page),
         total=len(ordered),
         offset=offset,
         skipped=Skipped(denied=denied),
     )
 
 
-async def _list_below(workspace: "Workspace", folder: RelativePath | None, offset: int) -> Listing:
-    clock = Clock(seconds=workspace.limits.search_seconds)
-    start = start_of(workspace, folder)
+class _Marks:
+    """Which entries of one folder are ignored: as a walk says, and where its time was up, as the built-in list does."""
+
+    def __init__(self, log: Log, *, at_root: bool) -> None:
+        self._names = frozenset(name.rpartition("/")[2] for name in log.ignored)
+        self._is_complete, self._at_root = log.is_complete, at_root
+
+    def has(self, entry: Entry) -> bool:
+        if entry.name in self._names or self._is_complete:
+            return entry.name in self._names
+        return is_built_in(entry.name, is_folder=entry.kind == "folder", at_root=self._at_root)
+
+
+async def _list_below(workspace: "Workspace", start: str, offset: int, clock: Clock) -> Listing:
+    import asyncio  # noqa: PLC0415 - who waits for this has loaded it
+
     seen = await walk(workspace, start, clock)
-    paths = sorted(map(path_from, seen.names), key=lambda path: path.parts)
+    log = await log_of_walk(workspace, start, clock)
+    beside = await asyncio.to_thread(look_beside, workspace, start, log.ignored, clock)
+    paths = sorted(map(path_from, [*seen.names, *beside.names]), key=lambda path: path.parts)
     page = paths[offset : offset + workspace.limits.page_entries]
-    entries = [entry for path in page if (entry := _stamped(workspace, path))]
-    skipped = passed_over(seen)
-    if not paths:
-        skipped = await count_ignored(workspace, start, clock, seen, lambda _: True)
+    entries = _stamped(workspace, page, frozenset(beside.names))
+    passed = await account_from(workspace, log, clock)
     return Listing(
         entries=tuple(entries),
         total=len(paths) - len(page) + len(entries),
         offset=offset,
-        skipped=skipped,
+        skipped=Skipped(
+            ignored=passed.ignored,
+            denied=seen.denied,
+            unreadable=seen.unreadable,
+            timed_out=not (seen.is_complete and beside.is_complete),
+            at_least=passed.at_least,
+        ),
     )
 
 
-def _listed(entry: Entry, above: tuple[str, ...]) -> Listed:
-    ignored = is_built_in(entry.name, is_folder=entry.kind == "folder", at_root=not above)
+def _listed(entry: Entry, above: tuple[str, ...], *, ignored: bool = False) -> Listed:
     return Listed(
         path=RelativePath(parts=(*above, entry.name)),
         kind=entry.special or entry.kind,
@@ -118,6 +147,27 @@ def _listed(entry: Entry, above: tuple[str, ...]) -> Listed:
     )
 
 
-def _stamped(workspace: "Workspace", path: RelativePath) -> Listed | None:
+def _stamped(workspace: "Workspace", page: Iterable[RelativePath], beside: Collection[str]) -> list[Listed]:
+    """The paths of a page with what is there now; what is gone, or cannot be seen any more, is left out."""
+    folders = dict[RelativePath, dict[str, Entry]]()
+    found = (
+        _looked_at(workspace, path, folders) if str(path) in beside else _glanced_at(workspace, path) for path in page
+    )
+    return [one for one in found if one]
+
+
+def _glanced_at(workspace: "Workspace", path: RelativePath) -> Listed | None:
     found = workspace.glance(path)
     return None if found is None else Listed(path=path, kind=found.kind, size=found.size, mtime_ns=found.mtime_ns)
+
+
+def _looked_at(
+    workspace: "Workspace", path: RelativePath, folders: dict[RelativePath, dict[str, Entry]]
+) -> Listed | None:
+    """What is at a path itself, no link followed; `folders` keeps those that were looked into."""
+    if path.parent not in folders:
+        folders[path.parent] = {}
+        with suppress(FileProblem, PathRefused):
+            folders[path.parent] = {entry.name: entry for entry in workspace.entries(path.parent)[0]}
+    entry = folders[path.parent].get(path.name)
+    return None if entry is None else _listed(entry, path.parent.parts)

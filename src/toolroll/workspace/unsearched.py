@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 MAX_LOG_BYTES: Final = 1 << 20
 """Of a log: some 3,000 files and folders that were passed over."""
 _NAMES_BYTES: Final = 16 << 20  # some 200,000 files below ignored folders: more of them are "at least" so many
+_WALK_BYTES: Final = 256 << 20  # the names of a million files, which nobody reads here
 _PATHS_AT_ONCE: Final = 200  # in one command, as in a search
 # A name may have line ends in it; one that is longer than any path is none.
 _PASSED: Final = re.compile(
@@ -49,6 +50,21 @@ def read_log(stderr: str) -> Log:
         found[_why(line)].append(line["name"])
     is_complete = len(stderr.encode("utf-8", "replace")) < MAX_LOG_BYTES
     return Log(is_complete=is_complete, **{why: tuple(names) for why, names in found.items()})
+
+
+async def log_of_walk(workspace: "Workspace", start: str, clock: Clock, *, in_one_folder: bool = False) -> Log:
+    """What a walk from there passes over for ignore files and the built-in list, in that folder alone or below it."""
+    depth = ["--max-depth=1"] if in_one_folder else []
+    arguments = ["--files", "--debug", *depth, *walk_arguments(workspace, denying=False), "--", start]
+    end, _ = await gather_ripgrep(
+        arguments,
+        cwd=workspace.root,
+        timeout_s=clock.left_s,
+        limit_bytes=_WALK_BYTES,
+        stderr_bytes=MAX_LOG_BYTES,
+    )
+    log = read_log(end.stderr)
+    return log if end.ended == "exited" else replace(log, is_complete=False)
 
 
 def _why(line: re.Match[str]) -> str:

@@ -143,6 +143,21 @@ async def test_C11_a_folder_with_kind_size_and_date(coder: Coder, folder: Path) 
     assert (await coder.ok("list_files", path="src", offset=3)).startswith("src/ is empty")
 
 
+async def test_C11_C2_XF1_nothing_that_is_not_empty_is_called_so(folder: Path) -> None:
+    (folder / "e").mkdir()
+    os.mkfifo(folder / "a")
+    async with coding(folder, deny=("e/secret",)) as coder:
+        for recursive in (False, True):
+            listed = await coder.ok("list_files", path=".", recursive=recursive)
+            assert sorted(listed.split("\n")) == ["./ (2 entries)", "folder  e/", "pipe    a"]
+            assert await coder.ok("list_files", path="e", recursive=recursive) == "e/ is empty."
+        (folder / "e/secret").touch()
+        (folder / "a").unlink()
+        assert await coder.ok("list_files", path="e") == "e/ has nothing to show, 1 passed over (1 denied)."
+        below = await coder.ok("list_files", path=".", recursive=True)
+        assert below == "./ has nothing to show, 1 passed over (1 denied)."
+
+
 @pytest.mark.parametrize(("path", "meant"), [("./src", "src"), (" ./src/ ", "src"), ("./src/a.js", "src/a.js")])
 async def test_C42_XP1_a_path_as_lists_and_shells_show_it_is_told_as_it_should_be(
     path: str, meant: str, coder: Coder, project: Path

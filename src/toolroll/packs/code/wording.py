@@ -76,13 +76,18 @@ def _numbered(line: Line, width: int) -> str:
 def listing_text(listing: Listing, folder: str) -> str:
     """A folder as a model reads it: one entry a line, and where the next page begins."""
     if not listing.entries:
-        return f"{folder} is empty{_passed_over(listing.skipped)}." if not listing.total else _past_the_end(listing)
+        return _past_the_end(listing) if listing.total else _nothing_in(folder, listing.skipped)
     lines = [_entry(one) for one in listing.entries]
     count = fitting(lines)
     more, after = listing.more + len(lines) - count, listing.offset + count
     note = f"({listing.total:,} {'entry' if listing.total == 1 else 'entries'}{_passed_over(listing.skipped)})"
     rest = [f"...and {more:,} more (offset={after})"] if more else []
     return "\n".join([f"{folder} {note}", *lines[:count], *rest])
+
+
+def _nothing_in(folder: str, skipped: Skipped) -> str:
+    why = _passed_over(skipped)
+    return f"{folder} has nothing to show{why}." if why else f"{folder} is empty."
 
 
 def _past_the_end(listing: Listing) -> str:
