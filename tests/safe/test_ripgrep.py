@@ -115,7 +115,7 @@ async def test_too_much_output_ends_it(tmp_path: Path) -> None:
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who was killed may take its time to be gone: on a busy machine it has to wait for its turn to die."""
-    monkeypatch.setattr("toolroll.safe.ripgrep_process.PROGRAM_GRACE_S", float(DEADLINE_S))
+    monkeypatch.setattr("toolroll.safe.ripgrep_process.PROGRAM_KILLED_S", float(DEADLINE_S))
 
 
 def seconds_of_programs() -> float:

@@ -145,7 +145,7 @@ async def test_C12_what_does_not_die_at_once_is_still_asked_how_it_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A disk that does not answer holds up even who was killed; here the signal comes late instead."""
-    monkeypatch.setattr("toolroll.safe.ripgrep_process.PROGRAM_GRACE_S", 0.01)
+    monkeypatch.setattr("toolroll.safe.ripgrep_process.PROGRAM_KILLED_S", 0.01)
     async with ripgrep_process(["sleep", "60"], cwd=tmp_path) as process:
         [pid] = processes_in(tmp_path)
         monkeypatch.setattr(process._process, "kill", lambda: None)

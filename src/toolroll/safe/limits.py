@@ -60,6 +60,8 @@ KEEPALIVE_S: Final = 5
 
 # From SIGTERM to SIGKILL: enough to remove temporary files, short enough for a person who pressed Ctrl-C.
 PROGRAM_GRACE_S: Final = 1.0
+# How long the end of a killed program is awaited: it dies at its next turn, which a busy machine gives it late.
+PROGRAM_KILLED_S: Final = 10.0
 # How long output is still awaited when the program has ended but a child of it holds the pipe open.
 PROGRAM_DRAIN_S: Final = 0.5
 # How often a group that was asked to end is looked at: too short to notice, too long to cost anything.

@@ -14,7 +14,13 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Literal
 
 from toolroll.errors import UsageError
-from toolroll.safe.limits import PROGRAM_DRAIN_S, PROGRAM_GRACE_S, PROGRAM_POLL_S, PROGRAM_READ_BYTES
+from toolroll.safe.limits import (
+    PROGRAM_DRAIN_S,
+    PROGRAM_GRACE_S,
+    PROGRAM_KILLED_S,
+    PROGRAM_POLL_S,
+    PROGRAM_READ_BYTES,
+)
 from toolroll.safe.text import one_line
 
 if TYPE_CHECKING:
@@ -191,7 +197,7 @@ async def _end(process: "Process") -> None:
         # Also when we are cancelled once more while being polite.
         _signal_group(process.pid, signal.SIGKILL)
     with suppress(TimeoutError):
-        async with asyncio.timeout(PROGRAM_GRACE_S):
+        async with asyncio.timeout(PROGRAM_KILLED_S):
             await process.wait()
 
 

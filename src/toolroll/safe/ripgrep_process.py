@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from toolroll.errors import UsageError
-from toolroll.safe.limits import PROGRAM_GRACE_S, PROGRAM_POLL_S, PROGRAM_READ_BYTES
+from toolroll.safe.limits import PROGRAM_KILLED_S, PROGRAM_POLL_S, PROGRAM_READ_BYTES
 from toolroll.safe.programs import DEFAULT_PATH
 from toolroll.safe.text import one_line
 
@@ -76,7 +76,7 @@ class RipgrepProcess:
         import asyncio  # noqa: PLC0415 -- costs 5 interpreter starts, needed only here
 
         with suppress(TimeoutError):
-            async with asyncio.timeout(PROGRAM_GRACE_S):
+            async with asyncio.timeout(PROGRAM_KILLED_S):
                 await self._gone()
 
     async def _gone(self) -> None:
