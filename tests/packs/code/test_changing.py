@@ -145,12 +145,18 @@ async def test_C17_a_file_is_made_with_its_folders_and_never_over_another(coder:
     assert told.startswith("Written: src/deep/new.py (new, +1 -0). Undo it")
     assert coder.text("src/deep/new.py") == "x = 1\n"
     assert "This is a new file." in coder.asked[0].preview.notes
-    for path in ("src/deep/new.py", "src"):
-        code, message = await coder.refused("create_file", path=path, content="y", description="d")
-        assert (code, message) == (
-            "file_exists",
-            f"'{path}' exists already. Read it, and change it with edit or edit_file.",
-        )
+    os.mkfifo(coder.folder / "pipe")
+    (coder.folder / "link").symlink_to("src")
+    for path, advice in (
+        ("src/deep/new.py", ". Read it, and change it with edit or edit_file."),
+        ("src", ", and is a folder. Name a file in it; list_files shows what there is."),
+        ("link", ", and is a folder. Name a file in it; list_files shows what there is."),
+        ("pipe", ", and is neither a file nor a folder. Choose another name; list_files shows what there is."),
+    ):
+        told = ("file_exists", f"'{path}' exists already{advice}")
+        assert await coder.refused("create_file", path=path, content="y", description="d") == told
+        new = [{"path": path, "content": "y", "create": True}]
+        assert await coder.refused("apply_changes", changes=new, description="d") == told
     assert coder.text("src/deep/new.py") == "x = 1\n"
 
 

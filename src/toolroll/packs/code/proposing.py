@@ -1,10 +1,11 @@
 """From what a model asks for to a proposal: the files as they are now, and only what the model has seen (C16-C19)."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
-from toolroll.errors import EditRefused, FileExists, FileMissing, OutsideRoot, StaleFile
+from toolroll.errors import EditRefused, FileExists, FileMissing, OutsideRoot, StaleFile, ToolrollError
 from toolroll.kernel.approval import content_hash
 from toolroll.kernel.context import ToolContext
 from toolroll.packs.code.keys import is_by_person
@@ -111,8 +112,7 @@ class Drafting:
         """A file that is not there yet."""
         place = self._writable(path)
         if place in self._files or self._workspace.exists(place):
-            told = f"'{shown(path)}' exists already. Read it, and change it with edit or edit_file."
-            raise FileExists(told, path=shown(path))
+            raise self._exists(place, path)
         self._check_new(place)
         carry(b"").check(content, path=str(place))
         self._files[place] = _File(path=place, before=None, after=content.encode("utf-8"), base=None)
@@ -181,6 +181,14 @@ class Drafting:
                 f"'{name}' goes through a link. Name the folder itself: '{shown(str(found))}'.", path=name
             )
 
+    def _exists(self, place: RelativePath, path: str) -> FileExists:
+        """What is there already; only a file can be read and changed instead."""
+        name, kind = shown(path), "file" if place in self._files else self._workspace.status(place).kind
+        if kind == "file":
+            return FileExists(f"'{name}' exists already. Read it, and change it with edit or edit_file.", path=name)
+        what = "a folder. Name a file in it" if kind == "folder" else "neither a file nor a folder. Choose another name"
+        return FileExists(f"'{name}' exists already, and is {what}; list_files shows what there is.", path=name)
+
     def _read(self, place: RelativePath) -> _File:
         try:
             # The file itself, whatever link was named: that is what a person is to see, and what is written.
@@ -195,12 +203,11 @@ class Drafting:
 
 def _importers(changes: Sequence[Change], index: Index) -> Iterator[str]:
     """How many files import each of those that change, where that is known without looking through the project."""
-    if not index.is_ready:
-        return
-    for change in changes:
-        count = index.importer_count(str(change.path)) if change.before is not None else 0
-        if count:
-            yield f"{shown(str(change.path))} is imported by {count} {'file' if count == 1 else 'files'}."
+    with suppress(ToolrollError):  # the index is a help: no change fails for it
+        for change in changes if index.is_ready else ():
+            count = index.importer_count(str(change.path)) if change.before is not None else 0
+            if count:
+                yield f"{shown(str(change.path))} is imported by {count} {'file' if count == 1 else 'files'}."
 
 
 def _changed_before(place: RelativePath) -> EditRefused:
