@@ -66,11 +66,15 @@ class RipgrepProcess:
                 self._process.kill()
                 await self._gone_soon()
         finally:
-            if self._process.poll() is None:  # we were cancelled once more, or a disk holds it up
-                threading.Thread(target=self._process.wait, daemon=True).start()
-            self._stop_hearing()
-            for pipe in filter(None, (self._process.stdout, self._process.stderr)):
-                pipe.close()
+            # A call of its own: Python 3.11 may not tell tracers of coroutines any more that were just cancelled.
+            self._forget()
+
+    def _forget(self) -> None:
+        if self._process.poll() is None:  # we were cancelled once more, or a disk holds it up
+            threading.Thread(target=self._process.wait, daemon=True).start()
+        self._stop_hearing()
+        for pipe in filter(None, (self._process.stdout, self._process.stderr)):
+            pipe.close()
 
     async def _gone_soon(self) -> None:
         import asyncio  # noqa: PLC0415 -- costs 5 interpreter starts, needed only here
