@@ -112,6 +112,26 @@ def test_C31_undo_of_one_change_of_a_file_or_of_a_run(project: Project, call: Ca
     assert [(project.root / name).exists() for name in ("a.js", "b.js", "c.js")] == [False, False, True]
 
 
+def test_C31_redo_of_a_run(project: Project, call: Calling) -> None:
+    before = project.text(MAIN)
+    project.change({MAIN: "one\n"}, run_id="4cb9e3ac803b0000")
+    project.change({MAIN: "two\n", "a.js": "a\n"}, run_id="4cb9e3ac803b0000")
+    project.change({"c.js": "c\n"}, run_id="77f0e3ac803b0000")
+    for _ in range(3):
+        assert call("undo", "--yes").code == 0
+    assert (project.text(MAIN), (project.root / "a.js").exists()) == (before, False)
+    asked = call("redo", "--run", "4cb9")
+    assert (asked.code, "Add --yes" in asked.err, project.text(MAIN)) == (3, True, before)
+    redone = call("redo", "--run", "4cb9", "--yes")
+    assert (redone.code, redone.out) == (0, "Redo: src/main.js, a.js.\n")
+    assert (project.text(MAIN), project.text("a.js"), (project.root / "c.js").exists()) == ("two\n", "a\n", False)
+    again = call("redo", "--run", "4cb9", "--yes", "--json")
+    assert error_of(again) == (2, "usage")
+    assert call("redo", "--run", "77f", "--yes").err == (
+        "Error: There is no run '77f'. Give at least 4 characters of the id.\n"
+    )
+
+
 def test_C31_undo_of_a_file_is_of_its_latest_change_and_says_how_many_more_there_are(
     project: Project, call: Calling
 ) -> None:

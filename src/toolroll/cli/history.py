@@ -117,20 +117,31 @@ def undo(
 
 @click.command()
 @click.argument("change", required=False)
+@click.option("--run", "run_id", metavar="ID", shell_complete=run_ids, help="Everything of this run that was undone.")
 @_taking_options
 @click.pass_obj
-def redo(session: Session, change: str | None, *, root: Path | None, path: str | None, merge: bool, yes: bool) -> int:
-    """Make CHANGE again after it was undone, the latest one if none is named.
+def redo(
+    session: Session,
+    change: str | None,
+    *,
+    root: Path | None,
+    run_id: str | None,
+    path: str | None,
+    merge: bool,
+    yes: bool,
+) -> int:
+    """Make CHANGE again after it was undone: what was undone last, if none is named. Later work is never overwritten.
 
     \b
     Examples:
       toolroll redo
       toolroll redo 34a873204eb0 --yes
+      toolroll redo --run 4cb9e3ac803b --yes
     """
     from toolroll.workspace.history.undo import plan_redo  # noqa: PLC0415 - as above
 
     with _opened(root) as (workspace, history):
-        plan = plan_redo(workspace, history, change=change, path=path)
+        plan = plan_redo(workspace, history, change=change, path=path, run_id=_run(history, run_id))
         return _take_back(session, workspace, history, plan, merge=merge, yes=yes)
 
 

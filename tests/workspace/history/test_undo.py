@@ -197,6 +197,67 @@ def test_C31_undo_by_change_file_and_run(change: Applying, desk: Desk, folder: P
     assert (_read(folder, "a"), _read(folder, "b")) == (b"2", b"1")
 
 
+@pytest.mark.parametrize("singly", [0, 1, 2, 3])
+def test_C31_redo_of_a_run_however_it_was_undone(singly: int, change: Applying, desk: Desk, folder: Path) -> None:
+    write(folder, {"a": b"0"})
+    change({"a": b"1", "d/b": b"1"}, run_id="one")
+    change({"a": b"2"}, run_id="one")
+    change({"a": None, "d/b": b"3"}, run_id="one")
+    change({"c": b"other"}, run_id="two")
+    made = tree(folder)
+    desk.undo(run_id="two")
+    for _ in range(singly):
+        desk.undo()
+    if singly < 3:
+        desk.undo(run_id="one")
+    assert tree(folder).keys() == {"a"}
+    plan = plan_redo(desk.workspace, desk.history, run_id="one")
+    assert {step.path: (step.action, len(step.targets)) for step in plan.steps}["a"] == ("remove", min(3, singly + 1))
+    desk.redo(run_id="one")
+    assert tree(folder) == {path: what for path, what in made.items() if path != "c"}
+    with pytest.raises(UsageError, match="There is nothing to redo"):
+        desk.redo(run_id="one")
+    desk.undo(run_id="one")
+    assert tree(folder).keys() == {"a"}
+    assert _read(folder, "a") == b"0"
+    desk.redo(run_id="one")
+    desk.redo(run_id="two")
+    assert tree(folder) == made
+
+
+def test_C31_redo_of_a_part_of_a_run(change: Applying, desk: Desk, folder: Path) -> None:
+    first = change({"a": b"1", "b": b"1"}, run_id="one").id
+    change({"a": b"2"}, run_id="one")
+    other = change({"c": b"1"}, run_id="two").id
+    for _ in range(3):
+        desk.undo()
+    with pytest.raises(UsageError, match="There is nothing to redo of"):
+        desk.redo(run_id="one", change=other)
+    desk.redo(run_id="one", path="b")
+    assert tree(folder).keys() == {"b"}
+    desk.redo(run_id="one", change=first)
+    assert (_read(folder, "a"), _read(folder, "b")) == (b"1", b"1")
+    desk.redo(run_id="one")
+    assert tree(folder).keys() == {"a", "b"}
+    assert _read(folder, "a") == b"2"
+
+
+def test_C31_a_run_is_redone_around_later_work(change: Applying, desk: Desk, folder: Path) -> None:
+    write(folder, {"a": b"1\n2\n3\n4\n5\n", "b": b"1"})
+    change({"a": b"one\n2\n3\n4\n5\n"})
+    change({"a": b"one\n2\n3\n4\nfive\n", "b": b"2"})
+    desk.undo()
+    desk.undo()
+    write(folder, {"a": b"1\n2\nTHREE\n4\n5\n", "b": b"theirs"})
+    assert {step.path: step.action for step in plan_redo(desk.workspace, desk.history, run_id="run").steps} == {
+        "a": "merge",
+        "b": "conflict",
+    }
+    plan = plan_redo(desk.workspace, desk.history, run_id="run")
+    undo(desk.workspace, desk.history, plan, run_id="by hand", merges=True)
+    assert (_read(folder, "a"), _read(folder, "b")) == (b"one\n2\nTHREE\n4\nfive\n", b"theirs")
+
+
 def test_C31_a_run_is_undone_around_foreign_work_in_between(change: Applying, desk: Desk, folder: Path) -> None:
     write(folder, {"a": b"1\n2\n3\n4\n5\n"})
     change({"a": b"one\n2\n3\n4\n5\n"})

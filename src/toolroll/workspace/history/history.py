@@ -31,6 +31,9 @@ _NEWEST_UNDOABLE: Final = """
 select id from changes where kind = 'change' and state in ('applied', 'partial')
 and exists (select 1 from entries where change = changes.id and undone_by is null) order by number desc limit 1
 """
+_TAKEN_FROM_RUN: Final = """
+select undoes.change from undoes join changes as taken on taken.id = undoes.target where taken.run_id = ?
+"""
 _DROP_UNUSED: Final = """
 delete from contents where not exists (select 1 from entries where before = hash)
 and not exists (select 1 from entries where after = hash)
@@ -115,6 +118,10 @@ class History:
     def undos_of(self, change: str) -> tuple[Record, ...]:
         """The changes that took this one back, the latest first."""
         return self._records("kind = 'undo' and id in (select change from undoes where target = ?)", [change])
+
+    def undos_of_run(self, run_id: str) -> tuple[Record, ...]:
+        """The changes that took back what a run had changed, the latest first."""
+        return self._records(f"kind = 'undo' and id in ({_TAKEN_FROM_RUN})", [run_id])
 
     def taken_back_by(self, undo: str, path: str) -> tuple[Record, ...]:
         """The changes of a file that an undo took back, as far as they are kept, the latest first."""

@@ -97,14 +97,28 @@ def plan_undo(
     return replace(plan, more=0 if path is None else len(records) - len(chosen))
 
 
-def plan_redo(workspace: Workspace, history: History, *, change: str | None = None, path: str | None = None) -> Plan:
-    """What redoing would do: what was undone of a change, or by the latest undo, of a file or at all."""
+def plan_redo(
+    workspace: Workspace,
+    history: History,
+    *,
+    change: str | None = None,
+    path: str | None = None,
+    run_id: str | None = None,
+) -> Plan:
+    """What redoing would do: what was undone of a change, of all of a run, or by the latest undo, of a file or at all.
+
+    Of a run it is the last of its undos that is turned back first: each finds the file as it had left it.
+    """
     undos = history.changes(path=path) if change is None else history.undos_of(change)
+    if run_id is not None:
+        of_run = {one.id for one in history.undos_of_run(run_id)}
+        undos = tuple(one for one in undos if one.id in of_run)
     records = [one for one in (_redoable(history, undo) for undo in undos) if _is_active(one, "undo", path)]
     if not records:
         raise UsageError(_nothing(history, "redo", change))
-    plan = _plan(workspace, history, records[:1], kind="redo", path=path)
-    return replace(plan, more=0 if path is None else len(records) - 1)
+    chosen = records if run_id is not None and change is None else records[:1]
+    plan = _plan(workspace, history, chosen, kind="redo", path=path)
+    return replace(plan, more=0 if path is None else len(records) - len(chosen))
 
 
 def undo(workspace: Workspace, history: History, plan: Plan, *, run_id: str, merges: bool = False) -> Undone:
