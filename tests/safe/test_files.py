@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.descriptors import as_many_descriptors
 
 from toolroll.errors import FileExists, FileMissing, FileSystemRefused, NotAFile, OutsideRoot
 from toolroll.safe import files
@@ -38,11 +39,10 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def fd(folder: Path) -> Iterator[int]:
-    before = len(os.listdir("/dev/fd"))
-    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    yield opened
-    os.close(opened)
-    assert len(os.listdir("/dev/fd")) == before
+    with as_many_descriptors():
+        opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        yield opened
+        os.close(opened)
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.descriptors import as_many_descriptors
 
 from toolroll.errors import (
     FileExists,
@@ -54,9 +55,8 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.fixture(autouse=True)
 def no_descriptor_is_lost() -> Iterator[None]:
-    before = descriptors()
-    yield
-    assert descriptors() == before
+    with as_many_descriptors():
+        yield
 
 
 @pytest.fixture
