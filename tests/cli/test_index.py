@@ -14,7 +14,7 @@ from tests.cli.project import Calling, Project
 from tests.cli.pseudo import environment, toolroll
 
 from toolroll.safe.locks import FileLock
-from toolroll.workspace.symbols.index import Index
+from toolroll.workspace.symbols.index import FILE_NAME, Index
 from toolroll.workspace.symbols.updating import Refreshed
 from toolroll.workspace.workspace import Workspace
 
@@ -47,6 +47,14 @@ def test_S4_S7_no_index_is_built_where_none_can_be_kept(
     told = call("index")
     assert (told.code, told.out) == (1, "")
     assert "The index cannot be kept: nothing can be written to '" in told.err
+
+
+def test_S4_S7_an_index_that_could_not_be_kept_is_an_error(project: Project) -> None:
+    with Workspace.of_user(project.root, environment={"TOOLROLL_HOME": str(project.home)}) as workspace:
+        (workspace.state / FILE_NAME).mkdir()
+    told = project.call("index")
+    assert (told.returncode, told.stdout) == (1, "")
+    assert FILE_NAME in told.stderr
 
 
 def test_S4_rebuild_begins_anew(project: Project) -> None:

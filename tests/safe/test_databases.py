@@ -126,3 +126,4 @@ def test_XF9_what_is_read_is_checked_and_no_link(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_not_there_is_written_where_it_can_be_made(tmp_path: Path) -> None:
     assert can_write(tmp_path / "a" / "b")
+    assert not can_write(tmp_path / ("n" * 300) / "b")  # the system refuses even to look

@@ -92,6 +92,8 @@ def _build(session: Session, index: "Index", workspace: "Workspace") -> int:
     if not done.is_complete and not interrupted:
         session.fail("busy", "Another process is building this index. Wait for it, and ask again.")
         return FAILED
+    if index.trouble is not None:  # tools make do with an index in memory; here it would be gone with this process
+        raise index.trouble
     report = _report(index, done, time.monotonic() - started)
     if session.json:
         session.write_json({"root": str(workspace.root), **asdict(report)})

@@ -64,7 +64,10 @@ def open_to_read(path: Path, check: "Callable[[sqlite3.Connection], object] | No
 
 def can_write(folder: Path) -> bool:
     """Whether files can be made in a folder, or in the one where it would have to be made itself."""
-    there = next(one for one in (folder, *folder.parents) if one.exists())
+    try:
+        there = next(one for one in (folder, *folder.parents) if one.exists())
+    except OSError:  # below a folder that may not be entered, nobody can even ask
+        return False
     return os.access(there, os.W_OK | os.X_OK, effective_ids=True)
 
 

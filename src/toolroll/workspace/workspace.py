@@ -24,6 +24,7 @@ from toolroll.safe.locks import FileLock
 from toolroll.safe.names import RelativePath, parse_path, shown
 from toolroll.safe.opened import OpenFile
 from toolroll.safe.protected import PROTECTED_NAMES, fold_name
+from toolroll.safe.refusals import refusals
 from toolroll.safe.root import FileStatus, Root, Use, WriteReport
 from toolroll.workspace.denied import Denials
 from toolroll.workspace.limits import DEFAULT_LIMITS, Limits
@@ -100,7 +101,8 @@ class Workspace:
         if folder.is_relative_to(self.root):
             raise UsageError(f"The folder for private data, '{folder}', is inside of the workspace. Set another one.")
         # Who only reads needs none; whoever wants to keep something there is told by the system why that cannot be.
-        return private_folder(folder) if folder.exists() or can_write(folder) else folder
+        with refusals(str(folder)):
+            return private_folder(folder) if folder.exists() or can_write(folder) else folder
 
     # --- Names -----------------------------------------------------------------------------------------
 

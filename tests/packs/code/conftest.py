@@ -93,6 +93,12 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOOLROLL_HOME", str(tmp_path / "home"))
 
 
+def refuse_data(tmp_path: Path) -> None:
+    """Whatever is kept in the data folder is refused by the system, for whichever user: its name is too long."""
+    (tmp_path / "home").mkdir(mode=0o700)
+    (tmp_path / "home/data").symlink_to("n" * 300)
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """An empty folder to work in."""

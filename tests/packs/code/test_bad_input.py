@@ -6,12 +6,16 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 import pytest
-from tests.packs.code.conftest import BY_NAME, coding, files_of
+from tests.packs.code.conftest import BY_NAME, coding, files_of, refuse_data
 from tests.packs.code.test_nasty import ASKED, WITH_PATH, snapshot, tried, without_rights
 from tests.workspace.nasty import BINARY, LINKS, MISSING_OR_OUTSIDE, TEXTS, write_nasty
 
+from toolroll.errors import LockTimeout, ToolFailure
 from toolroll.kernel.approval import Reject
-from toolroll.packs.code.keys import INDEX
+from toolroll.packs.code.failing import told
+from toolroll.packs.code.keys import INDEX, WORKSPACE
+from toolroll.workspace.symbols.opening import Damaged
+from toolroll.workspace.symbols.store import Store
 
 Arguments: TypeAlias = dict[str, object]
 
@@ -210,3 +214,47 @@ def test_C42_no_tool_is_left_out() -> None:
     tried_here = {tool.partition(":")[0] for tool in (*ON_FILES, *ON_FOLDERS, *MAKING, *SEARCHING)}
     assert {*tried_here, *ASKED, "repo_map"} == set(BY_NAME)
     assert {*WITH_PATH, *ASKED, "repo_map", "apply_changes"} == set(BY_NAME)
+
+
+@pytest.mark.parametrize("name", ["data folder", "history"])
+async def test_C42_XF8_trouble_with_our_own_data_is_told_without_the_way_to_it(
+    name: str, folder: Path, tmp_path: Path
+) -> None:
+    """The first fails with an error of the system, also for root; the second with one of SQLite."""
+    if name == "data folder":
+        refuse_data(tmp_path)
+    (folder / "a.py").write_text("x = 1\n")
+    async with coding(folder, by_person=True) as coder:
+        if name == "history":
+            workspace = await coder.run.context().resolve(WORKSPACE)
+            (workspace.state / "history.sqlite3").write_bytes(b"no database" * 1_000)
+        code, message = await coder.refused("edit", path="a.py", old_string="1", new_string="2")
+    assert code == ("file_system" if name == "data folder" else "journal")
+    assert "'<data folder>/" in message
+    assert "This is about toolroll's own data folder, not about the project." in message
+    assert str(tmp_path) not in message
+    assert (folder / "a.py").read_text() == "x = 1\n"
+
+
+async def test_C23_XF8_an_index_that_fails_fails_no_edit(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def damaged(self: Store, name: str) -> int:
+        raise Damaged("torn")
+
+    monkeypatch.setattr(Store, "fact", damaged)
+    (folder / "a.py").write_text("x = 1\n")
+    async with coding(folder, by_person=True) as coder:
+        await coder.ok("edit", path="a.py", old_string="1", new_string="2")
+        code, message = await coder.refused("repo_map")
+    assert (code, "'<data folder>/symbols.sqlite3' cannot be used: torn. Remove that file." in message) == (
+        "file_system",
+        True,
+    )
+
+
+def test_C42_who_holds_a_lock_is_told_without_the_way_to_it() -> None:
+    with pytest.raises(ToolFailure) as caught, told():
+        raise LockTimeout("'/home/me/.local/share/x.lock' is locked by process 7 for more than 10 s. Wait for it.")
+    assert caught.value.content == {
+        "error": True,
+        "message": "'<data folder>/x.lock' is locked by process 7 for more than 10 s. Wait for it.",
+    }

@@ -5,12 +5,12 @@ import threading
 from pathlib import Path
 
 import pytest
-from tests.packs.code.conftest import FORMAT, Coder, coding
+from tests.packs.code.conftest import FORMAT, Coder, coding, refuse_data
 
 from toolroll.kernel.events import Progress
 from toolroll.outputs.cut import CONTEXT_BYTES
 from toolroll.packs.code import symbols
-from toolroll.packs.code.keys import INDEX
+from toolroll.packs.code.keys import INDEX, WORKSPACE
 from toolroll.testing import recorded_events
 from toolroll.workspace.symbols.index import Index
 
@@ -254,6 +254,44 @@ async def test_C14_a_place_that_cannot_be_read_any_more_is_still_an_answer(
     monkeypatch.setattr(Index, "_check", lambda *_: False)
     (project / FORMAT).unlink()
     assert (await coder.ok("find_definition", symbol="formatCups")).startswith(f"{FORMAT}:2")
+
+
+async def test_C14_C42_without_a_data_folder_symbols_are_found_and_the_reason_is_told(
+    project: Path, tmp_path: Path
+) -> None:
+    refuse_data(tmp_path)
+    note = "[the index cannot be kept on disk (File name too long): it is made for this run alone, which takes longer]"
+    async with coding(project) as coder:
+        for name, arguments, found in (
+            ("find_definition", {"symbol": "DatabaseService"}, "DatabaseService.js:4  class DatabaseService"),
+            ("find_importers", {"modulePath": FORMAT}, "3 imports"),
+            ("outline", {"path": FORMAT}, "formatCups"),
+            ("find_references", {"symbol": "formatCups"}, "definition"),
+            ("repo_map", {}, "imported by 3"),
+        ):
+            text = await coder.ok(name, **arguments)
+            assert found in text
+            assert text.endswith("\n" + note)
+            assert str(tmp_path) not in text
+
+
+async def test_C14_on_a_full_disk_a_definition_is_found_and_the_reason_is_told(coder: Coder, folder: Path) -> None:
+    (folder / "a.py").write_text("def price(): pass\n")
+    index = await coder.run.context().resolve(INDEX)
+    db = index._store._db
+    db.execute(f"pragma max_page_count = {db.execute('pragma page_count').fetchone()[0]}")
+    (folder / "b.py").write_text("".join(f"def cost_{number}(): pass\n" for number in range(2_000)))
+    text = await coder.ok("find_definition", symbol="price")
+    assert text.startswith("a.py:1  function price")
+    assert "[the index cannot be kept on disk (database or disk is full): " in text
+
+
+async def test_C14_a_reason_without_words_is_told_by_its_name(coder: Coder, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "home/data/workspaces").mkdir(parents=True)
+    workspace = await coder.run.context().resolve(WORKSPACE)
+    workspace.state.chmod(0o770)
+    (folder / "a.py").write_text("def price(): pass\n")
+    assert "[the index cannot be kept on disk (EPERM): " in await coder.ok("find_definition", symbol="price")
 
 
 async def test_XP3_the_index_follows_no_link_out(folder: Path, tmp_path: Path) -> None:

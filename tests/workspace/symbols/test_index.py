@@ -12,14 +12,15 @@ import pytest
 from tests.workspace.conftest import Opening
 from tests.workspace.symbols.conftest import SharedWorkers, Write, at
 
-from toolroll.errors import FileSystemRefused
+from toolroll.errors import FileProblem, FileSystemRefused
 from toolroll.safe.locks import FileLock
 from toolroll.workspace.limits import Limits
 from toolroll.workspace.symbols import index as index_module
+from toolroll.workspace.symbols import opening
 from toolroll.workspace.symbols.definitions import Definitions
 from toolroll.workspace.symbols.index import BUILDING, BY_SEARCH, FILE_NAME, Index
 from toolroll.workspace.symbols.languages import is_installed
-from toolroll.workspace.symbols.opening import Damaged
+from toolroll.workspace.symbols.opening import Damaged, NotKept
 from toolroll.workspace.symbols.store import Store
 from toolroll.workspace.symbols.updating import BATCH, Refreshed
 from toolroll.workspace.symbols.workers import Reply, Task
@@ -342,6 +343,106 @@ def test_C21_an_index_that_stays_damaged_is_an_error_with_a_way_out(
     monkeypatch.setattr(Store, "fact", damaged)
     with pytest.raises(FileSystemRefused, match="Remove that file"):
         _ = index.is_ready
+
+
+def fill_disk(index: Index) -> None:
+    """From now on the index cannot grow: SQLite says what it says of a full disk."""
+    db = index._store._db
+    [pages] = db.execute("pragma page_count").fetchone()
+    db.execute(f"pragma max_page_count = {pages}")
+
+
+def many(name: str) -> str:
+    return "".join(f"def {name}_{number}():\n    pass\n" for number in range(2_000))
+
+
+def test_C14_C21_on_a_full_disk_the_index_goes_on_in_memory(index: Index, write: Write, workspace: Workspace) -> None:
+    write(PROJECT)
+    index.refresh()
+    fill_disk(index)
+    write({"more.py": many("f")})
+    assert index.refresh().parsed == 1  # what was known is taken along
+    assert isinstance(index.trouble, NotKept)
+    assert index.trouble.errno_name == "SQLITE_FULL"
+    assert places(index.definitions("f_1999")) == ["more.py:3999 function"]
+    assert places(index.definitions("User.load")) == ["src/services/user.py:2 method"]
+    assert index.importers("services.user").found
+    write({"more.py": many("g")})
+    assert places(index.definitions("g_7")) == ["more.py:15 function"]
+    with Index(workspace, workers=index._workers) as kept:
+        assert places(kept.definitions("User")) == ["src/services/user.py:1 class"]
+
+
+def test_C21_two_threads_that_meet_a_full_disk_go_on_with_one_index(index: Index, write: Write) -> None:
+    write(PROJECT)
+    index.refresh()
+    old, error = index._store, NotKept("full", path="x", errno_name="SQLITE_FULL")
+    new = index._replaced(old, error)
+    assert index._replaced(old, error) is new is index._store
+    assert new.paths() == sorted(PROJECT)
+    with pytest.raises(Damaged):
+        old.paths()
+    assert index.is_ready
+
+
+def refuse_by_folder(state: Path) -> None:
+    (state / FILE_NAME).mkdir()
+
+
+def refuse_by_others(state: Path) -> None:
+    state.chmod(0o770)
+
+
+@pytest.mark.parametrize("refuse", [refuse_by_folder, refuse_by_others])
+def test_C14_C21_an_index_that_cannot_be_opened_is_made_in_memory(
+    refuse: Callable[[Path], None], workspace: Workspace, workers: SharedWorkers, write: Write
+) -> None:
+    write(PROJECT)
+    refuse(workspace.state)
+    with (
+        Workspace(workspace.root, state=workspace.state) as again,
+        Index(again, workers=workers) as index,
+    ):
+        assert isinstance(index.trouble, FileProblem)
+        assert index.refresh() == Refreshed(parsed=4)
+        assert places(index.definitions("User.load")) == ["src/services/user.py:2 method"]
+
+
+def test_C14_C21_a_state_folder_that_the_system_refuses_costs_no_answer(
+    folder: Path, tmp_path: Path, workers: SharedWorkers, write: Write
+) -> None:
+    write(PROJECT)
+    with Workspace(folder, state=tmp_path / ("n" * 300)) as refused, Index(refused, workers=workers) as index:
+        assert isinstance(index.trouble, FileSystemRefused)
+        assert index.trouble.errno_name == "ENAMETOOLONG"
+        assert index.refresh() == Refreshed(parsed=4)
+        with pytest.raises(FileSystemRefused):
+            Index.discard(refused)
+
+
+def test_C21_a_lock_that_cannot_be_made_stops_no_build(index: Index, write: Write, workspace: Workspace) -> None:
+    write(PROJECT)
+    (workspace.state / FILE_NAME).with_suffix(".lock").mkdir()
+    assert index.refresh() == Refreshed(parsed=4)
+
+
+def test_C21_damage_that_comes_back_at_once_is_met_in_memory(
+    workspace: Workspace, workers: SharedWorkers, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where another process of another version puts its own index there again and again."""
+    write(PROJECT)
+    state = workspace.state
+
+    def torn(path: Path, prepare: object) -> None:
+        raise Damaged("torn")
+
+    monkeypatch.setattr(opening, "open_private_database", torn)
+    with Index(workspace, workers=workers) as index:
+        assert "torn" in str(index.trouble)
+        assert index.refresh() == Refreshed(parsed=4)
+        index._replaced(index._store, Damaged("in memory"))
+        assert index.refresh() == Refreshed(parsed=4)
+    assert not (state / FILE_NAME).exists()
 
 
 def test_C23_references_leave_out_strings_and_comments(index: Index, write: Write) -> None:

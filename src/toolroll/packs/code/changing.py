@@ -36,8 +36,9 @@ def _previewing(draft: Draft) -> Callable[[Mapping[str, object], ToolContext, st
     async def preview(arguments: Mapping[str, object], ctx: ToolContext, edited: str | None) -> Preview:
         import asyncio  # noqa: PLC0415 - who waits for this has loaded it
 
-        workspace = await ctx.resolve(WORKSPACE)
-        index, contents = await ctx.resolve(INDEX), await ctx.resolve(CONTENTS)
+        with told():
+            workspace = await ctx.resolve(WORKSPACE)
+            index, contents = await ctx.resolve(INDEX), await ctx.resolve(CONTENTS)
 
         def propose() -> Proposal:
             drafting = Drafting(workspace, contents, ctx)
@@ -153,7 +154,8 @@ def _draft_one(drafting: Drafting, change: FileChange) -> None:
 
 
 async def _carry_out(_given: BaseModel, ctx: ToolContext) -> str:
-    workspace, history, index = await ctx.resolve(WORKSPACE), await ctx.resolve(HISTORY), await ctx.resolve(INDEX)
+    with told():
+        workspace, history, index = await ctx.resolve(WORKSPACE), await ctx.resolve(HISTORY), await ctx.resolve(INDEX)
     return await carry_out(workspace, history, index, await ctx.resolve(CONTENTS), ctx)
 
 

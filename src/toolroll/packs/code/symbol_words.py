@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import chain, repeat
 from typing import Final
 
+from toolroll.errors import ToolrollError
 from toolroll.packs.code.wording import counted, fitting
 from toolroll.safe.names import shown
 from toolroll.safe.text import one_line
@@ -124,6 +125,14 @@ def references_text(answer: References, symbol: str) -> str:
         lines.append(f"  {_reference(one)}" if one.path == last else f"{shown(one.path)}\n  {_reference(one)}")
         last = one.path
     return "\n".join([heading, *_shortened(lines, len(answer.found)), *notes])
+
+
+def not_kept_text(trouble: ToolrollError) -> str:
+    """That the index cannot be kept, and why, without the path: it is of no use to a model, and private."""
+    cause = trouble.__cause__
+    said = cause.strerror if isinstance(cause, OSError) else str(cause or "")
+    why = said or str(getattr(trouble, "errno_name", trouble.code))
+    return f"[the index cannot be kept on disk ({why}): it is made for this run alone, which takes longer]"
 
 
 def _reference(one: Reference) -> str:

@@ -16,6 +16,7 @@ from toolroll.packs.code.keys import InWorkspace, WithIndex
 from toolroll.packs.code.symbol_words import (
     definitions_text,
     importers_text,
+    not_kept_text,
     outline_text,
     references_text,
 )
@@ -58,7 +59,7 @@ def find_definition(
         wider = index.definitions(symbol) if type is not None and not narrowed.found else narrowed
         answer = wider if wider.found else narrowed
         contexts = [_context(workspace, one) for one in answer.found[:MAX_WITH_CONTEXT]]
-    return definitions_text(answer, symbol, contexts, missed=None if answer is narrowed else type)
+    return _noted(definitions_text(answer, symbol, contexts, missed=None if answer is narrowed else type), index)
 
 
 @tool(brings="private")
@@ -75,7 +76,7 @@ def find_importers(
         _check_asked(modulePath)
         is_complete = _bring_up(index, ctx, LONG_WAIT_S)
         answer = index.importers(modulePath)
-    return importers_text(answer, modulePath, is_complete=is_complete)
+    return _noted(importers_text(answer, modulePath, is_complete=is_complete), index)
 
 
 @tool(brings="private", paths=["path"])
@@ -90,7 +91,7 @@ def outline(
         decode(workspace.read(place).data, path=path)  # says what is wrong with it, if it cannot be read
         symbols = index.outline(place)
         why = None if symbols else index.why_unknown(place)
-    return outline_text(str(place), symbols, why_unknown=why)
+    return _noted(outline_text(str(place), symbols, why_unknown=why), index)
 
 
 @tool(brings="private")
@@ -104,7 +105,7 @@ def find_references(
         _check_asked(symbol)
         _bring_up(index, ctx, SHORT_WAIT_S)
         answer = index.references(symbol)
-    return references_text(answer, symbol)
+    return _noted(references_text(answer, symbol), index)
 
 
 @tool(brings="private")
@@ -122,7 +123,14 @@ def repo_map(
         text = index.repo_map(budget)
     if not text:
         raise failure("There is no code here that can be parsed. Use list_files to look around.", code="no_symbols")
-    return text if is_complete else f"{text}[the index is not complete yet: ask again later for all of it]"
+    return _noted(
+        text if is_complete else f"{text}[the index is not complete yet: ask again later for all of it]", index
+    )
+
+
+def _noted(text: str, index: Index) -> str:
+    """The answer, and why it may have taken longer than usual."""
+    return text if index.trouble is None else "\n".join([text.rstrip("\n"), not_kept_text(index.trouble)])
 
 
 def _bring_up(index: Index, ctx: ToolContext, wait_s: float) -> bool:

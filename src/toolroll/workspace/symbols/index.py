@@ -6,13 +6,14 @@ Everything here waits, and belongs on a thread; threads may share an index.
 """
 
 import threading
-from collections.abc import Callable, Collection, Iterable
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from pathlib import Path
 from types import TracebackType
 from typing import Final, Self, TypeVar, cast
 
-from toolroll.errors import FileSystemRefused, LockTimeout, ToolrollError
+from toolroll.errors import FileProblem, LockTimeout, ToolrollError
 from toolroll.kernel.approval import content_hash
 from toolroll.safe.databases import can_write
 from toolroll.safe.locks import FileLock
@@ -23,7 +24,7 @@ from toolroll.workspace.symbols.edges import StoredEdges
 from toolroll.workspace.symbols.imports.importers import Importers, importers_of
 from toolroll.workspace.symbols.imports.resolver import Resolver
 from toolroll.workspace.symbols.languages import LANGUAGES
-from toolroll.workspace.symbols.opening import Damaged, remove
+from toolroll.workspace.symbols.opening import Damaged, NotKept, remove
 from toolroll.workspace.symbols.references import Reference, References, find_references
 from toolroll.workspace.symbols.repo_map import repo_map
 from toolroll.workspace.symbols.store import OTHER, PARSED, Stamp, Store
@@ -51,7 +52,10 @@ class Index:
         self._refreshing = threading.Lock()
         self._builder: threading.Thread | None = None
         self._resolver: tuple[int, Resolver] | None = None
-        self._store = Store(workspace.state / _file_name(workspace))
+        self._replacing = threading.Lock()
+        self.trouble: ToolrollError | None = None
+        """Why it cannot be kept on disk, where that failed: it is made for this process alone then."""
+        self._store = self._opened(lambda: workspace.state / _file_name(workspace))
 
     @classmethod
     def open(cls, workspace: Workspace) -> Self:
@@ -112,11 +116,11 @@ class Index:
         left to it.
         """
         if paths is not None:
-            return self._with(lambda _: self._updater().refresh(paths, on_progress))
+            return self._with(lambda store: self._updater(store).refresh(paths, on_progress))
         try:
             with self._refreshing, self._alone():
                 self._cancelled.clear()
-                return self._with(lambda _: self._updater().refresh(None, on_progress))
+                return self._with(lambda store: self._updater(store).refresh(None, on_progress))
         except LockTimeout:
             return Refreshed(is_complete=False)
 
@@ -189,25 +193,30 @@ class Index:
         with suppress(ToolrollError):
             self.refresh(on_progress=on_progress)
 
-    def _alone(self) -> AbstractContextManager[object]:
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
         """Inside, no other process builds this index; where nothing can be kept, each has its own anyway."""
-        lock = self._store.path.with_suffix(".lock")
-        return FileLock(lock, timeout_s=0) if can_write(lock.parent) else nullcontext()
+        path = self._store.path
+        with ExitStack() as stack:
+            if path is not None and can_write(path.parent):
+                with suppress(FileProblem):  # a lock that cannot be made costs others some work, and nobody an answer
+                    stack.enter_context(FileLock(path.with_suffix(".lock"), timeout_s=0))
+            yield
 
-    def _updater(self) -> Updater:
+    def _updater(self, store: Store) -> Updater:
         return Updater(
             workspace=self._workspace,
-            store=self._store,
+            store=store,
             workers=self._workers,
             cancelled=self._cancelled,
-            make_resolver=self._make_resolver,
+            make_resolver=lambda: self._make_resolver(store),
         )
 
-    def _make_resolver(self) -> Resolver:
+    def _make_resolver(self, store: Store) -> Resolver:
         """A resolver for the files that the index has now; the last one where it still has the same."""
-        generation = self._store.generation
+        generation = store.generation
         if self._resolver is None or self._resolver[0] != generation:
-            self._resolver = (generation, Resolver(self._store.paths(), self._content))
+            self._resolver = (generation, Resolver(store.paths(), self._content))
         return self._resolver[1]
 
     def _content(self, path: str) -> bytes | None:
@@ -219,7 +228,7 @@ class Index:
         def exports(path: str) -> list[str]:
             return [symbol.name for symbol in store.outline(path) if symbol.exported and symbol.parent is None]
 
-        return importers_of(asked, StoredEdges(store), self._make_resolver(), base=base, exports=exports)
+        return importers_of(asked, StoredEdges(store), self._make_resolver(store), base=base, exports=exports)
 
     def _known(self, name: str) -> list[Definition]:
         found = self._with(lambda store: store.named(name))
@@ -273,24 +282,60 @@ class Index:
         return tuple(notes)
 
     def _with(self, function: Callable[[Store], T]) -> T:
-        """Ask the tables; a damaged file is made anew, and built again by the next refresh."""
+        """Ask the tables. A damaged file is made anew; what the disk refuses is had in memory (C14)."""
+        store = self._store
+        for _ in range(2):
+            try:
+                return function(store)
+            except (Damaged, NotKept) as error:
+                store = self._replaced(store, error)
         try:
-            return function(self._store)
-        except Damaged:
-            self._store.close()
-            remove(self._store.path)
-            self._store = Store(self._store.path)
-        try:
-            return function(self._store)
+            return function(store)
         except Damaged as error:
-            message = f"The index '{self._store.path}' cannot be used: {error}. Remove that file."
-            raise FileSystemRefused(message, path=str(self._store.path), errno_name="SQLITE_CORRUPT") from error
+            raise _damaged(store.path, error) from error
+
+    def _replaced(self, store: Store, error: Damaged | NotKept) -> Store:
+        """Another store in the place of this one: the one that another thread has put there, if one has."""
+        with self._replacing:
+            if self._store is store:
+                self._store, self._resolver = self._better(store, error), None
+            return self._store
+
+    def _better(self, store: Store, error: Damaged | NotKept) -> Store:
+        if isinstance(error, NotKept):
+            self.trouble = error
+            return store.in_memory()
+        store.close()
+        return self._opened(lambda: _emptied(store.path))
+
+    def _opened(self, place: Callable[[], Path | None]) -> Store:
+        """The index at a place; in memory where the system refuses it: no edit and no search fails for that."""
+        path: Path | None = None
+        try:
+            path = place()
+            return Store(path)
+        except FileProblem as error:
+            self.trouble = error
+        except Damaged as error:
+            self.trouble = _damaged(path, error)
+        return Store(None)
 
 
 def _file_name(workspace: Workspace) -> str:
     # An index with what is denied here, kept by a process with other rules, would give it away: each has its own.
     rules = "\n".join(sorted(workspace.denials.patterns))
     return f"symbols-{content_hash(rules)[:16]}.sqlite3" if rules else FILE_NAME
+
+
+def _emptied(path: Path | None) -> Path | None:
+    if path is not None:
+        remove(path)
+    return path
+
+
+def _damaged(path: Path | None, error: Damaged) -> NotKept:
+    message = f"The index '{path}' cannot be used: {error}. Remove that file."
+    return NotKept(message, path=str(path), errno_name="SQLITE_CORRUPT")
 
 
 def _and_more(count: int) -> str:

@@ -54,8 +54,14 @@ class Damaged(Exception):
     """The file cannot be used as it is, and has to be made anew."""
 
 
-def connect(path: Path) -> "sqlite3.Connection":
-    """The open index, empty where there was none that could be used."""
+class NotKept(FileSystemRefused):
+    """The system refuses the file of the index: a full disk, a file that somebody locks. The project is not meant."""
+
+
+def connect(path: Path | None) -> "sqlite3.Connection":
+    """The open index, empty where there was none that could be used; without a path for this process alone."""
+    if path is None:
+        return _in_memory()
     with suppress(Damaged):
         return _connect(path)
     remove(path)
@@ -69,8 +75,16 @@ def remove(path: Path) -> None:
             os.unlink(f"{path}{ending}")  # noqa: PTH108 - a name with an ending, not a path
 
 
+def copy(old: "sqlite3.Connection", new: "sqlite3.Connection") -> None:
+    """Take over what can still be read of an index that cannot be written any more; nothing, where nothing can."""
+    import sqlite3  # noqa: PLC0415 - as below
+
+    with suppress(sqlite3.Error):
+        old.backup(new)
+
+
 @contextmanager
-def told(path: Path) -> Iterator[None]:
+def told(path: Path | None) -> Iterator[None]:
     """What SQLite says becomes Damaged where the file is at fault, and an error of ours where the system is."""
     import sqlite3  # noqa: PLC0415 - four interpreter starts, only where there is an index
 
@@ -82,7 +96,7 @@ def told(path: Path) -> Iterator[None]:
         if code in _DAMAGE:
             raise Damaged(str(error)) from error
         message = f"The index '{path}' cannot be used: {error}. Check the disk and who else uses it."
-        raise FileSystemRefused(message, path=str(path), errno_name=code) from error
+        raise NotKept(message, path=str(path), errno_name=code) from error
 
 
 def _connect(path: Path) -> "sqlite3.Connection":

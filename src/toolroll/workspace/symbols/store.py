@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from toolroll.workspace.symbols.imports.statement import ImportStatement, Resolved
 from toolroll.workspace.symbols.manifests import is_manifest
-from toolroll.workspace.symbols.opening import connect, told
+from toolroll.workspace.symbols.opening import connect, copy, told
 from toolroll.workspace.symbols.symbol import Symbol
 from toolroll.workspace.symbols.wire import Rows, Value, binds_of, names_of, to_statement, to_symbol
 
@@ -55,10 +55,19 @@ class FileRow:
 class Store:
     """One index on disk; threads share it one after the other, processes through SQLite."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | None) -> None:
         self.path: Final = path
+        """None where it is in memory, for this process alone."""
         self._db: sqlite3.Connection = connect(path)
         self._lock = threading.RLock()
+
+    def in_memory(self) -> "Store":
+        """The same for this process alone, as far as this one can be read; this one is closed."""
+        store = Store(None)
+        with self._lock:
+            copy(self._db, store._db)
+        self.close()
+        return store
 
     def close(self) -> None:
         """Close the file; every use after it is an error."""
