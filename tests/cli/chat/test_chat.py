@@ -218,23 +218,27 @@ def test_S1_ctrl_c_stops_the_answer_and_the_conversation_goes_on(project: Projec
     assert all(word in texts for word in ("one", "two", "three"))
 
 
-CHECK = "while [ ! -e go ]; do sleep 0.05; done; echo checked"
+CHECK = "touch begun; while [ ! -e go ]; do sleep 0.05; done; echo checked"
 
 
 def test_S1_the_first_ctrl_c_lets_a_running_call_finish_and_the_second_stops_it(project: Project) -> None:
     (project.home / "config").mkdir(parents=True, mode=0o700)
     (project.home / "config" / "settings.toml").write_text(f"[code]\ncheck = ['sh', '-c', '{CHECK}']\n")
+    begun = project.root / "begun"
     checks = [{"calls": [{"name": "run_check", "id": f"check_{number}"}]} for number in (1, 2)]
     with chat(project, "code", "--yes", "--model", project.script(*checks, "Це все.")) as screen:
         screen.say("/policy", "This chat was begun with --yes: every change is made without asking.")
         screen.say("перевір", "run_check")
+        screen.waits_until(begun.exists, "the check")  # it is on the screen also while the model still writes it
         screen.send(CTRL_C)
         screen.shows("Stopping when the running calls are done. Ctrl-C again stops at once.")
         (project.root / "go").touch()
         screen.shows("interrupted (stopped on request)")
         (project.root / "go").unlink()
+        begun.unlink()
         screen.say("ще раз")
         screen.shows("run_check", times=2)
+        screen.waits_until(begun.exists, "the check")
         screen.send(CTRL_C)
         screen.shows("Ctrl-C again stops at once.", times=2)
         screen.send(CTRL_C)

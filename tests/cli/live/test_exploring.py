@@ -45,7 +45,7 @@ class Engine(ThreadingHTTPServer):
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Answering)
-        self.may_answer = threading.Event()
+        self.is_asked, self.may_answer = threading.Event(), threading.Event()
 
     @property
     def env(self) -> dict[str, str]:
@@ -57,6 +57,7 @@ class _Answering(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """The one page that there is."""
         assert isinstance(self.server, Engine)
+        self.server.is_asked.set()
         self.server.may_answer.wait(30)
         body = json.dumps({"results": [FOUND]}).encode()
         self.send_response(200)
@@ -78,6 +79,12 @@ def engine() -> Iterator[Engine]:
         engine.may_answer.set()
         engine.shutdown()
         thread.join()
+
+
+def searches(screen: Screen, engine: Engine) -> None:
+    """Wait until the call runs: it is on the screen also while the model still writes it."""
+    screen.shows("▸ web_search")
+    screen.waits_until(engine.is_asked.is_set, "the search")
 
 
 def exploring(project: Project, engine: Engine, *turns: object) -> Screen:
@@ -135,7 +142,7 @@ def test_S1_ctrl_c_lets_a_search_finish_and_the_second_does_not(
     project: Project, engine: Engine, is_patient: bool
 ) -> None:
     with exploring(project, engine, SEARCH, "# Дахи") as screen:
-        screen.shows("▸ web_search")
+        searches(screen, engine)
         screen.send(CTRL_C, STOPPING)
         if is_patient:
             engine.may_answer.set()
@@ -156,7 +163,8 @@ def test_S1_ctrl_c_lets_a_search_finish_and_the_second_does_not(
 def test_S1_ctrl_c_in_a_chat_lets_a_search_finish(project: Project, engine: Engine) -> None:
     script = project.script(SEARCH, "# Дахи")
     with chat(project, "explore", "--model", script, env=engine.env, columns=120, rows=40) as screen:
-        screen.say(IDEA, "▸ web_search")
+        screen.say(IDEA)
+        searches(screen, engine)
         screen.send(CTRL_C, STOPPING)
         engine.may_answer.set()
         screen.shows("· found Сонце", "Go on with: toolroll runs resume", "Interrupted.")
