@@ -149,7 +149,8 @@ async def test_C12_file_patterns(workspace: Workspace, folder: Path) -> None:
     assert await names("odd[[]1].md") == ["odd[1].md"]
     assert await names("odd[1].md") == ["odd[1].md"]
     assert await names("app/[id]/*") == ["app/[id]/page.tsx"]
-    assert await names("[") == []
+    with pytest.raises(ArgumentsRefused, match="is not closed"):
+        await names("[")
     assert await names("include:py") == []
     assert Scope(start="./", file_pattern="include:py").arguments == []
 

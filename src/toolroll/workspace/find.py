@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from toolroll.errors import ArgumentsRefused
 from toolroll.safe.names import RelativePath
 from toolroll.workspace.account import Skipped
-from toolroll.workspace.globs import fits
+from toolroll.workspace.globs import check_glob, fits
 from toolroll.workspace.tree import path_from, start_of
 from toolroll.workspace.walking import Clock, count_ignored, passed_over, walk
 
@@ -41,20 +41,23 @@ async def find_files(
 
     With `*`, `?` or `**` the pattern is for the name, or, where it has a `/`, for the path from the workspace or from
     that folder. Without, or where no file fits it, it is a part of a name or path. Exact names come first, then
-    beginnings, then the rest; among equals, the shorter path.
+    beginnings, then the rest; among equals, the shorter path. ArgumentsRefused where nothing fits a broken pattern.
     """
     wanted = pattern.strip()
     if not wanted:
         raise ArgumentsRefused("The pattern is empty. Give a name such as 'main.py', a part of one, or '**/*.py'.")
     clock = Clock(seconds=workspace.limits.search_seconds)
     start = start_of(workspace, folder)
-    rank = _by_pattern(wanted, start) if _WILD & set(wanted) else _by_part(wanted)
+    is_wild = not _WILD.isdisjoint(wanted)
+    rank = _by_pattern(wanted, start) if is_wild else _by_part(wanted)
     seen = await walk(workspace, start, clock)
     ranked = _ranked(seen.names, rank) or _ranked(seen.names, _by_part(wanted))
     most = workspace.limits.found_files if limit is None else limit
     skipped = passed_over(seen)
     if not ranked:
         skipped = await count_ignored(workspace, start, clock, seen, lambda name: rank(name) is not None)
+        if is_wild and not skipped.ignored and not skipped.timed_out:
+            check_glob(wanted, name="pattern")
     first = [path_from(name) for _, name in ranked[:most]]
     paths = tuple(path for path in first if workspace.glance(path))
     return Found(

@@ -5,8 +5,14 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Final
 
+from toolroll.errors import ArgumentsRefused
+from toolroll.safe.names import shown
+
 MAX_ALTERNATIVES: Final = 64  # of braces, which multiply: {a,b}{a,b}{a,b}... doubles with each pair
 _BRACES: Final = re.compile(r"\{([^{}]*)\}")
+
+_CLASS: Final = re.compile(r"\[!?+\]?+[^\]]*\]")  # where it is not closed, none
+_RANGE: Final = re.compile(r"(.)-([^\]])", re.DOTALL)
 
 Parts = tuple[str, ...]
 
@@ -50,3 +56,42 @@ def _fits(pattern: Parts, parts: Parts) -> bool:
 def _names(piece: str, name: str) -> bool:
     # Web frameworks have folders such as `[id]` and `[...slug]`: who copies such a path means the path.
     return fnmatchcase(name, piece) or ("[" in piece and fnmatchcase(name, piece.replace("[", "[[]")))
+
+
+def check_glob(pattern: str, *, name: str) -> None:
+    """ArgumentsRefused, with what to write instead, where a pattern that fits no file is none at all.
+
+    For who found nothing: an odd pattern may be the name of a file, and then it is right as it is.
+    """
+    if why := _problem(pattern):
+        raise ArgumentsRefused(f"The {name} '{shown(pattern)}' fits no file, and is no glob as it stands: {why}")
+
+
+def _problem(pattern: str) -> str | None:
+    wanted = compiled(pattern)
+    pieces = [piece for one in wanted for piece in one]
+    if not pieces:
+        return "it is empty. Leave it out, or write one such as '*.py' or 'src/**/*.js'."
+    rest = [_CLASS.sub("", piece) for piece in pieces]
+    tests = {
+        f"its braces stand for more than {MAX_ALTERNATIVES} names. Ask for fewer at once.": (
+            len(wanted) > MAX_ALTERNATIVES and _has(rest, "{")
+        ),
+        "a '{' is not closed. Write '*.{ts,tsx}'; for a brace in a name itself write '?'.": _has(rest, "{"),
+        "a '}' closes nothing. Write '*.{ts,tsx}'; for a brace in a name itself write '?'.": _has(rest, "}"),
+        "a '[' is not closed within its name. Write '[ab]*.py'; for a bracket in a name itself write '[[]', as in "
+        "'[[]id].tsx'.": _has(rest, "["),
+        "a range in brackets runs backwards. Write '[a-z]'; for a bracket in a name itself write '[[]', as in "
+        "'[[]id].tsx'.": any(_is_backwards(found) for piece in pieces for found in _CLASS.findall(piece)),
+        "it has a backslash. Write '/' between folders; for a backslash in a name itself write '?'.": "\\" in pattern,
+    }
+    return next((why for why, is_so in tests.items() if is_so), None)
+
+
+def _has(pieces: list[str], character: str) -> bool:
+    return any(character in piece for piece in pieces)
+
+
+def _is_backwards(characters: str) -> bool:
+    inner = characters[1:-1].removeprefix("!")
+    return any(first > last for first, last in _RANGE.findall(inner))

@@ -22,6 +22,7 @@ from toolroll.safe.ripgrep_json import RipgrepMatch, parse_match
 from toolroll.safe.text import one_line, visible
 from toolroll.workspace.account import Skipped
 from toolroll.workspace.counting import Counts, Scope, account_for, count_matches, count_not_utf8
+from toolroll.workspace.globs import check_glob
 from toolroll.workspace.tree import as_argument, path_from, text_of
 from toolroll.workspace.unsearched import account_from, read_log
 from toolroll.workspace.walking import Clock
@@ -96,7 +97,7 @@ async def search(
     max_matches: int | None = None,
     ignore_case: bool = False,
 ) -> SearchResult:
-    """The lines below a folder, or in one file, that match; ArgumentsRefused where the pattern makes no sense.
+    """The lines below a folder, or in one file, that match; ArgumentsRefused where a pattern makes no sense.
 
     Binary files, those over the limit, ignored and denied ones are not searched. A file that is named itself is,
     though it may be ignored.
@@ -119,6 +120,8 @@ async def search(
     skipped = Skipped(unreadable=counts.unreadable, timed_out=counts.timed_out or clock.left_s == 0)
     if not counts.matching and status.kind == "folder":
         skipped = await account_for(workspace, scope, counts, clock)
+    if not counts.matching:
+        _check_scope(scope, counts, skipped)
     return SearchResult(
         files=files,
         total=sum(counts.matching.values()),
@@ -153,6 +156,13 @@ class _Asked:
 def _is_too_many(counts: Counts, scope: Scope) -> bool:
     """Whether to say why nothing was found would take several times as long as to search."""
     return scope.file_pattern is None and counts.looked_at > MAX_ACCOUNTED_FILES
+
+
+def _check_scope(scope: Scope, counts: Counts, skipped: Skipped) -> None:
+    """ArgumentsRefused where no file was searched, as none fits a pattern that is broken."""
+    is_fitting = counts.searched or skipped.ignored or skipped.binary or skipped.too_large
+    if scope.file_pattern is not None and not is_fitting and not skipped.timed_out:
+        check_glob(scope.file_pattern, name="filePattern")
 
 
 async def _none_of_many(
