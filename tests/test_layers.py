@@ -96,7 +96,7 @@ def run_python(code: str, *arguments: str) -> str:
     command = [sys.executable, "-c", textwrap.dedent(code), *arguments]
     # Measuring coverage in there would load modules and open files of its own.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
-    done = subprocess.run(command, env=environment, check=False, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, env=environment, check=False, capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -221,7 +221,7 @@ print(json.dumps({"text": result.text, "result": str(result.messages[2])}))
 
 
 def test_XL12_what_a_tool_prints_is_not_its_result_and_a_program_with_a_hanging_one_ends() -> None:
-    done = subprocess.run([sys.executable, "-c", PRINTER], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", PRINTER], capture_output=True, text=True, check=True, timeout=200)
     noise, said = done.stdout.splitlines()
     assert noise == "noise"
     assert json.loads(said)["text"] == "done"

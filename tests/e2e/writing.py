@@ -70,7 +70,7 @@ class Author:
             capture_output=True,
             text=True,
             check=False,
-            timeout=60,
+            timeout=200,
         )
 
     def toolroll(self, *arguments: str) -> str:

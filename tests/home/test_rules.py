@@ -222,7 +222,7 @@ for number in range(10):
 """
     command = [sys.executable, "-c", code, str(book.path.parent)]
     children = [subprocess.Popen([*command, str(number)]) for number in range(3)]
-    assert [child.wait(timeout=50) for child in children] == [0, 0, 0]
+    assert [child.wait(timeout=200) for child in children] == [0, 0, 0]
     assert len(book.rules()) == 30
 
 

@@ -175,7 +175,7 @@ async def test_XD3_two_processes_that_delete_the_same_do_it_once(journal: Sqlite
         assert one.stdin is not None
         one.stdin.write("\n")
         one.stdin.flush()
-    told = sorted(one.communicate(timeout=60)[0] for one in both)
+    told = sorted(one.communicate(timeout=200)[0] for one in both)
     assert told == ["\n", "one two\n"]
     assert contents(path) == {content_hash(TEXTS[0])}
     assert (await journal.read("three")).is_damaged is False

@@ -537,7 +537,7 @@ PROGRAM = """
 def run_with_seed(seed: str) -> str:
     environment = {**os.environ, "PYTHONHASHSEED": seed}
     command = [sys.executable, "-W", "error", "-c", textwrap.dedent(PROGRAM)]
-    return subprocess.run(command, env=environment, check=True, capture_output=True, text=True, timeout=50).stdout
+    return subprocess.run(command, env=environment, check=True, capture_output=True, text=True, timeout=200).stdout
 
 
 def test_K12_the_same_function_gives_the_same_bytes_in_every_process() -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.descriptors import as_many_descriptors
 
 from toolroll.errors import OutputMissing
 from toolroll.kernel.messages import DocumentPart, ImagePart, Part, TextPart
@@ -303,7 +304,6 @@ def test_K57_a_run_killed_while_it_keeps_leaves_whole_outputs_only(tmp_path: Pat
 
 
 def test_K50_threads_keep_at_once(store: OutputStore) -> None:
-    before = len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").exists() else 0
     refs: list[str] = []
     gate = threading.Barrier(8)
 
@@ -312,14 +312,13 @@ def test_K50_threads_keep_at_once(store: OutputStore) -> None:
         refs.extend(keep(store, f"{number} {index}") for index in range(10))
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len({store.open(ref).content() for ref in refs}) == 80
-    store.close()
-    if before:
-        assert len(os.listdir("/proc/self/fd")) == before
+    with as_many_descriptors():
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len({store.open(ref).content() for ref in refs}) == 80
+        store.close()
 
 
 @given(

@@ -85,7 +85,7 @@ class FaultLoop:
     def _run(self, folder: Path, around: list[str]) -> Outcome:
         script = CHILD.format(source=str(SOURCE), operation=self.operation)
         python = [sys.executable, "-I", "-S", "-X", f"pycache_prefix={self.cache}", "-c", script, str(folder)]
-        done = subprocess.run([*around, *python], capture_output=True, text=True, check=False, timeout=30)
+        done = subprocess.run([*around, *python], capture_output=True, text=True, check=False, timeout=200)
         if done.returncode == -9:
             return Outcome(end="killed", leaked=0, seen="")
         if done.returncode or done.stderr:

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.descriptors import as_many_descriptors
 from tests.safe.test_ripgrep import DEADLINE_S, flood, patience, pipe_without_writer, processes_in, until
 
 from toolroll.safe.ripgrep import run_ripgrep
@@ -128,17 +129,16 @@ async def test_C12_cancelled_twice_it_is_killed_and_nothing_stays_open(tmp_path:
         )
 
     await run_ripgrep(["--files"], cwd=tmp_path, timeout_s=DEADLINE_S, on_line=lambda _: True, limit_bytes=1_000)
-    before = len(os.listdir("/proc/self/fd"))
-    task = asyncio.create_task(search())
-    await until(lambda: len(processes_in(tmp_path)) == 1)
-    [pid] = processes_in(tmp_path)
-    task.cancel()
-    await asyncio.sleep(0)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    await until(lambda: not Path("/proc", pid).exists())  # nor is it a dead one whom nobody asked how it ended
-    assert len(os.listdir("/proc/self/fd")) == before
+    with as_many_descriptors():
+        task = asyncio.create_task(search())
+        await until(lambda: len(processes_in(tmp_path)) == 1)
+        [pid] = processes_in(tmp_path)
+        task.cancel()
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await until(lambda: not Path("/proc", pid).exists())  # nor is it a dead one whom nobody asked how it ended
 
 
 async def test_C12_what_does_not_die_at_once_is_still_asked_how_it_ended(

@@ -219,7 +219,7 @@ def test_XE1_C4_of_two_processes_exactly_one_wins(folder: Path, tmp_path: Path) 
         assert writer.stdin is not None
         writer.stdin.write("\n")
         writer.stdin.flush()
-    ends = [writer.communicate(timeout=30)[0].strip() for writer in writers]
+    ends = [writer.communicate(timeout=200)[0].strip() for writer in writers]
     assert sorted(ends) == ["lost", "won"]
     winner = ("one", "two")[ends.index("won")].encode()
     assert tree(folder) == {"a": winner, "b": winner}
