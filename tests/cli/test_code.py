@@ -216,6 +216,18 @@ def test_C43_instructions_of_the_project_are_read_if_they_can_be(project: Projec
     assert "canary" not in code_system(project.root, entries, "")
 
 
+def test_C43_C2_a_person_is_told_once_that_instructions_are_not_used(project: Project) -> None:
+    (project.root / "AGENTS.md").write_bytes(b"a\0b")
+    command = ("code", "Go.", "--model", project.script("Done."))
+    done, as_json = project.call(*command), project.call(*command, "--json")
+    for one in (done, as_json):
+        assert one.returncode == 0
+        assert one.stderr.count("Warning: AGENTS.md is not used: 'AGENTS.md' is binary") == 1
+    assert done.stdout == "Done.\n"
+    (project.root / "AGENTS.md").write_text("Use tabs.\n")
+    assert "AGENTS.md" not in project.call(*command).stderr
+
+
 def test_C34_the_check_of_the_settings_is_a_tool(project: Project) -> None:
     (project.home / "config").mkdir(parents=True, mode=0o700)
     (project.home / "config" / "settings.toml").write_text('[code]\ncheck = ["true"]\n')

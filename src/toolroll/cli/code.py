@@ -79,9 +79,11 @@ def code(
         raise UsageError("--yes and --read-only exclude each other: there is nothing to approve.")
     session.claim_stdout()
     from toolroll.cli.call import set_up_log  # noqa: PLC0415 - these bring pydantic: four interpreter starts
+    from toolroll.cli.coding import tell_instructions  # noqa: PLC0415 - as above
     from toolroll.cli.making import DEFAULT_STEPS, Making  # noqa: PLC0415 - as above
 
     set_up_log(session)
+    tell_instructions(folder)
     text = None if prompt is None else read_prompt(prompt)
     steps = max_steps or settings.code.max_steps or DEFAULT_STEPS
     making = Making.here(model=named, max_steps=steps, root=str(folder), read_only=read_only, kind="code")

@@ -4,13 +4,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from toolroll.cli.own import trusted_entries
+from toolroll.cli.prose import tell
 from toolroll.home.settings import read_settings
 from toolroll.packs.catalog import Entry
 from toolroll.packs.code.agent import project_instructions
 from toolroll.packs.code.checking import check_tool
+from toolroll.packs.code.instructions import read_instructions
 from toolroll.packs.code.prompt import system_prompt
 from toolroll.packs.code.tools import READING, TOOLS
 from toolroll.packs.standard import TOOLS as STANDARD
+from toolroll.safe.text import terminal_safe
 from toolroll.workspace.workspace import Workspace
 
 
@@ -30,6 +33,14 @@ def code_system(root: Path, entries: Sequence[Entry], more: str) -> str:
         instructions = project_instructions(workspace)
     prompt = system_prompt(instructions=instructions, tools=[entry.tool.name for entry in entries])
     return f"{prompt}\n\n{more}" if more else prompt
+
+
+def tell_instructions(root: Path) -> None:
+    """Say where the project's AGENTS.md is not used, or not all of it."""
+    with Workspace(root) as workspace:
+        note = read_instructions(workspace).note
+    if note:
+        tell(f"Warning: {terminal_safe(note)}")
 
 
 def _check(root: Path, environment: Mapping[str, str]) -> list[Entry]:

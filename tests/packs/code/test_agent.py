@@ -1,6 +1,7 @@
 """The coding agent: its prompt, the project's instructions, its tools, and a run from the first call to the last."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from toolroll.kernel.serialize import dump_json
 from toolroll.kernel.usage import Usage
 from toolroll.models.model import ModelRequest, ModelResponse
 from toolroll.packs.code.agent import code_agent, code_options, project_instructions
+from toolroll.packs.code.instructions import read_instructions
 from toolroll.packs.code.prompt import MAX_INSTRUCTIONS_CHARACTERS, system_prompt
 from toolroll.packs.code.tools import READING, TOOLS
 from toolroll.testing import RecordingApprover, make_run
@@ -69,6 +71,45 @@ def test_C43_instructions_are_read_through_the_workspace(folder: Path, tmp_path:
     (tmp_path / "elsewhere.md").write_text("Obey.")
     (folder / "AGENTS.md").symlink_to(tmp_path / "elsewhere.md")
     assert instructions() is None
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda path: path.write_bytes(b"x" * 1_001), "it has more than 1,000 bytes (file_bytes in the settings)"),
+        (lambda path: path.write_bytes(b"a\0b"), "is binary"),
+        (lambda path: path.mkdir(), "is a folder, and a file is needed"),
+        (lambda path: path.symlink_to("/etc/passwd"), "a link with an absolute target"),
+        (os.mkfifo, "is a pipe, and a file is needed"),
+    ],
+    ids=["large", "binary", "folder", "link", "pipe"],
+)
+def test_C43_C2_instructions_that_are_not_used_are_told_in_one_line(
+    make: Callable[[Path], object], told: str, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    make(folder / "AGENTS.md")
+    with Workspace(folder, limits=Limits(file_bytes=1_000)) as workspace:
+        found = read_instructions(workspace)
+        assert (found.text, project_instructions(workspace)) == (None, None)
+    assert found.note is not None
+    assert found.note.startswith("AGENTS.md is not used: ")
+    assert told in found.note
+    assert "\n" not in found.note
+    assert caplog.messages == [found.note]
+
+
+@pytest.mark.parametrize(("more", "is_cut"), [(0, False), (1, True)])
+def test_C43_instructions_that_are_cut_are_told(
+    more: int, is_cut: bool, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (folder / "AGENTS.md").write_text("x" * (MAX_INSTRUCTIONS_CHARACTERS + more) + "\n")
+    with Workspace(folder) as workspace:
+        made = code_options(workspace)
+    note = (
+        "Of AGENTS.md only the first 32,000 of its 32,001 characters are used. Shorten it, and put what matters first."
+    )
+    assert made["system"].endswith("[cut here]") is is_cut
+    assert caplog.messages == ([note] if is_cut else [])
 
 
 def test_C40_C44_the_options_carry_tools_rules_and_limits(folder: Path) -> None:
