@@ -72,6 +72,50 @@ def test_C35_explain_says_what_would_happen_and_why(
     assert told(capsys, *EXPLAIN, tool, *named)[1].startswith(f"{action}: {tool}")
 
 
+@pytest.mark.parametrize(
+    ("tool", "path", "action", "because"),
+    [
+        ("read_file", "envlink", "deny", "the path is refused: Path '.env' is protected against reading: '.env'"),
+        ("create_file", "envlink", "deny", "the path is refused: Path '.env' is protected against reading: '.env'"),
+        ("edit", "envlink", "deny", "the path is refused: Path '.env' is protected against reading: '.env'"),
+        ("read_file", "by_rule", "deny", "the path is refused: Path 'docs/secret.md' is denied by the rule"),
+        ("read_file", "out", "deny", "the path is refused: 'out' is, or goes through, a link with an absolute target"),
+        ("read_file", "docs/up/a", "deny", "the path is refused: 'docs/up/a' leads out of the root folder"),
+        ("edit", "docs/up/a", "deny", "the path is refused: 'docs/up/a' leads out of the root folder"),
+        ("read_file", "loop", "deny", "the path is refused: 'loop' is a link that leads in circles"),
+        ("read_file", "dangling", "deny", "the path is refused: 'dangling' is a link to something that does not exist"),
+        ("read_file", "a/b", "deny", "the path is refused: 'a/b' is, or goes through, something of the wrong kind"),
+        ("edit", "shell", "deny", "the path leads to '.bashrc', which is protected against writing: '.bashrc'"),
+        ("read_file", "shell", "allow", "read_file only reads"),
+        ("create_file", "linked/new/a", "deny", "the path goes through the link 'linked', and nothing is made through"),
+        ("read_file", "linked/new/a", "allow", "read_file only reads"),
+        ("read_file", "inside", "allow", "read_file only reads"),
+        ("edit", "inside", "ask", "edit writes"),
+        ("create_file", "docs/new/a", "ask", "create_file writes"),
+        ("list_files", "linked/", "allow", "list_files only reads"),
+        ("list_files", ".", "allow", "list_files only reads"),
+        ("search_files", "linked", "allow", "search_files only reads"),
+        ("find_files", "out", "deny", "the path is refused: 'out' is, or goes through, a link with an absolute target"),
+    ],
+)
+def test_C35_XP3_explain_follows_links_as_the_tools_do(
+    capsys: pytest.CaptureFixture[str], project: Path, tool: str, path: str, action: str, because: str
+) -> None:
+    deny(project.parent, "docs/secret.md")
+    for name in ("a", ".env", ".bashrc"):
+        (project / name).touch()
+    (project / "docs").mkdir()
+    (project / "docs/secret.md").touch()
+    links = {"envlink": ".env", "by_rule": "docs/secret.md", "out": "/etc/passwd", "docs/up": "../..", "loop": "loop"}
+    links |= {"dangling": "nothing", "shell": ".bashrc", "linked": "docs", "inside": "a"}
+    for name, target in links.items():
+        (project / name).symlink_to(target)
+    code, out, _ = told(capsys, *EXPLAIN, tool, path, "--json")
+    answer = json.loads(out)
+    assert (code, answer["action"]) == (0, action)
+    assert answer["because"].startswith(because)
+
+
 def test_C35_an_unknown_tool_is_said_so(capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = told(capsys, *EXPLAIN, "edti", "a")
     assert code == 1

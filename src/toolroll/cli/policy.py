@@ -3,7 +3,7 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -17,8 +17,13 @@ if TYPE_CHECKING:
     from toolroll.home.rules import RememberedRule, RuleBook
     from toolroll.home.settings import Settings
     from toolroll.packs.catalog import Entry
+    from toolroll.safe.names import RelativePath
+    from toolroll.safe.root import Use
+    from toolroll.workspace.workspace import Workspace
 
 _WORDS = {"allow": "runs without asking", "ask": "is asked about", "deny": "never runs"}
+_OF_FOLDERS: Final = frozenset({"list_files", "find_files", "search_files"})
+"""Tools of the code pack that take a folder: `.` is the project, and a `/` at the end does no harm."""
 
 
 @click.group()
@@ -136,27 +141,52 @@ class _Explained:
 
 
 def _explained(entry: "Entry", path: str | None, root: Path) -> _Explained:
-    from toolroll.cli.places import workspace_deps  # noqa: PLC0415 - as above
-    from toolroll.errors import PathRefused  # noqa: PLC0415 - as above
     from toolroll.home.rules import Identity, workspace_of  # noqa: PLC0415 - as above
     from toolroll.kernel.policy import Policy  # noqa: PLC0415 - as above
-    from toolroll.workspace.workspace import Workspace  # noqa: PLC0415 - as above
 
     tool = entry.tool
-    if path is not None and entry.origin == "code":
-        deny = workspace_deps(root, os.environ)["deny"]
-        with Workspace.of_user(root, environment=os.environ, deny=deny) as workspace:  # type: ignore[arg-type]
-            try:
-                why = workspace.why_denied(workspace.path(path), "read" if tool.effect == "reads" else "write")
-            except PathRefused as error:
-                return _Explained(action="deny", because=f"the path is refused: {error.message.rstrip('.')}")
-        if why:
-            return _Explained(action="deny", because=f"the path {why}")
+    if path is not None and entry.origin == "code" and (why := _refused(entry, path, root)):
+        return _Explained(action="deny", because=f"the path {why}")
     identity = Identity(tool=tool.name, fingerprint=tool.describe().fingerprint, place=entry.place)
     rules = _book().rules_for(workspace_of(root), [identity])
     paths = () if path is None else (path,)
     verdict = Policy(rules).judge(tool.name, effect=tool.effect, paths=paths, asks=tool.asks, core=tool.core.name)
     return _Explained(action=verdict.action, because=verdict.because)
+
+
+def _refused(entry: "Entry", path: str, root: Path) -> str | None:
+    """Why the workspace would not let the tool use this path; None where it would."""
+    from toolroll.cli.places import workspace_deps  # noqa: PLC0415 - as above
+    from toolroll.errors import FileProblem, PathRefused  # noqa: PLC0415 - as above
+    from toolroll.workspace.workspace import Workspace  # noqa: PLC0415 - as above
+
+    deny = workspace_deps(root, os.environ)["deny"]
+    with Workspace.of_user(root, environment=os.environ, deny=deny) as workspace:  # type: ignore[arg-type]
+        try:
+            named = workspace.folder(path) if entry.tool.name in _OF_FOLDERS else workspace.path(path)
+            return (
+                None
+                if named is None
+                else _why_not(workspace, named, "read" if entry.tool.effect == "reads" else "write")
+            )
+        except (PathRefused, FileProblem) as error:
+            return f"is refused: {error.message.rstrip('.')}"
+
+
+def _why_not(workspace: "Workspace", path: "RelativePath", use: "Use") -> str | None:
+    """The same for the path as it is written, and for what it leads to: what is denied is so by any name (XP3)."""
+    if why := workspace.why_denied(path, use):
+        return why
+    there = path
+    while not workspace.exists(there):  # and this refuses what leads out, in circles, or to what may not be seen
+        there = there.parent
+    target = workspace.status(there).resolved
+    if target == there:
+        return None
+    if use == "write" and there != path:
+        return f"goes through the link '{there}', and nothing is made through links"
+    why = workspace.why_denied(target, use)
+    return f"leads to '{target}', which {why}" if why else None
 
 
 def _whose(settings: "Settings", number: int) -> str:
