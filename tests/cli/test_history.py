@@ -132,6 +132,16 @@ def test_C31_redo_of_a_run(project: Project, call: Calling) -> None:
     )
 
 
+def test_C31_undo_after_a_redo_takes_back_the_redo(project: Project, call: Calling) -> None:
+    first = project.change({"a.js": "a\n"})
+    project.change({"b.js": "b\n"})
+    assert call("undo", first.id, "--yes").code == 0
+    assert call("redo", first.id, "--yes").code == 0
+    assert call("undo", "--yes").out == "Undo: a.js.\n"
+    assert call("undo", "--yes").out == "Undo: b.js.\n"
+    assert call("undo", "--yes").code == 2
+
+
 def test_C31_undo_of_a_file_is_of_its_latest_change_and_says_how_many_more_there_are(
     project: Project, call: Calling
 ) -> None:

@@ -98,7 +98,7 @@ def undo(
     merge: bool,
     yes: bool,
 ) -> int:
-    """Take back CHANGE, the latest one if none is named. Later work is never overwritten.
+    """Take back CHANGE, or what was done last: the latest change or redo. Later work is never overwritten.
 
     Lists what would happen, shows the difference, and asks. 'toolroll changes' lists what there is to undo.
 

@@ -30,6 +30,7 @@ def test_C31_nothing_is_made_by_looking(tmp_path: Path) -> None:
     history = History(tmp_path / "state")
     assert history.changes() == history.unfinished() == ()
     assert history.get("x") is None
+    assert history.redone() == {}
     assert not (tmp_path / "state").exists()
     history.close()
 

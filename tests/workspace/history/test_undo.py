@@ -2,8 +2,9 @@
 
 import os
 import stat
+from itertools import count
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -48,6 +49,10 @@ def tree(folder: Path) -> dict[str, tuple[bytes, int] | None]:
         else None
         for path in folder.rglob("*")
     }
+
+
+def files(folder: Path) -> dict[str, tuple[bytes, int] | None]:
+    return {path: found for path, found in tree(folder).items() if found is not None}
 
 
 def write(folder: Path, files: dict[str, bytes | None]) -> None:
@@ -223,6 +228,90 @@ def test_C31_redo_of_a_run_however_it_was_undone(singly: int, change: Applying, 
     desk.redo(run_id="one")
     desk.redo(run_id="two")
     assert tree(folder) == made
+
+
+def test_C31_undo_after_a_redo_takes_the_redo_back(change: Applying, desk: Desk, folder: Path) -> None:
+    first = change({"a": b"A"}).id
+    change({"b": b"B"})
+    desk.undo(change=first)
+    desk.redo(change=first)
+    assert [step.path for step in desk.undo().done] == ["a"]
+    assert tree(folder).keys() == {"b"}
+    assert [step.path for step in desk.undo().done] == ["b"]
+    desk.redo()
+    desk.redo()
+    change({"c": b"C"})
+    assert [[step.path for step in desk.undo().done] for _ in range(3)] == [["c"], ["a"], ["b"]]
+    with pytest.raises(UsageError, match="There is nothing to undo"):
+        desk.undo()
+
+
+def test_C31_undo_after_the_redo_of_a_run_takes_all_of_it_back(change: Applying, desk: Desk, folder: Path) -> None:
+    change({"a": b"1"}, run_id="one")
+    change({"a": b"2", "b": b"2"}, run_id="one")
+    change({"c": b"3"}, run_id="two")
+    desk.undo(run_id="one")
+    desk.redo()
+    assert [step.path for step in desk.plan(path="b").steps] == ["b"]
+    assert desk.plan(path="a").more == 0
+    assert {step.path for step in desk.undo().done} == {"a", "b"}
+    assert tree(folder).keys() == {"c"}
+
+
+def test_C31_undo_after_the_redo_of_one_file_leaves_the_others(change: Applying, desk: Desk, folder: Path) -> None:
+    change({"a": b"1", "b": b"1"})
+    change({"c": b"2"})
+    desk.undo(path="a")
+    desk.redo()
+    assert [[step.path for step in desk.undo().done] for _ in range(3)] == [["a"], ["c"], ["b"]]
+    assert tree(folder) == {}
+
+
+MARKS = count()
+WHICH = st.sampled_from([{}, {}, {"path": "a"}, {"path": "d/c"}, {"run_id": "one"}, {"run_id": "two"}, {"change": "0"}])
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.sampled_from(["one", "two"]), FILES),
+        st.tuples(st.sampled_from(["undo", "redo"]), WHICH),
+    ),
+    min_size=2,
+    max_size=8,
+)
+
+
+def _tried(desk: Desk, what: str, which: dict[str, str], made: list[str]) -> bool:
+    """Undo or redo, if there is something to do; whether something was done, and nothing was left."""
+    named = {name: made[len(made) // 2] if name == "change" and made else one for name, one in which.items()}
+    try:
+        done = desk.undo(merges=False, **named) if what == "undo" else desk.redo(**named)
+    except UsageError:
+        return False
+    return done.applied is not None and not done.left
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=6, deadline=None)
+@given(STEPS)
+def test_C31_undo_takes_back_what_was_done_last(
+    change: Applying, desk: Desk, folder: Path, steps: list[tuple[str, dict[str, Any]]]
+) -> None:
+    """Whatever was changed, undone and redone before: undo leads to before a change or a redo, and redo back again."""
+    made: list[str] = []
+    for what, how in steps:
+        old = files(folder)
+        if what in ("undo", "redo"):
+            if not _tried(desk, what, how, made) or what == "undo":
+                continue
+        else:
+            # No content comes twice: one that did would be taken for a file that was put back by hand.
+            mark = b"%d" % next(MARKS)
+            wanted = {name: data + mark for name, data in how.items() if data is not None}
+            gone = {name: None for name, data in how.items() if data is None and (folder / name).exists()}
+            made.append(change({**wanted, **gone, "z": mark}, run_id=what).id)
+        new = files(folder)
+        desk.undo()
+        assert files(folder) == old
+        desk.redo()
+        assert files(folder) == new
 
 
 def test_C31_redo_of_a_part_of_a_run(change: Applying, desk: Desk, folder: Path) -> None:

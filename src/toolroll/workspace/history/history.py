@@ -34,6 +34,13 @@ and exists (select 1 from entries where change = changes.id and undone_by is nul
 _TAKEN_FROM_RUN: Final = """
 select undoes.change from undoes join changes as taken on taken.id = undoes.target where taken.run_id = ?
 """
+_REDONE: Final = """
+select undone.target, undone.path, redo.id from changes as redo
+join entries on entries.change = redo.id and entries.undone_by is null
+join undoes as turned on turned.change = redo.id and turned.path = entries.path
+join undoes as undone on undone.change = turned.target and undone.path = turned.path
+where redo.kind = 'redo' and redo.state in ('applied', 'partial') order by redo.number
+"""
 _DROP_UNUSED: Final = """
 delete from contents where not exists (select 1 from entries where before = hash)
 and not exists (select 1 from entries where after = hash)
@@ -126,6 +133,13 @@ class History:
     def taken_back_by(self, undo: str, path: str) -> tuple[Record, ...]:
         """The changes of a file that an undo took back, as far as they are kept, the latest first."""
         return self._records("id in (select target from undoes where change = ? and path = ?)", [undo, path])
+
+    def redone(self) -> dict[tuple[str, str], str]:
+        """By change and file, for what was undone and is there again: the redo that brought it back last."""
+        if not self.path.exists():
+            return {}
+        with self._reading() as db:
+            return {(change, path): redo for change, path, redo in db.execute(_REDONE)}
 
     def content(self, hash_: str) -> bytes:
         """A content by its hash; damage is found, never handed out."""

@@ -5,7 +5,7 @@ since, that work stays: the undo is merged with it if the two do not touch, and 
 the file is left alone, and both sides are shown. A redo is the undo of an undo.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
@@ -86,13 +86,18 @@ def plan_undo(
     path: str | None = None,
     run_id: str | None = None,
 ) -> Plan:
-    """What undoing would do: a change, the latest one of a file, all of a run; by default the latest change."""
-    records = [one for one in history.changes(run_id=run_id, path=path) if _is_active(one, "change", path)]
+    """What undoing would do: a change, all of a run, or what was done last, to a file or at all.
+
+    That is the latest change, or the latest redo with all that it brought back: whichever came later.
+    """
+    listed = history.changes(run_id=run_id, path=path)
+    records = [one for one in listed if _is_active(one, "change", path)]
     if change is not None:
         records = [one for one in records if one.id == change]
     if not records:
         raise UsageError(_nothing(history, "undo", change))
-    chosen = records if run_id is not None else records[:1]
+    is_named = change is not None or run_id is not None
+    chosen = records if is_named else _done_last(records, [one.id for one in listed], history.redone(), path)
     plan = _plan(workspace, history, chosen, kind="undo", path=path)
     return replace(plan, more=0 if path is None else len(records) - len(chosen))
 
@@ -136,9 +141,29 @@ def undo(workspace: Workspace, history: History, plan: Plan, *, run_id: str, mer
 
 
 def _is_active(record: Record, kind: Kind, path: str | None) -> bool:
-    entries = [entry for entry in record.entries if path in (None, entry.path)]
     is_there = record.state in ("applied", "partial")
-    return record.kind == kind and is_there and any(entry.undone_by is None for entry in entries)
+    return record.kind == kind and is_there and bool(_active_entries(record, path))
+
+
+def _active_entries(record: Record, path: str | None) -> list[Entry]:
+    """What of it nobody has taken back, in one file or in all."""
+    return [entry for entry in record.entries if entry.undone_by is None and path in (None, entry.path)]
+
+
+def _done_last(
+    records: Sequence[Record], listed: Sequence[str], redone: Mapping[tuple[str, str], str], path: str | None
+) -> list[Record]:
+    """Of the changes that are in force, the parts that came by what was done last; `listed` has the latest first."""
+    order = {id_: number for number, id_ in enumerate(listed)}
+    came_by: dict[str, list[Record]] = {}
+    for record in records:
+        by_id: dict[str, list[Entry]] = {}
+        for entry in _active_entries(record, path):
+            redo = redone.get((record.id, entry.path), "")
+            by_id.setdefault(redo if redo in order else record.id, []).append(entry)
+        for id_, entries in by_id.items():
+            came_by.setdefault(id_, []).append(replace(record, entries=tuple(entries)))
+    return came_by[min(came_by, key=order.__getitem__)]
 
 
 def _redoable(history: History, record: Record) -> Record:
@@ -182,9 +207,8 @@ def _plan(workspace: Workspace, history: History, records: Sequence[Record], *, 
     """The steps of all files, each through its entries from the latest to the first."""
     found: dict[str, list[tuple[str, Entry]]] = {}
     for record in records:
-        for entry in record.entries:
-            if entry.undone_by is None and path in (None, entry.path):
-                found.setdefault(entry.path, []).append((record.id, entry))
+        for entry in _active_entries(record, path):
+            found.setdefault(entry.path, []).append((record.id, entry))
     steps = tuple(_step(workspace, history, name, entries) for name, entries in found.items())
     return Plan(kind=kind, description=f"{kind}: {_described(records)}", steps=steps)
 
