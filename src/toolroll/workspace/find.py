@@ -9,6 +9,7 @@ from toolroll.safe.names import RelativePath
 from toolroll.workspace.account import Skipped
 from toolroll.workspace.globs import check_glob, fits
 from toolroll.workspace.tree import path_from, start_of
+from toolroll.workspace.twins import Twins, twins_in
 from toolroll.workspace.walking import Clock, count_ignored, passed_over, walk
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ class Found:
     total: int
     searched: int
     skipped: Skipped
+    twins: Twins = frozenset()
+    """Paths that look like others, found or not."""
 
     @property
     def more(self) -> int:
@@ -65,6 +68,7 @@ async def find_files(
         total=len(ranked) - len(first) + len(paths),
         searched=len(seen.names),
         skipped=skipped,
+        twins=twins_in(seen.names),
     )
 
 

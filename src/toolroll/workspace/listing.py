@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from toolroll.errors import ArgumentsRefused, FileProblem, PathRefused
 from toolroll.safe.listing import Entry, Special
-from toolroll.safe.names import RelativePath, shown
+from toolroll.safe.names import RelativePath
 from toolroll.workspace.account import Skipped
 from toolroll.workspace.beside import look_beside
 from toolroll.workspace.ignored import is_built_in
 from toolroll.workspace.tree import path_from, start_of
+from toolroll.workspace.twins import Twins, shown_apart, twins_in
 from toolroll.workspace.unsearched import Log, account_from, log_of_walk
 from toolroll.workspace.walking import Clock, walk
 
@@ -40,12 +41,14 @@ class Listed:
         return shown_path(self.path)
 
 
-def shown_path(path: RelativePath) -> str:
+def shown_path(path: RelativePath, twins: Twins = frozenset()) -> str:
     """The path with every character to be seen: invisible, reordering and undecodable ones are escaped.
 
     So are blanks around a name: a path is trimmed before it is used, so that such a file is not what it seems (XP7).
+    So is a name that looks like another one: see `workspace.twins`.
     """
-    return _OUTER_BLANK.sub(lambda blanks: "".join(f"‹U+{ord(one):04X}›" for one in blanks[0]), shown(str(path)))
+    shown = shown_apart(str(path), twins)
+    return _OUTER_BLANK.sub(lambda blanks: "".join(f"‹U+{ord(one):04X}›" for one in blanks[0]), shown)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +59,8 @@ class Listing:
     total: int
     offset: int
     skipped: Skipped
+    twins: Twins = frozenset()
+    """Paths that look like others in the whole list."""
 
     @property
     def more(self) -> int:
@@ -97,6 +102,7 @@ def _list(workspace: "Workspace", folder: RelativePath | None, offset: int, mark
         total=len(ordered),
         offset=offset,
         skipped=Skipped(denied=denied),
+        twins=twins_in("/".join((*above, entry.name)) for entry in entries),
     )
 
 
@@ -134,6 +140,7 @@ async def _list_below(workspace: "Workspace", start: str, offset: int, clock: Cl
             timed_out=not (seen.is_complete and beside.is_complete),
             at_least=passed.at_least,
         ),
+        twins=twins_in([*seen.names, *beside.names]),
     )
 
 

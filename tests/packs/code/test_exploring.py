@@ -213,6 +213,25 @@ async def test_C11_XP7_names_that_differ_in_blanks_look_different(coder: Coder, 
     assert (await coder.ok("read_file", path="sp.txt ")).startswith("sp.txt: 1 line, 11 bytes")
 
 
+async def test_C33_XP7_names_that_look_the_same_are_told_apart(coder: Coder, folder: Path) -> None:
+    composed, apart = "caf\u00e9", "cafe\u0301"
+    for name in (f"{composed}.txt", f"{apart}.txt", f"alone-{apart}.txt"):
+        (folder / name).write_text("x")
+    note = "[a name with ‹U+...› for letters looks like another one, and is written with just these characters]"
+    for recursive in (False, True):
+        [_, *lines, last] = (await coder.ok("list_files", path=".", recursive=recursive)).split("\n")
+        assert {line.split()[1] for line in lines} == {
+            f"{composed}.txt",
+            "cafe‹U+0301›.txt",
+            f"alone-{apart}.txt",
+        }
+        assert last == note
+    found = await coder.ok("find_files", pattern="caf*")
+    assert found == f"{composed}.txt\ncafe‹U+0301›.txt\n{note}"
+    assert await coder.ok("find_files", pattern="alone*") == f"alone-{apart}.txt"
+    assert (await coder.ok("read_file", path=f"{apart}.txt")).startswith("cafe")
+
+
 async def test_C11_a_hundred_a_page_and_how_many_more(coder: Coder, folder: Path) -> None:
     for number in range(230):
         (folder / f"f{number:03}").touch()

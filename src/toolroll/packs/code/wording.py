@@ -7,12 +7,13 @@ from itertools import accumulate
 from typing import Final
 
 from toolroll.packs.code.seen import Span
-from toolroll.safe.names import shown
+from toolroll.safe.names import RelativePath, shown
 from toolroll.workspace.account import Skipped
 from toolroll.workspace.find import Found
 from toolroll.workspace.listing import Listed, Listing, shown_path
 from toolroll.workspace.reading import Line, Reading
 from toolroll.workspace.search import SearchResult
+from toolroll.workspace.twins import Twins
 from toolroll.workspace.windows import MatchLine
 
 MAX_PAGE_BYTES: Final = 45_000
@@ -77,12 +78,13 @@ def listing_text(listing: Listing, folder: str) -> str:
     """A folder as a model reads it: one entry a line, and where the next page begins."""
     if not listing.entries:
         return _past_the_end(listing) if listing.total else _nothing_in(folder, listing.skipped)
-    lines = [_entry(one) for one in listing.entries]
+    lines = [_entry(one, listing.twins) for one in listing.entries]
     count = fitting(lines)
     more, after = listing.more + len(lines) - count, listing.offset + count
     note = f"({listing.total:,} {'entry' if listing.total == 1 else 'entries'}{_passed_over(listing.skipped)})"
     rest = [f"...and {more:,} more (offset={after})"] if more else []
-    return "\n".join([f"{folder} {note}", *lines[:count], *rest])
+    alike = _alike([one.path for one in listing.entries[:count]], listing.twins)
+    return "\n".join([f"{folder} {note}", *lines[:count], *alike, *rest])
 
 
 def _nothing_in(folder: str, skipped: Skipped) -> str:
@@ -94,8 +96,9 @@ def _past_the_end(listing: Listing) -> str:
     return f"There are {listing.total:,} entries, so none from offset {listing.offset:,} on."
 
 
-def _entry(one: Listed) -> str:
-    name = f"{one.shown}/" if one.kind == "folder" else one.shown
+def _entry(one: Listed, twins: Twins) -> str:
+    shown = shown_path(one.path, twins)
+    name = f"{shown}/" if one.kind == "folder" else shown
     mark = "  (ignored)" if one.ignored else ""
     if one.kind != "file":
         return f"{one.kind:<6}  {name}{mark}"
@@ -108,11 +111,18 @@ def found_text(found: Found, pattern: str) -> str:
     if not found.paths:
         looked = f"{_files_were(found.searched)} looked at{_passed_over(found.skipped)}"
         return f"No file fits '{shown(pattern)}': {looked}. Try a shorter part of the name, or list_files."
-    paths = [shown_path(path) for path in found.paths]
+    paths = [shown_path(path, found.twins) for path in found.paths]
     count = fitting(paths)
     more = found.more + len(paths) - count
     rest = [f"...and {more:,} more: name more of the path"] if more else []
-    return "\n".join([*paths[:count], *rest, *_left_out(found.skipped)])
+    alike = _alike(found.paths[:count], found.twins)
+    return "\n".join([*paths[:count], *alike, *rest, *_left_out(found.skipped)])
+
+
+def _alike(paths: Sequence[RelativePath], twins: Twins) -> Iterator[str]:
+    """What to make of names that would look the same."""
+    if twins and any(shown_path(path, twins) != shown_path(path) for path in paths):
+        yield "[a name with ‹U+...› for letters looks like another one, and is written with just these characters]"
 
 
 def search_text(result: SearchResult, pattern: str, *, most: int | None = None) -> str:
