@@ -150,7 +150,7 @@ async def test_XL12_a_hanging_program_ends_with_what_it_wrote(tmp_path: Path) ->
 @pytest.mark.usefixtures("patience")
 async def test_XL12_a_program_can_clean_up_when_asked_to_end(tmp_path: Path) -> None:
     code = (
-        "import pathlib, signal, sys\n"
+        "import os, pathlib, signal, sys, time\n"  # all of it: while something is imported, sys.exit can go unheard
         "def end(*_): pathlib.Path('cleaned').touch(); sys.exit(0)\n"
         "signal.signal(signal.SIGTERM, end)\n" + TELLS + HANGS
     )
