@@ -17,7 +17,7 @@ from toolroll.outputs.cut import CONTEXT_BYTES
 from toolroll.outputs.store import OutputStore
 from toolroll.packs.code.agent import code_agent
 from toolroll.packs.code.seen import SeenFiles
-from toolroll.packs.code.wording import MAX_PAGE_BYTES, fitting, found_text, search_text
+from toolroll.packs.code.wording import MAX_PAGE_BYTES, fitting, found_text, kept_text, search_text
 from toolroll.safe.names import RelativePath
 from toolroll.workspace.account import Skipped
 from toolroll.workspace.find import Found
@@ -314,6 +314,7 @@ async def test_C12_fifty_are_shown_the_rest_is_counted_and_all_of_it_is_kept(fol
     whole = str(OutputStore(tmp_path / "outputs", run_id=result.run_id).open(message.output_ref.id).content())
     assert whole.count(": needle") == 210
     assert "more" not in whole
+    assert whole.endswith(": needle\n")
     assert whole.startswith("\n".join(lines[:-3]))
 
 
@@ -323,7 +324,8 @@ async def test_C12_beyond_what_is_kept_the_number_is_still_true(folder: Path) ->
         result = await coder("search_files", pattern="needle")
     assert result.text.endswith("...and 35 more: narrow it with path or filePattern")
     assert result.whole is not None
-    assert result.whole.endswith("...and 30 more: narrow it with path or filePattern")
+    last = "...and 30 more: they are not kept, and a narrower pattern, path or filePattern shows them"
+    assert result.whole.split("\n")[-2:] == [last, ""]
     async with coding(folder, limits=Limits(matches=40)) as coder:
         assert (await coder("search_files", pattern="needle")).whole is None
 
@@ -421,6 +423,16 @@ async def test_C2_XF8_a_folder_that_cannot_be_read_is_told(coder: Coder, folder:
     assert found == "open/f.txt\n[1 unreadable: not looked into]"
     assert matched.endswith("\n  1: needle\n[1 unreadable: not looked into]")
     assert none == "No line matches 'nowhere': 1 file was searched, 1 passed over (1 unreadable)."
+
+
+def test_C12_the_last_line_of_what_is_kept_says_how_to_see_the_rest() -> None:
+    some = FileMatches(path=RelativePath(parts=("a",)), count=3, lines=(MatchLine(number=1, text="x", start=0, end=1),))
+    result = SearchResult(files=(some,), total=3, matching_files=1, searched=1, skipped=Skipped(unreadable=1))
+    assert kept_text(result, "x").split("\n")[-3:] == [
+        "[1 unreadable: not looked into]",
+        "...and 2 more: they are not kept, and a narrower pattern, path or filePattern shows them",
+        "",
+    ]
 
 
 def test_C2_XF8_with_matches_only_what_could_have_more_is_told() -> None:

@@ -17,7 +17,7 @@ from toolroll.kernel.result import ToolResult
 from toolroll.packs.code.failing import told
 from toolroll.packs.code.keys import InWorkspace, WithContents, is_by_person
 from toolroll.packs.code.seen import SeenFiles
-from toolroll.packs.code.wording import found_text, listing_text, page_of, search_text
+from toolroll.packs.code.wording import found_text, kept_text, listing_text, page_of, search_text
 from toolroll.safe.names import shown
 from toolroll.workspace.find import find_files as find_in
 from toolroll.workspace.listing import list_folder
@@ -90,8 +90,8 @@ async def search_files(
         most = max(limits.matches, limits.kept_matches)
         result = await search(workspace, pattern, folder=folder, file_pattern=filePattern, max_matches=most)
     answer = ToolResult.of_text(search_text(result, pattern, most=limits.matches))
-    whole = search_text(result, pattern)
-    return answer if answer.text == whole else replace(answer, whole=whole)
+    whole = kept_text(result, pattern)
+    return answer if f"{answer.text}\n" == whole else replace(answer, whole=whole)
 
 
 @tool(brings="private", paths=["path"])

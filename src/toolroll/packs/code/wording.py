@@ -136,9 +136,15 @@ def search_text(result: SearchResult, pattern: str, *, most: int | None = None) 
         rows = rows[: places[-1] + 1] if places else rows
         rows = rows[: fitting([row.text for row in rows])]
     more = result.total - sum(row.is_match for row in rows)
-    rest = [f"...and {more:,} more: narrow it with path or filePattern"] if more else []
+    onward = "narrow it with path or filePattern" if most is not None else _BEYOND_KEPT
+    rest = [f"...and {more:,} more: {onward}"] if more else []
     heading = f"{counted(result.total, 'matching line')} in {counted(result.matching_files, 'file')}"
-    return "\n".join([heading, *(row.text for row in rows), *rest, *_left_out(result.skipped)])
+    return "\n".join([heading, *(row.text for row in rows), *_left_out(result.skipped), *rest])
+
+
+def kept_text(result: SearchResult, pattern: str) -> str:
+    """All matches there are, as whole lines; the last one says how to see those that are not here."""
+    return f"{search_text(result, pattern)}\n"
 
 
 def _in_old_encodings(files: int) -> str:
@@ -161,6 +167,7 @@ def _rows(result: SearchResult) -> Iterator[_Row]:
             yield _Row(text=f"  {line.number}: {_window(line)}", is_match=True)
 
 
+_BEYOND_KEPT: Final = "they are not kept, and a narrower pattern, path or filePattern shows them"
 _TIMED_OUT: Final = "[the time was up before everything was searched: narrow it down]"
 
 
