@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, field_validator
+from tests.clock import time_passes
 from typing_extensions import TypedDict
 
 from toolroll import (
@@ -176,22 +177,28 @@ async def test_K5_sync_tools_run_side_by_side() -> None:
 
 
 async def test_K5_past_its_timeout_a_call_ends_as_an_error() -> None:
-    stopped = threading.Event()
+    began, stopped = threading.Event(), threading.Event()
 
-    @tool("Hang.", timeout=0.02)
+    @tool("Hang.", timeout=60)
     def hang(ctx: ToolContext) -> None:
+        began.set()
         while not ctx.cancelled:
             pass
         stopped.set()
 
-    @tool("Hang.", timeout=0.02)
+    @tool("Hang.", timeout=60)
     async def hang_later() -> None:
+        began.set()
         await asyncio.Event().wait()
 
     for made, end in ((hang, "; it may still be running."), (hang_later, " and was stopped.")):
-        result = await made.execute_raw("{}")
+        began.clear()
+        call = asyncio.create_task(made.execute_raw("{}"))
+        assert await asyncio.to_thread(began.wait, WAIT_S)  # else its time may be up before a thread takes it
+        time_passes(60)
+        result = await call
         assert (result.is_error, result.code) == (True, "timeout")
-        assert result.text == f"{made.name} did not end within 0.02 seconds{end}"
+        assert result.text == f"{made.name} did not end within 60 seconds{end}"
     assert await asyncio.to_thread(stopped.wait, WAIT_S)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import pytest
+from tests.clock import time_passes
 from tests.kernel.stand_ins import Disk, Person
 from typing_extensions import TypedDict
 
@@ -266,20 +267,25 @@ async def test_K5_XL12_a_tool_that_hangs_is_stopped() -> None:
 
 
 async def test_K5_XL12_a_sync_tool_that_hangs_is_left_to_finish_alone(short_grace: None) -> None:
-    go_on, told = threading.Event(), threading.Event()
+    began, go_on, told = threading.Event(), threading.Event(), threading.Event()
 
-    @tool(timeout=0.01)
+    @tool(timeout=60)
     def hang(ctx: ToolContext) -> str:
         """Hang."""
-        go_on.wait(10)
+        began.set()
+        go_on.wait(60)
         if ctx.cancelled:
             told.set()
         return "late"
 
-    result = await hang.execute_raw("{}")
-    assert (result.text, result.code) == (left("hang"), "timeout")
+    call = asyncio.create_task(hang.execute_raw("{}"))
+    assert await asyncio.to_thread(began.wait, 60)  # else its time may be up before a thread takes it
+    time_passes(60)
+    result = await call
+    assert result.text == "hang did not end within 60 seconds; it may still be running."
+    assert result.code == "timeout"
     go_on.set()
-    assert await asyncio.to_thread(told.wait, 10)
+    assert await asyncio.to_thread(told.wait, 60)
 
 
 @pytest.mark.parametrize("ends", ["returns", "raises", "exits"])
