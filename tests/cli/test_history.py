@@ -105,7 +105,10 @@ def test_C31_undo_of_one_change_of_a_file_or_of_a_run(project: Project, call: Ca
     assert call("undo", "--file", "a.js", "--yes").code == 0
     assert [(project.root / name).exists() for name in ("a.js", "b.js", "c.js")] == [False, True, True]
     several = call("undo", "--run", "4cb9e3ac803b", "--yes")
-    assert (several.code, "2 runs begin with '4cb9e3ac803b'" in several.err) == (2, True)
+    assert (several.code, several.err) == (
+        2,
+        "Error: 2 runs begin with '4cb9e3ac803b': 4cb9e3ac803bffff, 4cb9e3ac803b0000. Write more of the id.\n",
+    )
     assert call("redo", first.id, "--yes").code == 0
     assert call("undo", "--run", "4CB9E3AC803B0", "--yes").code == 0
     assert project.text(MAIN) == before
@@ -142,6 +145,32 @@ def test_C31_undo_after_a_redo_takes_back_the_redo(project: Project, call: Calli
     assert call("undo", "--yes").code == 2
 
 
+def test_C31_the_beginning_of_an_id_is_enough(project: Project, call: Calling) -> None:
+    first = project.change({"a.js": "a\n"})
+    project.change({"b.js": "b\n"})
+    assert call("undo", first.id[:6].upper(), "--yes").out == "Undo: a.js.\n"
+    assert call("redo", first.id[:6], "--yes").out == "Redo: a.js.\n"
+
+
+@pytest.mark.parametrize(("count", "more"), [(2, ""), (7, " and 2 more")])
+def test_C31_of_ids_that_begin_alike_the_candidates_are_told(
+    project: Project, call: Calling, count: int, more: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = [f"abcd0000000{number}" for number in range(count)]
+    coming = iter(ids)
+    with monkeypatch.context() as patched:
+        patched.setattr("toolroll.workspace.applying.new_id", lambda: next(coming))
+        for number in range(count):
+            project.change({f"{number}.js": "x\n"})
+    before = snapshot(project.root)
+    named = ", ".join(ids[::-1][:5]) + more
+    for what in ("undo", "redo"):
+        told = call(what, "ABCD", "--yes")
+        assert told == (2, "", f"Error: {count} changes begin with 'ABCD': {named}. Write more of the id.\n")
+    assert snapshot(project.root) == before
+    assert call("undo", "abcd00000000", "--yes").out == "Undo: 0.js.\n"
+
+
 def test_C31_undo_of_a_file_is_of_its_latest_change_and_says_how_many_more_there_are(
     project: Project, call: Calling
 ) -> None:
@@ -170,8 +199,10 @@ def test_C31_undo_of_a_file_in_one_change_or_run_leaves_nothing_to_tell(project:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("undo", "nothing"), "There is nothing to undo of 'nothing'. There is no change of that name"),
-        (("redo", "nothing"), "There is nothing to redo of 'nothing'."),
+        (("undo", "nothing"), "There is nothing to undo of 'nothing'. No change on record has that id. List the"),
+        (("redo", "nothing"), "There is nothing to redo of 'nothing'. No change on record has that id. List the"),
+        (("undo", "abc"), "There is no change 'abc'. Give at least 4 characters of the id."),
+        (("redo", "abc"), "There is no change 'abc'. Give at least 4 characters of the id."),
         (("undo", "--run", "none"), "There is nothing to undo."),
         (("undo", "--run", "r"), "There is no run 'r'. Give at least 4 characters of the id."),
         (("undo", "--file", "none.js"), "There is nothing to undo."),

@@ -27,7 +27,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 DEFAULT_LISTED: Final = 20
 MIN_ID_CHARACTERS: Final = 4
-"""Of the beginning of a run's id, as in `toolroll runs`."""
+"""Of the beginning of an id, as in `toolroll runs`."""
+MAX_CANDIDATES: Final = 5
+"""Ids that are named where several begin alike: with one character more there are hardly ever as many."""
 _SIDE: Final = 60  # characters of each side of a conflict: enough to find it
 _RUN_CHARACTERS: Final = 12
 _UNFINISHED: Final = {
@@ -100,7 +102,8 @@ def undo(
 ) -> int:
     """Take back CHANGE, or what was done last: the latest change or redo. Later work is never overwritten.
 
-    Lists what would happen, shows the difference, and asks. 'toolroll changes' lists what there is to undo.
+    Lists what would happen, shows the difference, and asks. 'toolroll changes' lists what there is to undo. Of an id,
+    the first 4 characters are enough where no other begins so.
 
     \b
     Examples:
@@ -111,7 +114,8 @@ def undo(
     from toolroll.workspace.history.undo import plan_undo  # noqa: PLC0415 - sqlite3 and pydantic: not for --help
 
     with _opened(root) as (workspace, history):
-        plan = plan_undo(workspace, history, change=change, path=path, run_id=_run(history, run_id))
+        named = _change(history, change)
+        plan = plan_undo(workspace, history, change=named, path=path, run_id=_run(history, run_id))
         return _take_back(session, workspace, history, plan, merge=merge, yes=yes)
 
 
@@ -141,7 +145,8 @@ def redo(
     from toolroll.workspace.history.undo import plan_redo  # noqa: PLC0415 - as above
 
     with _opened(root) as (workspace, history):
-        plan = plan_redo(workspace, history, change=change, path=path, run_id=_run(history, run_id))
+        named = _change(history, change)
+        plan = plan_redo(workspace, history, change=named, path=path, run_id=_run(history, run_id))
         return _take_back(session, workspace, history, plan, merge=merge, yes=yes)
 
 
@@ -168,20 +173,32 @@ def _recovery(one: "Recovered") -> str:
 
 
 def _run(history: "History", given: str | None) -> str | None:
-    """The run whose id this is, or the only one that begins so: lists show the beginning."""
-    if given is None:
-        return None
-    ids = {record.run_id for record in history.changes()}
+    """The run that is meant: lists show the beginning of its id."""
+    return None if given is None else _whole(given, [record.run_id for record in history.changes()], "run")
+
+
+def _change(history: "History", given: str | None) -> str | None:
+    """The change that is meant."""
+    return None if given is None else _whole(given, [record.id for record in history.changes()], "change")
+
+
+def _whole(given: str, ids: Sequence[str], what: str) -> str:
+    """The id that this is, or the only one that begins so; what nothing fits stays as it is."""
     if given in ids:
         return given
     if len(given) < MIN_ID_CHARACTERS:
-        raise UsageError(f"There is no run {given!r}. Give at least {MIN_ID_CHARACTERS} characters of the id.")
-    fitting = [run_id for run_id in ids if run_id.casefold().startswith(given.casefold())]
-    if not fitting:
-        return given
+        raise UsageError(f"There is no {what} {given!r}. Give at least {MIN_ID_CHARACTERS} characters of the id.")
+    fitting = [one for one in dict.fromkeys(ids) if one.casefold().startswith(given.casefold())]
     if len(fitting) > 1:
-        raise UsageError(f"{len(fitting)} runs begin with {given!r}. Write more of the id.")
-    return fitting[0]
+        raise UsageError(f"{len(fitting)} {what}s begin with {given!r}: {_named(fitting)}. Write more of the id.")
+    return fitting[0] if fitting else given
+
+
+def _named(ids: Sequence[str]) -> str:
+    from toolroll.safe.names import shown  # noqa: PLC0415 - as above
+
+    more = len(ids) - MAX_CANDIDATES
+    return ", ".join(map(shown, ids[:MAX_CANDIDATES])) + (f" and {more} more" if more > 0 else "")
 
 
 def _take_back(

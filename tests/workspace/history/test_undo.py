@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from tests.workspace.history.conftest import Applying
 
 from toolroll.errors import StaleFile, UsageError
+from toolroll.workspace.applying import apply
 from toolroll.workspace.history.history import History
 from toolroll.workspace.history.undo import Plan, Undone, plan_redo, plan_undo, undo
+from toolroll.workspace.proposal import Change, Proposal
 from toolroll.workspace.workspace import Workspace
 
 CONTENT = st.one_of(st.none(), st.binary(max_size=20), st.sampled_from([b"a\nb\nc\n", b"a\nX\nc\n", b"a\nb\nc\nd\n"]))
@@ -411,7 +413,7 @@ def test_C31_there_may_be_nothing_to_do(change: Applying, desk: Desk) -> None:
     with pytest.raises(UsageError, match="There is nothing to redo"):
         desk.redo()
     id_ = change({"a": b"1"}).id
-    with pytest.raises(UsageError, match="no change of that name"):
+    with pytest.raises(UsageError, match="No change on record has that id"):
         desk.undo(change="unknown")
     with pytest.raises(UsageError, match="not undone"):
         desk.redo(change=id_)
@@ -421,7 +423,18 @@ def test_C31_there_may_be_nothing_to_do(change: Applying, desk: Desk) -> None:
         desk.undo(change=id_)
     with pytest.raises(UsageError, match="an undo itself"):
         desk.undo(change=done.applied.id)
-    desk.redo(change=id_)
+    redone = desk.redo(change=id_).applied
+    assert redone is not None
+    with pytest.raises(UsageError, match="It is a redo itself"):
+        desk.undo(change=redone.id)
+
+
+def test_C31_an_undo_and_a_redo_of_what_has_no_description_name_the_change(workspace: Workspace, desk: Desk) -> None:
+    made = Change(path=workspace.path("a"), before=None, after=b"1")
+    id_ = apply(workspace, Proposal(changes=(made,)), desk.history, run_id="run").id
+    desk.undo()
+    desk.redo()
+    assert [one.description for one in desk.history.changes()] == [f"redo: change {id_}", f"undo: change {id_}", ""]
 
 
 def test_C31_what_cannot_be_reached_is_left(change: Applying, desk: Desk, folder: Path) -> None:

@@ -193,13 +193,13 @@ def _nothing(history: History, what: str, change: str | None) -> str:
     if change is None:
         return f"There is nothing to {what}."
     known = history.get(change)
-    why = "There is no change of that name, or it is no longer kept" if known is None else f"It is {_state(known)}"
+    why = "No change on record has that id" if known is None else f"It is {_state(known)}"
     return f"There is nothing to {what} of '{shown(change)}'. {why}. List the changes to see what there is."
 
 
 def _state(record: Record) -> str:
     if record.kind != "change":
-        return f"an {record.kind} itself"
+        return f"{'an' if record.kind == 'undo' else 'a'} {record.kind} itself"
     return "undone already" if record.is_undone else f"'{record.state}', and not undone"
 
 
@@ -214,7 +214,7 @@ def _plan(workspace: Workspace, history: History, records: Sequence[Record], *, 
 
 
 def _described(records: Iterable[Record]) -> str:
-    texts = [record.description.removeprefix("undo: ") for record in records]
+    texts = [record.description.removeprefix("undo: ") or f"change {record.id}" for record in records]
     return texts[0] if len(texts) == 1 else f"{len(texts)} changes"
 
 
