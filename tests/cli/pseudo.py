@@ -18,7 +18,8 @@ from typing import Self
 import pyte
 
 TOOLS = Path(__file__).with_name("sample_tools.py")
-WAIT_S = 30.0
+WAIT_S = 120.0
+"""Only against what hangs: a busy machine may take half a minute to start a program."""
 _SGR = re.compile(r"\x1b\[[0-9;]*m")
 
 

@@ -19,12 +19,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, NoReturn, Self, TypeAlias
 
-from tests.cli.pseudo import environment, toolroll
+from tests.cli.pseudo import WAIT_S, environment, toolroll
 
 Program: TypeAlias = Literal["toolroll", "ghostpen"]
 
 ROOT = Path(__file__).parents[2]
-WAIT_S = 30.0
 
 
 class Done(NamedTuple):

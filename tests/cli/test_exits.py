@@ -11,7 +11,7 @@ import click
 import pytest
 from tests.cli.ends import AT_A_TERMINAL, CANNOT_FAIL, ENDS, IN_LINES, ONLY_SHOWN, WITH_ANSWER, End
 from tests.cli.project import Project
-from tests.cli.pseudo import environment, toolroll
+from tests.cli.pseudo import WAIT_S, environment, toolroll
 from tests.cli.scene import LEAVES, Scene, Words, program_words
 from tests.cli.starter import Done, Program
 from tests.models.script import Fault, Turn
@@ -110,7 +110,7 @@ def _interrupted(scene: Scene, server: ModelServer, words: Words, env: dict[str,
     ghost = words[0] == "ghostpen"
     program: Program = "ghostpen" if ghost else "toolroll"
     pid = scene.starter.start(*words[ghost:], env=scene.env(**env), cwd=scene.root, program=program)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + WAIT_S
     while len(server.requests) == before:
         assert time.monotonic() < deadline, "no request was made"
         time.sleep(0.01)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.pseudo import Pseudo, environment, toolroll
+from tests.cli.pseudo import WAIT_S, Pseudo, environment, toolroll
 from tests.cli.starter import called
 from tests.models.script import Turn, Use
 from tests.models.server import KEY, ModelServer
@@ -372,10 +372,11 @@ def test_D6_keys_of_the_environment_are_never_stored(place: Place) -> None:
 
 
 def wait_for(path: Path, process: "subprocess.Popen[str]") -> None:
-    end = time.monotonic() + 30
+    end = time.monotonic() + WAIT_S
     while not path.exists():
-        assert process.poll() is None
-        assert time.monotonic() < end
+        if process.poll() is not None or time.monotonic() > end:
+            process.kill()  # it would be waited for where it is left
+            raise AssertionError(f"there is no {path.name}: {process.communicate()}")
         time.sleep(0.01)
 
 
@@ -475,8 +476,7 @@ def test_S2_interrupt_of_a_resume_keeps_the_run(place: Place) -> None:
         wait_for(place.work / "waiting", process)
         process.send_signal(signal.SIGINT)
         assert process.stderr is not None
-        while "Ctrl-C again" not in process.stderr.readline():
-            pass
+        assert any("Ctrl-C again" in line for line in process.stderr)
         (place.work / "go").touch()
         process.communicate()
     assert process.returncode == 130
