@@ -152,7 +152,7 @@ def test_C22_an_unreadable_file_is_counted(index: Index, write: Write, monkeypat
     assert index.skipped() == {"unreadable": 1}
     assert index.definitions("x").found == ()
     assert index.references("x").notes == (
-        "1 files have the word, but cannot be parsed (such as a.py): use search_files there.",
+        "1 file has the word, but cannot be parsed (such as a.py): use search_files there.",
     )
 
 

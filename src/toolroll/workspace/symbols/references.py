@@ -80,4 +80,5 @@ def _notes(unread: list[str], *, is_cut: bool) -> Iterator[str]:
         yield f"More than {MAX_FILES:,} files have this word; only so many were looked at. Ask for a rarer name."
     if unread:
         some = ", ".join(sorted(unread)[:3])
-        yield f"{len(unread):,} files have the word, but cannot be parsed (such as {some}): use search_files there."
+        have = "1 file has" if len(unread) == 1 else f"{len(unread):,} files have"
+        yield f"{have} the word, but cannot be parsed (such as {some}): use search_files there."
