@@ -85,15 +85,11 @@ async def list_folder(
     if offset < 0:
         raise ArgumentsRefused(f"The offset of a page is 0 or more, not {offset}.")
     clock = Clock(seconds=workspace.limits.search_seconds)
+    entries, denied = workspace.entries(folder)  # or the error that says what else is there
     start = start_of(workspace, folder)
     if recursive:
         return await _list_below(workspace, start, offset, clock)
     marks = _Marks(await log_of_walk(workspace, start, clock, in_one_folder=True), at_root=folder is None)
-    return _list(workspace, folder, offset, marks)
-
-
-def _list(workspace: "Workspace", folder: RelativePath | None, offset: int, marks: "_Marks") -> Listing:
-    entries, denied = workspace.entries(folder)
     above = folder.parts if folder else ()
     ordered = sorted(entries, key=lambda entry: (entry.kind != "folder", entry.name))
     page = ordered[offset : offset + workspace.limits.page_entries]

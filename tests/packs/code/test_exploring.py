@@ -143,6 +143,18 @@ async def test_C11_a_folder_with_kind_size_and_date(coder: Coder, folder: Path) 
     assert (await coder.ok("list_files", path="src", offset=3)).startswith("src/ is empty")
 
 
+@pytest.mark.parametrize("recursive", [False, True])
+async def test_C11_C42_who_lists_a_file_is_sent_elsewhere(recursive: bool, coder: Coder, folder: Path) -> None:
+    (folder / "a.py").touch()
+    os.mkfifo(folder / "pipe")
+    for name, kind in (("a.py", "a file"), ("pipe", "a pipe")):
+        code, message = await coder.refused("list_files", path=name, recursive=recursive)
+        advice = "Name the folder that it is in; read_file reads a file."
+        assert (code, message) == ("not_a_file", f"'{name}' is {kind}, and a folder is needed. {advice}")
+    _, message = await coder.refused("read_file", path="pipe")
+    assert message.endswith("list_files shows what there is.")
+
+
 async def test_C11_C2_XF1_nothing_that_is_not_empty_is_called_so(folder: Path) -> None:
     (folder / "e").mkdir()
     os.mkfifo(folder / "a")

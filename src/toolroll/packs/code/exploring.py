@@ -64,7 +64,7 @@ async def list_files(
     offset: Annotated[int, Field(ge=0, description="How many entries to skip, for the next page.")] = 0,
 ) -> str:
     """List the files and folders in a folder, with kind, size and date. Use it to see how a project is laid out."""
-    with told():
+    with told(instead="Name the folder that it is in; read_file reads a file."):
         folder = _spelled(workspace.folder, path)
         listing = await list_folder(workspace, folder, recursive=recursive, offset=offset)
     return listing_text(listing, f"{folder}/" if folder else "./")

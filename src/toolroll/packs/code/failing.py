@@ -15,20 +15,23 @@ _OWN_DATA: Final = (
 
 
 @contextmanager
-def told() -> Iterator[None]:
-    """Inside, every error of ours becomes what a model reads about it, under the error's own code."""
+def told(*, instead: str = "list_files shows what there is.") -> Iterator[None]:
+    """Inside, every error of ours becomes what a model reads about it, under the error's own code.
+
+    `instead` is what to try where something is of the wrong kind.
+    """
     try:
         yield
     except ToolrollError as error:
-        raise failure(_message(error), code=error.code) from error
+        raise failure(_message(error, instead), code=error.code) from error
 
 
-def _message(error: ToolrollError) -> str:
+def _message(error: ToolrollError, instead: str) -> str:
     if isinstance(error, LockTimeout):
         return _OWN_FILE.sub(_placed, error.message)
     if _is_about_own_data(error):
         return f"{_OWN_FILE.sub(_placed, error.message)} {_OWN_DATA}"
-    return f"{error.message} list_files shows what there is." if isinstance(error, NotAFile) else error.message
+    return f"{error.message} {instead}" if isinstance(error, NotAFile) else error.message
 
 
 def _is_about_own_data(error: ToolrollError) -> bool:
