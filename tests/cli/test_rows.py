@@ -59,7 +59,9 @@ def test_S5_a_request_says_who_wants_what_and_why() -> None:
 
 def test_S5_notes_stand_before_the_change_and_cannot_lie() -> None:
     change = replace(Preview.of_change("a\n", "b\n", path="x"), notes=("imported by 3 files", "\x1b[2Khidden"))
+    change = replace(change, hints=("\x1b[2Khint",))
     told = text_of(request_rows(request({"path": "x"}, change))).split("\n")
+    assert told[5] == "note  ‹U+001B›[2Khint"
     assert told[3:5] == ["note  imported by 3 files", "note  ‹U+001B›[2Khidden"]
     assert told.index("x  +1 -1") > told.index("note  imported by 3 files")
 

@@ -83,6 +83,14 @@ def test_XA1_whatever_is_part_of_a_request_is_part_of_its_digest() -> None:
     assert len(digests) == 1 + len(changed)
 
 
+def test_XA1_C23_hints_are_shown_and_not_bound() -> None:
+    hinted = replace(PREVIEW, notes=("new file",), hints=("imported by 3 files",))
+    assert hinted.remarks == ("new file", "imported by 3 files")
+    digests = {replace(REQUEST, preview=replace(hinted, hints=hints)).digest for hints in ((), ("x",), ("x", "y"))}
+    assert len(digests) == 1
+    assert REQUEST.digest not in digests
+
+
 def test_XA1_the_digest_does_not_depend_on_the_order_of_arguments_or_on_the_payload() -> None:
     turned = replace(REQUEST, arguments={"options": {"y": [1, 2], "x": 1}, "path": "a"})
     assert turned.digest == REQUEST.digest

@@ -38,5 +38,5 @@ def change_of(preview: Preview, edited: str | None = None) -> Change:
 
 
 def shown_of(request: ApprovalRequest) -> str:
-    """What a person is shown, as text that can be kept: the notes, then what would happen."""
-    return "\n".join([*request.preview.notes, request.preview.text])
+    """What a person is shown, as text that can be kept: the notes and hints, then what would happen."""
+    return "\n".join([*request.preview.remarks, request.preview.text])

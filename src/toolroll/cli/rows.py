@@ -57,8 +57,8 @@ def request_rows(request: ApprovalRequest, *, number: int = 1, total: int = 1) -
     return [
         Row(text=f"{request.tool} {_WANTS[request.effect]}{place}", look="title"),
         *summary.rows,
-        *(Row(text=visible(note, keep=()), look="note", gutter="note  ") for note in request.preview.notes),
-        *_warning([*summary.texts, *request.preview.notes, _preview_text(request.preview)]),
+        *(Row(text=visible(note, keep=()), look="note", gutter="note  ") for note in request.preview.remarks),
+        *_warning([*summary.texts, *request.preview.remarks, _preview_text(request.preview)]),
         *([] if summary.is_whole else [Row(), *preview_rows(request.preview)]),
         *summary.in_full,
         *([Row()] if summary.passed and (summary.in_full or not summary.is_whole) else []),

@@ -153,7 +153,7 @@ def _question(request: ApprovalRequest) -> dict[str, object]:
             "text": preview.text,
             "added": preview.added,
             "removed": preview.removed,
-            "notes": preview.notes,
+            "notes": preview.remarks,
         },
         "digest": request.digest,
     }

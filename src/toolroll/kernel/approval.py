@@ -22,8 +22,9 @@ class Preview:
     `base` is the hash of the content it was computed from, `target` of what would be there after (for who cannot tell
     it by `editable`: whether a call has run is seen by the two); `editable` the proposed text, where a person may
     change it (after an edit: exactly the person's text); `notes` what the text alone does not show, a sentence each;
-    `payload` whatever the tool wants back when it runs. The payload is shown to nobody: that it is what `text` says is
-    the tool's to keep, that nobody swaps it is the executor's.
+    `hints` what is known of the surroundings: shown like notes, but no part of what is approved, as other files make
+    them true or untrue; `payload` whatever the tool wants back when it runs. The payload is shown to nobody: that it is
+    what `text` says is the tool's to keep, that nobody swaps it is the executor's.
     """
 
     kind: Literal["diff", "text"]
@@ -34,7 +35,13 @@ class Preview:
     target: str | None = None
     editable: str | None = None
     notes: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
     payload: object = field(default=None, compare=False, repr=False)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """All that is shown beside the text: the notes, then the hints."""
+        return (*self.notes, *self.hints)
 
     @classmethod
     def of_text(cls, text: str, *, base: str | None = None, editable: str | None = None) -> "Preview":
@@ -77,7 +84,7 @@ class ApprovalRequest:
 
     @property
     def digest(self) -> str:
-        """The hash of everything the person saw, and of what would run."""
+        """The hash of everything the person decides on, and of what would run: of all they saw but the hints."""
         shown = self.preview
         bound = [
             self.run_id,

@@ -92,7 +92,7 @@ class Proposal:
 
     `remarks` are notes of the tool that made it; `edited` is the text that a person wrote in place of the proposed one;
     `merged` are files that had changed since who proposes it read them: what changed there is kept. `fitted` is, by
-    file, how a text was taken that is not there exactly as it was given.
+    file, how a text was taken that is not there exactly as it was given. `hints` are about the files around it.
     """
 
     changes: tuple[Change, ...]
@@ -101,6 +101,7 @@ class Proposal:
     edited: str | None = None
     merged: tuple[str, ...] = ()
     fitted: tuple[tuple[str, str], ...] = ()
+    hints: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         paths = self.paths
@@ -181,6 +182,7 @@ class Proposal:
             target=self.target,
             editable=self.editable,
             notes=self.notes,
+            hints=self.hints,
             payload=self,
         )
 

@@ -150,7 +150,7 @@ async def test_C40_C41_a_run_finds_reads_proposes_and_writes(project: Path) -> N
     assert edited.startswith(f"Written: {FORMAT} (+1 -0).")
     assert rejected == "User rejected changes: Enough."
     assert (project / FORMAT).read_text().count("// Words.") == 1
-    assert f"{FORMAT} is imported by 3 files." in approver.requests[0].preview.notes
+    assert f"{FORMAT} is imported by 3 files." in approver.requests[0].preview.hints
 
 
 async def test_C16_XE8_content_that_the_token_limit_cut_is_never_written(project: Path) -> None:

@@ -9,12 +9,15 @@ from typing import NoReturn
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.packs.code.conftest import FORMAT, MAIN, Coder, coding, files_of
+from tests.packs.code.conftest import BY_NAME, FORMAT, MAIN, Coder, coding, files_of
 
+from toolroll.agent.preview import preview_now
 from toolroll.errors import FileSystemRefused
 from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, Reject, content_hash
 from toolroll.kernel.context import ToolContext
+from toolroll.kernel.messages import ToolCall
 from toolroll.kernel.policy import Policy, Rule
+from toolroll.kernel.serialize import dump_json
 from toolroll.packs.code.changing import EditFile, edit_file
 from toolroll.packs.code.keys import HISTORY, INDEX, WORKSPACE
 from toolroll.packs.code.seen import SeenFiles, joined
@@ -618,13 +621,44 @@ async def test_C23_a_person_is_told_how_many_files_import_what_changes(coder: Co
     await coder.ok("find_importers", modulePath=FORMAT)
     await coder.ok("read_file", path=FORMAT)
     await coder.ok("edit", path=FORMAT, old_string='"cups"', new_string='"mugs"')
-    assert f"{FORMAT} is imported by 3 files." in coder.asked[-1].preview.notes
+    assert coder.asked[-1].preview.hints == (f"{FORMAT} is imported by 3 files.",)
     await coder.ok("read_file", path="src/components/App.jsx")
     await coder.ok("edit", path="src/components/App.jsx", old_string="owes", new_string="is due")
-    assert "src/components/App.jsx is imported by 1 file." in coder.asked[-1].preview.notes
+    assert coder.asked[-1].preview.hints == ("src/components/App.jsx is imported by 1 file.",)
     await coder.ok("read_file", path="README.md")
     await coder.ok("edit_file", path="README.md", content="# Tea\n", description="d")
-    assert not any("imported" in note for note in coder.asked[-1].preview.notes)
+    assert not coder.asked[-1].preview.hints
+
+
+async def test_C22_C23_without_an_index_a_person_is_told_that_importers_are_not_known(
+    coder: Coder, project: Path
+) -> None:
+    await coder.ok("read_file", path=FORMAT)
+    await coder.ok("edit", path=FORMAT, old_string='"cups"', new_string='"mugs"')
+    [hint] = coder.asked[-1].preview.hints
+    assert hint == "Who imports it is not known yet: the project is not indexed."
+    await coder.ok("create_file", path="new.js", content="let x = 1;\n", description="d")  # nothing imports it yet
+    await coder.ok("read_file", path="README.md")  # nor ever
+    await coder.ok("edit_file", path="README.md", content="# Tea\n", description="d")
+    assert [one.preview.hints for one in coder.asked[1:]] == [(), ()]
+
+
+async def test_C23_an_answer_still_fits_when_the_number_of_importers_is_another(coder: Coder, project: Path) -> None:
+    """Asked while nothing is indexed, asked when it is, and with one more importer: one question."""
+    await coder.ok("read_file", path=FORMAT)
+    tool = BY_NAME["edit"]
+    arguments = dump_json({"path": FORMAT, "old_string": '"cups"', "new_string": '"mugs"'})
+    call = ToolCall(id="c1", name="edit", arguments=arguments)
+    asked = [await preview_now(tool, call, coder.run)]
+    await coder.ok("find_importers", modulePath=FORMAT)
+    asked.append(await preview_now(tool, call, coder.run))
+    (project / "src/more.js").write_text('import { formatCups } from "./services/format.js";\n')
+    await coder.ok("find_importers", modulePath=FORMAT)
+    asked.append(await preview_now(tool, call, coder.run))
+    assert all(isinstance(one, ApprovalRequest) for one in asked)
+    requests = [one for one in asked if isinstance(one, ApprovalRequest)]
+    assert len({one.preview.hints for one in requests}) == 3
+    assert len({one.digest for one in requests}) == 1
 
 
 async def test_C21_C31_the_index_is_right_after_a_change_and_after_an_undo(coder: Coder, project: Path) -> None:

@@ -1,6 +1,6 @@
 """From what a model asks for to a proposal: the files as they are now, and only what the model has seen (C16-C19)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
@@ -20,6 +20,7 @@ from toolroll.workspace.edits.whole import whole_text
 from toolroll.workspace.history.writing import missing_folders
 from toolroll.workspace.proposal import Change, Proposal
 from toolroll.workspace.symbols.index import Index
+from toolroll.workspace.symbols.languages import language_of
 from toolroll.workspace.text import decode, split_lines
 from toolroll.workspace.workspace import Workspace
 
@@ -29,6 +30,9 @@ _PROPOSE_AGAIN: Final = (
     "and the person is shown the result."
 )
 _THEY_TOUCH: Final = f"Your change touches what changed. {_READ_IT}"
+
+NOT_INDEXED: Final = "Who imports it is not known yet: the project is not indexed."
+"""What a person is told who would take silence for "nobody"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +122,7 @@ class Drafting:
         self._files[place] = _File(path=place, before=None, after=content.encode("utf-8"), base=None)
 
     def proposal(self, description: str, index: Index) -> Proposal:
-        """All of it, with a remark on who depends on what changes (C23)."""
+        """All of it, with a hint on who depends on what changes (C23)."""
         files = self._files.values()
         changes = tuple(Change(path=one.path, before=one.before, after=_merged(one)) for one in files)
         idle = next((change for change in changes if change.does_nothing), None)
@@ -128,9 +132,13 @@ class Drafting:
             raise EditRefused(message, path=name, rule="no_change")
         behind = tuple(str(one.path) for one in files if one.is_behind)
         kept = (f"{shown(path)} has changed since the model read it. What changed there is kept." for path in behind)
-        remarks = (*self.notes, *kept, *_importers(changes, index))
         return Proposal(
-            changes=changes, description=description, remarks=remarks, merged=behind, fitted=tuple(self._fitted)
+            changes=changes,
+            description=description,
+            remarks=(*self.notes, *kept),
+            merged=behind,
+            fitted=tuple(self._fitted),
+            hints=_importers(changes, index),
         )
 
     def _current(self, path: str, *, whole: bool = False, merges: bool = True) -> _File:
@@ -201,13 +209,14 @@ class Drafting:
         return self._files.get(found) or _File(path=found, before=data, after=data, base=data)
 
 
-def _importers(changes: Sequence[Change], index: Index) -> Iterator[str]:
-    """How many files import each of those that change, where that is known without looking through the project."""
+def _importers(changes: Sequence[Change], index: Index) -> tuple[str, ...]:
+    """How many files import each of those that change; that it is not known, where it takes a look at all of them."""
+    paths = [str(one.path) for one in changes if one.before is not None and language_of(str(one.path)) is not None]
     with suppress(ToolrollError):  # the index is a help: no change fails for it
-        for change in changes if index.is_ready else ():
-            count = index.importer_count(str(change.path)) if change.before is not None else 0
-            if count:
-                yield f"{shown(str(change.path))} is imported by {count} {'file' if count == 1 else 'files'}."
+        if index.is_ready:
+            counts = ((path, index.importer_count(path)) for path in paths)
+            return tuple(f"{shown(path)} is imported by {counted(count, 'file')}." for path, count in counts if count)
+    return (NOT_INDEXED,) if paths else ()
 
 
 def _changed_before(place: RelativePath) -> EditRefused:
