@@ -139,6 +139,21 @@ async def test_K53_a_small_limit_goes_on_into_the_next_call(desk: Desk) -> None:
     assert json.loads(onward(result.text)) == {"ref_id": ref.id, "offset": 2_000}
 
 
+async def test_K53_K54_what_was_asked_for_and_is_not_given_at_once_is_said(desk: Desk) -> None:
+    ref = desk.keep(TEXT).id
+    page, usual = [await desk.call("tool_output_cache", ref_id=ref, limit=limit) for limit in (99_999, 2_000)]
+    assert page.text == f"{usual.text}\n[limit was 2,000, not 99,999: more is not given at once.]"
+    asked = {"before": 101, "after": 100_000, "max_matches": 1_001}
+    found = await desk.call("tool_output_cache_grep", ref_id=ref, pattern="line 77", **asked)
+    lowered = "before was 100, not 101, after was 100, not 100,000, max_matches was 1,000, not 1,001"
+    assert found.text.endswith(f"]\n[{lowered}: more is not given at once.]")
+    most = await desk.call("tool_output_cache_grep", ref_id=ref, pattern="line 77", before=100, after=100)
+    assert "more is not given at once" not in most.text
+    image = desk.keep((ImagePart(data=b"\x89PNG", media_type="image/png"),)).id
+    shown = await desk.call("tool_output_cache", ref_id=image, limit=99_999)
+    assert [part.type for part in shown.content if not isinstance(part, str)] == ["text", "image", "text"]
+
+
 async def test_K54_a_bad_pattern_is_an_error_result(desk: Desk) -> None:
     result = await desk.call("tool_output_cache_grep", ref_id=desk.keep("x").id, pattern="(", regex=True)
     assert (result.is_error, result.code) == (True, "invalid_pattern")

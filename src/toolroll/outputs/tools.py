@@ -9,9 +9,9 @@ from pydantic import BaseModel, Field
 from toolroll.errors import OutputMissing, ToolFailure
 from toolroll.kernel.context import ToolContext
 from toolroll.kernel.define import define_tool
-from toolroll.kernel.messages import Part
+from toolroll.kernel.messages import Part, TextPart
 from toolroll.kernel.tool import Tool
-from toolroll.outputs.excerpt import excerpt
+from toolroll.outputs.excerpt import MAX_AROUND, excerpt
 from toolroll.outputs.grep import MATCHES_LIMIT, MAX_MATCHES, find_matches
 from toolroll.outputs.names import EXEMPT, GREP_TOOL, PAGE_TOOL
 from toolroll.outputs.page import PAGE_LINES, answer, read_page
@@ -48,7 +48,8 @@ def output_tools(store: OutputStore | Callable[[ToolContext], OutputStore]) -> t
         limit = None if given.limit >= PAGE_LINES else given.limit
         with _told():
             kept = store_of(ctx).open(given.ref_id)
-            return answer(kept, read_page(kept, offset=given.offset, limit=limit, column=given.column))
+            told = answer(kept, read_page(kept, offset=given.offset, limit=limit, column=given.column))
+        return _with_note(told, _lowered(limit=(given.limit, PAGE_LINES)))
 
     async def grep(given: _GrepInput, ctx: ToolContext) -> str:
         import asyncio  # noqa: PLC0415 - costs 5 interpreter starts; whoever waits for this has loaded it
@@ -58,7 +59,9 @@ def output_tools(store: OutputStore | Callable[[ToolContext], OutputStore]) -> t
             kept = store_of(ctx).open(given.ref_id)
             matches = await find_matches(kept, given.pattern, regex=given.regex, max_matches=wanted)
             # A thousand matches with lines around them are looked up one by one, which takes a tenth of a second.
-            return await asyncio.to_thread(excerpt, kept, matches, before=given.before, after=given.after)
+            told = await asyncio.to_thread(excerpt, kept, matches, before=given.before, after=given.after)
+        around = {"before": (given.before, MAX_AROUND), "after": (given.after, MAX_AROUND)}
+        return f"{told}{_lowered(**around, max_matches=(given.max_matches, MATCHES_LIMIT))}"
 
     read_it = (
         "Read a tool output of this run that is not, or only partly, in the conversation: the one behind a ref in "
@@ -73,6 +76,18 @@ def output_tools(store: OutputStore | Callable[[ToolContext], OutputStore]) -> t
         define_tool(name=PAGE_TOOL, description=read_it, input=_PageInput, execute=page),
         define_tool(name=GREP_TOOL, description=search_it, input=_GrepInput, execute=grep),
     )
+
+
+def _lowered(**asked: tuple[int, int]) -> str:
+    """What was asked for, and the most there is, where that is less: one line that begins with its end."""
+    less = [f"{name} was {most:,}, not {wanted:,}" for name, (wanted, most) in asked.items() if wanted > most]
+    return f"\n[{', '.join(less)}: more is not given at once.]" if less else ""
+
+
+def _with_note(told: str | tuple[Part, ...], note: str) -> str | tuple[Part, ...]:
+    if isinstance(told, str):
+        return told + note
+    return (*told, TextPart(text=note.strip())) if note else told
 
 
 @contextmanager
