@@ -488,13 +488,14 @@ def test_S2_interrupt_while_another_process_drives_the_run_leaves_it_alone(place
     run_id = place.latest()["run_id"]
     journal = SqliteJournal(place.home / "data" / "runs.db")
     assert asyncio.run(journal.acquire(run_id))
-    with start(place, "runs", "resume", run_id, "--approve", "save_1") as process:
-        assert process.stderr is not None
-        assert "waiting for it" in process.stderr.readline()
+    with start(place, "runs", "resume", run_id, "--approve", "save_1", "--json") as process:
+        assert process.stdout is not None
+        assert "waiting for it" in process.stdout.readline()
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate()
+        out, err = process.communicate()
     journal.close()
-    assert (process.returncode, err) == (130, "Error: Interrupted.\n")
+    assert (process.returncode, err) == (130, "")
+    assert json.loads(out)["error"]["code"] == "interrupted"
     assert not (place.work / "b.txt").exists()
 
 

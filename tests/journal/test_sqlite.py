@@ -325,6 +325,7 @@ async def test_XD3_who_looks_whether_a_run_is_held_does_not_hold_it(path: Path) 
     one, other = SqliteJournal(path), SqliteJournal(path)
     await one.append("run", kept(1))
     assert (await one.is_held("run"), await other.is_held("run"), await other.is_held("none")) == (True, True, False)
+    assert (await other.driver("run"), await other.driver("none")) == (os.getpid(), None)
     one.close()
     assert await other.is_held("run") is False
     assert set(await other.times("run")) == {1}

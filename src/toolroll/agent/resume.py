@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 FIRST_POLL_S: Final = 0.02
 LONGEST_POLL_S: Final = 0.5
 """How often a run that another process drives is looked at: soon at first, then without costing anything."""
+_WAITING: Final = "is being driven by another process; waiting for it. If it stands at a question, answer it there."
 GOING_ON: Final = "go_on"
 NOT_RUN: Final = "[not run: the run was interrupted before this call began, and goes on with something else]"
 LOST: Final = (
@@ -105,10 +106,15 @@ async def _hold(journal: Journal, run_id: str, emit: Callable[[Event], None]) ->
     pause_s = FIRST_POLL_S
     while not await journal.acquire(run_id):
         if pause_s == FIRST_POLL_S:
-            emit(Warned(text=f"Run {run_id} is being driven by another process; waiting for it."))
+            emit(Warned(text=f"Run {run_id} {_WAITING}"))
         await asyncio.sleep(pause_s)
         pause_s = min(2 * pause_s, LONGEST_POLL_S)
     return pause_s > FIRST_POLL_S
+
+
+def is_about_waiting(event: Warned) -> bool:
+    """Whether it says that another process drives the run."""
+    return event.text.endswith(_WAITING)
 
 
 def _is_told_only(

@@ -13,6 +13,7 @@ from toolroll.cli.prose import tell
 from toolroll.cli.recorded import find_run, making_of, reading, settings_of
 from toolroll.cli.run import agent_options, checked_prompt, driven
 from toolroll.cli.session import DONE, FAILED, Session, event_options, output_options
+from toolroll.cli.waiting import but_the_waiting, tell_driver
 from toolroll.errors import UsageError
 
 if TYPE_CHECKING:
@@ -139,6 +140,7 @@ def resume(
       toolroll runs resume 3f9c
       toolroll runs resume 3f9c --approve call_7 --reject 'call_8=not this file'
     """
+    has_told = not session.json and tell_driver(run_id)
     from toolroll.cli.call import set_up_log  # noqa: PLC0415 - as above
     from toolroll.cli.making import kind_of, make_agent  # noqa: PLC0415 - as above
 
@@ -159,9 +161,10 @@ def resume(
         from toolroll.agent.resume import go_on  # noqa: PLC0415 - as above
 
         found = await find_run(journal, run_id)
+        hear = but_the_waiting(teller.hear) if has_told else teller.hear
         async with make_agent(making_of(await journal.read(found), changed), journal, yes=yes) as agent:
             return await go_on(
-                agent.setup, found, decisions=decisions, prompt=prompt, emit=teller.hear, stream=True, on_open=note
+                agent.setup, found, decisions=decisions, prompt=prompt, emit=hear, stream=True, on_open=note
             )
 
     return driven(session, work)

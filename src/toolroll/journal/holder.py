@@ -50,3 +50,8 @@ class Holder:
     def _clear(self, lock: FileLock) -> None:
         lock.path.unlink(missing_ok=True)
         lock.release()
+
+
+def process_of(name: str) -> int:
+    """The process id in the name of a holder."""
+    return int(name.partition("-")[0])

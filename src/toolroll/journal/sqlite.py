@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from toolroll.errors import JournalRefused
 from toolroll.journal.codec import FORMAT_VERSION, Encoded, encode
 from toolroll.journal.deletion import Deletion, delete, weigh
-from toolroll.journal.holder import Holder
+from toolroll.journal.holder import Holder, process_of
 from toolroll.journal.journal import Recording, RunRow
 from toolroll.journal.opening import connect, told
 from toolroll.journal.records import Record, RunBegan
@@ -93,9 +93,15 @@ class SqliteJournal:
 
     async def is_held(self, run_id: str, /) -> bool:
         """Whether somebody drives the run now: another process, or another task of this one."""
+        return await self.driver(run_id) is not None
+
+    async def driver(self, run_id: str, /) -> int | None:
+        """The id of the process that drives the run now, if one does."""
         with self._reading() as db:
             row = db.execute("select holder from runs where run_id = ?", (run_id,)).fetchone()
-            return row is not None and row[0] is not None and self._own_holder().is_alive(row[0])
+            if row is None or row[0] is None or not self._own_holder().is_alive(row[0]):
+                return None
+            return process_of(row[0])
 
     async def weigh(self, run_ids: Sequence[str], /) -> Deletion:
         """What would go if these runs were deleted, their parts included."""
