@@ -286,7 +286,7 @@ async def test_C42_every_kind_of_bad_input_is_a_clear_failure(folder: Path) -> N
             ("read_file", {"path": "dir"}, "not_a_file", "list_files"),
             ("edit_file", {"path": "dir", **whole}, "not_a_file", "list_files"),
             ("outline", {"path": "dir"}, "not_a_file", "list_files"),
-            ("list_files", {"path": "main.py"}, "not_a_file", "list_files"),
+            ("list_files", {"path": "main.py"}, "not_a_file", "Name the folder that it is in"),
             ("read_file", {"path": "pic.png"}, "not_text", "List its folder"),
             ("read_file", {"path": "big"}, "file_too_large", "search_files"),
             ("edit", {"path": "big", **passage}, "file_too_large", "search_files"),
