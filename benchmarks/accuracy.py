@@ -48,6 +48,7 @@ Of some of the last ones (viem, rxdb, ajv, @trpc/server and what they need: 1,88
 recall of 0.99369, as type parameters called `type` were not read. That was put right, and more packages were taken in.
 """
 FUNCTIONS_AND_CLASSES = {"class", "function", "method"}
+VARIABLES = {"constant", "field", "variable"}
 DECLARATIONS = {"class", "enum", "function", "interface", "method", "module", "type"}
 
 Key = tuple[str, int]
@@ -158,6 +159,31 @@ def python_truth(tree: ast.AST) -> tuple[list[Key], list[Key]]:
     return definitions, imports
 
 
+def python_variables(tree: ast.AST, *, is_local: bool = False) -> Iterator[Key]:
+    """What assignments and `:=` bind in modules and classes, in whatever blocks; not what loops and `with` bind."""
+    if not is_local:
+        yield from (key for target in _assigned(tree) for key in _names(target))
+    for child in ast.iter_child_nodes(tree):
+        begins = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        yield from python_variables(child, is_local=begins or (is_local and not isinstance(child, ast.ClassDef)))
+
+
+def _assigned(node: ast.AST) -> list[ast.expr]:
+    if isinstance(node, ast.Assign):
+        return node.targets
+    return [node.target] if isinstance(node, ast.AnnAssign | ast.NamedExpr) else []
+
+
+def _names(target: ast.AST) -> Iterator[Key]:
+    if isinstance(target, ast.Name):
+        yield target.id, target.lineno
+    elif isinstance(target, ast.Starred):
+        yield from _names(target.value)
+    elif isinstance(target, ast.Tuple | ast.List):
+        for one in target.elts:
+            yield from _names(one)
+
+
 def python_files(most: int) -> Iterator[tuple[Path, bytes, ast.AST]]:
     """What `ast` can read; the rest is no Python of this version."""
     count = 0
@@ -174,14 +200,15 @@ def python_files(most: int) -> Iterator[tuple[Path, bytes, ast.AST]]:
             yield path, data, tree
 
 
-def compare_python(most: int) -> tuple[Count, Count]:
-    definitions, imports = Count(), Count()
+def compare_python(most: int) -> tuple[Count, Count, Count]:
+    definitions, variables, imports = Count(), Count(), Count()
     for path, data, tree in python_files(most):
         found, truth = extract("python", data), python_truth(tree)
         definitions.add(path, truth[0], symbols(found, FUNCTIONS_AND_CLASSES))
+        variables.add(path, list(python_variables(tree)), symbols(found, VARIABLES))
         static = [one for one in found.imports if one.kind != "dynamic"]
         imports.add(path, truth[1], [("." * one.level + one.module, one.line) for one in static])
-    return definitions, imports
+    return definitions, variables, imports
 
 
 def compare_typescript(folder: Path, packages: list[str], most: int) -> Count:
@@ -212,12 +239,13 @@ def main(tell: Callable[[str], None] = print) -> None:
     parser.add_argument("--show", type=int, default=0, help="so many of the files that differ")
     options = parser.parse_args()
     warnings.simplefilter("ignore")  # what ast thinks of old escapes is not ours to tell
-    definitions, imports = compare_python(options.files)
+    definitions, variables, imports = compare_python(options.files)
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as another:
         typescript = compare_typescript(Path(folder), PACKAGES, options.files)
         others = compare_typescript(Path(another), OTHERS, options.files)
     rows = [
         definitions.row("Python functions and classes", "ast"),
+        variables.row("Python variables of modules and classes", "ast"),
         imports.row("Python imports", "ast"),
         typescript.row("TypeScript declarations", COMPILER),
         others.row("the same in packages that the queries were not written with", COMPILER),
@@ -225,7 +253,7 @@ def main(tell: Callable[[str], None] = print) -> None:
     header = ["", "truth", "files", "in them", "precision", "recall", "files that differ"]
     text = f"{where()}; tree-sitter with our own queries.\n\n{table(header, rows)}\n{FIRST_MEASURED}"
     tell(text)
-    for count in (definitions, imports, typescript, others):
+    for count in (definitions, variables, imports, typescript, others):
         for line in count.differing[: options.show]:
             tell(line)
     if options.save:

@@ -75,6 +75,39 @@ def test_C20_the_signature_is_the_definition_without_its_body(language: str, nam
     assert signature == one(language, SAMPLES[language][0], name).signature
 
 
+def test_C14_C20_every_name_that_an_assignment_of_python_binds_is_found() -> None:
+    text = """x, (y, *z) = 1, (2, 3)
+a, *b = [1]
+[c, d] = 1, 2
+(e := 3)
+f = g, [h, *i], j = 1
+q.r, s[t], k = 1
+for _ in (l := []):
+    m, n = _
+    while n:
+        o = [p := 1 for _ in n]
+    else:
+        q, = 1
+try:
+    pass
+finally:
+    [r] = 1
+match a:
+    case 1:
+        s, t = 1
+class C:
+    u, *v = 1, 2
+def no():
+    (nor := 1)
+    this, (or_, *that) = 1
+    for _ in []:
+        more, least = 1
+lambda: (inner := 1)
+"""
+    found = [symbol.name_path for symbol in extract("python", text.encode()).symbols]
+    assert found == [*"xyzabcdefghijklmnopqrst", "C", "C.u", "C.v", "no"]
+
+
 def test_C20_a_span_begins_at_the_decorators_and_ends_with_the_body() -> None:
     user = one("python", SAMPLES["python"][0], "User")
     assert (user.start_line, user.line, user.column, user.end_line) == (7, 8, 7, 18)

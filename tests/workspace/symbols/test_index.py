@@ -109,6 +109,14 @@ def test_C22_a_search_answers_before_the_index_is_built(index: Index, write: Wri
     assert answer.notes == (BUILDING,)
 
 
+@pytest.mark.parametrize("name", ["x", "y", "z", "b", "c", "d", "w"])
+def test_C14_C22_names_bound_together_are_found_by_search_and_by_index(index: Index, write: Write, name: str) -> None:
+    write({"a.py": "x, (y, *z) = 1, (2, 3)\na, *b = [1]\n[c, d] = 1, 2\nprint((w := 3))\n"})
+    cold = index.definitions(name)
+    index.refresh()
+    assert places(cold) == places(index.definitions(name)) != []
+
+
 def test_C22_files_that_nothing_can_parse_are_answered_by_search(index: Index, write: Write) -> None:
     write({"a.ex": "defmodule Shop do\n  def total(x), do: x\n  total(1)\nend\n"})
     index.refresh()

@@ -128,7 +128,10 @@ class _Search:
 
 
 def looks_defined(data: bytes, name: str) -> bool:
-    """Whether some line may define the name: a keyword before it, or an assignment, a type or parameters after it."""
+    """Whether some line may define the name: a keyword before it, or an assignment, a type or parameters after it.
+
+    An assignment to several names at once may have brackets between.
+    """
     shapes, word, at = _shapes(name), name.encode(), -1
     while (at := data.find(word, at + 1)) >= 0:
         end = data.find(b"\n", at)
@@ -144,6 +147,7 @@ def _shapes(name: str) -> "tuple[re.Pattern[bytes], ...]":
     return (
         re.compile(rb"(?:^|[^\w$.])(?:" + keywords + rb")\b[^;={}]*[^\w$]" + word + rb"(?![\w$])"),
         re.compile(rb"(?:^|[^\w$])" + word + rb"[ \t]*(?:[?!]?[=:(<,;{]|$)"),
+        re.compile(rb"(?:^|[^\w$])" + word + rb"[)\]][\w \t,*()\[\]]*=(?!=)"),  # `a, (b, *c) = ...`
     )
 
 

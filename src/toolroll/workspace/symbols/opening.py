@@ -16,7 +16,7 @@ from toolroll.safe.refusals import refusals
 if TYPE_CHECKING:
     import sqlite3
 
-VERSION: Final = 5
+VERSION: Final = 6
 """Of tables, queries and what is made of them together: raised with each change, as an index of another is not used."""
 
 _TABLES: Final = """

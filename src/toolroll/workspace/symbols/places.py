@@ -1,5 +1,6 @@
 """What a query finds in one parsed file: definitions, and the places that definitions stand in."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -15,6 +16,7 @@ LOCAL: Final = "local"
 """A function without a name: what is inside belongs to it alone."""
 OUTER: Final = "outer"
 """A definition with its decorators."""
+_PATTERNS: Final = frozenset({"list_pattern", "list_splat_pattern", "pattern_list", "tuple_pattern"})
 _KINDS: Final = KINDS | {SCOPE, LOCAL, OUTER}
 
 
@@ -51,11 +53,11 @@ def find_places(language: Language, root: "Node") -> Places:
         if "exported" in captures:
             exported.update(node.text or b"" for node in captures["exported"])
             continue
-        place = _place(pattern, captures)
-        if place.name is None:
-            others.append(place)
-        elif (rival := named.get(place.name.start_byte)) is None or pattern < rival.pattern:
-            named[place.name.start_byte] = place
+        for place in _places(pattern, captures):
+            if place.name is None:
+                others.append(place)
+            elif (rival := named.get(place.name.start_byte)) is None or pattern < rival.pattern:
+                named[place.name.start_byte] = place
     places = [*named.values(), *others]
     places.sort(key=_order)
     return Places(places=tuple(places), exported=frozenset(exported))
@@ -66,13 +68,20 @@ def _order(place: Place) -> tuple[int, int, int]:
     return start, -place.node.end_byte, place.name.start_byte if place.name else start
 
 
-def _place(pattern: int, captures: "dict[str, list[Node]]") -> Place:
+def _places(pattern: int, captures: "dict[str, list[Node]]") -> Iterator[Place]:
     kind = next(key for key in captures if key in _KINDS)
-    name, parent = captures.get("name"), captures.get("parent")
-    return Place(
-        kind=kind,
-        pattern=pattern,
-        node=captures[kind][0],
-        name=name[0] if name else None,
-        parent=parent[0] if parent else None,
-    )
+    parent = captures.get("parent")
+    names = _targets(captures["names"][0]) if "names" in captures else captures.get("name", [None])[:1]
+    for name in names:
+        yield Place(kind=kind, pattern=pattern, node=captures[kind][0], name=name, parent=parent[0] if parent else None)
+
+
+def _targets(node: "Node") -> "Iterator[Node]":
+    """The names that a target of Python binds, however deep they are nested; not what only a member of is set."""
+    left = [node]
+    while left:
+        one = left.pop()
+        if one.type == "identifier":
+            yield one
+        elif one.type in _PATTERNS:
+            left += one.named_children
