@@ -174,6 +174,42 @@ def test_C15_importers_in_other_languages(asked: str, expected: list[str]) -> No
     assert importers(OTHERS, asked) == expected
 
 
+CRATE = {
+    "Cargo.toml": '[package]\nname = "app"',
+    "src/lib.rs": "pub mod net;\npub mod a;\nuse crate::net::Conn;",
+    "src/net.rs": "pub struct Conn;",
+    "src/a.rs": "use super::net::Conn;\nuse super::net::{Conn as D, self};\nuse app::net::Conn as E;",
+    "src/main.rs": "mod cli;",
+    "src/cli.rs": "",
+    "tool/Cargo.toml": '[package]\nname = "tool"',
+    "tool/src/main.rs": "mod cli;",
+    "tool/src/cli.rs": "",
+}
+OF_NET = [f"src/a.rs:{line} static" for line in (1, 2, 3)] + ["src/lib.rs:1 static", "src/lib.rs:3 static"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ("src/net.rs", OF_NET),
+        ("crate::net", OF_NET),
+        ("app::net", OF_NET),
+        ("crate::net::Conn", OF_NET),
+        ("app::net::Conn", OF_NET),
+        ("crate::cli", ["src/main.rs:1 static", "tool/src/main.rs:1 static"]),
+        ("crate::gone", []),
+    ],
+)
+def test_C15_a_module_of_rust_has_the_same_importers_by_whichever_name(asked: str, expected: list[str]) -> None:
+    """Each statement is counted once, also where its braces lead to the module twice."""
+    assert importers(CRATE, asked) == expected
+
+
+def test_C15_a_statement_that_leads_there_twice_has_the_names_of_both() -> None:
+    [row] = [one for one in ask(CRATE, "crate::net").found if (one.path, one.line) == ("src/a.rs", 2)]
+    assert sorted(row.names) == ["Conn", "net"]
+
+
 def test_C15_an_answer_says_what_it_found() -> None:
     (row, *_) = ask(WEB, "src/services/User.ts").found
     assert (row.path, row.line, row.end_line, row.names) == ("src/pages/home.ts", 1, 1, ("User",))

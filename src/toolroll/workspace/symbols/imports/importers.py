@@ -49,7 +49,9 @@ def importers_of(
     """
     meaning = meaning_of(asked, resolver, base=base)
     direct = _direct(meaning, edges)
-    rows = {_key(edge): _importer(edge) for edge in sorted(direct, key=_surest_last)}
+    rows: dict[tuple[str, int, str], Importer] = {}
+    for edge in sorted(direct, key=_surest_last):
+        rows[_key(edge)] = _with_names(_importer(edge), rows.get(_key(edge)))
     targets = {edge.target.path for edge in direct}
     for edge in direct:
         if _passes_on(edge):
@@ -62,7 +64,12 @@ def importers_of(
 
 
 def _key(edge: Edge) -> tuple[str, int, str]:
-    return edge.importer, edge.statement.line, edge.statement.module
+    """One for each statement as it is written: `use super::net::{Conn, self}` leads to `net` in two ways."""
+    return edge.importer, edge.statement.line, edge.statement.text
+
+
+def _with_names(row: Importer, other: Importer | None) -> Importer:
+    return row if other is None else replace(row, names=tuple(dict.fromkeys((*other.names, *row.names))))
 
 
 def _surest_last(edge: Edge) -> bool:

@@ -101,8 +101,7 @@ def _as_module(asked: str, resolver: Resolver) -> Iterator[str]:
     """What the languages would find under this name, asked from the root of the workspace."""
     if "::" in asked:
         first, *rest = asked.split("::")
-        path = cast("RustResolver", resolver.family("rust")).in_crate(first, rest)
-        yield from [] if path is None else [path]
+        yield from cast("RustResolver", resolver.family("rust")).modules(first, rest)
         return
     for path in (_python(asked, resolver), _package(asked, resolver), _go(asked, resolver)):
         yield from [] if path is None else [path]

@@ -1,6 +1,6 @@
 """Crates of a workspace: their names, the files they begin with, and what they call their dependencies."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from posixpath import dirname
 
@@ -42,6 +42,10 @@ class Crates:
             above = (self._by_folder.get(each) for each in upwards(folder))
             self._around[folder] = next((crate for crate in above if crate is not None), None)
         return self._around[folder]
+
+    def every(self) -> Iterable[Crate]:
+        """All of them, by their folders."""
+        return self._by_folder.values()
 
     def named(self, name: str) -> Crate | None:
         """The crate with this name."""

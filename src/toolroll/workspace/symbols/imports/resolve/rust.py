@@ -52,6 +52,18 @@ class RustResolver:
             return self._descend(child, rest)
         return self.in_crate(first, rest, dirname(importer))
 
+    def modules(self, name: str, parts: list[str]) -> Iterator[str]:
+        """The files that a path may mean to who stands in none: `crate` is every crate that has such a module."""
+        if name != "crate":
+            path = self.in_crate(name, parts)
+            yield from [] if path is None else [path]
+            return
+        for crate in self._crates.every():
+            for begin in (crate.library, crate.program):
+                path = None if begin is None else self._descend(begin, parts)
+                if path is not None and path != begin:
+                    yield path
+
     def in_crate(self, name: str, parts: list[str], folder: str = "") -> str | None:
         """The file of a module in a crate of the workspace, by the name it has for code in this folder."""
         own = self._crates.around(folder)
