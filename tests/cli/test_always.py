@@ -1,5 +1,6 @@
 """What `!` suggests: never more than is asked for now, as far as a glob can say that; and what it then spares."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolroll.cli.always import Memory, suggested_glob
+from toolroll.cli.terminal import Terminal
 from toolroll.home.rules import Identity, RememberedRule, RuleBook, path_problem
 from toolroll.kernel.approval import ApprovalRequest, Preview
 from toolroll.kernel.context import utc_now
@@ -77,3 +79,27 @@ def test_C35_a_book_that_cannot_be_read_any_more_spares_nothing(tmp_path: Path) 
     assert memory.rules() == (Rule(action="allow", tool="save", path="src/**"),)
     book.path.write_text("{broken")
     assert memory.rules() == ()
+
+
+class Typing(Terminal):
+    """Somebody who has their answers ready."""
+
+    def __init__(self, *answers: str) -> None:
+        super().__init__(input_fd=0)
+        self.answers = list(answers)
+
+    def ask(self, prompt: str, *, fresh: bool = False, again: Callable[[], None] | None = None) -> str | None:
+        return self.answers.pop(0)
+
+
+def test_C35_what_holds_for_now_holds_also_where_the_book_cannot_be_read(tmp_path: Path) -> None:
+    book = RuleBook(tmp_path / "config")
+    memory = Memory(book, "/w", tools=[SAVE], clock=utc_now)
+    assert memory.remember(REQUEST, Typing("src/**", "what?", "r"))
+    assert memory.covers(REQUEST)
+    assert not memory.covers(replace(REQUEST, tool="send"))
+    assert not book.path.exists()
+    book.path.parent.mkdir(exist_ok=True)
+    book.path.write_text("{broken")
+    assert memory.rules() == (Rule(action="allow", tool="save", path="src/**"),)
+    assert not Memory(book, "/w", tools=[SAVE], clock=utc_now).covers(REQUEST)

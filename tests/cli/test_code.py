@@ -309,3 +309,19 @@ def test_C35_XA4_an_always_counts_at_once_in_its_own_run_and_so_does_taking_it_b
         terminal.send(b"\x04")
         assert terminal.end() == (0, "Done.\n")
     assert {path.name for path in project.root.rglob("?.js")} == {"a.js", "b.js", "c.js", "d.js", "f.js"}
+
+
+def test_C35_an_always_for_this_run_ends_with_it_and_is_written_nowhere(project: Project) -> None:
+    project.call("config", "set", "code.deny", "src/secret/**")
+    turns = (creating("src/a.js", "src/b.js"), creating("src/d.js", "src/secret/e.js"), "Done.")
+    with project.terminal("code", "Go.", "--model", project.script(*turns)) as terminal:
+        terminal.wait_for("Allow this?")
+        terminal.press("!", "On which paths?")
+        terminal.press("src/**", "r until this command ends", "Always allow this?")
+        terminal.press("r", "Allowed until this command ends. Nothing is written down.")
+        assert terminal.end() == (0, "Done.\n")
+    assert {path.name for path in project.root.rglob("?.js")} == {"a.js", "b.js", "d.js"}
+    assert "ask: " in project.call("policy", "explain", "create_file", "src/g.js").stdout
+    with project.terminal("code", "Go.", "--model", project.script(creating("src/g.js"), "Done.")) as terminal:
+        terminal.wait_for("Make src/g.js.")
+        terminal.wait_for("Allow this?")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection
 from datetime import datetime
 from posixpath import dirname, splitext
-from typing import Final
+from typing import Final, Literal
 
 from toolroll.cli.terminal import Terminal
 from toolroll.errors import ToolrollError
@@ -30,13 +30,14 @@ class Memory:
         self._tools = tools
         self._places = {tool.tool: tool.place for tool in tools}
         self._clock = clock
+        self._for_now: list[Rule] = []
 
     def rules(self) -> tuple[Rule, ...]:
-        """What counts at this moment; nothing, where the book cannot be read any more: then all is asked about."""
+        """What counts at this moment; of a book that cannot be read any more nothing, so that all is asked about."""
         try:
-            return self._book.rules_for(self._workspace, self._tools)
+            return (*self._book.rules_for(self._workspace, self._tools), *self._for_now)
         except (ToolrollError, OSError):
-            return ()
+            return tuple(self._for_now)
 
     def can_remember(self, request: ApprovalRequest) -> bool:
         """Whether there is something to bind a rule to: a path, and the place of the tool."""
@@ -48,22 +49,31 @@ class Memory:
             return False
         return any(rule.matches(request.tool, request.paths) for rule in self.rules())
 
-    def remember(
-        self, request: ApprovalRequest, terminal: Terminal, confirmed: Callable[[Terminal, str], bool]
-    ) -> bool:
+    def remember(self, request: ApprovalRequest, terminal: Terminal) -> bool:
         """Agree on a rule that covers this request, and keep it; False when the person backs out, or it cannot be."""
         suggestion = suggested_glob(request.paths)
         glob = self._ask_glob(terminal, request, suggestion)
         if glob is None:
             return False
-        place = self._places[request.tool]
+        self._tell_rule(terminal, request, glob)
+        match _ask_scope(terminal):
+            case "project":
+                return self._keep(terminal, request, glob)
+            case "now":
+                self._for_now.append(Rule(action="allow", tool=request.tool, path=glob))
+                terminal.say("Allowed until this command ends. Nothing is written down.")
+                return True
+            case None:
+                return False
+
+    def _tell_rule(self, terminal: Terminal, request: ApprovalRequest, glob: str) -> None:
         told = f"{request.tool} on {visible(glob, keep=())}\nin {visible(self._workspace, keep=())}"
-        told += f"\nas long as it is the one from {visible(place, keep=())}"
+        told += f"\nas long as it is the one from {visible(self._places[request.tool], keep=())}"
         terminal.say(f"From now on without asking:\n{told}", "text")
-        if not confirmed(terminal, "Always allow this?"):
-            return False
+
+    def _keep(self, terminal: Terminal, request: ApprovalRequest, glob: str) -> bool:
         try:
-            tool = Identity(tool=request.tool, fingerprint=request.fingerprint, place=place)
+            tool = Identity(tool=request.tool, fingerprint=request.fingerprint, place=self._places[request.tool])
             self._book.add(RememberedRule.of(tool, path=glob, workspace=self._workspace, added=self._clock()))
         except ToolrollError as error:
             terminal.say(error.message, "warning")
@@ -85,6 +95,21 @@ class Memory:
             terminal.say(f"{visible(glob, keep=())}: {problem}", "warning")
             return None
         return glob
+
+
+def _ask_scope(terminal: Terminal) -> Literal["project", "now"] | None:
+    """For how long; None for not at all."""
+    terminal.say("y always in this project · r until this command ends · n no")
+    while True:
+        match terminal.ask("Always allow this? [y/n] ", fresh=True):
+            case "y" | "yes":
+                return "project"
+            case "r" | "run":
+                return "now"
+            case "n" | "no" | None:
+                return None
+            case _:
+                terminal.say("Type y, r or n, then Enter.")
 
 
 def suggested_glob(paths: tuple[str, ...]) -> str | None:

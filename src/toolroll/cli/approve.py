@@ -272,7 +272,7 @@ class _Question:
 
     def _always(self) -> Decision | None:
         assert self._memory is not None
-        return Approve() if self._memory.remember(self._request, self._terminal, confirmed) else None
+        return Approve() if self._memory.remember(self._request, self._terminal) else None
 
 
 _UNAVAILABLE: Final = {
