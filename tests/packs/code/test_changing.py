@@ -156,10 +156,10 @@ async def test_C17_a_file_is_made_with_its_folders_and_never_over_another(coder:
         ("link", ", and is a folder. Name a file in it; list_files shows what there is."),
         ("pipe", ", and is neither a file nor a folder. Choose another name; list_files shows what there is."),
     ):
-        told = ("file_exists", f"'{path}' exists already{advice}")
-        assert await coder.refused("create_file", path=path, content="y", description="d") == told
+        refused = ("file_exists", f"'{path}' exists already{advice}")
+        assert await coder.refused("create_file", path=path, content="y", description="d") == refused
         new = [{"path": path, "content": "y", "create": True}]
-        assert await coder.refused("apply_changes", changes=new, description="d") == told
+        assert await coder.refused("apply_changes", changes=new, description="d") == refused
     assert coder.text("src/deep/new.py") == "x = 1\n"
 
 
