@@ -110,17 +110,17 @@ class Policy:
         for action in _ACTIONS:
             if asks and action == "allow":  # a promise to ask each time is kept, whatever is allowed for good
                 return Verdict(action="ask", because=f"{tool} asks every time")
-            for rule in self._rules_of(action):
-                if rule.matches(tool, paths, core):
+            for rule in self._rules_for(action):
+                if rule.action == action and rule.matches(tool, paths, core):
                     return Verdict(action=action, because=f"rule: {rule}", by_rule=True)
         if effect == "reads":
             return Verdict(action="allow", because=f"{tool} only reads")
         return Verdict(action="ask", because=f"{tool} {'writes' if effect == 'writes' else 'acts outside'}")
 
-    def _rules_of(self, action: Action) -> Iterator[Rule]:
-        yield from (rule for rule in self.rules if rule.action == action)
-        if action == "allow":
-            yield from (rule for rule in self.remembered() if rule.action == action)
+    def _rules_for(self, action: Action) -> Sequence[Rule]:
+        if action != "allow" or self.remembered is _nothing:
+            return self.rules
+        return (*self.rules, *self.remembered())
 
 
 @lru_cache(maxsize=4096)

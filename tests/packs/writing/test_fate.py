@@ -8,10 +8,10 @@ import pytest
 from toolroll.agent.finish import NO_ANSWER
 from toolroll.agent.result import RunResult, StopReason
 from toolroll.packs.writing.drafting import Marks
-from toolroll.packs.writing.fate import Ending, Fate, ending_of, fate_of
+from toolroll.packs.writing.fate import Fate, RunEnd, fate_of, run_end_of
 
 MARKS: tuple[Marks, ...] = get_args(Marks)
-ENDINGS: tuple[Ending, ...] = get_args(Ending)
+ENDINGS: tuple[RunEnd, ...] = get_args(RunEnd)
 
 
 def ended(reason: StopReason, text: str = "Чай.") -> RunResult[object]:
@@ -20,12 +20,12 @@ def ended(reason: StopReason, text: str = "Чай.") -> RunResult[object]:
 
 @pytest.mark.parametrize("reason", get_args(StopReason))
 def test_XE8_W30_only_an_end_of_its_own_is_one_that_went_well(reason: StopReason) -> None:
-    expected: dict[str, Ending] = {"answer": "well", "done": "well", "condition": "well", "cut_off": "cut_off"}
-    assert expected.get(reason, "badly") == ending_of(ended(reason))
+    expected: dict[str, RunEnd] = {"answer": "well", "done": "well", "condition": "well", "cut_off": "cut_off"}
+    assert expected.get(reason, "badly") == run_end_of(ended(reason))
 
 
 def test_XE8_W30_what_was_cut_off_before_its_first_word_is_no_draft_to_go_on_from() -> None:
-    assert ending_of(ended("cut_off", NO_ANSWER)) == "badly"
+    assert run_end_of(ended("cut_off", NO_ANSWER)) == "badly"
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_XE8_W30_what_was_cut_off_before_its_first_word_is_no_draft_to_go_on_fro
     ],
 )
 def test_XE8_W30_the_fate_of_a_draft(
-    marks: Marks, ending: Ending, fate: Fate, *, has_finished: bool, is_alone: bool
+    marks: Marks, ending: RunEnd, fate: Fate, *, has_finished: bool, is_alone: bool
 ) -> None:
     assert fate_of(marks, ending, has_finished=has_finished, is_alone=is_alone) == fate
 

@@ -7,7 +7,7 @@ from toolroll.agent.finish import NO_ANSWER
 from toolroll.agent.result import RunResult
 from toolroll.packs.writing.checks import Report, Rules, check_draft
 from toolroll.packs.writing.drafting import Answer, read_answer, topic_of
-from toolroll.packs.writing.fate import ending_of, fate_of
+from toolroll.packs.writing.fate import fate_of, run_end_of
 from toolroll.packs.writing.messages import Key, Lang, say
 from toolroll.packs.writing.person import Person, Shown
 from toolroll.packs.writing.prompt import passage_prompt, repair_prompt
@@ -45,7 +45,7 @@ class Drafts:
     async def take(self, result: RunResult[object], *, is_alone: bool = False) -> None:
         """Take the draft of a run, put right by one more call where it has to be; `is_alone`: nobody looks at it."""
         answer, result = await self._in_place(result)
-        ending = ending_of(result)
+        ending = run_end_of(result)
         self._unfinished = None
         self.is_cut_off = ending == "cut_off"
         self._words = self._say("edit_missed") if answer.missed else answer.words
@@ -123,7 +123,7 @@ class Drafts:
         self._person.say(f"· {self._say('repairing', count=len(report.findings))}")
         again = await self._writer.answer(repair_prompt(report.repair))
         answer = _answer_of(again, draft)
-        if answer.draft is None or answer.marks != "whole" or ending_of(again) != "well":
+        if answer.draft is None or answer.marks != "whole" or run_end_of(again) != "well":
             return draft, report
         second = self._report(answer.draft)
         return (answer.draft, second) if len(second.findings) < len(report.findings) else (draft, report)

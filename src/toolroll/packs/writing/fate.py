@@ -6,7 +6,7 @@ from toolroll.agent.finish import NO_ANSWER
 from toolroll.agent.result import RunResult
 from toolroll.packs.writing.drafting import Marks
 
-Ending: TypeAlias = Literal["well", "cut_off", "badly"]
+RunEnd: TypeAlias = Literal["well", "cut_off", "badly"]
 """How a run ended: by itself, in the middle of a text, or in any other way (a limit, a stop)."""
 
 Fate: TypeAlias = Literal["told", "aside", "unfinished", "checked"]
@@ -16,14 +16,14 @@ or checked, repaired where it has to be, and taken."""
 _ENDED_WELL: Final = ("answer", "done", "condition")
 
 
-def ending_of(result: RunResult[object]) -> Ending:
+def run_end_of(result: RunResult[object]) -> RunEnd:
     """How a run ended. One that was cut off before its first word has nothing in whose middle it could be."""
     if result.stop_reason in _ENDED_WELL:
         return "well"
     return "cut_off" if result.stop_reason == "cut_off" and result.text != NO_ANSWER else "badly"
 
 
-def fate_of(marks: Marks, ending: Ending, *, has_finished: bool, is_alone: bool) -> Fate:
+def fate_of(marks: Marks, ending: RunEnd, *, has_finished: bool, is_alone: bool) -> Fate:
     """What becomes of a draft with such marks, from a run that ended so.
 
     `has_finished` says that there is a draft already that has its end, which an unfinished one does not replace.
