@@ -242,6 +242,19 @@ async def test_C2_ignore_files_above_count_only_inside_a_repository(folder: Path
         assert await names_in(workspace, recursive=True) == ["a.txt"]
 
 
+async def test_C2_the_ignore_files_of_the_workspace_count_below_its_folders_without_a_repository_too(
+    workspace: Workspace, folder: Path
+) -> None:
+    write(folder, "sub/a.log", "sub/b.txt", "sub/only.txt", "sub/keep.log", "sub/build/x")
+    (folder / ".gitignore").write_text("*.log\n/sub/only.txt\n")
+    assert await names_in(workspace, "sub", recursive=True) == ["sub/b.txt", "sub/build/x"]
+    (folder / ".ignore").write_text("!keep.log\n")
+    assert await names_in(workspace, "sub", recursive=True) == ["sub/b.txt", "sub/build/x", "sub/keep.log"]
+    (folder / ".gitignore").unlink()
+    (folder / ".gitignore").mkdir()  # no file: nothing is read from it
+    assert "sub/only.txt" in await names_in(workspace, "sub", recursive=True)
+
+
 async def test_C2_an_empty_answer_says_why(opened: Opening, folder: Path) -> None:
     workspace = opened("secret/**")
     write(folder, "node_modules/a.js", "node_modules/b.js", "secret/c.js", ".git/config")

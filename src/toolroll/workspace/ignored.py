@@ -26,11 +26,12 @@ def walk_arguments(workspace: "Workspace", *, ignoring: bool = True, denying: bo
     arguments = ["--hidden", "--no-ignore-global", "--no-require-git", *denied]
     if not ignoring:
         return ["--no-ignore", *arguments]
-    if not _in_repository(workspace.root):
-        arguments.append("--no-ignore-parent")
     if denying and workspace.denials.protects_as_usual:
         arguments.append(f"--ignore-file={PROTECTED}")
-    return [*arguments, f"--ignore-file={BUILT_IN}"]
+    arguments.append(f"--ignore-file={BUILT_IN}")
+    if not _in_repository(workspace.root):
+        arguments += ["--no-ignore-parent", *_own_rules(workspace.root)]
+    return arguments
 
 
 def is_built_in(name: str, *, is_folder: bool, at_root: bool) -> bool:
@@ -50,6 +51,16 @@ def _built_in_names() -> tuple[str, ...]:
 
 def _in_repository(root: Path) -> bool:
     return any((folder / ".git").exists() for folder in (root, *root.parents))
+
+
+def _own_rules(root: Path) -> Iterator[str]:
+    """The ignore files of the workspace itself: a walk that begins in a folder of it takes them for a parent's.
+
+    Those of folders between the two are not read then, as all their paths would be taken as from here.
+    """
+    for name in (".gitignore", ".ignore"):  # the later one counts
+        if (root / name).is_file():
+            yield f"--ignore-file={root / name}"
 
 
 def _deny_arguments(workspace: "Workspace") -> Iterator[str]:
