@@ -102,7 +102,9 @@ class Shells:
         command = [ZSH or "", "-f", "-i"]
         screen = Screen(command, env=self.env, cwd=self.project.root, columns=100, stdout_on_terminal=True)
         sourced = "; ".join(f". {self.folder}/{program}.zsh" for program in WORDS)
-        screen.send(f"PROMPT='ready> '; autoload -U compinit; compinit -u -D; {sourced}\r".encode())
+        # Ids are random: where all begin alike, zsh would write that much and list them only at the second key.
+        begin = "PROMPT='ready> '; unsetopt list_ambiguous; autoload -U compinit; compinit -u -D"
+        screen.send(f"{begin}; {sourced}\r".encode())
         screen.asks("ready>")
         return screen
 

@@ -61,6 +61,26 @@ async def test_C12_leaving_ends_it_however_one_leaves(tmp_path: Path) -> None:
     assert (process.exit_code, processes_in(tmp_path)) == (-9, [])
 
 
+@pytest.mark.usefixtures("pidfd")
+@pytest.mark.parametrize("pidfd", ["none", "refused"], indirect=True)
+async def test_C12_without_an_event_it_is_asked_again_and_again_whether_it_has_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ends only after it was asked once: by chance it is gone before, and nobody would have waited."""
+    script = "exec >&- 2>&-; while [ ! -e asked ]; do sleep 0.01; done; exit 5"
+    async with ripgrep_process(shell(script), cwd=tmp_path) as process:
+        ask = process._process.poll
+
+        def poll() -> int | None:
+            code = ask()
+            (tmp_path / "asked").touch()
+            return code
+
+        monkeypatch.setattr(process._process, "poll", poll)
+        assert await all_of(process) == b""
+        assert process.exit_code == 5
+
+
 async def test_C12_its_end_is_awaited_also_when_it_writes_to_files(tmp_path: Path) -> None:
     with (tmp_path / "out").open("wb") as out, (tmp_path / "err").open("wb") as err:
         command = shell("echo out; echo err >&2; exit 1")
