@@ -80,10 +80,6 @@ class Verdict:
     by_rule: bool = False
 
 
-def _nothing() -> tuple[Rule, ...]:
-    return ()
-
-
 @dataclass(frozen=True, slots=True)
 class Policy:
     """A set of rules, in any order; the default for what no rule names is: reads run, the rest asks.
@@ -97,7 +93,7 @@ class Policy:
 
     rules: tuple[Rule, ...] = ()
     outward: Outward = "refuse"
-    remembered: Callable[[], Sequence[Rule]] = field(default=_nothing, compare=False, repr=False)
+    remembered: Callable[[], Sequence[Rule]] | None = field(default=None, compare=False, repr=False)
 
     def plus(self, rules: Iterable[Rule]) -> "Policy":
         """This policy with more rules."""
@@ -118,7 +114,7 @@ class Policy:
         return Verdict(action="ask", because=f"{tool} {'writes' if effect == 'writes' else 'acts outside'}")
 
     def _rules_for(self, action: Action) -> Sequence[Rule]:
-        if action != "allow" or self.remembered is _nothing:
+        if action != "allow" or self.remembered is None:
             return self.rules
         return (*self.rules, *self.remembered())
 
