@@ -15,7 +15,7 @@ from toolroll.workspace.beside import Beside, look_beside
 from toolroll.workspace.find import find_files
 from toolroll.workspace.ignored import is_built_in
 from toolroll.workspace.limits import Limits
-from toolroll.workspace.listing import Listed, list_folder
+from toolroll.workspace.listing import Listed, list_folder, shown_path
 from toolroll.workspace.tree import FileStamp, tracked_files
 from toolroll.workspace.walking import Clock, Walked, walk
 from toolroll.workspace.workspace import Workspace
@@ -90,9 +90,9 @@ async def test_C11_XF1_XP10_special_files_have_their_type_and_odd_names_are_esca
         "-e": "file",
     } | dict.fromkeys(LINKS, "link")
     for odd in ODD_NAMES:
-        shown = entries[os.fsdecode(odd)].shown
+        shown = shown_path(entries[os.fsdecode(odd)].path)
         assert shown.isprintable()
-    assert entries["\x1b[31mred.txt"].shown == "‹U+001B›[31mred.txt"
+    assert shown_path(entries["\x1b[31mred.txt"].path) == "‹U+001B›[31mred.txt"
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ async def test_C11_XF1_XP10_special_files_have_their_type_and_odd_names_are_esca
     ],
 )
 def test_C11_XP7_blanks_around_a_name_are_seen(name: str, shown: str) -> None:
-    assert Listed(path=RelativePath(parts=tuple(name.split("/"))), kind="file").shown == shown
+    assert shown_path(RelativePath(parts=tuple(name.split("/")))) == shown
 
 
 async def test_C11_XF1_below_a_folder_are_all_nasty_files_and_the_rest_has_its_type(

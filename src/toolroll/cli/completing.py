@@ -25,7 +25,6 @@ ID_CHARACTERS: Final = 12
 """Of an id, as `toolroll runs list` shows it."""
 
 MAX_PROMPT_CHARACTERS: Final = 50
-_JOURNAL: Final = "runs.db"
 _OWN_FILES: Final = (".toolroll/settings.toml", ".toolroll/tools/*.py")
 
 _RUNS: Final = """
@@ -46,7 +45,7 @@ def run_ids(_context: click.Context, _parameter: click.Parameter, incomplete: st
     from toolroll.home.folders import find_folders  # noqa: PLC0415 - as above
 
     with suppress(sqlite3.Error, OSError, ValueError, ToolrollError):
-        path = find_folders(os.environ).data / _JOURNAL
+        path = find_folders(os.environ).run_log
         # Read-only: a Tab must not make, repair or upgrade anything.
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=0.1)) as db:
             return list(_runs(db, incomplete))

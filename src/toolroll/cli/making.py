@@ -29,7 +29,6 @@ Kind: TypeAlias = Literal["run", "code", "explore", "write"]
 """Which command made the agent, and makes it again."""
 
 DEFAULT_STEPS: Final = 10
-JOURNAL: Final = "runs.db"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +96,7 @@ def kind_of(settings: Mapping[str, object]) -> Kind:
 
 def open_journal(environment: Mapping[str, str]) -> SqliteJournal:
     """The user's own run log; their keys are never written to it."""
-    path = find_folders(environment).data / JOURNAL
+    path = find_folders(environment).run_log
     return SqliteJournal(path, secrets=known_secrets(environment))
 
 

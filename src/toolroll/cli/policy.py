@@ -164,11 +164,8 @@ def _refused(entry: "Entry", path: str, root: Path) -> str | None:
     with Workspace.of_user(root, environment=os.environ, deny=deny) as workspace:  # type: ignore[arg-type]
         try:
             named = workspace.folder(path) if entry.tool.name in _OF_FOLDERS else workspace.path(path)
-            return (
-                None
-                if named is None
-                else _why_not(workspace, named, "read" if entry.tool.effect == "reads" else "write")
-            )
+            use: Use = "read" if entry.tool.effect == "reads" else "write"
+            return None if named is None else _why_not(workspace, named, use)
         except (PathRefused, FileProblem) as error:
             return f"is refused: {error.message.rstrip('.')}"
 

@@ -5,7 +5,7 @@ quarter of it.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from toolroll.cli.prose import tell
 from toolroll.cli.recorded import find_run
@@ -13,8 +13,6 @@ from toolroll.errors import ToolrollError
 
 if TYPE_CHECKING:
     from toolroll.agent.events import Event
-
-_JOURNAL: Final = "runs.db"
 
 
 def tell_driver(given: str) -> bool:
@@ -52,7 +50,7 @@ async def _driver(given: str) -> tuple[str, int] | None:
     from toolroll.home.folders import find_folders  # noqa: PLC0415 - as above
     from toolroll.journal.sqlite import SqliteJournal  # noqa: PLC0415 - as above
 
-    with closing(SqliteJournal(find_folders(os.environ).data / _JOURNAL)) as journal:
+    with closing(SqliteJournal(find_folders(os.environ).run_log)) as journal:
         run_id = await find_run(journal, given)
         process = await journal.driver(run_id)
         return None if process is None else (run_id, process)

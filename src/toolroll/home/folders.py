@@ -22,6 +22,11 @@ class Folders:
     config: Path
     cache: Path
 
+    @property
+    def run_log(self) -> Path:
+        """The file of all runs."""
+        return self.data / "runs.db"
+
 
 def find_folders(environment: Mapping[str, str]) -> Folders:
     """Where things belong: all below `TOOLROLL_HOME` when that is set, else where this system keeps such files."""

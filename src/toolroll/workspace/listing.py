@@ -35,11 +35,6 @@ class Listed:
     mtime_ns: int = 0
     ignored: bool = False
 
-    @property
-    def shown(self) -> str:
-        """The path with every character to be seen."""
-        return shown_path(self.path)
-
 
 def shown_path(path: RelativePath, twins: Twins = frozenset()) -> str:
     """The path with every character to be seen: invisible, reordering and undecodable ones are escaped.

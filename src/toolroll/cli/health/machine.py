@@ -14,7 +14,6 @@ from toolroll.errors import ToolrollError
 from toolroll.home.folders import Folders, find_folders
 from toolroll.safe.names import shown
 
-JOURNAL: Final = "runs.db"
 _AREA: Final = "machine"
 _COMPLETIONS: Final = {
     "bash": (".local/share/bash-completion/completions/toolroll", ".bashrc", ".bash_completion"),
@@ -34,7 +33,7 @@ def machine(environment: Mapping[str, str]) -> Iterator[Finding]:
         yield _found("folders", error.message, "broken", f"unset {HOME}, or set it to a folder of your own")
     else:
         yield from _folders(folders, environment)
-        yield _run_log(folders.data / JOURNAL)
+        yield _run_log(folders.run_log)
     yield _ripgrep()
     yield _languages()
     yield _terminal(environment)
