@@ -10,7 +10,7 @@ COMPILE := $(PY) -m uv --system-certs pip compile --quiet pyproject.toml --unive
 	--no-emit-index-url --no-emit-find-links --no-header --no-annotate $(if $(UPGRADE),--upgrade)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-local test-live check counterparts format lock cover bench pictures clean
+.PHONY: help demo test test-local test-live check counterparts format lock cover bench pictures reference clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -50,6 +50,9 @@ bench: .venv/.dev ## Run the benchmarks
 
 pictures: .venv/.dev ## Make the pictures in docs/ anew: real commands at a terminal of their own
 	@$(PY) -m docs.pictures.make
+
+reference: .venv/.dev ## Write docs/api.md anew from the code
+	@$(PY) -m docs.reference.make
 
 lock: .venv/.dev ## Compile requirements/ anew from pyproject.toml (UPGRADE=1 takes the newest versions)
 	@$(COMPILE) --group build --output-file requirements/run.txt
