@@ -203,8 +203,9 @@ async def test_messages_are_there_before_the_run_begins_and_it_need_not_begin() 
 async def test_a_run_is_listened_to_once() -> None:
     run = agent_of("hi").stream("go")
     assert (await run.wait()).text == "hi"
+    assert await run.wait() is run.result
     with pytest.raises(UsageError, match="listened to once"):
-        await run.wait()
+        [event async for event in run]
 
 
 async def test_what_a_slow_reader_has_not_read_yet_is_not_lost() -> None:

@@ -1,18 +1,17 @@
 """The agent: a model, tools, and rules for when to stop. One loop serves `run`, `run_sync` and `stream`."""
 
 from collections.abc import Coroutine, Iterable, Mapping
+from dataclasses import replace
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar, cast
+from typing import Any, Generic, Self, TypeVar
 
 from typing_extensions import Unpack
 
-from toolroll.agent.events import Event
-from toolroll.agent.live import LiveRun
+from toolroll.agent.live import Listener, LiveRun, RunRequest
 from toolroll.agent.options import AgentOptions, setup_of
 from toolroll.agent.result import Out, RunResult
-from toolroll.agent.run import close_models, new_run, opening, play
+from toolroll.agent.run import close_models
 from toolroll.agent.setup import Setup
-from toolroll.agent.state import RunState
 from toolroll.agent.subagent import agent_tool
 from toolroll.errors import UsageError
 from toolroll.kernel.approval import Decision
@@ -38,22 +37,61 @@ class Agent(Generic[Out]):
         """What it is made of."""
         return self._setup
 
+    def start(
+        self,
+        prompt: "Prompt | None" = None,
+        *,
+        messages: Iterable[Message] = (),
+        resume: str | None = None,
+        fork: str | None = None,
+        at_step: int | None = None,
+        decisions: Mapping[str, Decision] | None = None,
+        listener: Listener | None = None,
+        stream: bool = False,
+        run_id: str | None = None,
+        settings: Mapping[str, object] | None = None,
+    ) -> LiveRun[Out]:
+        """Start a run: a new one, or with `resume` or `fork` one that goes on from a record in the agent's journal.
+
+        A new run needs a prompt, or the `messages` of an earlier conversation, or both. `resume` continues the run of
+        that id in any process; `decisions` answers its pending questions by call id, and a `prompt` continues with
+        something else. `fork` begins a new run with the first `at_step` steps of that one. `listener` is called with
+        every event; without one, iterate the run. With `stream`, the text of the model comes in pieces. `run_id` names
+        a new run, and `settings` are recorded with it beside those of the agent.
+
+        The run begins when it is awaited or iterated: `await agent.start("...").wait()`. Contradictory arguments raise
+        `UsageError` here.
+        """
+        setup = self._setup
+        if settings:
+            setup = replace(setup, settings={**(setup.settings or {}), **settings})
+        request = RunRequest(
+            setup=setup,
+            prompt=prompt,
+            messages=tuple(messages),
+            resume=resume,
+            fork=fork,
+            at_step=at_step,
+            decisions=decisions or {},
+            stream=stream,
+            run_id=run_id,
+        )
+        return LiveRun(request, listener)
+
     async def run(self, prompt: "Prompt | None" = None, *, messages: Iterable[Message] = ()) -> RunResult[Out]:
         """Answer the prompt; `messages` is an earlier conversation to go on from, with a new prompt or without one.
 
         No limit raises. A `ModelError` does, with all there is until then in its `result`.
         """
-        result = await play(new_run(self._setup, opening(prompt, messages), _nobody))
-        return cast("RunResult[Out]", result)
+        return await self.start(prompt, messages=messages).wait()
 
     def run_sync(self, prompt: "Prompt | None" = None, *, messages: Iterable[Message] = ()) -> RunResult[Out]:
         """The same for code that has no event loop; the connections it made are closed."""
-        result = blocking(_play_and_close(new_run(self._setup, opening(prompt, messages), _nobody)))
-        return cast("RunResult[Out]", result)
+        return blocking(_wait_and_close(self.start(prompt, messages=messages)))
 
     def stream(self, prompt: "Prompt | None" = None, *, messages: Iterable[Message] = ()) -> LiveRun[Out]:
         """The same as it happens: `async for event in agent.stream(...)`."""
-        return LiveRun(self._setup, opening(prompt, messages))
+        return self.start(prompt, messages=messages, stream=True)
 
     async def resume(
         self,
@@ -63,9 +101,7 @@ class Agent(Generic[Out]):
         prompt: "Prompt | None" = None,
     ) -> RunResult[Out]:
         """Go on with a run from its record, in any process: see `toolroll.agent.resume`."""
-        from toolroll.agent.resume import resume  # noqa: PLC0415 - only who resumes needs it
-
-        return await resume(self, run_id, decisions=decisions, prompt=prompt)
+        return await self.start(prompt, resume=run_id, decisions=decisions).wait()
 
     async def aclose(self) -> None:
         """Close the connections of its model in this event loop; it can be used again. `async with agent` does it."""
@@ -84,15 +120,11 @@ class Agent(Generic[Out]):
         return agent_tool(self._setup, name=name, description=description)
 
 
-def _nobody(_event: Event) -> None:
-    return None
-
-
-async def _play_and_close(state: RunState) -> RunResult[object]:
+async def _wait_and_close(run: LiveRun[Out]) -> RunResult[Out]:
     try:
-        return await play(state)
+        return await run.wait()
     finally:
-        await close_models(state.models)
+        await run.close_models()
 
 
 def blocking(work: Coroutine[Any, Any, T]) -> T:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, cast
 from toolroll.agent.context.opening import open_outputs, with_output_tools
 from toolroll.agent.recall import PAUSED
 from toolroll.agent.resume import go_on
+from toolroll.agent.run import is_on_record
 from toolroll.errors import JournalRefused, UsageError
 from toolroll.journal.codec import encode
 from toolroll.journal.journal import Journal, Recording, Watched
@@ -49,24 +50,28 @@ async def fork(
     return cast("RunResult[Out]", result)
 
 
-async def fork_run(setup: "Setup", run_id: str, *, at: int, replaces_prompt: bool = False) -> str:
-    """The id of a new run with the first `at` steps of another one, ready to be gone on with by `go_on`."""
+async def fork_run(
+    setup: "Setup", forked: str, *, at: int, replaces_prompt: bool = False, run_id: str | None = None
+) -> str:
+    """Record a new run with the first `at` steps of the forked one, ready to be resumed; return its id."""
     journal = setup.journal
     if journal is None:
         raise UsageError("Only a run with a journal can be forked. Give the agent journal=SqliteJournal(path).")
-    recording = await journal.read(run_id)
+    recording = await journal.read(forked)
     await _check(journal, recording)
     inherited = first_steps(recording, at)
     if at == 0 and replaces_prompt:
         inherited = _without_prompt(inherited)
-    made = (setup.make_id or random_id)()
-    setup = _with_outputs(setup, run_id, made, inherited)
+    made = run_id or (setup.make_id or random_id)()
+    if run_id is not None and await is_on_record(journal, made):
+        raise JournalRefused(f"There is a run {made!r} already. Fork under another id.")
+    setup = _with_outputs(setup, forked, made, inherited)
     began = RunBegan(
         model=setup.model.origin.model,
         system=setup.system,
         tools={tool.name: tool.fingerprint for tool in setup.definitions},
         settings=setup.settings or {},
-        forked_from=run_id,
+        forked_from=forked,
         at=at,
         inherited=len(inherited),
     )

@@ -1,58 +1,132 @@
-"""A run that is going: its events as they happen, its conversation at any moment, and a way to stop it."""
+"""A run that has been started: its events, its conversation at any moment, and ways to wait for it or to stop it."""
 
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from types import TracebackType
-from typing import TYPE_CHECKING, Generic, Self, cast
+from typing import TYPE_CHECKING, Generic, Self, TypeAlias, cast
 
 from toolroll.agent.events import Event
+from toolroll.agent.fork import fork_run
 from toolroll.agent.result import Out, RunResult
-from toolroll.agent.run import new_run, play
+from toolroll.agent.resume import go_on
+from toolroll.agent.run import AgentRun, close_models, new_run, opening, play
 from toolroll.agent.setup import Setup
+from toolroll.agent.state import RunState
 from toolroll.errors import UsageError
-from toolroll.kernel.conversation import Message
+from toolroll.kernel.approval import Decision
+from toolroll.kernel.context import Run, random_id
+from toolroll.kernel.conversation import Message, Prompt
 
 if TYPE_CHECKING:
     import asyncio
 
+Listener: TypeAlias = Callable[[Event], None]
+"""Is called with every event of a run, in the moment it happens."""
 
-class LiveRun(Generic[Out]):
-    """The events of one run: `async for event in run`. The last one is `RunFinished`.
 
-    Leaving the loop cancels the run; `async with` waits until it has ended. What there is of the conversation stays in
-    `messages`, legal at any moment, for another run to go on from.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """What to run: a new conversation, the rest of a recorded run, or another way from one of its steps.
+
+    Contradictory requests raise `UsageError`.
     """
 
-    def __init__(self, setup: Setup, said: Sequence[Message]) -> None:
-        self._mailbox = _Mailbox()
-        self._state = new_run(setup, said, self._mailbox.put, stream=True)
+    setup: Setup
+    prompt: Prompt | None = None
+    messages: Iterable[Message] = ()
+    resume: str | None = None
+    """The id of the recorded run to continue."""
+    fork: str | None = None
+    """The id of the recorded run whose first `at_step` steps a new run begins with."""
+    at_step: int | None = None
+    decisions: Mapping[str, Decision] = field(default_factory=dict)
+    stream: bool = False
+    run_id: str | None = None
+    """The id of the new run; a resumed run has one already."""
+    caller: AgentRun | None = None
+    """The run that this one is a part of."""
+
+    def __post_init__(self) -> None:
+        if self.resume is not None and self.fork is not None:
+            raise UsageError("A run is resumed or forked, not both.")
+        if (self.fork is None) != (self.at_step is None):
+            raise UsageError("fork and at_step belong together: fork=run_id, at_step=2.")
+        if self.decisions and self.resume is None:
+            raise UsageError("decisions answer the questions of a recorded run: they need resume=run_id.")
+        if self.resume is not None and self.run_id is not None:
+            raise UsageError("A resumed run keeps its id: run_id is for new and forked runs.")
+        if not self.is_new and tuple(self.messages):
+            raise UsageError("A recorded run has its own messages: with resume or fork, give a prompt only.")
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the run begins with its prompt and messages, and not with a record."""
+        return self.resume is None and self.fork is None
+
+
+class LiveRun(Generic[Out]):
+    """One run, started by `Agent.start`. It begins when it is first awaited (`wait`) or iterated.
+
+    Without a listener, `async for event in run` gives its events; the last one is `RunFinished`. Leaving that loop
+    cancels the run; `async with` waits until it has ended. `messages` is a legal conversation at any moment, so
+    another run can continue from it.
+    """
+
+    def __init__(self, request: RunRequest, listener: Listener | None = None) -> None:
+        self._request = request
+        self._mailbox = _Mailbox() if listener is None else None
+        self._listener = listener or cast("_Mailbox", self._mailbox).put
+        self._state: RunState | None = None
+        self._is_stopped = False
+        self._result: RunResult[object] | None = None
         self._task: asyncio.Task[RunResult[object]] | None = None
+        setup = request.setup
+        self._run_id = request.resume or request.run_id or (setup.make_id or random_id)()
+        if request.is_new:
+            said = opening(request.prompt, request.messages)
+            self._open(
+                new_run(setup, said, self._emit, stream=request.stream, caller=request.caller, run_id=self._run_id)
+            )
 
     @property
     def run_id(self) -> str:
         """The run's id, as in the journal."""
-        return self._state.run.run_id
+        return self._run_id
+
+    @property
+    def run(self) -> Run | None:
+        """The run as its tools see it, with its state and labels; None until the record of a resumed one is open."""
+        return None if self._state is None else self._state.run
 
     @property
     def messages(self) -> tuple[Message, ...]:
         """The conversation as it stands; what is unfinished is in it, and marked."""
-        return self._state.messages()
+        return () if self._state is None else self._state.messages()
 
     @property
     def result(self) -> RunResult[Out] | None:
         """How the run ended, also where it failed or was cancelled; None before that."""
-        return cast("RunResult[Out] | None", self._state.result)
+        result = self._result if self._state is None else self._result or self._state.result
+        return cast("RunResult[Out] | None", result)
 
     def stop(self) -> None:
-        """End the run at the next safe point: what the model is writing is broken off, calls that run may finish."""
-        self._state.stop_requested = True
+        """End the run at the next safe point: the model is interrupted, calls that have begun may finish."""
+        self._is_stopped = True
+        if self._state is not None:
+            self._state.stop_requested = True
 
     async def wait(self) -> RunResult[Out]:
-        """Let the run go to its end, whatever it tells, and return what it comes to."""
-        async for _ in self:
-            continue
-        assert self.result is not None
-        return self.result
+        """Return the result when the run has ended; cancelling this cancels the run.
+
+        Events that nobody has begun to iterate are dropped.
+        """
+        if self._task is None:
+            if self._mailbox is not None:
+                self._listener = _ignore
+            self._begin()
+        assert self._task is not None
+        return cast("RunResult[Out]", await self._task)
 
     async def aclose(self) -> None:
         """Cancel the run if it has not ended, and wait until it has."""
@@ -67,6 +141,11 @@ class LiveRun(Generic[Out]):
         if not task.cancelled():
             task.exception()  # seen: it was raised where the events are read, or nobody reads them any more
 
+    async def close_models(self) -> None:
+        """Close the connections of every model the run has asked, those of sub-agents included."""
+        if self._state is not None:
+            await close_models(self._state.models)
+
     def __aiter__(self) -> AsyncIterator[Event]:
         return self._events()
 
@@ -79,12 +158,11 @@ class LiveRun(Generic[Out]):
         await self.aclose()
 
     async def _events(self) -> AsyncGenerator[Event, None]:
-        import asyncio  # noqa: PLC0415 - as above
-
+        if self._mailbox is None:
+            raise UsageError("The events of this run go to its listener. Wait for the run with `await run.wait()`.")
         if self._task is not None:
             raise UsageError("A run can be listened to once. Start another with `agent.stream(...)`.")
-        mailbox = self._mailbox
-        task = self._task = asyncio.ensure_future(play(self._state))
+        mailbox, task = self._mailbox, self._begin()
         task.add_done_callback(mailbox.close)
         try:
             while await mailbox.filled():
@@ -93,6 +171,48 @@ class LiveRun(Generic[Out]):
             await task
         finally:
             await self.aclose()
+
+    def _begin(self) -> "asyncio.Task[RunResult[object]]":
+        import asyncio  # noqa: PLC0415 - as above
+
+        self._task = asyncio.ensure_future(self._execute())
+        return self._task
+
+    async def _execute(self) -> RunResult[object]:
+        request = self._request
+        if self._state is not None:
+            return await play(self._state)
+        if request.fork is not None:
+            assert request.at_step is not None
+            await fork_run(
+                request.setup,
+                request.fork,
+                at=request.at_step,
+                replaces_prompt=request.prompt is not None,
+                run_id=self._run_id,
+            )
+        self._result = await go_on(
+            request.setup,
+            self._run_id,
+            emit=self._emit,
+            decisions=request.decisions,
+            prompt=request.prompt,
+            stream=request.stream,
+            caller=request.caller,
+            on_open=self._open,
+        )
+        return self._result
+
+    def _open(self, state: RunState) -> None:
+        self._state = state
+        state.stop_requested = self._is_stopped
+
+    def _emit(self, event: Event) -> None:
+        self._listener(event)
+
+
+def _ignore(_event: Event) -> None:
+    return None
 
 
 class _Mailbox:

@@ -81,6 +81,7 @@ async def test_A21_a_run_that_is_going_knows_its_tools_too(tmp_path: Path) -> No
     agent = Agent(model=ScriptedModel([response]), tools=[read], system=SYSTEM, outputs=tmp_path, context=RULES)
     run: LiveRun[None] = agent.stream("Go.")
     await run.wait()
+    assert run._state is not None
     window = run._state.window  # what a surface that drives the run has at hand
     window.look(run._state.history.legal())
     report = context_report(window, system=SYSTEM)
