@@ -32,7 +32,7 @@ from benchmarks.kit import save, table, where
 
 from toolroll.safe.names import RelativePath
 from toolroll.safe.ripgrep import ripgrep_path
-from toolroll.workspace.search import search
+from toolroll.workspace.search.search import search
 from toolroll.workspace.symbols.index import Index
 from toolroll.workspace.workspace import Workspace
 

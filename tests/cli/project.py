@@ -12,9 +12,9 @@ from tests.cli.pseudo import Pseudo, environment, toolroll
 from tests.cli.starter import called
 
 import toolroll.packs.code as code_pack
-from toolroll.workspace.applying import Applied, apply
-from toolroll.workspace.history.history import History
-from toolroll.workspace.proposal import Change, Proposal
+from toolroll.workspace.changes.apply import Applied, apply
+from toolroll.workspace.changes.history import History
+from toolroll.workspace.changes.proposal import Change, Proposal
 from toolroll.workspace.workspace import Workspace
 
 

@@ -27,7 +27,7 @@ from toolroll.home.keys import KeyBook
 from toolroll.home.trust import TrustBook
 from toolroll.journal.opening import connect as open_file
 from toolroll.models import connect
-from toolroll.workspace.history.tables import connect as open_history
+from toolroll.workspace.changes.tables import connect as open_history
 from toolroll.workspace.workspace import state_folder
 
 CANARY = "sk-ant-api03-canary-canary-canary-canary-canary-000"

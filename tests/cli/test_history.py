@@ -11,8 +11,8 @@ from tests.cli.project import Calling, Project, Told, snapshot
 from tests.cli.pseudo import environment, toolroll
 
 from toolroll.kernel.approval import content_hash
-from toolroll.workspace.history.history import History
-from toolroll.workspace.history.records import Entry, Intent
+from toolroll.workspace.changes.history import History
+from toolroll.workspace.changes.records import Entry, Intent
 
 MAIN = "src/main.js"
 
@@ -159,7 +159,7 @@ def test_C31_of_ids_that_begin_alike_the_candidates_are_told(
     ids = [f"abcd0000000{number}" for number in range(count)]
     coming = iter(ids)
     with monkeypatch.context() as patched:
-        patched.setattr("toolroll.workspace.applying.new_id", lambda: next(coming))
+        patched.setattr("toolroll.workspace.changes.apply.new_id", lambda: next(coming))
         for number in range(count):
             project.change({f"{number}.js": "x\n"})
     before = snapshot(project.root)

@@ -15,7 +15,7 @@ from tests.cli.pseudo import environment, toolroll
 
 from toolroll.safe.locks import FileLock
 from toolroll.workspace.symbols.index import FILE_NAME, Index
-from toolroll.workspace.symbols.updating import Refreshed
+from toolroll.workspace.symbols.update import Refreshed
 from toolroll.workspace.workspace import Workspace
 
 

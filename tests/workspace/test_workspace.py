@@ -25,9 +25,9 @@ from toolroll.errors import (
     UsageError,
 )
 from toolroll.kernel.approval import content_hash
-from toolroll.workspace.history.writing import missing_folders
+from toolroll.workspace.changes.write import missing_folders
 from toolroll.workspace.limits import Limits
-from toolroll.workspace.suggest import near_misses
+from toolroll.workspace.suggestions import near_misses
 from toolroll.workspace.workspace import Content, Workspace
 
 TIGHT = Limits(file_bytes=10)
@@ -150,7 +150,7 @@ def test_C10_XF8_where_no_walk_can_be_made_there_are_fewer_suggestions(
     workspace: Workspace, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "main.py").touch()
-    monkeypatch.setattr("toolroll.workspace.tree.iterate_ripgrep", _too_many_files)
+    monkeypatch.setattr("toolroll.workspace.search.tree.iterate_ripgrep", _too_many_files)
     assert near_misses(workspace, workspace.path("man.py")) == ("main.py",)
     assert near_misses(workspace, workspace.path("main.py/main.py")) == ()
 
@@ -178,7 +178,7 @@ def test_C10_a_deep_path_of_which_nothing_is_there_is_looked_for_once(
         walks.append(given)
         return iter(())
 
-    monkeypatch.setattr("toolroll.workspace.tree.iterate_ripgrep", walk)
+    monkeypatch.setattr("toolroll.workspace.search.tree.iterate_ripgrep", walk)
     with pytest.raises(FileMissing):
         workspace.read(workspace.path("a/b/c/d/e.py"))
     assert len(walks) == 1
@@ -190,7 +190,7 @@ def test_looking_for_near_misses_ends_in_time(
     (folder / "b").mkdir()
     for name in ("a.py", "b/x.py"):
         (folder / name).write_text("")
-    monkeypatch.setattr("toolroll.workspace.suggest.MAX_SECONDS", -1)
+    monkeypatch.setattr("toolroll.workspace.suggestions.MAX_SECONDS", -1)
     assert len(near_misses(workspace, workspace.path("c/a.py"))) <= 1
     assert near_misses(workspace, workspace.path("c/a.py").parent.parent) == ()
 

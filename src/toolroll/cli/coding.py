@@ -8,9 +8,8 @@ from toolroll.cli.prose import tell
 from toolroll.home.settings import read_settings
 from toolroll.packs.catalog import Entry
 from toolroll.packs.code.agent import project_instructions
-from toolroll.packs.code.checking import check_tool
-from toolroll.packs.code.instructions import read_instructions
-from toolroll.packs.code.prompt import system_prompt
+from toolroll.packs.code.check_tool import check_tool
+from toolroll.packs.code.prompt import read_instructions, system_prompt
 from toolroll.packs.code.tools import READING, TOOLS
 from toolroll.packs.standard import TOOLS as STANDARD
 from toolroll.safe.text import terminal_safe

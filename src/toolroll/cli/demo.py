@@ -172,8 +172,8 @@ class _Play:
         )
 
     def _undo(self) -> list[str]:
-        from toolroll.workspace.history.recovery import open_history  # noqa: PLC0415 - as above
-        from toolroll.workspace.history.undo import plan_undo, undo  # noqa: PLC0415 - as above
+        from toolroll.workspace.changes.recovery import open_history  # noqa: PLC0415 - as above
+        from toolroll.workspace.changes.undo import plan_undo, undo  # noqa: PLC0415 - as above
         from toolroll.workspace.workspace import Workspace  # noqa: PLC0415 - as above
 
         with Workspace(self._root, state=self._state) as workspace:

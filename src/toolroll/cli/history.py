@@ -17,10 +17,10 @@ from toolroll.cli.session import DONE, FAILED, NEEDS_APPROVAL, Session, output_o
 from toolroll.errors import UsageError
 
 if TYPE_CHECKING:
-    from toolroll.workspace.history.history import History
-    from toolroll.workspace.history.records import Record
-    from toolroll.workspace.history.recovery import Recovered
-    from toolroll.workspace.history.undo import Plan, Step
+    from toolroll.workspace.changes.history import History
+    from toolroll.workspace.changes.records import Record
+    from toolroll.workspace.changes.recovery import Recovered
+    from toolroll.workspace.changes.undo import Plan, Step
     from toolroll.workspace.workspace import Workspace
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -111,7 +111,7 @@ def undo(
       toolroll undo 34a873204eb0
       toolroll undo --run 4cb9e3ac803b --yes
     """
-    from toolroll.workspace.history.undo import plan_undo  # noqa: PLC0415 - sqlite3 and pydantic: not for --help
+    from toolroll.workspace.changes.undo import plan_undo  # noqa: PLC0415 - sqlite3 and pydantic: not for --help
 
     with _opened(root) as (workspace, history):
         named = _change(history, change)
@@ -142,7 +142,7 @@ def redo(
       toolroll redo 34a873204eb0 --yes
       toolroll redo --run 4cb9e3ac803b --yes
     """
-    from toolroll.workspace.history.undo import plan_redo  # noqa: PLC0415 - as above
+    from toolroll.workspace.changes.undo import plan_redo  # noqa: PLC0415 - as above
 
     with _opened(root) as (workspace, history):
         named = _change(history, change)
@@ -152,7 +152,7 @@ def redo(
 
 @contextmanager
 def _opened(root: Path | None) -> "Iterator[tuple[Workspace, History]]":
-    from toolroll.workspace.history.recovery import open_history  # noqa: PLC0415 - as above
+    from toolroll.workspace.changes.recovery import open_history  # noqa: PLC0415 - as above
     from toolroll.workspace.workspace import Workspace  # noqa: PLC0415 - as above
 
     with Workspace.of_user(root or Path.cwd(), environment=os.environ) as workspace:
@@ -204,7 +204,7 @@ def _named(ids: Sequence[str]) -> str:
 def _take_back(
     session: Session, workspace: "Workspace", history: "History", plan: "Plan", *, merge: bool, yes: bool
 ) -> int:
-    from toolroll.workspace.history.undo import undo as carry_out  # noqa: PLC0415 - as above
+    from toolroll.workspace.changes.undo import undo as carry_out  # noqa: PLC0415 - as above
 
     if not session.json:
         _tell_plan(plan, merge=merge)

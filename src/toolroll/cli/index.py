@@ -23,7 +23,7 @@ from toolroll.safe.files import private_folder
 
 if TYPE_CHECKING:
     from toolroll.workspace.symbols.index import Index
-    from toolroll.workspace.symbols.updating import Refreshed
+    from toolroll.workspace.symbols.update import Refreshed
     from toolroll.workspace.workspace import Workspace
 
 Tell: TypeAlias = Callable[[int, int], None]

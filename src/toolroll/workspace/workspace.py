@@ -26,9 +26,9 @@ from toolroll.safe.opened import OpenFile
 from toolroll.safe.protected import PROTECTED_NAMES, fold_name
 from toolroll.safe.refusals import refusals
 from toolroll.safe.root import FileStatus, Root, Use, WriteReport
-from toolroll.workspace.denied import Denials
+from toolroll.workspace.denials import Denials
 from toolroll.workspace.limits import DEFAULT_LIMITS, Limits
-from toolroll.workspace.suggest import near_misses
+from toolroll.workspace.suggestions import near_misses
 
 _ROOT: Final = RelativePath(parts=())
 _HASHED_AT_ONCE_BYTES: Final = 1 << 20

@@ -29,7 +29,7 @@ MAIN: Final = "src/main.js"
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ignored files are counted to the end, however busy the machine is."""
-    monkeypatch.setattr("toolroll.workspace.walking.MAX_COUNTING_SECONDS", 60.0)
+    monkeypatch.setattr("toolroll.workspace.search.walk.MAX_COUNTING_SECONDS", 60.0)
 
 
 class Coder:

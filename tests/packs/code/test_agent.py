@@ -17,14 +17,13 @@ from toolroll.kernel.serialize import dump_json
 from toolroll.kernel.usage import Usage
 from toolroll.models.model import ModelRequest, ModelResponse
 from toolroll.packs.code.agent import code_agent, code_options, project_instructions
-from toolroll.packs.code.instructions import read_instructions
-from toolroll.packs.code.prompt import MAX_INSTRUCTIONS_CHARACTERS, system_prompt
+from toolroll.packs.code.prompt import MAX_INSTRUCTIONS_CHARACTERS, read_instructions, system_prompt
 from toolroll.packs.code.tools import READING, TOOLS
 from toolroll.testing import RecordingApprover, make_run
-from toolroll.workspace.applying import apply
-from toolroll.workspace.history.history import History
+from toolroll.workspace.changes.apply import apply
+from toolroll.workspace.changes.history import History
+from toolroll.workspace.changes.proposal import Change, Proposal
 from toolroll.workspace.limits import Limits
-from toolroll.workspace.proposal import Change, Proposal
 from toolroll.workspace.workspace import Workspace
 
 ALL = [one.name for one in TOOLS]

@@ -12,9 +12,9 @@ from tests.workspace.nasty import BINARY, LINKS, MISSING_OR_OUTSIDE, TEXTS, writ
 
 from toolroll.errors import LockTimeout, ToolFailure
 from toolroll.kernel.approval import Reject
-from toolroll.packs.code.failing import told
+from toolroll.packs.code.failures import tool_errors
 from toolroll.packs.code.keys import INDEX, WORKSPACE
-from toolroll.workspace.symbols.opening import Damaged
+from toolroll.workspace.symbols.database import Damaged
 from toolroll.workspace.symbols.store import Store
 
 Arguments: TypeAlias = dict[str, object]
@@ -252,7 +252,7 @@ async def test_C23_XF8_an_index_that_fails_fails_no_edit(folder: Path, monkeypat
 
 
 def test_C42_who_holds_a_lock_is_told_without_the_way_to_it() -> None:
-    with pytest.raises(ToolFailure) as caught, told():
+    with pytest.raises(ToolFailure) as caught, tool_errors():
         raise LockTimeout("'/home/me/.local/share/x.lock' is locked by process 7 for more than 10 s. Wait for it.")
     assert caught.value.content == {
         "error": True,

@@ -10,7 +10,7 @@ from tests.packs.code.conftest import Coder, coding, files_of
 
 from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, content_hash
 from toolroll.packs.code.keys import CONTENTS
-from toolroll.packs.code.seen import SeenFiles
+from toolroll.packs.code.seen_files import SeenFiles
 from toolroll.testing import make_run
 
 BASE = "one\ntwo\nthree\nfour\nfive\n"

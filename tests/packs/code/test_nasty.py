@@ -19,7 +19,7 @@ from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, Reject
 from toolroll.kernel.result import ToolResult
 from toolroll.kernel.serialize import dump_json
 from toolroll.outputs.cut import CONTEXT_BYTES
-from toolroll.packs.code.seen import SeenFiles
+from toolroll.packs.code.seen_files import SeenFiles
 
 MAX_SECONDS: Final = 5
 WITH_PATH: Final[dict[str, dict[str, object]]] = {

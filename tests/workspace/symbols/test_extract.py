@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.workspace.symbols.samples import SAMPLES
 
-from toolroll.workspace.symbols.extract import MAX_NAME_CHARACTERS, as_utf8, extract
+from toolroll.workspace.symbols.extract import MAX_NAME_CHARACTERS, as_utf8, extract, occurrences
+from toolroll.workspace.symbols.grammar_fixes import quieted
 from toolroll.workspace.symbols.languages import LANGUAGES
-from toolroll.workspace.symbols.mending import quieted
 from toolroll.workspace.symbols.symbol import Symbol
 
 
@@ -235,3 +235,37 @@ def test_D6_values_that_may_be_keys_are_not_kept(language: str, text: str, signa
 def test_D6_comments_lose_their_keys() -> None:
     assert CANARY not in repr(extract("go", f"// Uses {CANARY}.\nfunc F() {{}}\n".encode()))
     assert CANARY not in repr(extract("python", f'def f():\n    """Uses {CANARY}."""\n'.encode()))
+
+
+# MERGED test_occurrences: Where a name is a name: not in strings and comments.
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "places"),
+    [
+        ("python", "run = 1\n# run\ns = 'run'\nrunner()\nx.run()\ndef run(): pass\n", [(1, 1), (5, 3), (6, 5)]),
+        ("javascript", "run(`run`); // run\nconst o = { run };\n/run/.test(s)\n", [(1, 1), (2, 13)]),
+        ("tsx", "const a = <b>run</b>;\n<run.x run={run}/>;\n", [(2, 2), (2, 8), (2, 13)]),
+        ("bash", "run() { :; }\nrun a\necho run\n", [(1, 1), (2, 1)]),
+        ("php", "<?php run($run, 'run');\n", [(1, 7), (1, 12)]),
+        ("ruby", "run; 'run'; # run\n", [(1, 1)]),
+    ],
+)
+def test_C23_only_names_count(language: str, text: str, places: list[tuple[int, int]]) -> None:
+    assert places == [(line, column) for line, column, _ in occurrences(language, text.encode(), "run")]
+
+
+def test_C23_a_file_without_the_word_is_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolroll.workspace.symbols.extract.parse", None)
+    assert occurrences("python", b"runner = 1\nrunning\n", "run") == []
+
+
+def test_C23_names_with_odd_letters_are_whole_words() -> None:
+    found = occurrences("python", "жук = 1\nжуки = 2\n  \nжук\n".encode(), "жук")
+    assert found == [(1, 1, "жук = 1"), (4, 1, "жук")]
+
+
+@settings(max_examples=100)
+@given(language=st.sampled_from(sorted(LANGUAGES)), data=st.binary(max_size=60), name=st.text(min_size=1, max_size=5))
+def test_C23_no_bytes_and_no_name_make_it_fail(language: str, data: bytes, name: str) -> None:
+    occurrences(language, data + name.encode("utf-8", "replace") + data, name.encode("utf-8", "replace").decode())

@@ -15,14 +15,14 @@ from tests.workspace.symbols.conftest import SharedWorkers, Write, at
 from toolroll.errors import FileProblem, FileSystemRefused
 from toolroll.safe.locks import FileLock
 from toolroll.workspace.limits import Limits
+from toolroll.workspace.symbols import database as opening
 from toolroll.workspace.symbols import index as index_module
-from toolroll.workspace.symbols import opening
+from toolroll.workspace.symbols.database import Damaged, NotKept
 from toolroll.workspace.symbols.definitions import Definitions
 from toolroll.workspace.symbols.index import BUILDING, BY_SEARCH, FILE_NAME, Index
 from toolroll.workspace.symbols.languages import is_installed
-from toolroll.workspace.symbols.opening import Damaged, NotKept
 from toolroll.workspace.symbols.store import Store
-from toolroll.workspace.symbols.updating import BATCH, Refreshed
+from toolroll.workspace.symbols.update import BATCH, Refreshed
 from toolroll.workspace.symbols.workers import Reply, Task
 from toolroll.workspace.workspace import Workspace
 
@@ -191,7 +191,9 @@ def test_C21_only_what_changed_is_parsed(index: Index, write: Write, folder: Pat
 def test_C21_a_second_write_within_one_tick_is_seen(
     index: Index, write: Write, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toolroll.workspace.symbols.sweep.RACY_NS", 1 << 60)  # however slow this machine is today
+    monkeypatch.setattr(
+        "toolroll.workspace.symbols.source_files.RACY_NS", 1 << 60
+    )  # however slow this machine is today
     write({"a.py": "def one(): pass\n"})
     index.refresh()
     stamp = (folder / "a.py").stat()
@@ -240,7 +242,7 @@ def test_C21_a_file_that_became_a_folder_is_gone(index: Index, write: Write, fol
 def test_C2_what_ripgrep_lets_through_is_judged_again(
     opened: Opening, workers: SharedWorkers, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toolroll.workspace.symbols.candidates.walk_arguments", lambda workspace: [])
+    monkeypatch.setattr("toolroll.workspace.symbols.source_files.walk_arguments", lambda workspace: [])
     write({"secret.py": "def hidden(): pass\n"})
     with Index(opened("secret.py"), workers=workers) as index:
         assert index.definitions("hidden").found == ()
@@ -475,7 +477,7 @@ def test_C23_many_files_with_the_word_are_cut_with_a_note(
     write({"a.py": "f = 1\n", "b.py": "f = 2\n", "c.md": "f\n", "min.js": "f;" + "x" * 6_000})
     monkeypatch.setattr("toolroll.workspace.symbols.references.MAX_FILES", 3)
     assert any("More than 3 files" in note for note in index.references("f").notes)
-    monkeypatch.setattr("toolroll.workspace.symbols.cold.MAX_FILES", 1)
+    monkeypatch.setattr("toolroll.workspace.symbols.definition_search.MAX_FILES", 1)
     answer = index.definitions("f")
     assert len(answer.found) == 1
     assert any("More files look" in note for note in answer.notes)

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolroll.errors import FileSystemRefused
+from toolroll.workspace.symbols.database import VERSION, Damaged, connect, remove, sqlite_errors
 from toolroll.workspace.symbols.extract import extract
 from toolroll.workspace.symbols.imports.statement import ImportStatement
-from toolroll.workspace.symbols.opening import VERSION, Damaged, connect, remove, told
+from toolroll.workspace.symbols.rows import names_of, to_rows, to_statement, to_symbol
 from toolroll.workspace.symbols.store import PARSED, FileRow, Store
 from toolroll.workspace.symbols.symbol import FileSymbols, Symbol
-from toolroll.workspace.symbols.wire import names_of, to_rows, to_statement, to_symbol
 
 
 @pytest.fixture
@@ -56,9 +56,9 @@ def test_C21_an_index_of_another_version_begins_anew(path: Path) -> None:
 def test_C21_what_the_system_refuses_is_no_damage(path: Path, tmp_path: Path) -> None:
     error = sqlite3.OperationalError("disk is full")
     error.sqlite_errorname = "SQLITE_FULL"
-    with pytest.raises(FileSystemRefused, match="disk is full"), told(path):
+    with pytest.raises(FileSystemRefused, match="disk is full"), sqlite_errors(path):
         raise error
-    with pytest.raises(Damaged), told(path):
+    with pytest.raises(Damaged), sqlite_errors(path):
         raise sqlite3.DatabaseError("file is not a database")
     (tmp_path / "state").mkdir(mode=0o700)
     path.mkdir()

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 from toolroll.cli.chat.words import Mention, find_mentions, open_mention, without_escapes
 from toolroll.errors import FileMissing, PathRefused, ToolrollError, UsageError
-from toolroll.packs.code.wording import listing_text, page_of
+from toolroll.packs.code.answers import listing_text, page_of
 from toolroll.safe.names import RelativePath, shown
-from toolroll.workspace.listing import list_folder
-from toolroll.workspace.reading import read_lines
+from toolroll.workspace.read import read_lines
+from toolroll.workspace.search.listing import list_folder
 
 if TYPE_CHECKING:
-    from toolroll.packs.code.seen import Span
+    from toolroll.packs.code.seen_files import Span
     from toolroll.workspace.workspace import Workspace
 
 MAX_ATTACHED: Final = 20

@@ -70,7 +70,7 @@ class Names:
         return self._walk is not None
 
     def _look(self, found: list[tuple[str, str]]) -> None:
-        from toolroll.workspace.tree import tracked_paths  # noqa: PLC0415 - ripgrep: only for who types an @
+        from toolroll.workspace.search.tree import tracked_paths  # noqa: PLC0415 - ripgrep: only for who types an @
 
         self._names = self._names or found  # the first time, what is found is seen at once
         until = self.clock() + MAX_SECONDS

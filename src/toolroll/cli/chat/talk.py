@@ -15,8 +15,8 @@ from toolroll.kernel.context import Run, random_id
 from toolroll.kernel.conversation import Message
 from toolroll.kernel.events import StateChanged
 from toolroll.kernel.labels import NO_LABELS, Labels
-from toolroll.packs.code.seen import STATE as SEEN
-from toolroll.packs.code.seen import SeenFiles
+from toolroll.packs.code.seen_files import STATE as SEEN
+from toolroll.packs.code.seen_files import SeenFiles
 
 if TYPE_CHECKING:
     from toolroll.cli.telling import Teller

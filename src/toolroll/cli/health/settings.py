@@ -66,8 +66,8 @@ def project(root: Path, environment: Mapping[str, str]) -> Iterator[Finding]:
 
 def _undo_history(root: Path, environment: Mapping[str, str]) -> Finding:
     from toolroll.cli.health.database import Database  # noqa: PLC0415 - sqlite3, only for who asks
-    from toolroll.workspace.history.history import FILE_NAME  # noqa: PLC0415 - as above
-    from toolroll.workspace.history.tables import TABLES_VERSION  # noqa: PLC0415 - as above
+    from toolroll.workspace.changes.history import FILE_NAME  # noqa: PLC0415 - as above
+    from toolroll.workspace.changes.tables import TABLES_VERSION  # noqa: PLC0415 - as above
     from toolroll.workspace.workspace import state_folder  # noqa: PLC0415 - as above
 
     path, made = state_folder(root, environment) / FILE_NAME, "made with the first change"

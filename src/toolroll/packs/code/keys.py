@@ -11,9 +11,9 @@ from typing import Annotated, Final, cast
 
 from toolroll.kernel.context import ToolContext
 from toolroll.kernel.depends import DependencyKey, Depends
-from toolroll.workspace.contents import Contents
-from toolroll.workspace.history.history import History
-from toolroll.workspace.history.recovery import open_history
+from toolroll.workspace.changes.content_cache import Contents
+from toolroll.workspace.changes.history import History
+from toolroll.workspace.changes.recovery import open_history
 from toolroll.workspace.limits import DEFAULT_LIMITS, Limits
 from toolroll.workspace.symbols.index import Index
 from toolroll.workspace.workspace import Workspace

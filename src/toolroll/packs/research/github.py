@@ -34,7 +34,7 @@ from toolroll.packs.research.source import (
 from toolroll.safe.names import parse_path
 from toolroll.safe.root import Use
 from toolroll.safe.text import one_line
-from toolroll.workspace.denied import Denials
+from toolroll.workspace.denials import Denials
 
 API_URL: Final = "https://api.github.com"
 SITE_URL: Final = "https://github.com"

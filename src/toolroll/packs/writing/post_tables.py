@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from toolroll.safe.databases import open_private_database, use_wal
-from toolroll.workspace.symbols.opening import Damaged, remove, told
+from toolroll.workspace.symbols.database import Damaged, remove, sqlite_errors
 
 if TYPE_CHECKING:
     import sqlite3
@@ -19,7 +19,7 @@ __all__ = [
     "drop_rows",
     "put_rows",
     "remove",
-    "told",
+    "sqlite_errors",
     "transaction",
 ]
 
@@ -83,7 +83,7 @@ def drop_rows(db: "sqlite3.Connection", files: Iterable[str]) -> None:
 
 def connect(path: Path) -> "sqlite3.Connection":
     """The open index, with tables in it; `Damaged` where it is no index, or one of another version."""
-    with told(path):
+    with sqlite_errors(path):
         return open_private_database(path, _prepare)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from toolroll.workspace.symbols.cold import Definition
+from toolroll.workspace.symbols.definition_search import Definition
 from toolroll.workspace.symbols.imports.statement import Edge
 from toolroll.workspace.symbols.symbol import GROUPS, Group, Symbol
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from toolroll.workspace.symbols.imports.modules import is_within
 from toolroll.workspace.symbols.imports.statement import Certainty, Edge, Resolved
-from toolroll.workspace.symbols.wire import Value, to_statement
+from toolroll.workspace.symbols.rows import Value, to_statement
 
 if TYPE_CHECKING:
     from toolroll.workspace.symbols.imports.resolver import Resolver

@@ -4,29 +4,34 @@ Only bytes come in: a process that parses opens no file. Whatever the bytes are,
 broken code as well as they can, and what they could not read is only missing.
 """
 
+import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Final, cast
 
-from toolroll.workspace.symbols.describing import (
+from toolroll.workspace.symbols.captures import LOCAL, OUTER, SCOPE, Place, Places, find_places
+from toolroll.workspace.symbols.describe import (
     comment_before,
     docstring,
+    joined,
     leading_words,
+    owner,
     signature,
+    split_name,
     without_secrets,
     without_values,
 )
-from toolroll.workspace.symbols.exporting import is_exported
+from toolroll.workspace.symbols.grammar_fixes import mended, quieted
 from toolroll.workspace.symbols.imports.statements import imports_of
 from toolroll.workspace.symbols.languages import LANGUAGES, Language, grammar
-from toolroll.workspace.symbols.lines import Lines
-from toolroll.workspace.symbols.mending import mended, quieted
-from toolroll.workspace.symbols.naming import joined, owner, split_name
-from toolroll.workspace.symbols.places import LOCAL, OUTER, SCOPE, Place, Places, find_places
 from toolroll.workspace.symbols.symbol import FileSymbols, Kind, Symbol
+from toolroll.workspace.symbols.visibility import is_exported
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree
+
 
 MAX_NAME_CHARACTERS: Final = 200
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
@@ -195,3 +200,72 @@ def _kind(kind: str, around: _Scope | None, qualifier: str | None) -> Kind:
 
 def _text(node: "Node") -> str:
     return (node.text or b"").decode("utf-8", "replace")
+
+
+# MERGED lines: Which line and column of a text a byte stands in.
+#
+# The parser's binding gives points too, but those of py-tree-sitter 0.26.0 free numbers above 256 that others still use,
+# which ends in a crash: nothing here asks for one.
+
+
+class Lines:
+    """The lines of one text, which end at `\\n` and nowhere else; both counts begin at 1."""
+
+    __slots__ = ("_data", "_starts")
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._starts = list(accumulate([len(line) + 1 for line in data.split(b"\n")[:-1]], initial=0))
+
+    def line(self, byte: int) -> int:
+        """The line that the byte stands in."""
+        return bisect_right(self._starts, byte)
+
+    def last_line(self, start: int, end: int) -> int:
+        """The line in which what goes from `start` to before `end` ends, without a line end that it takes along."""
+        return self.line(max(start, end - 1))
+
+    def column(self, byte: int) -> int:
+        """The column of the byte, in characters."""
+        start = self._starts[self.line(byte) - 1]
+        return len(self._data[start:byte].decode("utf-8", "replace")) + 1
+
+    def text(self, line: int) -> bytes:
+        """One line, without its end."""
+        end = self._starts[line] - 1 if line < len(self._starts) else len(self._data)
+        return self._data[self._starts[line - 1] : end]
+
+
+# MERGED occurrences: Where a name stands in one file as a name: not in strings, not in comments, not inside of longer words.
+
+
+MAX_OCCURRENCES: Final = 1_000  # of one name in one file: generated tables have more, and nobody reads them
+_TEXT: Final = re.compile(r"comment|string|text|content|char|regex|pattern_fragment|heredoc")
+_WORD_PARENTS: Final = frozenset({"command_name", "function_definition"})
+
+
+def occurrences(language: str, data: bytes, name: str) -> list[tuple[int, int, str]]:
+    """Line, column and the text of the line of every place where the name is used or defined."""
+    known, data = LANGUAGES[language], as_utf8(data)
+    starts = [found.start() for found in re.finditer(_whole_word(name), data)][:MAX_OCCURRENCES]
+    if not starts:
+        return []
+    root, lines, size = parse(known, data).root_node, Lines(data), len(name.encode())
+    found = []
+    for start in starts:
+        if _is_name(root.descendant_for_byte_range(start, start + size), start, start + size):
+            line = lines.line(start)
+            found.append((line, lines.column(start), lines.text(line).decode("utf-8", "replace").strip()))
+    return found
+
+
+def _whole_word(name: str) -> bytes:
+    return rb"(?<![\w\x80-\xff])" + re.escape(name.encode()) + rb"(?![\w\x80-\xff])"
+
+
+def _is_name(node: "Node | None", start: int, end: int) -> bool:
+    """Whether the node is exactly that span, and a name."""
+    if node is None or (node.start_byte, node.end_byte) != (start, end) or _TEXT.search(node.type):
+        return False
+    # A word of a shell is a name where it is run or defined, and text everywhere else.
+    return node.type != "word" or (node.parent is not None and node.parent.type in _WORD_PARENTS)

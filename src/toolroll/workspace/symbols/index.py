@@ -18,19 +18,19 @@ from toolroll.kernel.approval import content_hash
 from toolroll.safe.databases import can_write
 from toolroll.safe.locks import FileLock
 from toolroll.safe.names import RelativePath, shown
-from toolroll.workspace.symbols.cold import Definition, cold_definitions
+from toolroll.workspace.symbols.database import Damaged, NotKept, remove
+from toolroll.workspace.symbols.definition_search import Definition, search_definitions
 from toolroll.workspace.symbols.definitions import Definitions, as_import, chosen, split_name_path
 from toolroll.workspace.symbols.edges import StoredEdges
 from toolroll.workspace.symbols.imports.importers import Importers, importers_of
 from toolroll.workspace.symbols.imports.resolver import Resolver
 from toolroll.workspace.symbols.languages import LANGUAGES
-from toolroll.workspace.symbols.opening import Damaged, NotKept, remove
 from toolroll.workspace.symbols.references import Reference, References, find_references
 from toolroll.workspace.symbols.repo_map import repo_map
+from toolroll.workspace.symbols.source_files import is_current
 from toolroll.workspace.symbols.store import OTHER, PARSED, Stamp, Store
-from toolroll.workspace.symbols.sweep import is_current
 from toolroll.workspace.symbols.symbol import Group, Symbol
-from toolroll.workspace.symbols.updating import COMPLETE, Progress, Refreshed, Updater
+from toolroll.workspace.symbols.update import COMPLETE, Progress, Refreshed, Updater
 from toolroll.workspace.symbols.workers import Workers
 from toolroll.workspace.workspace import Workspace
 
@@ -150,7 +150,7 @@ class Index:
         if found:
             return Definitions(found=found)
         is_known = self._is_parsed if is_ready else _never
-        searched, is_cut = cold_definitions(self._workspace, self._workers, name, is_known=is_known)
+        searched, is_cut = search_definitions(self._workspace, self._workers, name, is_known=is_known)
         by_search = chosen(searched, around, kind)
         found = by_search or (self._imports(name) if kind is None and not around else ())
         notes = self._notes(is_ready=is_ready, is_searched=bool(by_search), is_cut=is_cut)

@@ -7,9 +7,8 @@ from typing import Final, cast
 
 from toolroll.errors import ToolrollError
 from toolroll.safe.names import RelativePath
-from toolroll.workspace.symbols.candidates import files_with
 from toolroll.workspace.symbols.languages import is_installed, language_of
-from toolroll.workspace.symbols.skipping import why_skipped
+from toolroll.workspace.symbols.source_files import files_with, why_skipped
 from toolroll.workspace.symbols.workers import Task, Workers
 from toolroll.workspace.workspace import Workspace
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
+from toolroll.workspace.symbols.database import connect, copy, sqlite_errors
 from toolroll.workspace.symbols.imports.statement import ImportStatement, Resolved
 from toolroll.workspace.symbols.manifests import is_manifest
-from toolroll.workspace.symbols.opening import connect, copy, told
+from toolroll.workspace.symbols.rows import Rows, Value, binds_of, names_of, to_statement, to_symbol
 from toolroll.workspace.symbols.symbol import Symbol
-from toolroll.workspace.symbols.wire import Rows, Value, binds_of, names_of, to_statement, to_symbol
 
 if TYPE_CHECKING:
     import sqlite3
@@ -170,7 +170,7 @@ class Store:
 
     def all(self, query: str, values: Sequence[Value] = ()) -> "list[tuple[Value, ...]]":
         """The rows that a query finds."""
-        with self._lock, told(self.path):
+        with self._lock, sqlite_errors(self.path):
             return self._db.execute(query, values).fetchall()
 
     def _stamps(self, query: str, values: Sequence[Value] = ()) -> Iterator[tuple[str, Stamp]]:
@@ -180,7 +180,7 @@ class Store:
 
     @contextmanager
     def _writing(self) -> "Iterator[sqlite3.Connection]":
-        with self._lock, told(self.path):
+        with self._lock, sqlite_errors(self.path):
             self._db.execute("begin immediate")
             try:
                 yield self._db

@@ -11,9 +11,8 @@ import struct
 import sys
 from typing import IO, Final
 
-from toolroll.workspace.symbols.extract import extract
-from toolroll.workspace.symbols.occurrences import occurrences
-from toolroll.workspace.symbols.wire import to_rows
+from toolroll.workspace.symbols.extract import extract, occurrences
+from toolroll.workspace.symbols.rows import to_rows
 
 FILE_CPU_S: Final = 5.0  # a file of 1 MiB takes 0.3 s
 MEMORY_BYTES: Final = 2 << 30  # trees take about 60 times their source

@@ -1,0 +1,349 @@
+"""What was found in a workspace, in words for a model: short, with places, and with how to go on."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import accumulate, chain, repeat
+from typing import Final
+
+from toolroll.errors import ToolrollError
+from toolroll.packs.code.seen_files import Span
+from toolroll.safe.names import RelativePath, shown
+from toolroll.safe.text import one_line
+from toolroll.workspace.read import Line, Reading
+from toolroll.workspace.search.find import Found
+from toolroll.workspace.search.listing import Listed, Listing, shown_path
+from toolroll.workspace.search.lookalikes import Twins
+from toolroll.workspace.search.match_lines import MatchLine
+from toolroll.workspace.search.search import SearchResult
+from toolroll.workspace.search.walk import Skipped
+from toolroll.workspace.symbols.definition_search import Definition
+from toolroll.workspace.symbols.definitions import Definitions
+from toolroll.workspace.symbols.imports.importers import Importer, Importers
+from toolroll.workspace.symbols.references import Reference, References
+from toolroll.workspace.symbols.symbol import Group, Symbol
+
+MAX_PAGE_BYTES: Final = 45_000
+"""Of the lines of one answer: with its heading it stays below the 50 KiB from which outputs are cut."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """Lines of a file as text, and which of them are there whole."""
+
+    text: str
+    seen: tuple[Span, ...]
+
+
+def page_of(reading: Reading) -> Page:
+    """The file as a model reads it: a heading, numbered lines, and where to go on."""
+    numbered = [_numbered(line, len(str(reading.total_lines))) for line in reading.lines]
+    lines = reading.lines[: fitting(numbered)]
+    size = f"{counted(reading.total_lines, 'line')}, {counted(reading.size, 'byte')}"
+    heading = f"{shown(str(reading.path))}: {size}, hash {reading.hash}"
+    notes = [note for note in (reading.note, _ends(reading)) if note]
+    last = lines[-1].number if lines else 0
+    after = last + 1 if 0 < last < reading.total_lines else None
+    return Page(
+        text="\n".join(
+            [
+                f"{heading} ({'; '.join(notes)})" if notes else heading,
+                *numbered[: len(lines)],
+                *(
+                    [f"[{counted(reading.total_lines - last, 'more line')}: read on with offset={after}]"]
+                    if after
+                    else []
+                ),
+            ]
+        ),
+        seen=tuple((line.number - 1, line.number) for line in lines if not line.is_cut),
+    )
+
+
+def fitting(lines: Sequence[str], most_bytes: int = MAX_PAGE_BYTES) -> int:
+    """How many of the lines, from the first on, fit into one answer: one at least, where there are any."""
+    sizes = accumulate(len(line.encode("utf-8", "surrogatepass")) + 1 for line in lines)
+    return max(sum(size <= most_bytes for size in sizes), min(1, len(lines)))
+
+
+def _ends(reading: Reading) -> str | None:
+    return None if reading.line_ends in ("none", "LF") else f"{reading.line_ends} line ends"
+
+
+def _numbered(line: Line, width: int) -> str:
+    text = f"{line.number:>{width}}\t{line.text}"
+    if not line.is_cut:
+        return text
+    end = line.start + len(line.text)
+    return (
+        f"{text}\n[line {line.number} has {line.characters:,} characters, here are {line.start:,} to {end:,}: "
+        f"for others set offset={line.number}, limit=1 and column]"
+    )
+
+
+def listing_text(listing: Listing, folder: str) -> str:
+    """A folder as a model reads it: one entry a line, and where the next page begins."""
+    if not listing.entries:
+        return _past_the_end(listing) if listing.total else _nothing_in(folder, listing.skipped)
+    lines = [_entry(one, listing.twins) for one in listing.entries]
+    count = fitting(lines)
+    more, after = listing.more + len(lines) - count, listing.offset + count
+    note = f"({listing.total:,} {'entry' if listing.total == 1 else 'entries'}{_passed_over(listing.skipped)})"
+    rest = [f"...and {more:,} more (offset={after})"] if more else []
+    alike = _alike([one.path for one in listing.entries[:count]], listing.twins)
+    return "\n".join([f"{folder} {note}", *lines[:count], *alike, *rest])
+
+
+def _nothing_in(folder: str, skipped: Skipped) -> str:
+    why = _passed_over(skipped)
+    return f"{folder} has nothing to show{why}." if why else f"{folder} is empty."
+
+
+def _past_the_end(listing: Listing) -> str:
+    return f"There are {listing.total:,} entries, so none from offset {listing.offset:,} on."
+
+
+def _entry(one: Listed, twins: Twins) -> str:
+    shown = shown_path(one.path, twins)
+    name = f"{shown}/" if one.kind == "folder" else shown
+    mark = "  (ignored)" if one.ignored else ""
+    if one.kind != "file":
+        return f"{one.kind:<6}  {name}{mark}"
+    when = datetime.fromtimestamp(one.mtime_ns / 1e9, UTC).strftime("%Y-%m-%d %H:%M")
+    return f"file    {name}  {counted(one.size, 'byte')}  {when}{mark}"
+
+
+def found_text(found: Found, pattern: str) -> str:
+    """Files by name, one a line."""
+    if not found.paths:
+        looked = f"{_files_were(found.searched)} looked at{_passed_over(found.skipped)}"
+        return f"No file fits '{shown(pattern)}': {looked}. Try a shorter part of the name, or list_files."
+    paths = [shown_path(path, found.twins) for path in found.paths]
+    count = fitting(paths)
+    more = found.more + len(paths) - count
+    rest = [f"...and {more:,} more: name more of the path"] if more else []
+    alike = _alike(found.paths[:count], found.twins)
+    return "\n".join([*paths[:count], *alike, *rest, *_left_out(found.skipped)])
+
+
+def _alike(paths: Sequence[RelativePath], twins: Twins) -> Iterator[str]:
+    """What to make of names that would look the same."""
+    if twins and any(shown_path(path, twins) != shown_path(path) for path in paths):
+        yield "[a name with ‹U+...› for letters looks like another one, and is written with just these characters]"
+
+
+def search_text(result: SearchResult, pattern: str, *, most: int | None = None) -> str:
+    """Matches by file, with line numbers: so many of them as fit into one answer; without `most`, all there are."""
+    if not result.files:
+        looked = f"{_files_were(result.searched)} searched{_passed_over(result.skipped)}"
+        return f"No line matches '{shown(pattern)}': {looked}.{_in_old_encodings(result.not_utf8)}"
+    rows = list(_rows(result))
+    if most is not None:
+        places = [at for at, row in enumerate(rows) if row.is_match][:most]
+        rows = rows[: places[-1] + 1] if places else rows
+        rows = rows[: fitting([row.text for row in rows])]
+    more = result.total - sum(row.is_match for row in rows)
+    onward = "narrow it with path or filePattern" if most is not None else _BEYOND_KEPT
+    rest = [f"...and {more:,} more: {onward}"] if more else []
+    heading = f"{counted(result.total, 'matching line')} in {counted(result.matching_files, 'file')}"
+    return "\n".join([heading, *(row.text for row in rows), *_left_out(result.skipped), *rest])
+
+
+def kept_text(result: SearchResult, pattern: str) -> str:
+    """All matches there are, as whole lines; the last one says how to see those that are not here."""
+    return f"{search_text(result, pattern)}\n"
+
+
+def _in_old_encodings(files: int) -> str:
+    if not files:
+        return ""
+    are, there = ("is", "it") if files == 1 else ("are", "them")
+    return f" {files:,} of them {are} not UTF-8: letters beyond ASCII are not found in {there}, try a part in ASCII."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    text: str
+    is_match: bool
+
+
+def _rows(result: SearchResult) -> Iterator[_Row]:
+    for file in result.files:
+        yield _Row(text=shown_path(file.path), is_match=False)
+        for line in file.lines:
+            yield _Row(text=f"  {line.number}: {_window(line)}", is_match=True)
+
+
+_BEYOND_KEPT: Final = "they are not kept, and a narrower pattern, path or filePattern shows them"
+_TIMED_OUT: Final = "[the time was up before everything was searched: narrow it down]"
+
+
+def _left_out(skipped: Skipped) -> Iterator[str]:
+    """What could have had more of what was found."""
+    if skipped.unreadable:
+        yield f"[{skipped.unreadable:,} unreadable: not looked into]"
+    if skipped.timed_out:
+        yield _TIMED_OUT
+
+
+def _files_were(number: int) -> str:
+    return f"{counted(number, 'file')} {'was' if number == 1 else 'were'}"
+
+
+def counted(number: int, what: str) -> str:
+    """`1 file`, `2 files`."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def _window(line: MatchLine) -> str:
+    return f"{'…' if line.cut_before else ''}{line.text}{'…' if line.cut_after else ''}"
+
+
+def _passed_over(skipped: Skipped) -> str:
+    """What was not looked at, as the end of a sentence."""
+    counts = {
+        "ignored": skipped.ignored,
+        "binary": skipped.binary,
+        "too large": skipped.too_large,
+        "denied": skipped.denied,
+        "unreadable": skipped.unreadable,
+    }
+    told = ", ".join(f"{count:,} {why}" for why, count in counts.items() if count)
+    late = "; the time was up before all were seen" if skipped.timed_out else ""
+    least = "at least " if skipped.at_least else ""
+    some = "; counting what was passed over took too long" if skipped.at_least else ""
+    return (f", {least}{skipped.total:,} passed over ({told})" if told else some) + late
+
+
+# MERGED symbol_words: What the index knows, in words for a model: places first, one a line.
+
+
+MAX_ANSWERS: Final = 50
+"""Definitions of one name: more are a name that is everywhere, such as `main`."""
+MAX_PLACES: Final = 200
+"""Importers or uses: the rest is counted."""
+MAX_STATEMENT_CHARACTERS: Final = 240
+"""Of an import: a list of thirty names."""
+MAX_CONTEXT_CHARACTERS: Final = 240
+"""Of a line below a definition: it shows what the thing is, and read_file shows the rest."""
+
+
+def definitions_text(
+    answer: Definitions, symbol: str, contexts: Sequence[Sequence[Line]], *, missed: Group | None = None
+) -> str:
+    """Where something is defined; the first ones with the lines they begin with.
+
+    `missed` is the kind that was asked for where the answer has only others.
+    """
+    notes = [f"[{note}]" for note in answer.notes]
+    if not answer.found:
+        near = f" Did you mean {' or '.join(map(shown, answer.suggestions))}?" if answer.suggestions else ""
+        more = " Try search_files for other mentions of it." if not near else ""
+        return "\n".join([f"No definition of '{shown(symbol)}' was found.{near}{more}", *notes])
+    some = answer.found[:MAX_ANSWERS]
+    lines = [_definition(one, context) for one, context in zip(some, chain(contexts, repeat(())), strict=False)]
+    heading = [] if missed is None else [_other_kinds(answer, symbol, missed)]
+    return "\n".join([*heading, *_shortened(lines, len(answer.found)), *notes])
+
+
+def _other_kinds(answer: Definitions, symbol: str, missed: Group) -> str:
+    kinds = dict.fromkeys(one.symbol.kind for one in answer.found)
+    return f"No definition of '{shown(symbol)}' is of type {missed}. It is defined as {' and '.join(kinds)}:"
+
+
+def _definition(one: Definition, context: Sequence[Line]) -> str:
+    symbol = one.symbol
+    doc = f"  -- {symbol.doc}" if symbol.doc else ""
+    sure = "" if one.is_certain else "  (looks like it; not parsed)"
+    place = f"{shown(one.path)}:{symbol.line}  {symbol.kind} {symbol.name_path}{sure}\n  {symbol.signature}{doc}"
+    return "\n".join([place, *(f"    {line.number}\t{line.text[:MAX_CONTEXT_CHARACTERS]}" for line in context)])
+
+
+def importers_text(answer: Importers, asked: str, *, is_complete: bool) -> str:
+    """Who imports something, with the statement and what is special about it."""
+    note = [] if is_complete else ["[the index is not complete yet: there may be more]"]
+    if not answer.found:
+        known = answer.meaning.paths or answer.meaning.owners
+        where = (
+            f"Nothing imports it ({', '.join(map(shown, known))})." if known else "There is nothing of that name here."
+        )
+        hint = "" if known else " Name a file, a dotted module, or a relative path such as '../services/X'."
+        return "\n".join([f"No importers of '{shown(asked)}' were found. {where}{hint}", *note])
+    files = len({one.path for one in answer.found})
+    heading = f"{counted(len(answer.found), 'import')} in {counted(files, 'file')}"
+    lines = [_importer(one) for one in answer.found[:MAX_PLACES]]
+    return "\n".join([heading, *_shortened(lines, len(answer.found)), *note])
+
+
+def _importer(one: Importer) -> str:
+    marks = [
+        *([] if one.kind == "static" else [one.kind]),
+        *([] if one.certainty == "resolved" else ["by its text only"]),
+        *([f"through {shown(one.via)}"] if one.via else []),
+    ]
+    told = f"  [{', '.join(marks)}]" if marks else ""
+    return f"{shown(one.path)}:{one.line}  {one_line(' '.join(one.text.split()), MAX_STATEMENT_CHARACTERS)}{told}"
+
+
+_UNKNOWN: Final = {
+    "generated": "it is generated",
+    "language not installed": "its language is not installed: pip install 'toolroll[languages]'",
+    "minified": "it is minified",
+    "not parsed": "the parser failed on it, or took too long",
+    "too large": "it is too large",
+}
+"""Why a file was not parsed, by its state in the index."""
+
+
+def outline_text(path: str, symbols: Sequence[Symbol], *, why_unknown: str | None = None) -> str:
+    """What a file defines, indented as it is nested; or why that is not known."""
+    if why_unknown is not None:
+        reason = _UNKNOWN.get(why_unknown, why_unknown)
+        return f"What {shown(path)} defines is not known: {reason}. Read it with read_file, or search in it."
+    if not symbols:
+        return f"{shown(path)} defines nothing that is known here. Read it with read_file."
+    lines = [_outlined(one) for one in symbols]
+    count = fitting(lines)
+    rest = [f"[{len(lines) - count:,} more: search in the file for them]"] if count < len(lines) else []
+    return "\n".join([f"{shown(path)}:", *lines[:count], *rest])
+
+
+def _outlined(symbol: Symbol) -> str:
+    depth = symbol.parent.count(".") + 1 if symbol.parent else 0
+    doc = f"  -- {symbol.doc}" if symbol.doc else ""
+    return f"{'  ' * depth}{symbol.line}-{symbol.end_line}  {symbol.signature}{doc}"
+
+
+def references_text(answer: References, symbol: str) -> str:
+    """Where a name is used, by file."""
+    notes = [f"[{note}]" for note in answer.notes]
+    if not answer.found:
+        return "\n".join(
+            [f"'{shown(symbol)}' is used nowhere in code. Try search_files for text and comments.", *notes]
+        )
+    files = len({one.path for one in answer.found})
+    heading = f"{counted(len(answer.found), 'place')} in {counted(files, 'file')}"
+    lines, last = [], ""
+    for one in answer.found[:MAX_PLACES]:
+        lines.append(f"  {_reference(one)}" if one.path == last else f"{shown(one.path)}\n  {_reference(one)}")
+        last = one.path
+    return "\n".join([heading, *_shortened(lines, len(answer.found)), *notes])
+
+
+def not_kept_text(trouble: ToolrollError) -> str:
+    """That the index cannot be kept, and why, without the path: it is of no use to a model, and private."""
+    cause = trouble.__cause__
+    said = cause.strerror if isinstance(cause, OSError) else str(cause or "")
+    why = said or str(getattr(trouble, "errno_name", trouble.code))
+    return f"[the index cannot be kept on disk ({why}): it is made for this run alone, which takes longer]"
+
+
+def _reference(one: Reference) -> str:
+    place = "definition" if one.is_definition else f"in {one.inside}" if one.inside else ""
+    return f"{one.line}: {one.text}" + (f"  [{place}]" if place else "")
+
+
+def _shortened(lines: Sequence[str], total: int) -> list[str]:
+    """As many as fit into one answer, and how many more there are."""
+    count = fitting(lines)
+    return [*lines[:count], *([f"...and {total - count:,} more"] if count < total else [])]

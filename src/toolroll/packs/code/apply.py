@@ -1,0 +1,86 @@
+"""Carrying out what was approved, and telling the model what was written and how it differs from what it proposed."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from toolroll.errors import ToolrollError
+from toolroll.kernel.approval import content_hash
+from toolroll.kernel.context import ToolContext
+from toolroll.kernel.diff import unified_diff
+from toolroll.packs.code.failures import failure, tool_errors
+from toolroll.packs.code.seen_files import SeenFiles
+from toolroll.safe.names import shown
+from toolroll.workspace.changes.apply import Applied, apply
+from toolroll.workspace.changes.content_cache import Contents
+from toolroll.workspace.changes.history import History
+from toolroll.workspace.changes.proposal import Change, Proposal
+from toolroll.workspace.edit.encoding import carry
+from toolroll.workspace.symbols.index import Index
+from toolroll.workspace.text import split_lines
+from toolroll.workspace.workspace import Workspace
+
+
+async def carry_out(workspace: Workspace, history: History, index: Index, contents: Contents, ctx: ToolContext) -> str:
+    """Write the proposal that was approved; what the model reads about it."""
+    import asyncio  # noqa: PLC0415 - who waits for this has loaded it
+
+    preview = ctx.preview
+    if preview is None or not isinstance(preview.payload, Proposal):
+        raise failure("Nobody has approved this. Nothing was written.", code="needs_approval")
+    proposal = preview.payload
+    with tool_errors():
+        applied = await asyncio.to_thread(apply, workspace, proposal, history, run_id=ctx.run_id)
+    await asyncio.to_thread(_tell_index, index, proposal, ctx)
+    await asyncio.to_thread(_note_seen, SeenFiles(ctx.run), contents, proposal)
+    notes = (*proposal.fittings, *applied.notes, *_kept(proposal))
+    return "\n".join([_summary(proposal, applied), *notes, *_difference(proposal)])
+
+
+def _tell_index(index: Index, proposal: Proposal, ctx: ToolContext) -> None:
+    """An index that is complete stays right; one that is not will get there by itself."""
+    try:
+        if index.is_ready:
+            index.refresh([change.path for change in proposal.changes])
+    except ToolrollError as error:  # the change is made: an index that fails is no reason to say otherwise
+        ctx.logger.warning("the index could not be brought up to date: %s", error.message)
+
+
+def _summary(proposal: Proposal, applied: Applied) -> str:
+    files = ", ".join(f"{shown(str(change.path))} ({_counts(change)})" for change in proposal.changes)
+    return f"Written: {files}. Undo it with change id {applied.id}."
+
+
+def _counts(change: Change) -> str:
+    signs = Counter(line[0] for line in change.diff[2:])
+    return f"{'new, ' if change.before is None else ''}+{signs['+']} -{signs['-']}"
+
+
+def _kept(proposal: Proposal) -> Iterator[str]:
+    for path in proposal.merged:
+        yield f"What had changed in {shown(path)} since you read it is kept. Read it before you replace it whole."
+
+
+def _difference(proposal: Proposal) -> list[str]:
+    """What the person wrote or took instead, as a diff from the old content: the model proposed something else."""
+    if proposal.edited is None:
+        return []
+    told_so = "The person did not take all of it as proposed. This is what was changed:"
+    return [told_so, *(_change_text(change) for change in proposal.changes)]
+
+
+def _change_text(change: Change) -> str:
+    before, after = change.texts
+    return "".join(unified_diff(before, after, path=str(change.path))).rstrip("\n")
+
+
+def _note_seen(seen: SeenFiles, contents: Contents, proposal: Proposal) -> None:
+    """The model knows what it wrote itself; of a file that it had seen in parts, it still knows parts."""
+    for change in proposal.changes:
+        path, data = str(change.path), change.after or b""
+        total = len(split_lines(carry(data).text))
+        known = seen.get(path)
+        contents.keep(data)
+        if change.before is None or (known is not None and known.is_whole and path not in proposal.merged):
+            seen.add_whole(path, content_hash(data), total)
+        else:
+            seen.add(path, content_hash(data), total, [])

@@ -1,0 +1,75 @@
+"""`run_check`: the one command that the user's settings name, run after a person's yes (C34).
+
+There is no free-form shell. The command is a fixed vector of arguments: nothing that a model says becomes part of it.
+"""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Final
+
+from pydantic import BaseModel, Field
+
+from toolroll.errors import UsageError
+from toolroll.kernel.approval import Preview
+from toolroll.kernel.context import ToolContext
+from toolroll.kernel.define import define_tool
+from toolroll.kernel.tool import Tool
+from toolroll.packs.code.failures import failure, tool_errors
+from toolroll.packs.code.keys import WORKSPACE
+from toolroll.safe.programs import ProgramResult, run_program
+
+MAX_OUTPUT_BYTES: Final = 1_048_576
+"""Of what a check prints: the context gets less of it anyway."""
+
+
+class RunCheck(BaseModel):
+    """What `run_check` takes: nothing that changes what is run."""
+
+    description: Annotated[str, Field(description="In a sentence: what you want to find out.")] = ""
+
+
+def check_tool(command: Sequence[str], *, seconds: float) -> Tool:
+    """The tool that runs this command in the workspace's folder."""
+    if not command or not all(command):
+        raise UsageError("A check is a command with its arguments, each of them a text that is not empty.")
+    shown = shlex.join(command)
+
+    async def preview(_arguments: Mapping[str, object], ctx: ToolContext, _edited: str | None) -> Preview:
+        workspace = await ctx.resolve(WORKSPACE)
+        return Preview.of_text(f"run in {workspace.root}:\n{shown}")
+
+    async def execute(_given: RunCheck, ctx: ToolContext) -> str:
+        workspace = await ctx.resolve(WORKSPACE)
+        with tool_errors():
+            result = await run_program(
+                command, timeout_s=seconds, limit_output_bytes=MAX_OUTPUT_BYTES, cwd=workspace.root
+            )
+        return _told_of(result, shown, seconds)
+
+    return define_tool(
+        name="run_check",
+        description=(
+            f"Run the project's check: {shown}. Use it after a change was applied. A person must approve each run. "
+            "Gives what it printed, and whether it passed."
+        ),
+        input=RunCheck,
+        execute=execute,
+        effect="writes",
+        brings="private",
+        why="description",
+        preview=preview,
+    )
+
+
+def _told_of(result: ProgramResult, command: str, seconds: float) -> str:
+    output = "\n".join(
+        part for part in (one.decode("utf-8", "replace").rstrip() for one in (result.stdout, result.stderr)) if part
+    )
+    if result.ended == "timeout":
+        raise failure(f"{command} was stopped after {seconds:g} seconds.\n{output}", code="timeout")
+    if result.ended == "output_limit":
+        raise failure(
+            f"{command} was stopped: it printed more than {MAX_OUTPUT_BYTES:,} bytes.\n{output}", code="output"
+        )
+    outcome = "passed" if result.exit_code == 0 else f"failed with exit code {result.exit_code}"
+    return f"{command} {outcome}.\n{output}".rstrip()

@@ -1,0 +1,259 @@
+"""From what a model asks for to a proposal: the files as they are now, and only what the model has seen (C16-C19)."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Final
+
+from toolroll.errors import EditRefused, FileExists, FileMissing, OutsideRoot, StaleFile, ToolrollError
+from toolroll.kernel.approval import content_hash
+from toolroll.kernel.context import ToolContext
+from toolroll.packs.code.answers import counted
+from toolroll.packs.code.keys import is_by_person
+from toolroll.packs.code.seen_files import SeenFile, SeenFiles
+from toolroll.safe.names import RelativePath, check_new_part, shown
+from toolroll.workspace.changes.content_cache import Contents
+from toolroll.workspace.changes.proposal import Change, Proposal
+from toolroll.workspace.changes.write import missing_folders
+from toolroll.workspace.edit.edit import edit_text
+from toolroll.workspace.edit.encoding import carry
+from toolroll.workspace.edit.merge import together, what_changed
+from toolroll.workspace.edit.whole_file import whole_text
+from toolroll.workspace.symbols.index import Index
+from toolroll.workspace.symbols.languages import language_of
+from toolroll.workspace.text import decode, split_lines
+from toolroll.workspace.workspace import Workspace
+
+_READ_IT: Final = "Read it again, and propose the change on what is there."
+_PROPOSE_AGAIN: Final = (
+    f"{_READ_IT} Or, if it does not touch what changed, propose exactly the same again: it is put together with that, "
+    "and the person is shown the result."
+)
+_THEY_TOUCH: Final = f"Your change touches what changed. {_READ_IT}"
+
+NOT_INDEXED: Final = "Who imports it is not known yet: the project is not indexed."
+"""What a person is told who would take silence for "nobody"."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _File:
+    """What a file holds on disk (None: it is not there yet), and what it will hold after the changes so far.
+
+    `base` is what the changes are made from: what the model has read, which may be older than what is on disk.
+    """
+
+    path: RelativePath
+    before: bytes | None
+    after: bytes
+    base: bytes | None
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the file has changed since the model read it."""
+        return self.base != self.before
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether there is a change of it already."""
+        return self.after != self.base
+
+
+class Drafting:
+    """Changes being put together for one proposal; several to one file build on each other."""
+
+    def __init__(self, workspace: Workspace, contents: Contents, ctx: ToolContext) -> None:
+        self._workspace = workspace
+        self._contents = contents
+        self._ctx = ctx
+        self._files: dict[RelativePath, _File] = {}
+        self.notes: list[str] = []
+        self._fitted: list[tuple[str, str]] = []
+        self.made_new = "with create_file"
+        """How the tool that was called makes a new file: said where one is missing."""
+
+    def replace_text(
+        self,
+        path: str,
+        old: str,
+        new: str,
+        *,
+        replace_all: bool = False,
+        expected_replacements: int | None = None,
+        expected_hash: str | None = None,
+    ) -> None:
+        """One passage of a file for another."""
+        file = self._current(path, merges=expected_hash is None)
+        try:
+            edited = edit_text(
+                file.after,
+                old,
+                new,
+                path=str(file.path),
+                replace_all=replace_all,
+                expected_replacements=expected_replacements,
+                expected_hash=expected_hash,
+            )
+        except EditRefused:
+            if file.is_behind:  # it may be meant for what is there now, which the model has not read
+                raise _changed(file, _READ_IT) from None
+            raise
+        if edited.note:
+            self.notes.append(edited.note)
+        if edited.fitting:
+            self._fitted.append((str(file.path), edited.fitting))
+        self._files[file.path] = replace(file, after=edited.data)
+
+    def replace_whole(self, path: str, content: str) -> None:
+        """All of a file that the model has seen all of."""
+        file = self._current(path, whole=True)
+        if file.is_changed:
+            raise _changed_before(file.path)
+        written = whole_text(file.after, content, path=str(file.path))
+        self.notes += written.notes
+        self._files[file.path] = replace(file, after=written.data)
+
+    def create(self, path: str, content: str) -> None:
+        """A file that is not there yet."""
+        place = self._writable(path)
+        if place in self._files or self._workspace.exists(place):
+            raise self._exists(place, path)
+        self._check_new(place)
+        carry(b"").check(content, path=str(place))
+        self._files[place] = _File(path=place, before=None, after=content.encode("utf-8"), base=None)
+
+    def proposal(self, description: str, index: Index) -> Proposal:
+        """All of it, with a hint on who depends on what changes (C23)."""
+        files = self._files.values()
+        changes = tuple(Change(path=one.path, before=one.before, after=_merged(one)) for one in files)
+        idle = next((change for change in changes if change.does_nothing), None)
+        if idle is not None:
+            name = shown(str(idle.path))
+            message = f"Taken together, the changes of '{name}' leave it as it is. Nothing was changed: leave them out."
+            raise EditRefused(message, path=name, rule="no_change")
+        behind = tuple(str(one.path) for one in files if one.is_behind)
+        kept = (f"{shown(path)} has changed since the model read it. What changed there is kept." for path in behind)
+        return Proposal(
+            changes=changes,
+            description=description,
+            remarks=(*self.notes, *kept),
+            merged=behind,
+            fitted=tuple(self._fitted),
+            hints=_importers(changes, index),
+        )
+
+    def _current(self, path: str, *, whole: bool = False, merges: bool = True) -> _File:
+        """A file as the model knows it, with the changes so far."""
+        place = self._writable(path)
+        file = self._files.get(place) or self._read(place)
+        if file.before is None or is_by_person(self._ctx):
+            return file
+        return self._as_seen(file, file.before, whole=whole, merges=merges)
+
+    def _as_seen(self, file: _File, now: bytes, *, whole: bool, merges: bool) -> _File:
+        """Refuse what the model cannot know: a file it has not read, not read whole, or that is another one by now.
+
+        What changed is told first. Then the model may propose the same again, on what it had read: put together with
+        what changed, it is a proposal of its own, which a person looks at anew.
+        """
+        seen, path = SeenFiles(self._ctx.run), str(file.path)
+        known = seen.get(path)
+        if known is None:
+            told = f"You have not read '{shown(path)}' in this run. Read it first, then propose the change."
+            raise StaleFile(told, path=shown(path))
+        hash_ = content_hash(now)
+        if known.hash != hash_ and not file.is_changed:
+            file = replace(file, base=self._contents.get(known.hash), after=b"")
+            if file.base is None or not merges or not known.was_told(hash_, self._ctx.number):
+                seen.tell(path, hash_)
+                raise _changed(file, _PROPOSE_AGAIN if file.base is not None and merges else _READ_IT, known.total)
+            file = replace(file, after=file.base)
+        if whole and not known.is_whole:
+            raise _seen_in_part(path, known)
+        return file
+
+    def _writable(self, path: str) -> RelativePath:
+        place = self._workspace.path(path)
+        self._workspace.denials.check(place, "write")  # before a person is asked about what cannot be
+        return place
+
+    def _check_new(self, place: RelativePath) -> None:
+        """Refuse now what would be refused after a person's yes: names that may not be made, and folders by links."""
+        there = len(place.parts) - 1 - missing_folders(self._workspace, place)
+        for part in place.parts[there:]:
+            check_new_part(part, place)
+        folder = RelativePath(parts=place.parts[:there])
+        found = self._workspace.status(folder).resolved
+        if found != folder:
+            name = shown(str(place))
+            raise OutsideRoot(
+                f"'{name}' goes through a link. Name the folder itself: '{shown(str(found))}'.", path=name
+            )
+
+    def _exists(self, place: RelativePath, path: str) -> FileExists:
+        """What is there already; only a file can be read and changed instead."""
+        name, kind = shown(path), "file" if place in self._files else self._workspace.status(place).kind
+        if kind == "file":
+            return FileExists(f"'{name}' exists already. Read it, and change it with edit or edit_file.", path=name)
+        what = "a folder. Name a file in it" if kind == "folder" else "neither a file nor a folder. Choose another name"
+        return FileExists(f"'{name}' exists already, and is {what}; list_files shows what there is.", path=name)
+
+    def _read(self, place: RelativePath) -> _File:
+        try:
+            # The file itself, whatever link was named: that is what a person is to see, and what is written.
+            found = self._workspace.status(place).resolved
+            data = self._workspace.read(found).data
+        except FileMissing as error:
+            raise FileMissing(f"{error.message} A new file is made {self.made_new}.", path=error.path) from None
+        self._workspace.denials.check(found, "write")
+        decode(data, path=str(found))  # what read_file calls binary nobody has seen, and no diff of it can be judged
+        return self._files.get(found) or _File(path=found, before=data, after=data, base=data)
+
+
+def _importers(changes: Sequence[Change], index: Index) -> tuple[str, ...]:
+    """How many files import each of those that change; that it is not known, where it takes a look at all of them."""
+    paths = [str(one.path) for one in changes if one.before is not None and language_of(str(one.path)) is not None]
+    with suppress(ToolrollError):  # the index is a help: no change fails for it
+        if index.is_ready:
+            counts = ((path, index.importer_count(path)) for path in paths)
+            return tuple(f"{shown(path)} is imported by {counted(count, 'file')}." for path, count in counts if count)
+    return (NOT_INDEXED,) if paths else ()
+
+
+def _changed_before(place: RelativePath) -> EditRefused:
+    name = shown(str(place))
+    message = (
+        f"The whole content of '{name}' would take the place of what an earlier change in the same call gave it. "
+        "Nothing was changed. Give the file one whole content, and passages only after it."
+    )
+    return EditRefused(message, path=name, rule="twice")
+
+
+def _merged(file: _File) -> bytes:
+    """What will be there: with what changed since the model read the file, or StaleFile where the two touch."""
+    if file.base is None or file.before is None or not file.is_behind:
+        return file.after
+    merged = together(file.base, file.after, file.before)
+    if merged is None:
+        raise _changed(file, _THEY_TOUCH)
+    return merged
+
+
+def _changed(file: _File, advice: str, total: int | None = None) -> StaleFile:
+    """The file is another one by now: what changed, where that is still known, and how to go on."""
+    name, now = shown(str(file.path)), file.before or b""
+    lines = len(split_lines(carry(now).text))
+    had = total if file.base is None else len(split_lines(carry(file.base).text))
+    counts = f"it had {counted(had or 0, 'line')}, and has {lines:,} now, with the hash {content_hash(now)}"
+    message = f"'{name}' has changed since you read it: {counts}. Nothing was changed. {advice}"
+    if file.base is not None:
+        message += f" What changed:\n{what_changed(file.path, file.base, now)}"
+    return StaleFile(message, path=name)
+
+
+def _seen_in_part(path: str, known: SeenFile) -> StaleFile:
+    lines, name = sum(end - start for start, end in known.spans), shown(path)
+    message = (
+        f"You have seen {lines:,} of the {known.total:,} lines of '{name}', and edit_file replaces all of them. "
+        "Read the rest first, or change one passage with edit."
+    )
+    return StaleFile(message, path=name)

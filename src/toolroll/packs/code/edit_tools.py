@@ -1,0 +1,207 @@
+"""The tools that change files: `edit_file`, `create_file`, `edit`, `apply_changes`.
+
+Each makes a proposal in its preview; what a person then sees is what is written, compared with the file as it is at
+that moment. The tool itself only carries out the proposal that was approved.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Annotated, Any, Final, TypeAlias
+
+from pydantic import BaseModel, Field
+
+from toolroll.errors import ArgumentsRefused
+from toolroll.kernel.approval import Preview
+from toolroll.kernel.context import ToolContext
+from toolroll.kernel.define import define_tool
+from toolroll.kernel.result import Answered
+from toolroll.kernel.tool import Tool
+from toolroll.packs.code.apply import carry_out
+from toolroll.packs.code.drafts import Drafting
+from toolroll.packs.code.failures import tool_errors
+from toolroll.packs.code.keys import CONTENTS, HISTORY, INDEX, WORKSPACE
+from toolroll.safe.names import shown
+from toolroll.workspace.changes.proposal import Proposal, taking
+
+MAX_CHANGES: Final = 500
+"""In one proposal: more than a person can look through."""
+
+Draft: TypeAlias = Callable[[Drafting, Mapping[str, Any]], None]
+
+
+def _previewing(draft: Draft) -> Callable[[Mapping[str, object], ToolContext, str | None], Any]:
+    """The preview of a tool whose changes `draft` puts together."""
+
+    async def preview(arguments: Mapping[str, object], ctx: ToolContext, edited: str | None) -> Preview:
+        import asyncio  # noqa: PLC0415 - who waits for this has loaded it
+
+        with tool_errors():
+            workspace = await ctx.resolve(WORKSPACE)
+            index, contents = await ctx.resolve(INDEX), await ctx.resolve(CONTENTS)
+
+        def propose() -> Proposal:
+            drafting = Drafting(workspace, contents, ctx)
+            draft(drafting, arguments)
+            return drafting.proposal(str(arguments.get("description", "")), index)
+
+        with tool_errors():
+            whole = await asyncio.to_thread(propose)
+            proposal = whole if edited is None else _as_edited(whole, edited)
+        if arguments.get("dry_run"):
+            told_so = " ".join(["Nothing was changed.", *proposal.fittings, "This is what would be:"])
+            raise Answered(f"{told_so}\n{proposal.diff}")
+        # Of all files, also of those that a person left out: what they decided on must not have moved.
+        return replace(preview_of(proposal), base=whole.base)
+
+    return preview
+
+
+def preview_of(proposal: Proposal) -> Preview:
+    """What a person sees; of several files they may take parts, by a diff with fewer hunks."""
+    preview = proposal.preview()
+    if len(proposal.changes) == 1 and proposal.edited is None:
+        return preview
+    return replace(preview, editable=preview.text if proposal.edited is None else proposal.edited)
+
+
+def _as_edited(proposal: Proposal, edited: str) -> Proposal:
+    return taking(proposal, edited) if len(proposal.changes) > 1 else proposal.with_edited(edited)
+
+
+PathOfFile = Annotated[str, Field(description="Path of the file from the project root.")]
+Described = Annotated[str, Field(description="In a sentence: what changes, and why.")]
+WhatFor = Annotated[str, Field(description="In a sentence: what the file is for.")]
+
+
+class EditFile(BaseModel):
+    """What `edit_file` takes."""
+
+    path: PathOfFile
+    content: Annotated[str, Field(description="The complete new content of the whole file.")]
+    description: Described
+
+
+class CreateFile(BaseModel):
+    """What `create_file` takes."""
+
+    path: Annotated[str, Field(description="Path of the new file from the project root.")]
+    content: Annotated[str, Field(description="What the file will hold.")]
+    description: WhatFor
+
+
+class Edit(BaseModel):
+    """What `edit` takes."""
+
+    path: PathOfFile
+    old_string: Annotated[
+        str, Field(description="The text to replace, exactly as it is in the file, without line numbers.")
+    ]
+    new_string: Annotated[str, Field(description="The text to put in its place, taken literally.")]
+    replace_all: Annotated[bool, Field(description="Replace it wherever it is.")] = False
+    expected_replacements: Annotated[
+        int | None, Field(ge=1, description="How often old_string must be there; all are replaced.")
+    ] = None
+    expected_hash: Annotated[str | None, Field(description="The hash that the file must have, from read_file.")] = None
+    dry_run: Annotated[bool, Field(description="Only show what would change.")] = False
+    description: Annotated[str, Field(description="In a sentence: what changes, and why.")] = ""
+
+
+class FileChange(BaseModel):
+    """One of several changes: of a passage, of a whole file, or a new file."""
+
+    path: PathOfFile
+    old_string: Annotated[str | None, Field(description="The text to replace, as in edit.")] = None
+    new_string: Annotated[str | None, Field(description="The text to put in its place.")] = None
+    replace_all: Annotated[bool, Field(description="Replace it wherever it is.")] = False
+    content: Annotated[str | None, Field(description="Instead of both: the complete new content of the file.")] = None
+    create: Annotated[bool, Field(description="With content: the file is new.")] = False
+
+
+class ApplyChanges(BaseModel):
+    """What `apply_changes` takes."""
+
+    changes: Annotated[list[FileChange], Field(min_length=1, max_length=MAX_CHANGES, description="In their order.")]
+    description: Described
+
+
+def _draft_edit(drafting: Drafting, given: Mapping[str, Any]) -> None:
+    drafting.replace_text(
+        given["path"],
+        given["old_string"],
+        given["new_string"],
+        replace_all=given["replace_all"],
+        expected_replacements=given["expected_replacements"],
+        expected_hash=given["expected_hash"],
+    )
+
+
+def _draft_changes(drafting: Drafting, given: Mapping[str, Any]) -> None:
+    drafting.made_new = 'by its content and "create": true'
+    for change in given["changes"]:
+        _draft_one(drafting, FileChange.model_validate(change))
+
+
+def _draft_one(drafting: Drafting, change: FileChange) -> None:
+    old, new, content = change.old_string, change.new_string, change.content
+    if content is not None and old is None and new is None:
+        (drafting.create if change.create else drafting.replace_whole)(change.path, content)
+    elif content is None and old is not None and new is not None:
+        drafting.replace_text(change.path, old, new, replace_all=change.replace_all)
+    else:
+        needs = "either old_string and new_string, or content (with create for a new file)"
+        raise ArgumentsRefused(f"A change of '{shown(change.path)}' needs {needs}.")
+
+
+async def _carry_out(_given: BaseModel, ctx: ToolContext) -> str:
+    with tool_errors():
+        workspace, history, index = await ctx.resolve(WORKSPACE), await ctx.resolve(HISTORY), await ctx.resolve(INDEX)
+    return await carry_out(workspace, history, index, await ctx.resolve(CONTENTS), ctx)
+
+
+def _changing(name: str, description: str, shape: type[BaseModel], draft: Draft, path: str = "path") -> Tool:
+    return define_tool(
+        name=name,
+        description=description,
+        input=shape,
+        execute=_carry_out,
+        effect="writes",
+        brings="private",
+        paths=[path],
+        why="description",
+        preview=_previewing(draft),
+    )
+
+
+edit_file: Final = _changing(
+    "edit_file",
+    "Propose changes to a file by its complete new content. The person sees the difference, and must approve it before "
+    "it is written. Use it to fix bugs, add features or restructure code where much of a file changes. IMPORTANT: give "
+    "the complete content of the whole file, no part of it and no placeholder for what stays, and read it whole first.",
+    EditFile,
+    lambda drafting, given: drafting.replace_whole(given["path"], given["content"]),
+)
+
+create_file: Final = _changing(
+    "create_file",
+    "Propose a new file with the given content; folders that it needs are made. The person must approve it. Use it for "
+    "new components, modules and settings. It never overwrites a file.",
+    CreateFile,
+    lambda drafting, given: drafting.create(given["path"], given["content"]),
+)
+
+edit: Final = _changing(
+    "edit",
+    "Propose to replace one passage of a file. The person sees the difference, and must approve it. old_string must be "
+    "there exactly once: add lines around it until it is, or set replace_all. Read the file first.",
+    Edit,
+    _draft_edit,
+)
+
+apply_changes: Final = _changing(
+    "apply_changes",
+    "Propose several edits and files as one change. The person sees all of it at once, and all that they take happens, "
+    "or nothing. Use it where changes belong together, such as a rename in several files.",
+    ApplyChanges,
+    _draft_changes,
+    "changes.path",
+)

@@ -1,0 +1,125 @@
+"""The four tools that look around: `read_file`, `list_files`, `search_files`, `find_files`.
+
+Their names, parameters and what of them is required are fixed; parameters that were added are optional. `filePattern`
+is spelled as a model is told it.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Annotated, TypeVar
+
+from pydantic import Field
+
+from toolroll.errors import PathRefused
+from toolroll.kernel.context import ToolContext
+from toolroll.kernel.define import tool
+from toolroll.kernel.result import ToolResult
+from toolroll.packs.code.answers import found_text, kept_text, listing_text, page_of, search_text
+from toolroll.packs.code.failures import tool_errors
+from toolroll.packs.code.keys import InWorkspace, WithContents, is_by_person
+from toolroll.packs.code.seen_files import SeenFiles
+from toolroll.safe.names import shown
+from toolroll.workspace.read import read_lines
+from toolroll.workspace.search.find import find_files as find_in
+from toolroll.workspace.search.listing import list_folder
+from toolroll.workspace.search.search import search
+
+_Named = TypeVar("_Named")
+
+
+@tool(brings="private", paths=["path"])
+async def read_file(
+    path: Annotated[
+        str, Field(description="Path of the file from the project root, such as 'src/components/App.jsx'.")
+    ],
+    workspace: InWorkspace,
+    contents: WithContents,
+    ctx: ToolContext,
+    offset: Annotated[int, Field(ge=1, description="The first line to read, counted from 1.")] = 1,
+    limit: Annotated[int | None, Field(ge=1, description="How many lines to read; 2,000 if not given.")] = None,
+    column: Annotated[int, Field(ge=0, description="Of a line too long to show: the first character to read.")] = 0,
+) -> str:
+    """Read a file of the project, with line numbers. Use it to understand code, and always before you change a file.
+
+    Says how many lines there are, where to go on, and the hash of the content.
+    """
+    import asyncio  # noqa: PLC0415 - who waits for this has loaded it
+
+    with tool_errors():
+        place = _spelled(workspace.path, path)
+        reading = await asyncio.to_thread(read_lines, workspace, place, offset=offset, limit=limit, column=column)
+        found = workspace.status(place).resolved
+        if not is_by_person(ctx):
+            await asyncio.to_thread(contents.keep, reading.data)
+    page = page_of(reading)
+    SeenFiles(ctx.run).add(str(found), reading.hash, reading.total_lines, page.seen)
+    return page.text
+
+
+@tool(brings="private", paths=["path"])
+async def list_files(
+    path: Annotated[str, Field(description="Path of the folder from the project root; '.' is the root.")],
+    workspace: InWorkspace,
+    recursive: Annotated[bool, Field(description="List the files of all folders below it, too.")] = False,  # noqa: FBT002 - a model names it
+    offset: Annotated[int, Field(ge=0, description="How many entries to skip, for the next page.")] = 0,
+) -> str:
+    """List the files and folders in a folder, with kind, size and date. Use it to see how a project is laid out."""
+    with tool_errors(instead="Name the folder that it is in; read_file reads a file."):
+        folder = _spelled(workspace.folder, path)
+        listing = await list_folder(workspace, folder, recursive=recursive, offset=offset)
+    return listing_text(listing, f"{folder}/" if folder else "./")
+
+
+@tool(brings="private", paths=["path"])
+async def search_files(
+    pattern: Annotated[str, Field(description="The regular expression to search for, in each line.")],
+    workspace: InWorkspace,
+    path: Annotated[
+        str, Field(description="Only below this folder, or in this file; the whole project if not given.")
+    ] = ".",
+    filePattern: Annotated[  # noqa: N803 - the name that models know
+        str | None, Field(description="Only files whose names fit this glob, such as '*.js' or 'src/**/*.py'.")
+    ] = None,
+) -> ToolResult:
+    """Search the text of files with a regular expression. Gives files, line numbers and lines.
+
+    Use it to find calls, uses of a variable, or any pattern.
+    """
+    with tool_errors():
+        folder, limits = _spelled(workspace.folder, path), workspace.limits
+        most = max(limits.matches, limits.kept_matches)
+        result = await search(workspace, pattern, folder=folder, file_pattern=filePattern, max_matches=most)
+    answer = ToolResult.of_text(search_text(result, pattern, most=limits.matches))
+    whole = kept_text(result, pattern)
+    return answer if f"{answer.text}\n" == whole else replace(answer, whole=whole)
+
+
+@tool(brings="private", paths=["path"])
+async def find_files(
+    pattern: Annotated[str, Field(description="A part of the name, or a pattern with *, ? and **.")],
+    workspace: InWorkspace,
+    path: Annotated[str, Field(description="Only below this folder; the whole project if not given.")] = ".",
+) -> str:
+    """Find files by name. Use it when you know a part of a file's name, but not where it is."""
+    with tool_errors():
+        found = await find_in(workspace, pattern, folder=_spelled(workspace.folder, path))
+    return found_text(found, pattern)
+
+
+def _spelled(parse: Callable[[str], _Named], path: str) -> _Named:
+    """What a path names; one as lists (`src/`) and shells (`./src`) show it is refused with its right spelling."""
+    try:
+        return parse(path)
+    except PathRefused as error:
+        plain = path.strip().removeprefix("./").removesuffix("/") or "."
+        if error.rule not in {"dot", "trailing_slash"} or plain.endswith("/") or not _is_accepted(parse, plain):
+            raise
+        raise PathRefused(f"{error.message} Here that is '{shown(plain)}'.", path=error.path, rule=error.rule) from None
+
+
+def _is_accepted(parse: Callable[[str], object], path: str) -> bool:
+    try:
+        parse(path)
+    except PathRefused:
+        return False
+    return True

@@ -1,0 +1,239 @@
+"""Every applied change with what was there before and after, outside of the project: what undo and redo stand on (C31).
+
+A change is on record with all its contents before the first file is touched, so that a kill at any moment leaves
+enough to finish it or to take it back (`recovery`).
+"""
+
+import secrets
+import threading
+import time
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, Self
+
+from toolroll.errors import JournalRefused
+from toolroll.kernel.approval import content_hash
+from toolroll.workspace.changes.records import Collected, Intent, Quota, Record, State
+
+if TYPE_CHECKING:
+    import sqlite3
+
+FILE_NAME: Final = "history.sqlite3"
+_ID_BYTES: Final = 6  # 48 bits: short enough to type, and two in one workspace are never the same by chance
+_LEVEL: Final = 3  # of zlib: half the time of the usual one, for an eighth more of space
+_OLDEST: Final = """
+select id from changes where state <> 'intended' and id <> ? order by number limit 1
+"""
+_NEWEST_UNDOABLE: Final = """
+select id from changes where kind = 'change' and state in ('applied', 'partial')
+and exists (select 1 from entries where change = changes.id and undone_by is null) order by number desc limit 1
+"""
+_TAKEN_FROM_RUN: Final = """
+select undoes.change from undoes join changes as taken on taken.id = undoes.target where taken.run_id = ?
+"""
+_REDONE: Final = """
+select undone.target, undone.path, redo.id from changes as redo
+join entries on entries.change = redo.id and entries.undone_by is null
+join undoes as turned on turned.change = redo.id and turned.path = entries.path
+join undoes as undone on undone.change = turned.target and undone.path = turned.path
+where redo.kind = 'redo' and redo.state in ('applied', 'partial') order by redo.number
+"""
+_DROP_UNUSED: Final = """
+delete from contents where not exists (select 1 from entries where before = hash)
+and not exists (select 1 from entries where after = hash)
+"""
+
+
+def new_id() -> str:
+    """A name for a change that no other one has."""
+    return secrets.token_hex(_ID_BYTES)
+
+
+class History:
+    """The changes of one workspace, in a file of its private folder. Threads and processes may share it."""
+
+    def __init__(self, state: Path, *, quota: Quota | None = None, clock: Callable[[], float] = time.time) -> None:
+        self.path: Final = state / FILE_NAME
+        self._quota = quota or Quota()
+        self._clock = clock
+        self._db: sqlite3.Connection | None = None
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; the next use opens it again."""
+        with self._lock:
+            db, self._db = self._db, None
+            if db is not None:
+                db.close()
+
+    def begin(self, intent: Intent) -> None:
+        """Put a change on record that is about to happen, with all that is needed to take it back."""
+        from toolroll.workspace.changes.tables import insert_entries  # noqa: PLC0415 - it needs sqlite3
+
+        bodies = [(content_hash(data), zlib.compress(data, _LEVEL)) for data in intent.contents]
+        row = (intent.id, self._clock(), intent.run_id, _without_secrets(intent.description), intent.kind)
+        with self._writing() as db:
+            db.execute(
+                "insert into changes (id, at, run_id, description, kind, state) values (?, ?, ?, ?, ?, 'intended')", row
+            )
+            insert_entries(db, intent.id, intent.entries)
+            undoes = [(intent.id, path, target) for path, target in intent.undoes]
+            db.executemany("insert into undoes values (?, ?, ?)", undoes)
+            db.executemany("insert or ignore into contents values (?, ?)", bodies)
+
+    def finish(
+        self, change: str, state: State, *, hard_linked: Sequence[str] = (), rolled_back: Sequence[str] = ()
+    ) -> None:
+        """Say what became of a change; one that took others back marks them so at the same moment."""
+        with self._writing() as db:
+            db.execute("update changes set state = ? where id = ?", (state, change))
+            linked = [(change, path) for path in hard_linked]
+            db.executemany("update entries set hard_linked = 1 where change = ? and path = ?", linked)
+            back = [(change, change, path) for path in rolled_back]
+            db.executemany("update entries set undone_by = ? where change = ? and path = ?", back)
+            if state in ("applied", "partial"):
+                _mark_undone(db, change)
+
+    def changes(self, *, run_id: str | None = None, path: str | None = None, limit: int = -1) -> tuple[Record, ...]:
+        """What happened, the latest first: of one run, to one file, or all of it."""
+        conditions = {
+            "run_id = ?": run_id,
+            "exists (select 1 from entries where change = changes.id and path = ?)": path,
+        }
+        given = {condition: value for condition, value in conditions.items() if value is not None}
+        return self._records(" and ".join(given) or "1", list(given.values()), limit)
+
+    def get(self, change: str) -> Record | None:
+        """One change, or None."""
+        return next(iter(self._records("id = ?", [change])), None)
+
+    def unfinished(self) -> tuple[Record, ...]:
+        """Changes that began and are not known to have ended: of a process at work, or of one that was killed."""
+        return self._records("state = 'intended'", [])
+
+    def undos_of(self, change: str) -> tuple[Record, ...]:
+        """The changes that took this one back, the latest first."""
+        return self._records("kind = 'undo' and id in (select change from undoes where target = ?)", [change])
+
+    def undos_of_run(self, run_id: str) -> tuple[Record, ...]:
+        """The changes that took back what a run had changed, the latest first."""
+        return self._records(f"kind = 'undo' and id in ({_TAKEN_FROM_RUN})", [run_id])
+
+    def taken_back_by(self, undo: str, path: str) -> tuple[Record, ...]:
+        """The changes of a file that an undo took back, as far as they are kept, the latest first."""
+        return self._records("id in (select target from undoes where change = ? and path = ?)", [undo, path])
+
+    def redone(self) -> dict[tuple[str, str], str]:
+        """By change and file, for what was undone and is there again: the redo that brought it back last."""
+        if not self.path.exists():
+            return {}
+        with self._reading() as db:
+            return {(change, path): redo for change, path, redo in db.execute(_REDONE)}
+
+    def content(self, hash_: str) -> bytes:
+        """A content by its hash; damage is found, never handed out."""
+        with self._reading() as db:
+            row = db.execute("select body from contents where hash = ?", (hash_,)).fetchone()
+        try:
+            data = zlib.decompress(row[0]) if row else None
+        except zlib.error:
+            data = None
+        if data is None or content_hash(data) != hash_:
+            what = "is damaged" if row else "is missing"
+            raise JournalRefused(
+                f"A content in the history '{self.path}' {what} ({hash_[:12]}). It cannot be restored."
+            )
+        return data
+
+    def collect(self) -> Collected:
+        """Let go of what is too old or too much, the oldest first; never of the newest change that can be undone."""
+        gone: list[str] = []
+        with self._writing() as db:
+            before = _size(db)
+            kept = (db.execute(_NEWEST_UNDOABLE).fetchone() or ("",))[0]
+            while (oldest := db.execute(_OLDEST, (kept,)).fetchone()) and self._is_too_much(db, oldest[0]):
+                _drop(db, oldest[0])
+                gone.append(oldest[0])
+            after = _size(db)
+        if gone:
+            with self._reading() as db:
+                db.execute("pragma incremental_vacuum").fetchall()
+        return Collected(ids=tuple(gone), freed_bytes=before - after, is_over=after > self._quota.max_bytes)
+
+    def _is_too_much(self, db: "sqlite3.Connection", oldest: str) -> bool:
+        [at] = db.execute("select at from changes where id = ?", (oldest,)).fetchone()
+        return bool(at < self._clock() - self._quota.max_age_s) or _size(db) > self._quota.max_bytes
+
+    def _records(self, where: str, values: Sequence[object], limit: int = -1) -> tuple[Record, ...]:
+        if not self.path.exists():
+            return ()
+        from toolroll.workspace.changes.tables import read_records  # noqa: PLC0415 - it needs sqlite3
+
+        with self._reading() as db:
+            return read_records(db, where, values, limit)
+
+    @contextmanager
+    def _writing(self) -> Iterator["sqlite3.Connection"]:
+        from toolroll.workspace.changes.tables import transaction  # noqa: PLC0415 - it needs sqlite3
+
+        with self._reading() as db, transaction(db):
+            yield db
+
+    @contextmanager
+    def _reading(self) -> Iterator["sqlite3.Connection"]:
+        from toolroll.workspace.changes.tables import connect, sqlite_errors  # noqa: PLC0415 - it needs sqlite3
+
+        with self._lock, sqlite_errors(self.path):
+            if self._db is None:
+                self._db = connect(self.path)
+            yield self._db
+
+
+def _mark_undone(db: "sqlite3.Connection", change: str) -> None:
+    [kind] = db.execute("select kind from changes where id = ?", (change,)).fetchone()
+    targets = db.execute(
+        "select target, path from undoes join entries using (change, path) where change = ? and undone_by is null",
+        (change,),
+    ).fetchall()
+    for target, path in targets:
+        db.execute("update entries set undone_by = ? where change = ? and path = ?", (change, target, path))
+        if kind == "redo":
+            # What an undo had taken back is there again.
+            db.execute(
+                "update entries set undone_by = null where path = ? and change in "
+                "(select target from undoes where change = ? and path = ?)",
+                (path, target, path),
+            )
+
+
+def _size(db: "sqlite3.Connection") -> int:
+    [size] = db.execute("select coalesce(sum(length(body)), 0) from contents").fetchone()
+    return int(size)
+
+
+def _drop(db: "sqlite3.Connection", change: str) -> None:
+    for table in ("entries", "undoes"):
+        db.execute(f"delete from {table} where change = ?", (change,))  # noqa: S608 - ours
+    db.execute("delete from changes where id = ?", (change,))
+    db.execute(_DROP_UNUSED)
+
+
+def _without_secrets(description: str) -> str:
+    """Words of a model, kept and listed later: unlike the contents, nothing needs them byte for byte."""
+    import os  # noqa: PLC0415 - these are for who changes something, not for who lists
+
+    from toolroll.home.keys import known_secrets  # noqa: PLC0415 - as above
+    from toolroll.safe.secrets import redact  # noqa: PLC0415 - as above
+
+    return redact(description, known=known_secrets(os.environ))

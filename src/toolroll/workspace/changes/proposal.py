@@ -1,0 +1,262 @@
+"""A change that a person can look at before it happens: what is shown is what is written (C30).
+
+A proposal never changes. It holds the exact bytes before and after, and everything else is computed from them: the
+diff, the notes, the hashes. The diff's lines are exact, so that single hunks can be taken; whoever shows them spells
+out what cannot be seen (`safe.text.visible`, as for every preview), and the notes name it in words besides (C33).
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import chain
+from typing import Final
+
+from toolroll.errors import UsageError
+from toolroll.kernel.approval import Preview, content_hash
+from toolroll.kernel.diff import opcodes, unified_diff
+from toolroll.kernel.hunks import Diff, Hunk, parse_diff, parse_diffs, selected
+from toolroll.safe.names import RelativePath, shown
+from toolroll.workspace.edit.encoding import Carrier, carry
+from toolroll.workspace.edit.notes import content_notes
+from toolroll.workspace.edit.whole_file import written_text
+
+ABSENT: Final = "absent"
+"""What stands for the hash of a file that does not exist."""
+KEPT_CHANGES: Final = 4
+"""Changes whose diff and notes are kept: each is asked for when it is proposed, after the yes, and when it is made."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """Lines that change, numbered from 0: those from `start` to before `end` become `new_start` to `new_end`."""
+
+    start: int
+    end: int
+    new_start: int
+    new_end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One file: its content before (None: there is none) and after (None: it is removed), and a mode to give it."""
+
+    path: RelativePath
+    before: bytes | None
+    after: bytes | None
+    mode: int | None = None
+
+    @property
+    def base(self) -> str | None:
+        """The hash of what the change is based on; None for a new file."""
+        return None if self.before is None else content_hash(self.before)
+
+    @property
+    def target(self) -> str | None:
+        """The hash of what will be there; None for a file that is removed."""
+        return None if self.after is None else content_hash(self.after)
+
+    @property
+    def does_nothing(self) -> bool:
+        """Whether all would be as before."""
+        return self.before == self.after and self.mode is None
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The lines that change."""
+        old, new = (text.split("\n") for text in self.texts)
+        changed = [one for one in opcodes(old, new) if one[0] != "equal"]
+        return tuple(Span(start=i1, end=i2, new_start=j1, new_end=j2) for _, i1, i2, j1, j2 in changed)
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """The text before and after; with the byte-order mark only where that is among what changes."""
+        return _texts_of(self.before, self.after)
+
+    @property
+    def diff(self) -> list[str]:
+        """The change as lines of a unified diff; only its heading where no line changes."""
+        return list(_diff_of(self.before, self.after, str(self.path)))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the diff alone does not show."""
+        kind = ("This is a new file.",) if self.before is None else ()
+        gone = ("The file is removed.",) if self.after is None else ()
+        mode = (f"Its mode becomes {self.mode:03o}.",) if self.mode is not None else ()
+        return (*kind, *gone, *mode, *_notes_of(self.before, self.after))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """One or more changes that are shown together and happen together, or not at all (C32).
+
+    `remarks` are notes of the tool that made it; `edited` is the text that a person wrote in place of the proposed one;
+    `merged` are files that had changed since who proposes it read them: what changed there is kept. `fitted` is, by
+    file, how a text was taken that is not there exactly as it was given. `hints` are about the files around it.
+    """
+
+    changes: tuple[Change, ...]
+    description: str = ""
+    remarks: tuple[str, ...] = ()
+    edited: str | None = None
+    merged: tuple[str, ...] = ()
+    fitted: tuple[tuple[str, str], ...] = ()
+    hints: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        paths = self.paths
+        if not paths:
+            raise UsageError("A proposal needs at least one change.")
+        if len(set(paths)) < len(paths):
+            raise UsageError("A proposal can change a file only once: put the changes of one file together.")
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files, in the order in which they are shown."""
+        return tuple(str(change.path) for change in self.changes)
+
+    @property
+    def base(self) -> str:
+        """The hash of all that the proposal is based on: for one file, that of its content."""
+        return _hash_of(self.paths, [change.base for change in self.changes])
+
+    @property
+    def target(self) -> str:
+        """The hash of all that will be there, in the form of `base`."""
+        return _hash_of(self.paths, [change.target for change in self.changes])
+
+    @property
+    def parts(self) -> tuple["Proposal", ...]:
+        """The same file by file, each a proposal of its own."""
+        return tuple(replace(self, changes=(change,)) for change in self.changes)
+
+    def only(self, paths: Iterable[str]) -> "Proposal":
+        """The same for some of the files."""
+        wanted = set(paths)
+        return replace(self, changes=tuple(change for change in self.changes if str(change.path) in wanted))
+
+    @property
+    def editable(self) -> str | None:
+        """The exact proposed text, where there is one: of a single file that stays or comes."""
+        if self.edited is not None:
+            return self.edited
+        after = _carried(self.changes[0].after)
+        return None if len(self.changes) > 1 or after is None else after.text
+
+    def with_edited(self, text: str) -> "Proposal":
+        """The proposal with a person's text; written in the file's encoding, with its mark and line ends."""
+        [change, *others] = self.changes
+        if others or change.after is None:
+            raise UsageError("Only the text of a single file can be edited. Take this as it is, or leave it.")
+        after = written_text(change.before, change.after, text, path=str(change.path))
+        return replace(self, changes=(replace(change, after=after),), edited=text)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the diff alone does not show; with several files, each note says of which one."""
+        if len(self.changes) == 1:
+            return (*self.remarks, *self.changes[0].notes)
+        return (*self.remarks, *(f"{change.path}: {note}" for change in self.changes for note in change.notes))
+
+    @property
+    def fittings(self) -> tuple[str, ...]:
+        """What who proposed it must be told of how its text was taken, in the files that are still among these."""
+        told = dict.fromkeys(f"{shown(path)}: {how}" for path, how in self.fitted if path in self.paths)
+        return tuple(told)
+
+    @property
+    def diff(self) -> str:
+        """All of the change as one text."""
+        return "".join(chain.from_iterable(change.diff for change in self.changes))
+
+    def preview(self) -> Preview:
+        """What a person is shown, with the proposal itself as payload."""
+        diffs = [change.diff for change in self.changes]
+        signs = Counter(line[0] for lines in diffs for line in lines[2:])
+        return Preview(
+            kind="diff",
+            text="".join(chain.from_iterable(diffs)),
+            added=signs["+"],
+            removed=signs["-"],
+            base=self.base,
+            target=self.target,
+            editable=self.editable,
+            notes=self.notes,
+            hints=self.hints,
+            payload=self,
+        )
+
+
+def _texts_of(before: bytes | None, after: bytes | None) -> tuple[str, str]:
+    old, new = _carried(before), _carried(after)
+    if old is None or new is None or (old.encoding, old.mark) == (new.encoding, new.mark):
+        return old.text if old else "", new.text if new else ""
+    return _with_mark(old), _with_mark(new)
+
+
+@lru_cache(maxsize=KEPT_CHANGES)
+def _diff_of(before: bytes | None, after: bytes | None, path: str) -> tuple[str, ...]:
+    old, new = _texts_of(before, after)
+    return tuple(unified_diff(old, new, path=path)) or (f"--- a/{path}\n", f"+++ b/{path}\n")
+
+
+@lru_cache(maxsize=KEPT_CHANGES)
+def _notes_of(before: bytes | None, after: bytes | None) -> tuple[str, ...]:
+    return tuple(content_notes(_carried(before), _carried(after)))
+
+
+def _hash_of(paths: Sequence[str], hashes: Sequence[str | None]) -> str:
+    if len(hashes) == 1:
+        return hashes[0] or ABSENT
+    named = [f"{one or ABSENT} {path}" for path, one in zip(paths, hashes, strict=True)]
+    return content_hash("\n".join(named))
+
+
+def _carried(data: bytes | None) -> Carrier | None:
+    return None if data is None else carry(data)
+
+
+def _with_mark(carrier: Carrier) -> str:
+    return "\ufeff" + carrier.text if carrier.mark else carrier.text
+
+
+# MERGED subset: What a person took of a proposal for several files, found again in the proposal itself (C32).
+#
+# The answer is the proposal's own diff with hunks left out. Each hunk in it must be one of those that were shown, to the
+# last byte: a diff is a way to choose here, not a way to write.
+
+
+def taking(proposal: Proposal, patch: str) -> Proposal:
+    """The proposal with only what is in the patch; UsageError where that was not proposed."""
+    diffs = parse_diffs(patch)
+    changes = {str(change.path): change for change in proposal.changes}
+    if diffs is None or len({diff.name for diff in diffs}) < len(diffs) or not changes.keys() >= _names(diffs):
+        raise _refused()
+    wanted = {diff.name: diff for diff in diffs}
+    taken = tuple(_part(change, wanted[path]) for path, change in changes.items() if path in wanted)
+    return replace(proposal, changes=taken, edited=patch)
+
+
+def _names(diffs: tuple[Diff, ...]) -> set[str]:
+    return {diff.name for diff in diffs}
+
+
+def _part(change: Change, wanted: Diff) -> Change:
+    proposed = parse_diff("".join(change.diff))
+    if proposed is None or not set(wanted.hunks) <= set(proposed.hunks):
+        raise _refused()
+    kept: set[Hunk] = set(wanted.hunks)
+    if len(kept) == len(proposed.hunks):
+        return change
+    if change.before is None or change.after is None:
+        raise UsageError(f"'{change.path}' is made or removed as a whole: take all of it, or leave it.")
+    text = selected(change.texts[1], proposed, [hunk in kept for hunk in proposed.hunks])
+    before, after = carry(change.before), carry(change.after)
+    if text is None or (before.encoding, before.mark) != (after.encoding, after.mark):
+        raise UsageError(f"The encoding of '{change.path}' changes as a whole: take all of it, or leave it.")
+    return replace(change, after=after.encode(text))
+
+
+def _refused() -> UsageError:
+    return UsageError("What was taken is not part of what was proposed. Take changes of it, or leave it.")

@@ -1,0 +1,163 @@
+"""One edit of one file: this text for that one, or a refusal that says what to do (C18)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from toolroll.errors import EditRefused, StaleFile
+from toolroll.kernel.approval import content_hash
+from toolroll.safe.names import shown
+from toolroll.workspace.edit.encoding import Carrier, carry
+from toolroll.workspace.edit.match import Found, Tier, find_spans
+from toolroll.workspace.edit.near_matches import Near, near_matches
+from toolroll.workspace.edit.placeholders import Placeholder, find_placeholders
+from toolroll.workspace.edit.splice import spliced
+
+MAX_LINES_NAMED: Final = 20
+"""Places that an error names; a model that has read twenty needs a longer text to search for, not more places."""
+MAX_OFFERED_CHARACTERS: Final = 600
+"""Of each text that an error offers: three of them fit in what a message may have."""
+
+_NOT_EXACT: Final = "old_string was not found exactly, but with different"
+_BOUND_TIERS: Final = ("indentation", "tabs and spaces")
+_FITTED: Final[dict[Tier, str]] = {
+    "line endings": "what was put there has the file's own",
+    "trailing blanks": "lines that stay keep the file's own, changed ones have those of new_string",
+    "indentation": "new_string was indented as the file is",
+    "tabs and spaces": "new_string was indented as the file is",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edited:
+    """The new content, how the text was found, and in which lines it was replaced (as numbered before the edit)."""
+
+    data: bytes
+    tier: Tier
+    lines: tuple[int, ...]
+    placeholders: tuple[Placeholder, ...] = ()
+
+    @property
+    def fitting(self) -> str | None:
+        """What to tell about a match that was not exact, and what that did to the new text."""
+        return None if self.tier == "exact" else f"{_NOT_EXACT} {self.tier}; {_FITTED[self.tier]}."
+
+    @property
+    def note(self) -> str | None:
+        """The same, and what to tell about new text that seems to stand for something else."""
+        notes = [self.fitting] if self.fitting else []
+        # Pointed out, not refused: it deletes at most what old_string names, and the person sees it.
+        notes += [f"New text seems to stand for text left out: '{shown(one.text)}'." for one in self.placeholders[:1]]
+        return " ".join(notes) or None
+
+
+def edit_text(
+    data: bytes,
+    old: str,
+    new: str,
+    *,
+    path: str,
+    replace_all: bool = False,
+    expected_replacements: int | None = None,
+    expected_hash: str | None = None,
+) -> Edited:
+    """The content with `old` replaced by exactly `new`, or EditRefused; StaleFile if it is not the expected content.
+
+    `expected_replacements` is how many places there must be: all of them are replaced. Without it and `replace_all`
+    there must be one.
+    """
+    if expected_hash is not None and expected_hash != content_hash(data):
+        raise _stale(data, path=path)
+    carrier = carry(data)
+    _check_request(old, new, expected_replacements, path=path)
+    carrier.check(new, path=path, kept=old)
+    found, put = _located(carrier, old, new)
+    if found is None:
+        raise _not_found(carrier, old, path=path)
+    _check_count(found, replace_all=replace_all, expected=expected_replacements, path=path)
+    literally = found.tier == "exact" and "\r" in old
+    text = spliced(carrier.text, found, put, literally=literally, path=path)
+    if text == carrier.text:
+        why = "would change nothing: it is already as new_string says. Leave it out"
+        raise _refused(why, path=path, rule="no_change")
+    placeholders = find_placeholders(old, new)
+    return Edited(data=carrier.encode(text), tier=found.tier, lines=found.lines, placeholders=placeholders)
+
+
+def _located(carrier: Carrier, old: str, new: str) -> tuple[Found | None, str]:
+    """Where the text is, and what to put there; first as the file was shown, for that is what a model has copied."""
+    carried = carrier.as_shown(old)
+    if carried != old and (found := find_spans(carrier.text, carried)) is not None:
+        return found, carrier.as_shown(new)
+    return find_spans(carrier.text, old), new
+
+
+def _check_request(old: str, new: str, expected: int | None, *, path: str) -> None:
+    if not old:
+        why = "has an empty old_string, which is everywhere. To write a whole file, use edit_file or create_file"
+        raise _refused(why, path=path, rule="empty_old")
+    if old == new:
+        why = "has the same old_string and new_string. Leave it out, or give the text that is to be there"
+        raise _refused(why, path=path, rule="no_change")
+    if expected is not None and expected < 1:
+        raise _refused(f"expects {expected} replacements; it must be 1 or more", path=path, rule="count")
+
+
+def _check_count(found: Found, *, replace_all: bool, expected: int | None, path: str) -> None:
+    count = len(found.matches)
+    told = f"{count} times, at {_lines(found.lines)}"
+    how = "" if found.tier == "exact" else f" (with different {found.tier})"
+    if expected is not None and count != expected:
+        why = f"expects old_string {expected} times, but it is there {told}{how}. Expect that, or add lines around it"
+        raise _refused(why, path=path, rule="count", lines=found.lines)
+    if count > 1 and found.tier in _BOUND_TIERS:
+        why = f"finds old_string {told}{how}. Copy the text exactly, with the lines around it"
+        raise _refused(why, path=path, rule="ambiguous", lines=found.lines)
+    if count > 1 and expected is None and not replace_all:
+        why = f"finds old_string {told}{how}. Add lines around it to name one place, or set replace_all"
+        raise _refused(why, path=path, rule="ambiguous", lines=found.lines)
+
+
+def _not_found(carrier: Carrier, old: str, *, path: str) -> EditRefused:
+    near = near_matches(carrier.text, old)
+    if near:
+        why = (
+            "finds old_string 0 times. Something that looks like it is there, with other quotes, dashes, blanks, "
+            f"accents or invisible characters, and is not taken for it. {_offer(near)}"
+        )
+        return _refused(why, path=path, rule="not_found", lines=tuple(one.line for one in near))
+    first = next((line.strip() for line in old.split("\n") if line.strip()), "")
+    places = [number for number, line in enumerate(carrier.text.split("\n"), 1) if first and first in line]
+    hint = f" Its first line is at {_lines(places)}; what follows is different there." if places and "\n" in old else ""
+    unknown = "" if carrier.is_known else " The file is not UTF-8: give its other letters as read_file shows them."
+    why = f"finds old_string 0 times.{hint}{unknown} Read the file again, and copy the text from there"
+    return _refused(why, path=path, rule="not_found", lines=tuple(places) if hint else ())
+
+
+def _offer(near: Sequence[Near]) -> str:
+    texts = []
+    for one in near:
+        where = f"line {one.line}" if one.line == one.end_line else f"lines {one.line} to {one.end_line}"
+        rest = len(one.text) - MAX_OFFERED_CHARACTERS
+        cut = f" (and {rest} characters more: read them)" if rest > 0 else ""
+        texts.append(f"At {where} the file has exactly:\n{one.text[:MAX_OFFERED_CHARACTERS]}{cut}\n")
+    return "".join(texts) + "If that is meant, copy it from there"
+
+
+def _lines(numbers: Sequence[int]) -> str:
+    named = ", ".join(map(str, numbers[:MAX_LINES_NAMED]))
+    more = len(numbers) - MAX_LINES_NAMED
+    return f"line{'s' if len(numbers) > 1 else ''} {named}" + (f" and {more} more" if more > 0 else "")
+
+
+def _refused(why: str, *, path: str, rule: str, lines: tuple[int, ...] = ()) -> EditRefused:
+    message = f"The edit of '{shown(path)}' {why}. Nothing was changed."
+    return EditRefused(message, path=shown(path), rule=rule, lines=lines)
+
+
+def _stale(data: bytes, *, path: str) -> StaleFile:
+    message = (
+        f"'{shown(path)}' is not what the edit expects: its hash is {content_hash(data)} by now. Nothing was changed. "
+        "Read it again."
+    )
+    return StaleFile(message, path=shown(path))

@@ -1,0 +1,240 @@
+"""Where a text is in a file: exactly, or in a way that differs only in blanks and line ends. Never by likeness.
+
+The tiers, in their order; the first one with a hit is the one that counts:
+
+1. exact;
+2. line endings: `\\n` in the request stands for whatever ends the lines of the file;
+3. trailing blanks: those before a line end are not compared, of whole lines also those at the very end;
+4. indentation: whole lines that are all indented by the same blanks more, or less;
+5. tabs and spaces: whole lines with tabs for spaces, or spaces for tabs, at one width.
+
+All of them compare every other character exactly. Typographic quotes and dashes, composed letters and invisible
+characters are not folded here, although they are often all that is wrong: to treat them alike would put text in places
+that nobody named (XE5). `near_matches` finds such places, and the error offers what stands there.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal, TypeAlias
+
+from toolroll.workspace.edit.lines import Lines, has_bare_ends, split_lines
+
+Tier: TypeAlias = Literal["exact", "line endings", "trailing blanks", "indentation", "tabs and spaces"]
+Rule: TypeAlias = Shifted | Retabbed
+
+_BLANKS: Final = " \t"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """One place: positions in the text, the number of its first line, and how what is put there must be indented."""
+
+    start: int
+    end: int
+    line: int
+    rule: Rule | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """All places of the first tier that has any; several of them may overlap in one case: then there are two."""
+
+    tier: Tier
+    matches: tuple[Match, ...]
+
+    @property
+    def lines(self) -> tuple[int, ...]:
+        """The numbers of the lines where they begin."""
+        return tuple(match.line for match in self.matches)
+
+
+def find_spans(text: str, old: str) -> Found | None:
+    """Where `old` is in the text, or None."""
+    if exact := _numbered(text, [(start, start + len(old)) for start in _places(text, old)]):
+        return Found(tier="exact", matches=exact)
+    bare_ends = has_bare_ends(text)
+    lines, asked = split_lines(text, bare_ends=bare_ends), split_lines(old, bare_ends=bare_ends)
+    for tier, matches in _tiers(text, lines, asked):
+        if matches:
+            return Found(tier=tier, matches=matches)
+    return None
+
+
+def _tiers(text: str, lines: Lines, asked: Lines) -> Iterator[tuple[Tier, tuple[Match, ...]]]:
+    yield "line endings", _within(text, lines, asked, _as_is)
+    if not any(map(_stripped, asked.contents)):
+        return  # blanks are all that it has: they are compared
+    yield "trailing blanks", _within(text, lines, asked, _without_trailing)
+    windows = _windows(lines, asked)
+    yield "trailing blanks", _ruled(text, lines, asked, windows, no_shift_of)
+    yield "indentation", _ruled(text, lines, asked, windows, shift_of)
+    yield "tabs and spaces", _ruled(text, lines, asked, windows, retabbing_of)
+
+
+def _places(text: str, part: str) -> Iterator[int]:
+    """Where a part begins, one after the other; if there is only one, also the one that overlaps it."""
+    first = at = text.find(part)
+    count = 0
+    while at >= 0:
+        yield at
+        count += 1
+        at = text.find(part, at + len(part))
+    if count == 1 and (overlapping := text.find(part, first + 1)) >= 0:
+        yield overlapping
+
+
+def _numbered(text: str, spans: Sequence[tuple[int, int]]) -> tuple[Match, ...]:
+    matches: list[Match] = []
+    line, seen = 1, 0
+    for start, end in spans:
+        line += text.count("\n", seen, start)
+        seen = start
+        matches.append(Match(start=start, end=end, line=line))
+    return tuple(matches)
+
+
+def _as_is(content: str) -> str:
+    return content
+
+
+def _without_trailing(content: str) -> str:
+    return content.rstrip(_BLANKS)
+
+
+def _stripped(content: str) -> str:
+    return content.strip(_BLANKS)
+
+
+def _within(text: str, lines: Lines, asked: Lines, form: Callable[[str], str]) -> tuple[Match, ...]:
+    """Places of a text, compared with all line ends alike; the beginning and the end may be inside a line."""
+    if len(asked.contents) == 1:
+        return ()  # there is no line end in it, and what precedes one is all that a tier may change
+    # What is not followed by a line end is not trailing: `x =` must not be found for `x = `.
+    forms = [*map(form, lines.contents[:-1]), lines.contents[-1]]
+    wanted = "\n".join([*map(form, asked.contents[:-1]), asked.contents[-1]])
+    places = list(_places("\n".join(forms), wanted))
+    if not places:
+        return ()
+    marks, starts = _cumulated(forms), lines.starts
+    spans = []
+    for at in places:
+        first, last = bisect_right(marks, at) - 1, bisect_right(marks, at + len(wanted)) - 1
+        column, end = at - marks[first], at + len(wanted) - marks[last]
+        # To begin at a line end is to begin after the blanks before it.
+        column = len(lines.contents[first]) if column == len(forms[first]) else column
+        spans.append((starts[first] + column, starts[last] + end))
+    return _numbered(text, spans)
+
+
+def _windows(lines: Lines, asked: Lines) -> list[int]:
+    """Where whole lines begin that differ from what was asked for at most in the blanks around them."""
+    there = list(map(_stripped, lines.contents))
+    keys = map(_stripped, _whole_lines(asked))
+    places = list(_places("\n".join(["", *there, ""]), "\n".join(["", *keys, ""])))
+    marks = _cumulated(there) if places else []
+    return [bisect_right(marks, at) - 1 for at in places]
+
+
+def _ruled(
+    text: str,
+    lines: Lines,
+    asked: Lines,
+    windows: Sequence[int],
+    rule_of: Callable[[Sequence[tuple[str, str]]], Rule | None],
+) -> tuple[Match, ...]:
+    """The windows in which one rule says how all lines are indented."""
+    contents = _whole_lines(asked)
+    is_ended = len(contents) < len(asked.contents)
+    starts = lines.starts if windows else []
+    spans, rules = [], []
+    for first in windows:
+        last = first + len(contents) - 1
+        rule = rule_of(_indentations(contents, lines.contents[first : last + 1]))
+        if rule is not None and not (is_ended and last == len(lines.ends)):
+            end = starts[last + 1] if is_ended else starts[last] + len(lines.contents[last])
+            spans.append((starts[first], end))
+            rules.append(rule)
+    return tuple(replace(match, rule=rule) for match, rule in zip(_numbered(text, spans), rules, strict=True))
+
+
+def _whole_lines(asked: Lines) -> tuple[str, ...]:
+    return asked.contents[:-1] if asked.contents[-1] == "" else asked.contents
+
+
+def _indentations(asked: Sequence[str], there: Sequence[str]) -> list[tuple[str, str]]:
+    pairs = zip(asked, there, strict=True)
+    return [(indent_of(one), indent_of(other)) for one, other in pairs if one.strip(_BLANKS)]
+
+
+def _cumulated(forms: Sequence[str]) -> list[int]:
+    """Where each line begins when all of them are joined by one character."""
+    marks = [0]
+    for form in forms[:-1]:
+        marks.append(marks[-1] + len(form) + 1)
+    return marks
+
+
+# MERGED indent: How a block that somebody wrote with another indentation is indented in the file: by one rule for all its lines.
+
+
+_INDENTS: Final = " \t"
+_TAB_WIDTHS: Final = (4, 2, 8, 3)
+"""Columns that a tab may stand for: what editors and formatters of common languages are set to."""
+
+Pair = tuple[str, str]
+"""The indentation of one line as it was asked for, and as it is in the file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shifted:
+    """Every line has the same blanks in front of what was written, or lacks the same."""
+
+    more: str = ""
+    less: str = ""
+
+    def apply(self, line: str) -> str | None:
+        """The line as it has to be in the file; None where it has fewer blanks than are to go."""
+        if not line.strip(_INDENTS):
+            return line
+        return self.more + line.removeprefix(self.less) if line.startswith(self.less) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retabbed:
+    """Tabs in the file where spaces were written, or the other way round, at one width of a tab."""
+
+    width: int
+    with_tabs: bool
+
+    def apply(self, line: str) -> str | None:
+        """The line as it has to be in the file."""
+        body = line.lstrip(_INDENTS)
+        columns = len(line[: len(line) - len(body)].expandtabs(self.width))
+        tabs, spaces = divmod(columns, self.width) if self.with_tabs else (0, columns)
+        return "\t" * tabs + " " * spaces + body if body else line
+
+
+def no_shift_of(pairs: Sequence[Pair]) -> Shifted | None:
+    """The rule that leaves all lines where they are, if they are there."""
+    return Shifted() if all(asked == there for asked, there in pairs) else None
+
+
+def shift_of(pairs: Sequence[Pair]) -> Shifted | None:
+    """The rule by which all lines are moved in or out, if there is one."""
+    asked, there = pairs[0]
+    rule = Shifted(more=there.removesuffix(asked)) if there.endswith(asked) else Shifted(less=asked.removesuffix(there))
+    return rule if all(rule.apply(f"{asked}x") == f"{there}x" for asked, there in pairs) else None
+
+
+def retabbing_of(pairs: Sequence[Pair]) -> Retabbed | None:
+    """The rule by which tabs and spaces stand for each other in all lines, if there is one."""
+    with_tabs = any("\t" in there for _, there in pairs)
+    rules = (Retabbed(width=width, with_tabs=with_tabs) for width in _TAB_WIDTHS)
+    fitting = (rule for rule in rules if all(rule.apply(f"{asked}x") == f"{there}x" for asked, there in pairs))
+    return next(fitting, None)
+
+
+def indent_of(line: str) -> str:
+    """The blanks that a line begins with."""
+    return line[: len(line) - len(line.lstrip(_INDENTS))]

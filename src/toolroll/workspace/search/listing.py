@@ -1,0 +1,168 @@
+"""What is in a folder, a page at a time (C11)."""
+
+import re
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from toolroll.errors import ArgumentsRefused, FileProblem, PathRefused
+from toolroll.safe.listing import Entry, Special
+from toolroll.safe.names import RelativePath
+from toolroll.workspace.search.lookalikes import Twins, shown_apart, twins_in
+from toolroll.workspace.search.skipped import Log, account_from, log_of_walk
+from toolroll.workspace.search.tree import is_built_in, path_from, start_of
+from toolroll.workspace.search.walk import Clock, Skipped, look_beside, walk
+
+if TYPE_CHECKING:
+    from toolroll.workspace.workspace import Workspace
+
+ListedKind = Literal["file", "folder", "link", "other"] | Special
+
+_OUTER_BLANK: Final = re.compile(r"(?:^|(?<=/))\s+|\s+(?=/|$)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """One entry; `ignored` ones are passed over by searches, and by lists of all that is below a folder."""
+
+    path: RelativePath
+    kind: ListedKind
+    size: int = 0
+    mtime_ns: int = 0
+    ignored: bool = False
+
+
+def shown_path(path: RelativePath, twins: Twins = frozenset()) -> str:
+    """The path with every character to be seen: invisible, reordering and undecodable ones are escaped.
+
+    So are blanks around a name: a path is trimmed before it is used, so that such a file is not what it seems (XP7).
+    So is a name that looks like another one: see `workspace.twins`.
+    """
+    shown = shown_apart(str(path), twins)
+    return _OUTER_BLANK.sub(lambda blanks: "".join(f"‹U+{ord(one):04X}›" for one in blanks[0]), shown)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """A page of a list: `offset` entries came before it, `more` come after."""
+
+    entries: tuple[Listed, ...]
+    total: int
+    offset: int
+    skipped: Skipped
+    twins: Twins = frozenset()
+    """Paths that look like others in the whole list."""
+
+    @property
+    def more(self) -> int:
+        """How many entries come after this page."""
+        return max(0, self.total - self.offset - len(self.entries))
+
+    @property
+    def next_offset(self) -> int | None:
+        """Where the next page begins; None after the last."""
+        return self.offset + len(self.entries) if self.more else None
+
+
+async def list_folder(
+    workspace: "Workspace", folder: RelativePath | None = None, *, recursive: bool = False, offset: int = 0
+) -> Listing:
+    """One page of what is in a folder (None: the workspace).
+
+    By itself a folder is listed whole, folders first, with links, pipes and the like as what they are. What is ignored
+    is there too, marked: a person who looks for `node_modules` must find it. With `recursive` it is the files at any
+    depth, by path, with links, special files and empty folders between them; ignored ones are left out, and counted.
+    """
+    if offset < 0:
+        raise ArgumentsRefused(f"The offset of a page is 0 or more, not {offset}.")
+    clock = Clock(seconds=workspace.limits.search_seconds)
+    entries, denied = workspace.entries(folder)  # or the error that says what else is there
+    start = start_of(workspace, folder)
+    if recursive:
+        return await _list_below(workspace, start, offset, clock)
+    marks = _Marks(await log_of_walk(workspace, start, clock, in_one_folder=True), at_root=folder is None)
+    above = folder.parts if folder else ()
+    ordered = sorted(entries, key=lambda entry: (entry.kind != "folder", entry.name))
+    page = ordered[offset : offset + workspace.limits.page_entries]
+    return Listing(
+        entries=tuple(_listed(entry, above, ignored=marks.has(entry)) for entry in page),
+        total=len(ordered),
+        offset=offset,
+        skipped=Skipped(denied=denied),
+        twins=twins_in("/".join((*above, entry.name)) for entry in entries),
+    )
+
+
+class _Marks:
+    """Which entries of one folder are ignored: as a walk says, and where its time was up, as the built-in list does."""
+
+    def __init__(self, log: Log, *, at_root: bool) -> None:
+        self._names = frozenset(name.rpartition("/")[2] for name in log.ignored)
+        self._is_complete, self._at_root = log.is_complete, at_root
+
+    def has(self, entry: Entry) -> bool:
+        if entry.name in self._names or self._is_complete:
+            return entry.name in self._names
+        return is_built_in(entry.name, is_folder=entry.kind == "folder", at_root=self._at_root)
+
+
+async def _list_below(workspace: "Workspace", start: str, offset: int, clock: Clock) -> Listing:
+    import asyncio  # noqa: PLC0415 - who waits for this has loaded it
+
+    seen = await walk(workspace, start, clock)
+    log = await log_of_walk(workspace, start, clock)
+    beside = await asyncio.to_thread(look_beside, workspace, start, log.ignored, clock)
+    paths = sorted(map(path_from, [*seen.names, *beside.names]), key=lambda path: path.parts)
+    page = paths[offset : offset + workspace.limits.page_entries]
+    entries = _stamped(workspace, page, frozenset(beside.names))
+    passed = await account_from(workspace, log, clock)
+    return Listing(
+        entries=tuple(entries),
+        total=len(paths) - len(page) + len(entries),
+        offset=offset,
+        skipped=Skipped(
+            ignored=passed.ignored,
+            denied=seen.denied,
+            unreadable=seen.unreadable,
+            timed_out=not (seen.is_complete and beside.is_complete),
+            at_least=passed.at_least,
+        ),
+        twins=twins_in([*seen.names, *beside.names]),
+    )
+
+
+def _listed(entry: Entry, above: tuple[str, ...], *, ignored: bool = False) -> Listed:
+    return Listed(
+        path=RelativePath(parts=(*above, entry.name)),
+        kind=entry.special or entry.kind,
+        size=entry.size,
+        mtime_ns=entry.mtime_ns,
+        ignored=ignored,
+    )
+
+
+def _stamped(workspace: "Workspace", page: Iterable[RelativePath], beside: Collection[str]) -> list[Listed]:
+    """The paths of a page with what is there now; what is gone, or cannot be seen any more, is left out."""
+    folders = dict[RelativePath, dict[str, Entry]]()
+    found = (
+        _looked_at(workspace, path, folders) if str(path) in beside else _glanced_at(workspace, path) for path in page
+    )
+    return [one for one in found if one]
+
+
+def _glanced_at(workspace: "Workspace", path: RelativePath) -> Listed | None:
+    found = workspace.glance(path)
+    return None if found is None else Listed(path=path, kind=found.kind, size=found.size, mtime_ns=found.mtime_ns)
+
+
+def _looked_at(
+    workspace: "Workspace", path: RelativePath, folders: dict[RelativePath, dict[str, Entry]]
+) -> Listed | None:
+    """What is at a path itself, no link followed; `folders` keeps those that were looked into."""
+    if path.parent not in folders:
+        folders[path.parent] = {}
+        with suppress(FileProblem, PathRefused):
+            folders[path.parent] = {entry.name: entry for entry in workspace.entries(path.parent)[0]}
+    entry = folders[path.parent].get(path.name)
+    return None if entry is None else _listed(entry, path.parent.parts)

@@ -1,0 +1,56 @@
+"""What may have been meant by a name that nothing has."""
+
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from toolroll.errors import ToolrollError
+from toolroll.safe.names import RelativePath
+
+if TYPE_CHECKING:
+    from toolroll.workspace.workspace import Workspace
+
+MAX_SUGGESTIONS: Final = 3
+MAX_COMPARED_NAMES: Final = 2_000  # by likeness, which takes about 10 µs a name
+MAX_SECONDS: Final = 1.0  # for names elsewhere in the tree: an error must not take longer than the answer would have
+_LIKENESS: Final = 0.6  # difflib's own idea of close
+
+
+def near_misses(workspace: "Workspace", path: RelativePath) -> tuple[str, ...]:
+    """Up to three paths that exist: like it in the same folder, or of the same name elsewhere."""
+    found = dict.fromkeys(_beside(workspace, path))
+    with suppress(OSError, ToolrollError):  # no walk can be made: that is no reason to say something else
+        found |= dict.fromkeys(_elsewhere(workspace, path))
+    return tuple(found)[:MAX_SUGGESTIONS]
+
+
+def _beside(workspace: "Workspace", path: RelativePath) -> Iterator[str]:
+    if not path.parts:
+        return
+    try:
+        # Asked for first: of a folder that is missing too, suggestions would be looked for in turn, up to the root.
+        entries = workspace.entries(path.parent)[0] if workspace.exists(path.parent) else ()
+    except ToolrollError:
+        return  # it may not be listed
+    for name in _alike(path.name, [entry.name for entry in entries]):
+        yield str(RelativePath(parts=(*path.parts[:-1], name)))
+
+
+def _elsewhere(workspace: "Workspace", path: RelativePath) -> Iterator[str]:
+    from toolroll.workspace.search.tree import tracked_paths  # noqa: PLC0415 - only a miss needs it
+
+    until, wanted = time.monotonic() + MAX_SECONDS, path.name.casefold()
+    for other in tracked_paths(workspace):
+        if other.name.casefold() == wanted and workspace.glance(other):
+            yield str(other)
+        if time.monotonic() > until:
+            return
+
+
+def _alike(name: str, names: Iterable[str]) -> list[str]:
+    from difflib import get_close_matches  # noqa: PLC0415 - only a miss needs it
+
+    by_fold = {other.casefold(): other for other in list(names)[:MAX_COMPARED_NAMES]}
+    close = get_close_matches(name.casefold(), by_fold, n=MAX_SUGGESTIONS, cutoff=_LIKENESS)
+    return [by_fold[fold] for fold in close]

@@ -1,0 +1,161 @@
+"""What is said of a definition in one line each: its signature, and what is written about it.
+
+Both are read from the bytes around the definition: walking to neighbours and parents in the tree costs ten times that.
+"""
+
+import re
+from typing import Final
+
+from toolroll.safe.secrets import redact
+
+MAX_SIGNATURE_CHARACTERS: Final = 240
+MAX_DOC_CHARACTERS: Final = 160
+_MAX_SIGNATURE_BYTES: Final = 1_000  # of source, before blanks are folded: a parameter list of 30 lines
+_MAX_COMMENT_LINES: Final = 60  # how far up the first line of a comment is looked for
+_MAX_ANNOTATIONS: Final = 12  # lines between a definition and its comment
+
+_LEAD: Final = re.compile(rb"[ \t]*((?:\w+[ \t]+)*)")
+_DOCSTRING: Final = re.compile(rb"[rRuU]?(\"\"\"|'''|\"|')\\?")
+_ANNOTATION: Final = re.compile(rb"[ \t]*(?:@\w|#\[|\[\w+.*\][ \t]*$|template[ \t]*<.*>[ \t]*$)")
+_OPENINGS: Final = ("{", "=>", "=", ":", ";")
+_BLOCK_ENDS: Final = (b"*/", b"]]", b"=end")
+_MARKS: Final = re.compile(rb"^[ \t]*(?:/\*+!?|\*/|\*|//+!?|#+|--+\[*|=begin)[ \t]?|[ \t]*(?:\*/|\]\]).*$")
+_STRING: Final = re.compile(r"""(\"\"\"|'''|["'`])(?:\\.|(?!\1).){8,}+(\1|$)""")
+"""Of eight characters or more: shorter ones are versions, modes and the like."""
+_SOLID: Final = re.compile(r"[^\s(),]{16}")
+_TAGS: Final = re.compile(r"<[^<>]{1,60}>")  # XML documentation of C#
+
+
+def leading_words(data: bytes, start: int) -> bytes:
+    """The words before a definition on its own line: `export default`, `pub static`, `const`."""
+    return _lead(data, start) or b""
+
+
+def _lead(data: bytes, start: int) -> bytes | None:
+    """None where more than words stands before: another definition, a bracket."""
+    found = _LEAD.fullmatch(data, data.rfind(b"\n", 0, start) + 1, start)
+    return found[1] if found else None
+
+
+def signature(data: bytes, start: int, end: int, *, is_whole: bool) -> str:
+    """The source from `start` to `end` on one line; without a known body (`is_whole`), up to where one may begin."""
+    text = data[start : min(end, start + _MAX_SIGNATURE_BYTES)]
+    if is_whole:
+        brace, line = text.find(b"{"), text.find(b"\n")
+        text = text[:brace] if brace > 0 else text
+        text = text[:line] if line > 0 and b"(" not in text[:line] else text
+    words = " ".join((leading_words(data, start) + text).decode("utf-8", "replace").split())
+    opening = next((end for end in _OPENINGS if words.endswith(end)), "")
+    return _cut(words.removesuffix(opening).rstrip(), MAX_SIGNATURE_CHARACTERS)
+
+
+def without_values(text: str) -> str:
+    """A definition of a value without its long strings, which may be a key: the index keeps what a file has lost."""
+    start = text.find("=") + 1  # nothing of a macro stands before a sign
+    return redact(text[:start] + _STRING.sub(r"\1…\2", text[start:]))
+
+
+def without_secrets(text: str) -> str:
+    """Other text without what looks like a secret. Looking for one is slow: only where something could be one."""
+    return redact(text) if _SOLID.search(text) else text
+
+
+def docstring(data: bytes, body: int) -> str | None:
+    """The first line of a Python docstring that begins where the body does."""
+    found = _DOCSTRING.match(data, body)
+    if found is None:
+        return None
+    end = data.find(found[1], found.end())
+    text = data[found.end() : end if end >= 0 else found.end() + MAX_DOC_CHARACTERS]
+    return _first_line(text.decode("utf-8", "replace").split("\n"))
+
+
+def comment_before(data: bytes, start: int, mark: bytes) -> str | None:
+    """The first line of the comment right above a definition; annotations may stand between."""
+    if _lead(data, start) is None:
+        return None
+    line_end = data.rfind(b"\n", 0, start)
+    for _ in range(_MAX_ANNOTATIONS):
+        if line_end < 0:
+            return None
+        line_start = data.rfind(b"\n", 0, line_end) + 1
+        line = data[line_start:line_end].strip()
+        if not _ANNOTATION.match(line) or line.startswith(mark):
+            return _comment(data, line_start, line_end, mark) if _is_comment(line, mark) else None
+        line_end = line_start - 1
+    return None
+
+
+def _is_comment(line: bytes, mark: bytes) -> bool:
+    """Whether all of a line is comment: what stands beside code belongs to that."""
+    return line.startswith(mark) or (line.endswith(_BLOCK_ENDS) and line.rfind(b"/*") <= 0)
+
+
+def _comment(data: bytes, line_start: int, line_end: int, mark: bytes) -> str | None:
+    """The comment whose last line this is, read upwards to where it begins."""
+    lines: list[bytes] = []
+    in_block = not data[line_start:line_end].strip().startswith(mark)
+    while len(lines) < _MAX_COMMENT_LINES:
+        line = data[line_start:line_end]
+        is_opening = line.strip().startswith((b"/*", b"--[[", b"=begin"))
+        if not in_block and not line.strip().startswith(mark):
+            break
+        lines.append(line)
+        if (in_block and is_opening) or line_start == 0:
+            break
+        line_start, line_end = data.rfind(b"\n", 0, line_start - 1) + 1, line_start - 1
+    return _first_line([_MARKS.sub(b"", line).decode("utf-8", "replace") for line in reversed(lines)])
+
+
+def _first_line(lines: list[str]) -> str | None:
+    for line in lines:
+        text = _TAGS.sub("", line).strip()
+        if any(character.isalnum() for character in text):
+            return _cut(" ".join(text.split()), MAX_DOC_CHARACTERS)
+    return None
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+# MERGED naming: Names as they are written at a definition, made the names that people look for.
+
+
+_GENERIC: Final = re.compile(r"[<\[(\])].*", re.DOTALL)
+_REFERENCE: Final = re.compile(r"^[*&\s]*(?:'\w+\s+)?(?:(?:mut|dyn)\s+)?")
+_SEPARATOR: Final = re.compile(r"::|\\|:")
+_MODULE_OBJECT: Final = re.compile(r"^(?:(?:module\.)?exports|this|self)\b\.?|\.?\bprototype$")
+_BLANKS: Final = re.compile(r"\s+")
+_QUALIFIED: Final = re.compile(r"^(.+)(?:::)((?:operator\b.*|~?\w+))$", re.DOTALL)
+
+
+def split_name(text: str) -> tuple[str | None, str]:
+    """What a qualified name belongs to, and the name itself: `a::Foo::run` is `run` of `a.Foo`."""
+    if text.isidentifier():  # nearly always
+        return None, text
+    text = " ".join(text.split())
+    if len(text) > 1 and text[0] in "\"'`" and text[-1] == text[0]:
+        return None, text[1:-1]
+    if found := _QUALIFIED.match(text):
+        return owner(found[1]), found[2]
+    if text.startswith("operator "):  # a conversion of C++ comes with its parameters: `operator bool() const`
+        return None, text.partition("(")[0].strip()
+    return None, text.removeprefix(":")
+
+
+def owner(text: str) -> str | None:
+    """The type or table that a receiver, a prototype or an `impl` names, as a dotted path; None for a module."""
+    text = _GENERIC.sub("", _REFERENCE.sub("", _receiver(text)))
+    return _MODULE_OBJECT.sub("", _SEPARATOR.sub(".", _BLANKS.sub("", text))).strip(".") or None
+
+
+def _receiver(text: str) -> str:
+    """Slices and references of Rust (`impl Trait for &[Foo]`) belong to what is inside."""
+    stripped = text.lstrip("&* ")
+    return stripped[1:] if stripped.startswith(("[", "(")) else text
+
+
+def joined(*parts: str | None) -> str | None:
+    """A dotted path of those parts that are there."""
+    return ".".join(part for part in parts if part) or None
