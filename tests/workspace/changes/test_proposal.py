@@ -120,9 +120,6 @@ def test_C33_a_change_of_encoding_shows_the_mark() -> None:
     assert "-a\n+\ufeffa\n" in propose(b"a\n", b"\xef\xbb\xbfa\n").preview().text
 
 
-# MERGED test_subset: Taking some of a proposal for several files: only what was shown, to the last byte.
-
-
 LONG = "".join(f"line {number}\n" for number in range(30))
 TWICE = LONG.replace("line 3\n", "line three\n").replace("line 25\n", "line twenty-five\n")
 

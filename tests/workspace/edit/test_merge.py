@@ -44,9 +44,6 @@ def test_C31_neighbouring_changes_are_not_put_together() -> None:
     assert merge(b"a\nb\n", b"X\nb\n", b"a\nY\n").data is None
 
 
-# MERGED test_drift: What changed in a file is shown short and without secrets; two changes are put together only where that is safe.
-
-
 F = RelativePath(parts=("f",))
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "é\n", "c\r\n"]), max_size=6).map("".join)
 

@@ -106,9 +106,6 @@ def test_C20_any_bytes_around_a_definition_are_read_without_harm(data: bytes, st
     assert "\n" not in signature(data, min(start, len(data)), len(data), is_whole=True)
 
 
-# MERGED test_naming: Names as they are written, and as they are looked for.
-
-
 @pytest.mark.parametrize(
     ("text", "parent", "name"),
     [

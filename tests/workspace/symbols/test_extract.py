@@ -237,9 +237,6 @@ def test_D6_comments_lose_their_keys() -> None:
     assert CANARY not in repr(extract("python", f'def f():\n    """Uses {CANARY}."""\n'.encode()))
 
 
-# MERGED test_occurrences: Where a name is a name: not in strings and comments.
-
-
 @pytest.mark.parametrize(
     ("language", "text", "places"),
     [
