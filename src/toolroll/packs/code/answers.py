@@ -1,4 +1,4 @@
-"""What was found in a workspace, in words for a model: short, with places, and with how to go on."""
+"""Turn what was found in a workspace into text for a model: short, with places, and with how to continue."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,6 +25,15 @@ from toolroll.workspace.symbols.symbol import Group, Symbol
 
 MAX_PAGE_BYTES: Final = 45_000
 """Of the lines of one answer: with its heading it stays below the 50 KiB from which outputs are cut."""
+
+MAX_ANSWERS: Final = 50
+"""Definitions of one name: more are a name that is everywhere, such as `main`."""
+MAX_PLACES: Final = 200
+"""Importers or uses: the rest is counted."""
+MAX_STATEMENT_CHARACTERS: Final = 240
+"""Of an import: a list of thirty names."""
+MAX_CONTEXT_CHARACTERS: Final = 240
+"""Of a line below a definition: it shows what the thing is, and read_file shows the rest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,19 +222,6 @@ def _passed_over(skipped: Skipped) -> str:
     least = "at least " if skipped.at_least else ""
     some = "; counting what was passed over took too long" if skipped.at_least else ""
     return (f", {least}{skipped.total:,} passed over ({told})" if told else some) + late
-
-
-# MERGED symbol_words: What the index knows, in words for a model: places first, one a line.
-
-
-MAX_ANSWERS: Final = 50
-"""Definitions of one name: more are a name that is everywhere, such as `main`."""
-MAX_PLACES: Final = 200
-"""Importers or uses: the rest is counted."""
-MAX_STATEMENT_CHARACTERS: Final = 240
-"""Of an import: a list of thirty names."""
-MAX_CONTEXT_CHARACTERS: Final = 240
-"""Of a line below a definition: it shows what the thing is, and read_file shows the rest."""
 
 
 def definitions_text(

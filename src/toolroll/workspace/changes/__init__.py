@@ -1,0 +1,1 @@
+"""Propose, apply, record, undo and recover changes of a workspace's files."""

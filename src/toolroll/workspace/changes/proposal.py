@@ -221,14 +221,12 @@ def _with_mark(carrier: Carrier) -> str:
     return "\ufeff" + carrier.text if carrier.mark else carrier.text
 
 
-# MERGED subset: What a person took of a proposal for several files, found again in the proposal itself (C32).
-#
-# The answer is the proposal's own diff with hunks left out. Each hunk in it must be one of those that were shown, to the
-# last byte: a diff is a way to choose here, not a way to write.
-
-
 def taking(proposal: Proposal, patch: str) -> Proposal:
-    """The proposal with only what is in the patch; UsageError where that was not proposed."""
+    """Return the proposal with only what is in the patch; UsageError where that was not proposed (C32).
+
+    The patch is the proposal's own diff with hunks left out. Each of its hunks must be one that was shown, to the last
+    byte: a diff is a way to choose here, not a way to write.
+    """
     diffs = parse_diffs(patch)
     changes = {str(change.path): change for change in proposal.changes}
     if diffs is None or len({diff.name for diff in diffs}) < len(diffs) or not changes.keys() >= _names(diffs):

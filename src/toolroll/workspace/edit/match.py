@@ -1,15 +1,15 @@
-"""Where a text is in a file: exactly, or in a way that differs only in blanks and line ends. Never by likeness.
+"""Find where a text is in a file: exactly, or with other blanks, indentation or line ends. Never by likeness.
 
-The tiers, in their order; the first one with a hit is the one that counts:
+The tiers are tried in this order, and the first one with a hit decides:
 
 1. exact;
 2. line endings: `\\n` in the request stands for whatever ends the lines of the file;
 3. trailing blanks: those before a line end are not compared, of whole lines also those at the very end;
-4. indentation: whole lines that are all indented by the same blanks more, or less;
-5. tabs and spaces: whole lines with tabs for spaces, or spaces for tabs, at one width.
+4. indentation: whole lines that are all indented by the same blanks more, or less (`Shifted`);
+5. tabs and spaces: whole lines with tabs for spaces, or spaces for tabs, at one width (`Retabbed`).
 
 All of them compare every other character exactly. Typographic quotes and dashes, composed letters and invisible
-characters are not folded here, although they are often all that is wrong: to treat them alike would put text in places
+characters are not folded, although they are often all that is wrong: to treat them alike would put text in places
 that nobody named (XE5). `near_matches` finds such places, and the error offers what stands there.
 """
 
@@ -21,9 +21,46 @@ from typing import Final, Literal, TypeAlias
 from toolroll.workspace.edit.lines import Lines, has_bare_ends, split_lines
 
 Tier: TypeAlias = Literal["exact", "line endings", "trailing blanks", "indentation", "tabs and spaces"]
-Rule: TypeAlias = Shifted | Retabbed
 
 _BLANKS: Final = " \t"
+
+_TAB_WIDTHS: Final = (4, 2, 8, 3)
+"""Columns that a tab may stand for: what editors and formatters of common languages are set to."""
+
+Pair = tuple[str, str]
+"""The indentation of one line as it was asked for, and as it is in the file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shifted:
+    """Every line has the same blanks in front of what was written, or lacks the same."""
+
+    more: str = ""
+    less: str = ""
+
+    def apply(self, line: str) -> str | None:
+        """The line as it has to be in the file; None where it has fewer blanks than are to go."""
+        if not line.strip(_BLANKS):
+            return line
+        return self.more + line.removeprefix(self.less) if line.startswith(self.less) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retabbed:
+    """Tabs in the file where spaces were written, or the other way round, at one width of a tab."""
+
+    width: int
+    with_tabs: bool
+
+    def apply(self, line: str) -> str | None:
+        """The line as it has to be in the file."""
+        body = line.lstrip(_BLANKS)
+        columns = len(line[: len(line) - len(body)].expandtabs(self.width))
+        tabs, spaces = divmod(columns, self.width) if self.with_tabs else (0, columns)
+        return "\t" * tabs + " " * spaces + body if body else line
+
+
+Rule: TypeAlias = Shifted | Retabbed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,46 +212,6 @@ def _cumulated(forms: Sequence[str]) -> list[int]:
     return marks
 
 
-# MERGED indent: How a block that somebody wrote with another indentation is indented in the file: by one rule for all its lines.
-
-
-_INDENTS: Final = " \t"
-_TAB_WIDTHS: Final = (4, 2, 8, 3)
-"""Columns that a tab may stand for: what editors and formatters of common languages are set to."""
-
-Pair = tuple[str, str]
-"""The indentation of one line as it was asked for, and as it is in the file."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shifted:
-    """Every line has the same blanks in front of what was written, or lacks the same."""
-
-    more: str = ""
-    less: str = ""
-
-    def apply(self, line: str) -> str | None:
-        """The line as it has to be in the file; None where it has fewer blanks than are to go."""
-        if not line.strip(_INDENTS):
-            return line
-        return self.more + line.removeprefix(self.less) if line.startswith(self.less) else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Retabbed:
-    """Tabs in the file where spaces were written, or the other way round, at one width of a tab."""
-
-    width: int
-    with_tabs: bool
-
-    def apply(self, line: str) -> str | None:
-        """The line as it has to be in the file."""
-        body = line.lstrip(_INDENTS)
-        columns = len(line[: len(line) - len(body)].expandtabs(self.width))
-        tabs, spaces = divmod(columns, self.width) if self.with_tabs else (0, columns)
-        return "\t" * tabs + " " * spaces + body if body else line
-
-
 def no_shift_of(pairs: Sequence[Pair]) -> Shifted | None:
     """The rule that leaves all lines where they are, if they are there."""
     return Shifted() if all(asked == there for asked, there in pairs) else None
@@ -237,4 +234,4 @@ def retabbing_of(pairs: Sequence[Pair]) -> Retabbed | None:
 
 def indent_of(line: str) -> str:
     """The blanks that a line begins with."""
-    return line[: len(line) - len(line.lstrip(_INDENTS))]
+    return line[: len(line) - len(line.lstrip(_BLANKS))]

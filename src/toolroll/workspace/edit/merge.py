@@ -1,4 +1,8 @@
-"""Two changes of one file put together, line by line, where they do not touch; where they do, nothing is guessed."""
+"""Merge two changes of one file line by line, and show what changed in a file since it was read.
+
+A change that was made from an older content is not lost where the two do not touch (C19). Where they do, or where lines
+are not certain to be lines (UTF-16), nothing is merged.
+"""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -12,6 +16,12 @@ from toolroll.safe.secrets import redact
 from toolroll.safe.text import one_line, visible
 from toolroll.workspace.edit.encoding import Carrier, carry
 from toolroll.workspace.text import decode
+
+MAX_SHOWN_LINES: Final = 60
+"""Of a difference: what is more is a reason to read the file again."""
+MAX_LINE_CHARACTERS: Final = 300
+
+_WIDE: Final = ("utf-16", "utf-32")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,19 +97,6 @@ def _lines(data: bytes) -> list[str]:
 
 def _bytes(text: str) -> bytes:
     return text.encode("latin-1")
-
-
-# MERGED drift: What became of a file since somebody read it: shown in a few lines, and kept beside a change that does not touch it.
-#
-# A change that was made from an older content is not lost where the two do not meet (C19). Where they do, or where it is
-# not sure that lines are lines (UTF-16), nothing is put together.
-
-
-MAX_SHOWN_LINES: Final = 60
-"""Of a difference: what is more is a reason to read the file again."""
-MAX_LINE_CHARACTERS: Final = 300
-
-_WIDE: Final = ("utf-16", "utf-32")
 
 
 def what_changed(path: RelativePath, before: bytes, now: bytes) -> str:

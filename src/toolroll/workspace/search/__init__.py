@@ -1,0 +1,1 @@
+"""List, find and search the files of a workspace."""

@@ -1,4 +1,4 @@
-"""The files of a workspace that count: all that no ignore file, no built-in rule and no deny rule passes over."""
+"""List the files of a workspace that count: all that no ignore file, built-in rule or deny rule excludes (C2)."""
 
 import os
 import re
@@ -18,6 +18,11 @@ from toolroll.safe.ripgrep import iterate_ripgrep
 
 if TYPE_CHECKING:
     from toolroll.workspace.workspace import Workspace
+
+BUILT_IN: Final = Path(__file__).with_name("ignored.gitignore")
+PROTECTED: Final = Path(__file__).with_name("protected.gitignore")
+
+_SPECIAL: Final = re.compile(r"[\[\]{}!\\]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,15 +78,6 @@ def text_of(printed: bytes) -> str:
 def path_from(name: str) -> RelativePath:
     """The path of a name that a walk found."""
     return RelativePath(parts=tuple(name.split("/")))
-
-
-# MERGED ignored: What a walk passes over: ignore files as git reads them, a built-in list, and what deny rules fit (C2).
-
-
-BUILT_IN: Final = Path(__file__).with_name("ignored.gitignore")
-PROTECTED: Final = Path(__file__).with_name("protected.gitignore")
-
-_SPECIAL: Final = re.compile(r"[\[\]{}!\\]")
 
 
 def walk_arguments(workspace: "Workspace", *, ignoring: bool = True, denying: bool = True) -> list[str]:

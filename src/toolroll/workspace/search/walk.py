@@ -1,4 +1,8 @@
-"""Why an answer is as short as it is: what was looked at, and what was passed over for which reason (C2)."""
+"""Walk the names below a folder in bounded time, and account for what was skipped (C2, C11).
+
+ripgrep names the files. Links, pipes, sockets, devices and empty folders, which it does not name, are found by
+`look_beside` (XF1).
+"""
 
 import os
 import re
@@ -13,6 +17,13 @@ from toolroll.workspace.search.tree import text_of, walk_arguments
 
 if TYPE_CHECKING:
     from toolroll.workspace.workspace import Workspace
+
+Fits = Callable[[str], bool]
+
+MAX_COUNTING_SECONDS: Final = 1.0  # for the number of ignored files: a hundred thousand of them
+_PATH_BYTES: Final = 256  # of a long path: what a walk may print is this much for each file that it may look at
+# A name may have line ends in it; one that is longer than any path is none.
+_COMPLAINT: Final = re.compile(r"^rg: \./(.{1,4096}?): [^:\n]+ \(os error \d+\)$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,17 +43,6 @@ class Skipped:
     def total(self) -> int:
         """All of them."""
         return self.ignored + self.binary + self.too_large + self.denied + self.unreadable
-
-
-# MERGED walking: Names below a folder, in bounded time and without blocking anybody: for listing, finding, and counting.
-
-
-Fits = Callable[[str], bool]
-
-MAX_COUNTING_SECONDS: Final = 1.0  # for the number of ignored files: a hundred thousand of them
-_PATH_BYTES: Final = 256  # of a long path: what a walk may print is this much for each file that it may look at
-# A name may have line ends in it; one that is longer than any path is none.
-_COMPLAINT: Final = re.compile(r"^rg: \./(.{1,4096}?): [^:\n]+ \(os error \d+\)$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -116,9 +116,6 @@ async def count_ignored(workspace: "Workspace", start: str, clock: Clock, seen: 
 def passed_over(seen: Walked) -> Skipped:
     """The account of a walk that found something."""
     return Skipped(denied=seen.denied, unreadable=seen.unreadable, timed_out=not seen.is_complete)
-
-
-# MERGED beside: What lies among the files of a tree and is none: links, pipes, sockets, devices and empty folders (C11, XF1).
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
-"""What is said of a definition in one line each: its signature, and what is written about it.
+"""Describe a definition: its name and owner, its signature, and the first line of its documentation.
 
-Both are read from the bytes around the definition: walking to neighbours and parents in the tree costs ten times that.
+All are read from the bytes around the definition: walking to neighbours and parents in the tree takes ten times longer.
 """
 
 import re
@@ -24,6 +24,13 @@ _STRING: Final = re.compile(r"""(\"\"\"|'''|["'`])(?:\\.|(?!\1).){8,}+(\1|$)""")
 """Of eight characters or more: shorter ones are versions, modes and the like."""
 _SOLID: Final = re.compile(r"[^\s(),]{16}")
 _TAGS: Final = re.compile(r"<[^<>]{1,60}>")  # XML documentation of C#
+
+_GENERIC: Final = re.compile(r"[<\[(\])].*", re.DOTALL)
+_REFERENCE: Final = re.compile(r"^[*&\s]*(?:'\w+\s+)?(?:(?:mut|dyn)\s+)?")
+_SEPARATOR: Final = re.compile(r"::|\\|:")
+_MODULE_OBJECT: Final = re.compile(r"^(?:(?:module\.)?exports|this|self)\b\.?|\.?\bprototype$")
+_BLANKS: Final = re.compile(r"\s+")
+_QUALIFIED: Final = re.compile(r"^(.+)(?:::)((?:operator\b.*|~?\w+))$", re.DOTALL)
 
 
 def leading_words(data: bytes, start: int) -> bytes:
@@ -117,17 +124,6 @@ def _first_line(lines: list[str]) -> str | None:
 
 def _cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
-
-
-# MERGED naming: Names as they are written at a definition, made the names that people look for.
-
-
-_GENERIC: Final = re.compile(r"[<\[(\])].*", re.DOTALL)
-_REFERENCE: Final = re.compile(r"^[*&\s]*(?:'\w+\s+)?(?:(?:mut|dyn)\s+)?")
-_SEPARATOR: Final = re.compile(r"::|\\|:")
-_MODULE_OBJECT: Final = re.compile(r"^(?:(?:module\.)?exports|this|self)\b\.?|\.?\bprototype$")
-_BLANKS: Final = re.compile(r"\s+")
-_QUALIFIED: Final = re.compile(r"^(.+)(?:::)((?:operator\b.*|~?\w+))$", re.DOTALL)
 
 
 def split_name(text: str) -> tuple[str | None, str]:

@@ -1,7 +1,8 @@
-"""Definitions and imports out of the bytes of one file.
+"""Read definitions, imports and occurrences of a name out of the bytes of one file.
 
-Only bytes come in: a process that parses opens no file. Whatever the bytes are, this returns; the grammars mend
-broken code as well as they can, and what they could not read is only missing.
+Only bytes come in: a process that parses opens no file. Whatever the bytes are, this returns: the grammars recover from
+broken code as well as they can, and what they cannot read is only missing. Positions are counted here (`Lines`), as
+points of py-tree-sitter 0.26.0 free numbers above 256 that others still use, which ends in a crash.
 """
 
 import re
@@ -42,6 +43,10 @@ _LOCALS: Final = frozenset({"constant", "prototype", "variable"})
 _VALUES: Final = frozenset({"constant", "field", "macro", "variable"})
 _MEMBERS: Final = {"function": "method", "variable": "field"}
 """What a definition is called inside of a type."""
+
+MAX_OCCURRENCES: Final = 1_000  # of one name in one file: generated tables have more, and nobody reads them
+_TEXT: Final = re.compile(r"comment|string|text|content|char|regex|pattern_fragment|heredoc")
+_WORD_PARENTS: Final = frozenset({"command_name", "function_definition"})
 
 
 def extract(language: str, data: bytes) -> FileSymbols:
@@ -202,12 +207,6 @@ def _text(node: "Node") -> str:
     return (node.text or b"").decode("utf-8", "replace")
 
 
-# MERGED lines: Which line and column of a text a byte stands in.
-#
-# The parser's binding gives points too, but those of py-tree-sitter 0.26.0 free numbers above 256 that others still use,
-# which ends in a crash: nothing here asks for one.
-
-
 class Lines:
     """The lines of one text, which end at `\\n` and nowhere else; both counts begin at 1."""
 
@@ -234,14 +233,6 @@ class Lines:
         """One line, without its end."""
         end = self._starts[line] - 1 if line < len(self._starts) else len(self._data)
         return self._data[self._starts[line - 1] : end]
-
-
-# MERGED occurrences: Where a name stands in one file as a name: not in strings, not in comments, not inside of longer words.
-
-
-MAX_OCCURRENCES: Final = 1_000  # of one name in one file: generated tables have more, and nobody reads them
-_TEXT: Final = re.compile(r"comment|string|text|content|char|regex|pattern_fragment|heredoc")
-_WORD_PARENTS: Final = frozenset({"command_name", "function_definition"})
 
 
 def occurrences(language: str, data: bytes, name: str) -> list[tuple[int, int, str]]:
