@@ -16,7 +16,7 @@ from toolroll.packs.writing.folders import opened
 from toolroll.packs.writing.post_file import PostFile
 from toolroll.packs.writing.post_query import match_of
 from toolroll.packs.writing.post_step import OwnSave, Step, Tell, bring_in_step, has_changed, put
-from toolroll.packs.writing.post_tables import Damaged, connect, connect_memory, remove, told
+from toolroll.packs.writing.post_tables import Damaged, connect, connect_memory, remove, sqlite_errors
 
 if TYPE_CHECKING:
     import sqlite3
@@ -90,7 +90,7 @@ class PostIndex:
         return self._attempt(folder, asked)
 
     def _attempt(self, folder: int, asked: "_Question") -> Found:
-        with told(self.path):
+        with sqlite_errors(self.path):
             if self._db is None:
                 self._db = connect(self.path)
             is_whole = bring_in_step(self._db, folder, self._step, asked.tell)
