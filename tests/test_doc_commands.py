@@ -20,13 +20,15 @@ DEFAULTS: dict[type[click.Group], str] = {DefaultGroup: "run", DefaultLazyGroup:
 
 COMMAND = r"(?:toolroll|ghostpen)\s[^`\n]*(?:\n[^`\n]+)?"
 IN_A_LINE = re.compile(rf"`({COMMAND})`")
+BLOCK = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 ON_A_LINE = re.compile(r"^\s*(?:\$ )?((?:toolroll|ghostpen) .*)$", re.MULTILINE)
 
 
 def commands_on(page: str) -> Iterator[str]:
     """What looks like a command, in text and in blocks."""
     yield from (" ".join(found.split()) for found in IN_A_LINE.findall(page))
-    yield from ON_A_LINE.findall(re.sub(r"\\\n", " ", page))
+    for block in BLOCK.findall(page):
+        yield from ON_A_LINE.findall(re.sub(r"\\\n", " ", block))
 
 
 def words_of(command: str) -> list[str]:
