@@ -26,10 +26,10 @@ sys.path.insert(0, str(Path(__file__).parent.parent))  # a script's own folder i
 
 from benchmarks.kit import save, table, where
 
-from toolroll.packs.writing.feedback import FeedbackStore
-from toolroll.packs.writing.post_file import PLATFORMS, Draft, file_stem, file_text
-from toolroll.packs.writing.posts import PostStore
-from toolroll.packs.writing.profiles import ProfileStore
+from toolroll.packs.writing.posts.post_file import PLATFORMS, Draft, file_stem, file_text
+from toolroll.packs.writing.posts.store import PostStore
+from toolroll.packs.writing.profiles.feedback import FeedbackStore
+from toolroll.packs.writing.profiles.store import ProfileStore
 
 NOW = datetime(2026, 2, 9, 10, tzinfo=UTC)
 WORDS_A_POST = 120

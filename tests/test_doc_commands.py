@@ -9,7 +9,7 @@ import click
 import pytest
 
 from toolroll.cli.explore import DefaultGroup
-from toolroll.cli.ghostpen import DefaultLazyGroup, ghostpen
+from toolroll.cli.ghostpen.main import DefaultLazyGroup, ghostpen
 from toolroll.cli.main import root
 
 ROOT = Path(__file__).parent.parent

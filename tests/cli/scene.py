@@ -9,18 +9,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import click
-from tests.cli.profile.pen import POSTS, answer
+from tests.cli.ghostpen.author import READ as READ_PROFILE
+from tests.cli.ghostpen.author import post
+from tests.cli.ghostpen.pen import POSTS, answer
 from tests.cli.project import SAMPLE
 from tests.cli.pseudo import environment
 from tests.cli.starter import ROOT, Done, Program, Starter
-from tests.cli.writing.author import READ as READ_PROFILE
-from tests.cli.writing.author import post
 
 from toolroll.cli.main import root
 from toolroll.home.rules import Identity, RememberedRule, RuleBook, workspace_of
 from toolroll.packs.catalog import read_catalog
-from toolroll.packs.writing.feedback import FeedbackStore
-from toolroll.packs.writing.profiles import ProfileStore
+from toolroll.packs.writing.profiles.feedback import FeedbackStore
+from toolroll.packs.writing.profiles.store import ProfileStore
 from toolroll.packs.writing.sample import sample_profile
 
 Words = tuple[str, ...]

@@ -208,7 +208,7 @@ def _become(asked: dict[str, Any]) -> NoReturn:
 
 def _run(program: Program, arguments: list[str]) -> NoReturn:
     if program == "ghostpen":
-        from toolroll.cli.ghostpen import main as ghostpen_main
+        from toolroll.cli.ghostpen.main import main as ghostpen_main
 
         ghostpen_main(arguments)
     from toolroll.cli.main import main

@@ -13,7 +13,7 @@ from tests.cli.project import Project
 from tests.cli.pseudo import toolroll
 from tests.cli.starter import ROOT
 
-from toolroll.packs.writing.profiles import ProfileStore
+from toolroll.packs.writing.profiles.store import ProfileStore
 from toolroll.packs.writing.sample import sample_profile
 
 WIDTHS = [80, 40]
@@ -32,7 +32,7 @@ def deploy(місце: str) -> str:
     return "розгорнуто"
 '''
 SECRET = "canary-of-a-key-0123456789"
-GHOSTPEN = (sys.executable, "-c", "from toolroll.cli.ghostpen import main; main()")
+GHOSTPEN = (sys.executable, "-c", "from toolroll.cli.ghostpen.main import main; main()")
 
 
 def at(project: Project, *command: str, columns: int, rows: int = 60, env: Mapping[str, str] | None = None) -> Screen:

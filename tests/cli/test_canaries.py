@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from tests.cli.chat.screen import CTRL_D, at_screen
+from tests.cli.ghostpen.author import READ, post
 from tests.cli.pseudo import toolroll
 from tests.cli.scene import Scene
 from tests.cli.starter import Done
-from tests.cli.writing.author import READ, post
 from tests.models.script import Fault, Turn
 from tests.models.server import ModelServer
 

@@ -17,9 +17,9 @@ from tests.cli.project import Calling, Project, lines
 from tests.cli.pseudo import environment, toolroll
 
 from toolroll.cli.completing import MAX_PROMPT_CHARACTERS, own_paths, profile_names, run_ids
-from toolroll.cli.ghostpen import ghostpen
+from toolroll.cli.ghostpen.main import ghostpen
 from toolroll.cli.main import root
-from toolroll.packs.writing.profiles import ProfileStore
+from toolroll.packs.writing.profiles.store import ProfileStore
 from toolroll.packs.writing.sample import sample_profile
 
 BASH = shutil.which("bash")

@@ -17,7 +17,7 @@ from tests.cli.starter import Done, Program
 from tests.models.script import Fault, Turn
 from tests.models.server import KEY, ModelServer
 
-from toolroll.cli.ghostpen import ghostpen
+from toolroll.cli.ghostpen.main import ghostpen
 from toolroll.cli.main import root
 from toolroll.cli.session import EXIT_CODES
 

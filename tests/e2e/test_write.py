@@ -15,13 +15,13 @@ from tests.e2e.writing import ASKS, LEAVES, NO, SAVE_ASKS, UPDATE_ASKS, YES, Aut
 from tests.e2e.writing import WORDS as QUESTION
 from tests.models.script import Fault, Turn, Use
 from tests.models.server import KEY, ModelServer
-from tests.packs.writing.notion.blocks import block, rich
+from tests.packs.writing.notion.make_blocks import block, rich
 from tests.packs.writing.notion.workspace import DATABASE, PAGE, TOKEN, Workspace
 from tests.packs.writing.notion.workspace import Fault as Held
 
 from toolroll.kernel.context import utc_now
-from toolroll.packs.writing.messages import LANGS, Lang
 from toolroll.packs.writing.sample import sample_profile
+from toolroll.packs.writing.texts.messages import LANGS, Lang
 
 WORDS: dict[Lang, dict[str, str]] = {
     "en": {

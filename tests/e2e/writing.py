@@ -12,9 +12,9 @@ from tests.cli.pseudo import Pseudo, environment, toolroll
 from tests.models.script import Text, Turn, Use
 from tests.models.server import KEY, ModelServer
 
-from toolroll.packs.writing.messages import Lang
-from toolroll.packs.writing.profiles import ProfileStore
+from toolroll.packs.writing.profiles.store import ProfileStore
 from toolroll.packs.writing.sample import sample_profile
+from toolroll.packs.writing.texts.messages import Lang
 
 YES: Mapping[Lang, str] = {"en": "y", "uk": "т"}
 NO: Mapping[Lang, str] = {"en": "n", "uk": "н"}
@@ -103,7 +103,7 @@ class Author:
         }
 
 
-_PROGRAM = [sys.executable, "-c", "from toolroll.cli.ghostpen import main; main()"]
+_PROGRAM = [sys.executable, "-c", "from toolroll.cli.ghostpen.main import main; main()"]
 
 
 def names(server: ModelServer) -> list[list[str]]:

@@ -113,7 +113,7 @@ def set_up_log(session: Session) -> None:
 
 def _places(root: Path | None) -> dict[str, object]:
     from toolroll.cli.places import workspace_deps  # noqa: PLC0415 - as above
-    from toolroll.packs.writing.messages import LANG, choose_language  # noqa: PLC0415 - as above
+    from toolroll.packs.writing.texts.messages import LANG, choose_language  # noqa: PLC0415 - as above
 
     return {LANG: choose_language(None, os.environ), **workspace_deps(root, os.environ)}
 

@@ -24,7 +24,7 @@ def toolroll() -> NoReturn:
 def ghostpen() -> NoReturn:
     """Run `ghostpen` and end the process with its exit code."""
     try:
-        from toolroll.cli.ghostpen import main  # noqa: PLC0415 - as above
+        from toolroll.cli.ghostpen.main import main  # noqa: PLC0415 - as above
 
         main()
     except KeyboardInterrupt:

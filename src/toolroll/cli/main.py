@@ -35,7 +35,7 @@ _COMMANDS: Final = {
     "explore": LazyCommand(
         place="toolroll.cli.explore:explore", summary="Research an idea; write a document about it."
     ),
-    "write": LazyCommand(place="toolroll.cli.ghostpen:ghostpen", summary="Write a post in your own voice."),
+    "write": LazyCommand(place="toolroll.cli.ghostpen.main:ghostpen", summary="Write a post in your own voice."),
     "tools": LazyCommand(place="toolroll.cli.tools:tools", summary="List the tools; show what a model is told of one."),
     "call": LazyCommand(place="toolroll.cli.call:call", summary="Call one tool without a model."),
     "run": LazyCommand(place="toolroll.cli.run:run", summary="Answer a prompt with a model and tools."),

@@ -108,9 +108,9 @@ def make_agent(
     Without `connect` its model cannot be asked, and needs no key.
     """
     if making.kind == "write":
-        from toolroll.cli.writing.making import make_writer  # noqa: PLC0415 - only who goes on writing needs it
+        from toolroll.cli.ghostpen.agent import build_writer  # noqa: PLC0415 - only who goes on writing needs it
 
-        return make_writer(making, journal, connect=connect)
+        return build_writer(making, journal, connect=connect)
     entries = making.entries()
     settings = making.settings
     folder = Path(making.root) if making.root else Path.cwd()

@@ -57,7 +57,7 @@ def _load_writing() -> "tuple[Tool, ...]":
     import os  # noqa: PLC0415 - see above
 
     from toolroll.home.keys import with_keys  # noqa: PLC0415 - see above
-    from toolroll.packs.writing.tools import writing_tools  # noqa: PLC0415 - see above
+    from toolroll.packs.writing.tools.toolset import writing_tools  # noqa: PLC0415 - see above
 
     return writing_tools(with_keys(os.environ))
 

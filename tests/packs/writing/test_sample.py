@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
-from tests.packs.writing.profile_samples import NOW
+from tests.packs.writing.profiles.samples import NOW
 
-from toolroll.packs.writing.answers import wish_of
-from toolroll.packs.writing.checks import Rules, check_draft
-from toolroll.packs.writing.messages import LANGS, Lang
-from toolroll.packs.writing.profiles import ProfileStore
+from toolroll.packs.writing.posts.checks import DraftRules, check_draft
+from toolroll.packs.writing.profiles.store import ProfileStore
 from toolroll.packs.writing.sample import recording, sample_posts, sample_profile
+from toolroll.packs.writing.session.intents import parse_intent
+from toolroll.packs.writing.texts.messages import LANGS, Lang
 
 
 @pytest.mark.parametrize("lang", LANGS)
@@ -25,7 +25,7 @@ def test_W32_W33_the_posts_of_the_sample_keep_to_its_profile(tmp_path: Path, lan
     posts = sample_posts(lang)
     assert len(posts) == 3
     for post in posts:
-        rules = Rules(
+        rules = DraftRules(
             platform=post.platform,
             max_length=profile.platforms[post.platform].max_length,
             avoid=profile.voice.avoid,
@@ -37,6 +37,6 @@ def test_W32_W33_the_posts_of_the_sample_keep_to_its_profile(tmp_path: Path, lan
 @pytest.mark.parametrize("lang", LANGS)
 def test_W32_the_recording_has_all_that_a_demo_needs(lang: Lang) -> None:
     found = recording(lang)
-    assert wish_of(found.answers[-1]) == "save"
-    assert all(wish_of(one) is None for one in found.answers[:-1])
+    assert parse_intent(found.answers[-1]) == "save"
+    assert all(parse_intent(one) is None for one in found.answers[:-1])
     assert sum(not isinstance(one, str) for one in found.turns) == 4

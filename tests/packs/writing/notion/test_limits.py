@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.packs.writing.notion.blocks import TREES, block, rich
+from tests.packs.writing.notion.make_blocks import TREES, block, rich
 from tests.packs.writing.notion.workspace import check_blocks, check_rich
 
+from toolroll.packs.writing.notion.blocks import Block
 from toolroll.packs.writing.notion.from_markdown import from_markdown
 from toolroll.packs.writing.notion.limits import (
     MAX_ELEMENTS,
@@ -20,7 +21,6 @@ from toolroll.packs.writing.notion.limits import (
     split_text,
     units,
 )
-from toolroll.packs.writing.notion.shapes import Block
 
 
 def contents(blocks: Any) -> list[str]:

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from tests.clock import time_passes
-from tests.packs.writing.notion.blocks import TREES, block
+from tests.packs.writing.notion.make_blocks import TREES, block
 from tests.packs.writing.notion.workspace import DATABASE, EDITED, PAGE, SOURCE, TOKEN, Fault, Workspace
 
 from toolroll.errors import ServiceFailed
 from toolroll.packs.writing.notion import pages as module
+from toolroll.packs.writing.notion.blocks import Block
 from toolroll.packs.writing.notion.client import NotionClient
 from toolroll.packs.writing.notion.from_markdown import from_markdown
 from toolroll.packs.writing.notion.pages import Made, NewPage, make_page, read_page
-from toolroll.packs.writing.notion.shapes import Block
 from toolroll.packs.writing.notion.to_markdown import to_markdown
 
 NOW = datetime(2026, 2, 8, 14, 30, tzinfo=UTC)

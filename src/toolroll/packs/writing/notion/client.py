@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal, Self, TypeAlias
 from toolroll.errors import JsonRefused, ServiceFailed
 from toolroll.kernel.parse import parse_json
 from toolroll.kernel.serialize import dump_json
-from toolroll.packs.writing.notion.shapes import Json, text
+from toolroll.packs.writing.notion.blocks import Json, text
 from toolroll.safe.secrets import redact
 from toolroll.safe.services import is_loopback
 from toolroll.safe.text import one_line

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from toolroll.kernel.serialize import well_formed
+from toolroll.packs.writing.notion.blocks import Block, Mark, make_block
 from toolroll.packs.writing.notion.languages import notion_language
 from toolroll.packs.writing.notion.limits import split_rich, split_text
-from toolroll.packs.writing.notion.shapes import Block, Mark, make_block
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from toolroll.packs.writing.notion.shapes import MARKS, Json, Mark, items, mapping, text
+from toolroll.packs.writing.notion.blocks import MARKS, Json, Mark, items, mapping, text
 
 _SIGNS: Final[Mapping[Mark, str]] = {"bold": "**", "italic": "*", "strikethrough": "~~"}
 # An underscore inside a word is no mark, in a tag or a name of a variable as well: it is left alone.

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from toolroll.packs.writing.notion.shapes import PLAIN_CODE
+from toolroll.packs.writing.notion.blocks import PLAIN_CODE
 
 LANGUAGES: Final = frozenset(
     {

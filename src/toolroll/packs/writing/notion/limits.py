@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from toolroll.kernel.serialize import dump_json
-from toolroll.packs.writing.notion.shapes import Block, body_of, kind_of
+from toolroll.packs.writing.notion.blocks import Block, body_of, kind_of
 
 MAX_TEXT_UNITS: Final = 2_000
 """Characters in one text, counted as UTF-16 does: an emoji is two."""

@@ -7,11 +7,11 @@ from typing import Final
 from urllib.parse import quote
 
 from toolroll.errors import ServiceFailed
+from toolroll.packs.writing.notion.blocks import Block, Json, body_of, items, kind_of, mapping, plain_text, text
 from toolroll.packs.writing.notion.client import NotionClient, unreadable
 from toolroll.packs.writing.notion.from_markdown import from_markdown
 from toolroll.packs.writing.notion.inline import inline_markdown
 from toolroll.packs.writing.notion.limits import batches, fit, plain_texts
-from toolroll.packs.writing.notion.shapes import Block, Json, body_of, items, kind_of, mapping, plain_text, text
 from toolroll.packs.writing.notion.to_markdown import to_markdown
 
 MAX_READ_BLOCKS: Final = 10_000

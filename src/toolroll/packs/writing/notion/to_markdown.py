@@ -4,8 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
-from toolroll.packs.writing.notion.inline import fence_for, inline_markdown
-from toolroll.packs.writing.notion.shapes import (
+from toolroll.packs.writing.notion.blocks import (
     MAX_DEPTH,
     PLAIN_CODE,
     Json,
@@ -17,6 +16,7 @@ from toolroll.packs.writing.notion.shapes import (
     plain_text,
     text,
 )
+from toolroll.packs.writing.notion.inline import fence_for, inline_markdown
 
 TOO_DEEP: Final = "[…]"
 """Stands for what is nested deeper than anybody nests."""

@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from toolroll.models.scripted import Call, Line
-from toolroll.packs.writing.messages import Lang
-from toolroll.packs.writing.post_file import Draft
-from toolroll.packs.writing.stored import Fields
+from toolroll.packs.writing.posts.post_file import Draft
+from toolroll.packs.writing.profiles.profile_format import ProfileFields
+from toolroll.packs.writing.texts.messages import Lang
 
 _FOLDER: Final = Path(__file__).parent
 
 
-def sample_profile(lang: Lang) -> Fields:
+def sample_profile(lang: Lang) -> ProfileFields:
     """What the profile `default` of the sample author says, for `ProfileStore.create`."""
-    fields: Fields = _sample(lang)["profile"]
+    fields: ProfileFields = _sample(lang)["profile"]
     return fields
 
 
@@ -29,8 +29,8 @@ def _posts(lang: Lang) -> list[dict[str, Any]]:
     return posts
 
 
-def _sample(lang: Lang) -> Fields:
-    found: Fields = json.loads((_FOLDER / f"{lang}.json").read_text(encoding="utf-8"))
+def _sample(lang: Lang) -> ProfileFields:
+    found: ProfileFields = json.loads((_FOLDER / f"{lang}.json").read_text(encoding="utf-8"))
     return found
 
 

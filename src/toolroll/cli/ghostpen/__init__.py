@@ -1,0 +1,1 @@
+"""The `ghostpen` program: write posts and manage style profiles at the terminal."""

@@ -1,0 +1,395 @@
+"""The commands of `ghostpen` about profiles and numbers: what they take; the work is done next door."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+
+from toolroll.cli.completing import file_names, profile_names
+from toolroll.cli.session import Session, output_options
+
+if TYPE_CHECKING:
+    import os
+
+    from toolroll.cli.ghostpen.context import CommandContext
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_CATEGORIES: Final = (
+    "too_formal", "too_casual", "too_long", "too_short", "hook_weak", "hook_strong", "tone_off", "structure_wrong",
+    "vocabulary_wrong", "cta_missing", "cta_too_pushy", "other",
+)  # fmt: skip
+"""As in `packs.writing.feedback`, which costs too much for --help."""
+
+
+class _Folder(click.Path):
+    """A folder that has a name: an empty one, of a variable that is not set, would be the current folder."""
+
+    def convert(
+        self, value: "str | os.PathLike[str]", param: click.Parameter | None, ctx: click.Context | None
+    ) -> "str | bytes | os.PathLike[str]":
+        """The path."""
+        if value == "":
+            self.fail("it is empty. Name a folder, or leave the option out.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+def place_options(command: F) -> F:
+    """Adds `--data` and `--lang`: where profiles are, and how it is spoken of."""
+    folder = _Folder(path_type=Path, file_okay=False)
+    told = "The folder of profiles and posts; ./data if there is one, else a folder of yours."
+    data = click.option("--data", type=folder, metavar="DIR", help=told)
+    spoken = click.option(
+        "--lang", type=click.Choice(["en", "uk"]), help="The language of messages; else the locale's."
+    )
+    return data(spoken(command))
+
+
+def yes_option(command: F) -> F:
+    """Adds `--yes`: nobody is asked."""
+    return click.option("--yes", is_flag=True, help="Do it without asking.")(command)
+
+
+def model_option(command: F) -> F:
+    """Adds `--model`."""
+    told = "sonnet, openai:NAME, ollama:NAME, ...; TOOLROLL_MODEL if not given."
+    return click.option("--model", metavar="NAME", help=told)(command)
+
+
+def posts_options(command: F) -> F:
+    """Adds `--from` and `--notion`: what a profile is made of."""
+    told = "A file with a post, or with several and lines of --- between them. Can be repeated; '-' is stdin."
+    files = click.option("--from", "files", multiple=True, metavar="FILE", shell_complete=file_names, help=told)
+    pages = click.option("--notion", "pages", multiple=True, metavar="URL", help="A page of Notion (NOTION_TOKEN).")
+    return files(pages(command))
+
+
+@click.command()
+@posts_options
+@click.option("--name", default="default", show_default=True, metavar="NAME", help="What the profile is called.")
+@model_option
+@click.option("--sample", is_flag=True, help="Write a sample profile to try things out: no key, no posts.")
+@yes_option
+@place_options
+@output_options
+@click.pass_obj
+def init(
+    session: Session,
+    *,
+    files: tuple[str, ...],
+    pages: tuple[str, ...],
+    name: str,
+    model: str | None,
+    sample: bool,
+    yes: bool,
+    data: Path | None,
+    lang: str | None,
+) -> int:
+    """Make your style profile from posts of yours: a model looks at them, you correct it.
+
+    Without --from and --notion you are asked to paste them. What was found is shown in words; each correction builds on
+    the last, and nothing is written before your ok. A profile that is there already is replaced only after a yes, and
+    kept as a backup.
+
+    \b
+    Examples:
+      ghostpen init
+      ghostpen init --from post1.md --from post2.md --from post3.md
+      ghostpen init --sample
+    """
+
+    def work(desk: "CommandContext") -> int:
+        from toolroll.cli.ghostpen.create_profile import ProfileOptions, create_profile  # noqa: PLC0415 - the agent: not for --help
+
+        wish = ProfileOptions(name=name, files=files, pages=pages, model=model, is_sample=sample)
+        return create_profile(desk, wish)
+
+    return _run(session, work, data=data, lang=lang, yes=yes)
+
+
+@click.group()
+def profile() -> None:
+    """Make, list, show, edit, delete, export and import style profiles."""
+
+
+@profile.command(short_help="Make a further profile from posts.")
+@click.argument("name")
+@click.option("--reference", is_flag=True, help="Of somebody else: for techniques, never changed by feedback.")
+@posts_options
+@model_option
+@yes_option
+@place_options
+@output_options
+@click.pass_obj
+def create(
+    session: Session,
+    name: str,
+    *,
+    reference: bool,
+    files: tuple[str, ...],
+    pages: tuple[str, ...],
+    model: str | None,
+    yes: bool,
+    data: Path | None,
+    lang: str | None,
+) -> int:
+    """Make the profile NAME as 'init' makes the default one.
+
+    NAME is small Latin letters, digits, and single dashes between, as in competitor-alex.
+
+    \b
+    Examples:
+      ghostpen profile create competitor-alex --reference --from alex.md
+      ghostpen profile create newsletter
+    """
+
+    def work(desk: "CommandContext") -> int:
+        from toolroll.cli.ghostpen.create_profile import ProfileOptions, create_profile  # noqa: PLC0415 - as above
+
+        kind: Any = "reference" if reference else "personal"
+        return create_profile(desk, ProfileOptions(name=name, type=kind, files=files, pages=pages, model=model))
+
+    return _run(session, work, data=data, lang=lang, yes=yes)
+
+
+@profile.command("list", short_help="List all profiles.")
+@place_options
+@output_options
+@click.pass_obj
+def list_(session: Session, *, data: Path | None, lang: str | None) -> int:
+    """List all profiles, the personal ones first; files that are none are reported.
+
+    \b
+    Example:
+      ghostpen profile list
+    """
+    from toolroll.cli.ghostpen.manage_profiles import list_profiles  # noqa: PLC0415 - pydantic: not for --help
+
+    return _run(session, list_profiles, data=data, lang=lang)
+
+
+@profile.command(short_help="Show a profile in words, or whole with --json.")
+@click.argument("name", default="default", shell_complete=profile_names)
+@place_options
+@output_options
+@click.pass_obj
+def show(session: Session, name: str, *, data: Path | None, lang: str | None) -> int:
+    """Show what the profile NAME says (default if not given); --json gives all of it.
+
+    \b
+    Example:
+      ghostpen profile show newsletter --json
+    """
+
+    def work(desk: "CommandContext") -> int:
+        from toolroll.cli.ghostpen.manage_profiles import show_profile  # noqa: PLC0415 - as above
+
+        return show_profile(desk, name)
+
+    return _run(session, work, data=data, lang=lang)
+
+
+@profile.command(short_help="Change a profile in your editor.")
+@click.argument("name", default="default", shell_complete=profile_names)
+@place_options
+@output_options
+@click.pass_obj
+def edit(session: Session, name: str, *, data: Path | None, lang: str | None) -> int:
+    """Change the profile NAME in $EDITOR (default if not given).
+
+    What you leave is checked: every rule that it breaks is told, and you can go back to it. The version before is kept
+    as a backup. A damaged profile is opened as it is, to be repaired.
+
+    \b
+    Example:
+      ghostpen profile edit newsletter
+    """
+
+    def work(desk: "CommandContext") -> int:
+        from toolroll.cli.ghostpen.edit_profile import edit_profile  # noqa: PLC0415 - as above
+
+        return edit_profile(desk, name)
+
+    return _run(session, work, data=data, lang=lang)
+
+
+@profile.command(short_help="Delete a profile; a backup stays.")
+@click.argument("name", shell_complete=profile_names)
+@yes_option
+@place_options
+@output_options
+@click.pass_obj
+def delete(session: Session, name: str, *, yes: bool, data: Path | None, lang: str | None) -> int:
+    """Delete the profile NAME after asking. A backup stays; the default profile cannot be deleted.
+
+    \b
+    Example:
+      ghostpen profile delete newsletter
+    """
+
+    def work(desk: "CommandContext") -> int:
+        from toolroll.cli.ghostpen.manage_profiles import delete_profile  # noqa: PLC0415 - as above
+
+        return delete_profile(desk, name)
+
+    return _run(session, work, data=data, lang=lang, yes=yes)
+
+
+@profile.command(short_help="Write a profile to a file, to hand it on.")
+@click.argument("name", shell_complete=profile_names)
+@click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="A new file; stdout if not given.")
+@place_options
+@output_options
+@click.pass_obj
+def export(session: Session, name: str, *, output: Path | None, data: Path | None, lang: str | None) -> int:
+    """Write the profile NAME as JSON, with its history, to stdout or a new file.
+
+    \b
+    Example:
+      ghostpen profile export default --output mine.json
+    """
+
+    def work(desk: "CommandContext") -> int:
+        from toolroll.cli.ghostpen.manage_profiles import export_profile  # noqa: PLC0415 - as above
+
+        return export_profile(desk, name, output)
+
+    return _run(session, work, data=data, lang=lang)
+
+
+@profile.command("import", short_help="Take in a profile from a file.")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--name", metavar="NAME", help="Under another name than the one in the file.")
+@yes_option
+@place_options
+@output_options
+@click.pass_obj
+def import_(session: Session, file: Path, *, name: str | None, yes: bool, data: Path | None, lang: str | None) -> int:
+    """Take in the profile in FILE, with its version and history, once it is found to be sound.
+
+    A profile of that name is replaced only after a yes, and kept as a backup.
+
+    \b
+    Example:
+      ghostpen profile import mine.json --name newsletter
+    """
+
+    def work(desk: "CommandContext") -> int:
+        from toolroll.cli.ghostpen.manage_profiles import import_profile  # noqa: PLC0415 - as above
+
+        return import_profile(desk, file, name)
+
+    return _run(session, work, data=data, lang=lang, yes=yes)
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILES...", shell_complete=file_names)
+@click.option(
+    "--profile",
+    "name",
+    default="default",
+    show_default=True,
+    metavar="NAME",
+    shell_complete=profile_names,
+    help="What to compare with.",
+)
+@model_option
+@yes_option
+@place_options
+@output_options
+@click.pass_obj
+def analyze(
+    session: Session,
+    files: tuple[str, ...],
+    *,
+    name: str,
+    model: str | None,
+    yes: bool,
+    data: Path | None,
+    lang: str | None,
+) -> int:
+    """Compare the posts in FILES with a profile, and propose changes.
+
+    Each change is shown as field, old and new, and made after a yes to it or to all. Where nobody can be asked they are
+    only shown. The version before is kept as a backup.
+
+    \b
+    Examples:
+      ghostpen analyze new-post.md another.md
+      ghostpen analyze posts.md --profile newsletter --json
+    """
+
+    def work(desk: "CommandContext") -> int:
+        from toolroll.cli.ghostpen.analyze import analyze_posts  # noqa: PLC0415 - the agent: not for --help
+
+        return analyze_posts(desk, name, files, model)
+
+    return _run(session, work, data=data, lang=lang, yes=yes)
+
+
+@click.command()
+@place_options
+@output_options
+@click.pass_obj
+def stats(session: Session, *, data: Path | None, lang: str | None) -> int:
+    """Show how drafts fared: accepted the first time, mean rounds, the most frequent feedback.
+
+    \b
+    Example:
+      ghostpen stats
+    """
+    from toolroll.cli.ghostpen.stats import show_stats  # noqa: PLC0415 - pydantic: not for --help
+
+    return _run(session, show_stats, data=data, lang=lang)
+
+
+@click.group()
+def feedback() -> None:
+    """See what you said about drafts, by category, and forget it."""
+
+
+@feedback.command("list", short_help="List what was said, by category.")
+@place_options
+@output_options
+@click.pass_obj
+def list_said(session: Session, *, data: Path | None, lang: str | None) -> int:
+    """List the feedback on style, the most frequent category first, with the last ten texts of each.
+
+    \b
+    Example:
+      ghostpen feedback list
+    """
+    from toolroll.cli.ghostpen.stats import list_feedback  # noqa: PLC0415 - as above
+
+    return _run(session, list_feedback, data=data, lang=lang)
+
+
+@feedback.command(short_help="Forget a category, or all.")
+@click.argument("category", required=False, type=click.Choice(_CATEGORIES), metavar="[CATEGORY]")
+@yes_option
+@place_options
+@output_options
+@click.pass_obj
+def reset(session: Session, category: str | None, *, yes: bool, data: Path | None, lang: str | None) -> int:
+    """Forget the feedback of CATEGORY after asking, or all of it: counts and texts.
+
+    \b
+    Example:
+      ghostpen feedback reset tone_off
+    """
+
+    def work(desk: "CommandContext") -> int:
+        from toolroll.cli.ghostpen.stats import reset_feedback  # noqa: PLC0415 - as above
+
+        return reset_feedback(desk, category)
+
+    return _run(session, work, data=data, lang=lang, yes=yes)
+
+
+def _run(
+    session: Session, work: "Callable[[CommandContext], int]", *, data: Path | None, lang: str | None, yes: bool = False
+) -> int:
+    from toolroll.cli.ghostpen.context import run_command  # noqa: PLC0415 - as above
+
+    return run_command(session, work, data=data, lang=lang, yes=yes)

@@ -1,0 +1,102 @@
+"""Writing told while it goes: a line for what takes time, or every event as a line of JSON."""
+
+import click
+
+from toolroll.agent.cost import total_cost
+from toolroll.agent.events import CallFinished, CallStarted, Event, Retrying, RunFinished, StepStarted, Warned
+from toolroll.agent.result import RunResult
+from toolroll.cli.session import Session
+from toolroll.cli.telling import event_fields
+from toolroll.kernel.usage import Usage
+from toolroll.packs.writing.session.gate import TRACK
+from toolroll.packs.writing.session.interface import DraftView, Outcome
+from toolroll.packs.writing.session.save import parse_object
+from toolroll.packs.writing.texts.call_texts import describe_feedback_count
+from toolroll.packs.writing.texts.error_texts import translate_message
+from toolroll.packs.writing.texts.messages import Lang, say
+from toolroll.packs.writing.tools.toolset import SEARCH
+from toolroll.safe.text import one_line
+
+MAX_LINE_CHARACTERS = 160
+
+
+class ProgressRenderer:
+    """A line on stderr for what a person waits for."""
+
+    def __init__(self, profile_used: str, lang: Lang) -> None:
+        self._profile_used = profile_used
+        self._lang = lang
+
+    def hear(self, event: Event, /) -> None:
+        """Tell of one event."""
+        match event:
+            case StepStarted(number=1):
+                self._say(say("writing", self._lang, profile=self._profile_used))
+            case CallStarted(call=call) if call.name == SEARCH:
+                self._say(say("searching", self._lang, query=parse_object(call.arguments).get("query", "")))
+            case CallFinished(call=call, result=result) if call.name == TRACK and (
+                told := describe_feedback_count(result, self._lang)
+            ):
+                self._say(told)
+            case Warned(text=text):
+                self._say(translate_message(text, self._lang), sign="!")
+            case Retrying(reason=reason):
+                self._say(reason if self._lang == "en" else say("asked_again", self._lang, reason=reason), sign="!")
+            case _:
+                return
+
+    def _say(self, text: str, *, sign: str = "·") -> None:
+        click.echo(click.style(f"{sign} {one_line(text, MAX_LINE_CHARACTERS)}", dim=True), err=True)
+
+
+class JsonRenderer:
+    """Every event as one line of JSON with its index, drafts among them; the last one is `run_finished`."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._index = 0
+
+    def hear(self, event: Event, /) -> None:
+        """Tell of one event; the runs of a post end together."""
+        if not isinstance(event, RunFinished):
+            self.write(event.event, event_fields(event))
+
+    def draft(self, draft: DraftView) -> None:
+        """Tell of a draft that was checked."""
+        told = {"number": draft.number, "platform": draft.platform, "text": draft.text}
+        self.write("draft", {**told, "length": draft.length, "limit": draft.limit, "warnings": list(draft.notes)})
+
+    def write(self, event: str, told: dict[str, object]) -> None:
+        """One line."""
+        self._index += 1
+        self._session.write_json({"index": self._index, "event": event, **told})
+
+
+def outcome_fields(outcome: Outcome) -> dict[str, object]:
+    """The end of a post as JSON: what became of it, and what all its runs have used."""
+    results = outcome.results
+    last: RunResult[object] | None = results[-1] if results else None
+    usage = sum((one.usage for one in results), Usage())
+    return {
+        "run_id": last.run_id if last else None,
+        "text": outcome.draft,
+        "stop_reason": last.stop_reason if last else None,
+        "stop_detail": last.stop_detail if last else "",
+        "steps": sum(len(one.steps) for one in results),
+        "usage": usage_fields(usage),
+        "cost": total_cost(one.cost for one in results),
+        "pending": [],
+        "outcome": outcome.end,
+        "topic": outcome.topic,
+        "rounds": outcome.rounds,
+        "warnings": list(outcome.notes),
+        "file": outcome.file,
+        "notion_url": outcome.notion_url,
+    }
+
+
+def usage_fields(usage: Usage) -> object:
+    """What was used, as JSON."""
+    from pydantic_core import to_jsonable_python  # noqa: PLC0415 - only who wants JSON
+
+    return to_jsonable_python(usage)

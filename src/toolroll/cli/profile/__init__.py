@@ -1,1 +1,0 @@
-"""Style profiles at the command line: made of posts, shown, changed, compared and removed."""

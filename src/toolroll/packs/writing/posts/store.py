@@ -1,0 +1,100 @@
+"""The store of posts: a Markdown file each, under a name that was free, and searched by their words (W14, W15)."""
+
+import os
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from toolroll.errors import FileExists
+from toolroll.packs.writing.posts.index import PostIndex, PostMatches
+from toolroll.packs.writing.posts.post_file import SUFFIX, Draft, Platform, file_stem, file_text
+from toolroll.packs.writing.posts.sync import OwnSave, Progress
+from toolroll.safe.files import PRIVATE_FILE_MODE, private_folder
+from toolroll.safe.names import RelativePath
+from toolroll.safe.refusals import taken
+from toolroll.safe.root import Root
+
+FOLDER: Final = Path("output") / "generated"
+INDEX: Final = Path(".index") / "posts.sqlite3"
+MAX_SAME_NAME: Final = 10_000
+"""Posts of one day, topic and platform: more are a program that runs wild."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedPost:
+    """A post that is on the disk."""
+
+    file: str
+    path: Path
+
+
+class PostStore:
+    """The posts below a data folder, in `output/generated/`. Processes and threads may share it."""
+
+    def __init__(self, data: Path) -> None:
+        self.folder: Final = data / FOLDER
+        self._index = PostIndex(data / INDEX, self.folder)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the index; the next search opens it again."""
+        self._index.close()
+
+    def next_path(self, draft: Draft, *, now: datetime) -> Path:
+        """Where `save` would write it now; another process may take that name first."""
+        stem = file_stem(draft, now.astimezone(UTC))
+        free = (name for name in _names(stem) if not os.path.lexists(self.folder / name))
+        return self.folder / next(free, f"{stem}{SUFFIX}")  # which `save` says is taken
+
+    def save(self, draft: Draft, *, now: datetime) -> SavedPost:
+        """Write a post that was never there before; where its name is taken, also by another process, with -2, -3."""
+        moment = now.astimezone(UTC)
+        stem, data = file_stem(draft, moment), file_text(draft, moment).encode()
+        folder = self.folder if self.folder.is_dir() else private_folder(self.folder)
+        before = _stamp(folder)
+        with closing(Root(folder)) as root:
+            name = _create(root, stem, data)
+        self._index.saved(OwnSave(before=before, after=_stamp(folder), file=name))
+        return SavedPost(file=name, path=folder / name)
+
+    def search(
+        self, keywords: list[str], *, platform: Platform | None = None, limit: int = 5, tell: Progress | None = None
+    ) -> PostMatches:
+        """Posts that have at least one of the keywords in topic, text or file name, the best first.
+
+        `tell` hears how far it is where many posts have to be read first.
+        """
+        return self._index.search(keywords, platform=platform, limit=limit, tell=tell)
+
+
+def _stamp(folder: Path) -> int:
+    """When names last came or went; 0 where that cannot be said, which no folder's stamp is."""
+    with suppress(OSError):
+        return folder.stat().st_mtime_ns
+    return 0
+
+
+def _names(stem: str) -> Iterator[str]:
+    """The names that a post may have, in the order in which they are tried."""
+    yield f"{stem}{SUFFIX}"
+    yield from (f"{stem}-{number}{SUFFIX}" for number in range(2, MAX_SAME_NAME + 1))
+
+
+def _create(root: Root, stem: str, data: bytes) -> str:
+    for name in _names(stem):
+        # Only the system can say that a name is free and take it in one step.
+        with suppress(FileExists):
+            root.create_file(RelativePath(parts=(name,)), data, mode=PRIVATE_FILE_MODE)
+            return name
+    raise taken(f"{stem}{SUFFIX}")

@@ -1,0 +1,202 @@
+"""The index of posts brought in step with the files: names compared, files read, words put in and taken out.
+
+Files that came or went show in the time stamp of their folder, so that a folder nobody touched is not listed. What was
+saved through the same store is taken in by its name; the folder is listed all the same once its stamp is old enough to
+tell of everybody, so that nothing another program did meanwhile is missed. A file that was rewritten in place shows
+only in its own stamp: of those, so many are looked at in turn.
+
+To list 100,000 names takes some 60 ms, nearly all of it in the system; to read as many from the index takes as long
+again. So they are kept once they were read, for as long as no other process writes to the index.
+"""
+
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import filterfalse
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from toolroll.packs.writing.posts.post_file import MAX_POST_BYTES, PostFile, is_post_name, parse_post
+from toolroll.packs.writing.posts.tables import drop_rows, put_rows, transaction
+from toolroll.packs.writing.profiles.cache import is_settled
+from toolroll.packs.writing.storage import read_regular_file
+from toolroll.safe.files import sweep_temporary
+
+if TYPE_CHECKING:
+    import sqlite3
+
+CHECKED_PER_SEARCH: Final = 1_000
+"""Files whose stamps are compared with each search: some 3 ms. A folder of up to so many posts is always in step."""
+BATCH: Final = 1_000
+"""Posts in one transaction while an index is built: a kill costs a few tenths of a second of work."""
+PROGRESS_AFTER_S: Final = 2.0
+"""Of building before somebody is told how far it is."""
+MAX_BUILD_S: Final = 60.0
+"""Of building for one search: then it answers with the newest posts, and the next one goes on."""
+
+TICK_NS: Final = 50_000_000
+"""Changes so far apart have different stamps on every file system but FAT; Linux stamps in steps of 1 to 10 ms."""
+MAX_SAVES: Final = 1_000
+"""Of a store's own that are taken in by name; after more of them, the folder is listed."""
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Hears how many new posts are in the index, and how many there are."""
+
+_TEMPORARY: Final = ".toolroll-"
+_DATE_CHARACTERS: Final = len("2026-02-08")
+_BETWEEN: Final = "/"  # the one character that no name has, beside NUL, at which SQLite would end a text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnSave:
+    """A post that was saved through this store: the stamps of the folder before and after, and the name."""
+
+    before: int
+    after: int
+    file: str
+
+
+@dataclass(slots=True)
+class SyncState:
+    """What one index knows about the folder: the stamp it was last in step with, and what was saved since.
+
+    `is_sure` says that the stamp was older then than the clock of a file system is coarse.
+    """
+
+    stamp: int = 0
+    is_sure: bool = False
+    fresh: frozenset[str] = frozenset()
+    """What was taken in by name with the last search: it need not be looked at once more."""
+    saves: deque[OwnSave] = field(default_factory=lambda: deque(maxlen=MAX_SAVES))
+    known: set[str] | None = None
+    """The names that the index has: some 15 MB for 100,000."""
+    written: int = 0
+    """By other connections, as SQLite counts it, when these names were read."""
+
+    def names_in(self, db: "sqlite3.Connection") -> set[str]:
+        """The names that the index has; read only where they are not known, or somebody else has written."""
+        [written] = db.execute("pragma data_version").fetchone()
+        if self.known is None or written != self.written:
+            # As one text: a hundred thousand rows take as long as listing the folder.
+            [joined] = db.execute("select group_concat(file, ?) from posts", (_BETWEEN,)).fetchone()
+            self.known, self.written = set(joined.split(_BETWEEN)) if joined else set(), written
+        return self.known
+
+    def names_up_to(self, stamp: int) -> list[str] | None:
+        """The names that lead from the last stamp to this one; None where somebody else has been at it."""
+        at, names = self.stamp, list[str]()
+        for one in self.saves:
+            if one.before == at:
+                at = one.after
+                names.append(one.file)
+        return names if at == stamp and (names or self.is_sure) else None
+
+
+def sync_index(db: "sqlite3.Connection", folder: int, step: SyncState, tell: Progress | None = None) -> bool:
+    """Make the index say what the files say; False where there was not time for all of them."""
+    # Taken before the folder is listed: what comes in between is then seen with the next search.
+    stamp = os.fstat(folder).st_mtime_ns
+    is_whole = True
+    if stamp != get_fact(db, "folder"):
+        names = None if is_settled(stamp) else step.names_up_to(stamp)
+        is_whole = _compare_names(db, folder, step, tell) if names is None else update_files(db, folder, step, names)
+        step.fresh = frozenset(names or ())
+        set_fact(db, "folder", stamp if is_whole and names is None and is_settled(stamp) else 0)
+    if is_whole:
+        step.stamp, step.is_sure = stamp, time.time_ns() - stamp > TICK_NS
+        step.saves.clear()
+    _check_some(db, folder, step)
+    return is_whole
+
+
+def _compare_names(db: "sqlite3.Connection", folder: int, step: SyncState, tell: Progress | None) -> bool:
+    there, known = os.listdir(folder), step.names_in(db)
+    unknown = list(filterfalse(known.__contains__, there))  # a sixth of what the difference of two sets takes
+    if len(there) - len(unknown) < len(known):
+        update_files(db, folder, step, known.difference(there))
+    if any(name.startswith(_TEMPORARY) for name in unknown):
+        sweep_temporary(folder)
+    new = sorted(filter(is_post_name, unknown), reverse=True)
+    return _add_new(db, folder, step, new, tell)
+
+
+def _add_new(
+    db: "sqlite3.Connection", folder: int, step: SyncState, names: Sequence[str], tell: Progress | None
+) -> bool:
+    """Take in posts, by name the newest first, as long as there is time."""
+    began, newest = time.monotonic(), db.execute("select max(file) from posts").fetchone()[0] or ""
+    for at in range(0, len(names), BATCH):
+        took = time.monotonic() - began
+        if took > MAX_BUILD_S:
+            return False
+        if tell is not None and took > PROGRESS_AFTER_S:
+            tell(at, len(names))
+        is_older = at > 0 or names[0][:_DATE_CHARACTERS] < newest[:_DATE_CHARACTERS]
+        update_files(db, folder, step, names[at : at + BATCH][::-1], below=is_older)
+    return True
+
+
+def _check_some(db: "sqlite3.Connection", folder: int, step: SyncState) -> None:
+    after = get_fact(db, "looked_at")
+    query = "select id, file, size, mtime_ns from posts where id > ? order by id limit ?"
+    rows = db.execute(query, (after, CHECKED_PER_SEARCH)).fetchall()
+    is_end = len(rows) < CHECKED_PER_SEARCH
+    if is_end and after:
+        rows += db.execute(query, (0, CHECKED_PER_SEARCH - len(rows))).fetchall()
+    update_files(
+        db, folder, step, [file for _, file, size, mtime_ns in rows if has_changed(folder, file, size, mtime_ns)]
+    )
+    if not is_end or after:
+        set_fact(db, "looked_at", rows[-1][0] if rows else 0)
+
+
+def has_changed(folder: int, file: str, size: int, mtime_ns: int) -> bool:
+    """Whether a file is no longer the one that the index knows."""
+    try:
+        found = os.stat(file, dir_fd=folder, follow_symlinks=False)
+    except OSError:
+        return True
+    return (found.st_size, found.st_mtime_ns) != (size, mtime_ns)
+
+
+def update_files(
+    db: "sqlite3.Connection", folder: int, step: SyncState, files: Iterable[str], *, below: bool = False
+) -> bool:
+    """Make the index say of these files what they say now; those that are gone are forgotten. Always True."""
+    posts = [(file, _read(folder, file)) for file in files]
+    rows = [_row(post) for _, post in posts if post is not None]
+    known = set[str]() if step.known is None else step.known
+    if posts:
+        # Forgotten before and known after: whatever comes in between, a name is looked at twice rather than missed.
+        known.difference_update(file for file, _ in posts)
+        with transaction(db):
+            drop_rows(db, (file for file, _ in posts))
+            put_rows(db, rows, below=below)
+        known.update(post.file for _, post in posts if post is not None)
+    return True
+
+
+def _row(post: PostFile) -> tuple[str | int, ...]:
+    stamp = post.mtime_ns if is_settled(post.mtime_ns) else 0
+    return (post.file, post.size, stamp, post.platform, post.topic, post.created, post.profile_used, post.body)
+
+
+def _read(folder: int, file: str) -> PostFile | None:
+    found = read_regular_file(folder, file, limit_bytes=MAX_POST_BYTES)
+    if found is None:  # gone, a link, or not for us to read: none of them is a post
+        return None
+    data, status = found
+    return parse_post(file, data, size=status.st_size, mtime_ns=status.st_mtime_ns)
+
+
+def get_fact(db: "sqlite3.Connection", name: str) -> int:
+    """A number that the index keeps; 0 where there is none."""
+    row = db.execute("select value from facts where name = ?", (name,)).fetchone()
+    return int(row[0]) if row else 0
+
+
+def set_fact(db: "sqlite3.Connection", name: str, value: int) -> None:
+    """Keep a number."""
+    with transaction(db):
+        db.execute("insert or replace into facts values (?, ?)", (name, value))

@@ -1,0 +1,231 @@
+"""Feedback on style, counted by category: from the third time on, a change of the profile is proposed (W19).
+
+One file for all of it, changed under a lock: processes that count at once lose nothing (XJ1). A file that cannot be
+read is reported and left alone.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Final, Literal, TypeAlias, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from toolroll.errors import FileMissing, JsonRefused
+from toolroll.kernel.parse import parse_json
+from toolroll.kernel.serialize import well_formed
+from toolroll.packs.writing.profiles.schema import timestamp, to_fault
+from toolroll.packs.writing.storage import store_lock
+from toolroll.safe.files import private_folder
+from toolroll.safe.names import RelativePath, shown
+from toolroll.safe.root import Root
+
+Category: TypeAlias = Literal[
+    "too_formal",
+    "too_casual",
+    "too_long",
+    "too_short",
+    "hook_weak",
+    "hook_strong",
+    "tone_off",
+    "structure_wrong",
+    "vocabulary_wrong",
+    "cta_missing",
+    "cta_too_pushy",
+    "other",
+]
+
+THRESHOLD: Final = 3
+"""How often the same must be said before a change of the profile is proposed."""
+MAX_HISTORY: Final = 10
+"""Texts that are kept of each category."""
+MAX_RAW_CHARACTERS: Final = 2_000
+"""Of one text: an opinion, not a draft."""
+MAX_TRACKER_BYTES: Final = 4_194_304
+"""Twice what all categories with the longest texts come to."""
+
+_NAME: Final = RelativePath(parts=("feedback-tracker.json",))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CategoryMeaning:
+    """What a category is about: the field of the profile that it speaks for, and what was said, in Ukrainian."""
+
+    field: str
+    said: str
+
+
+MEANINGS: Final[Mapping[Category, CategoryMeaning]] = {
+    "too_formal": CategoryMeaning(field="voice.formality", said="текст занадто формальний"),
+    "too_casual": CategoryMeaning(field="voice.formality", said="текст занадто неформальний"),
+    "too_long": CategoryMeaning(field="platforms.*.max_length", said="текст занадто довгий"),
+    "too_short": CategoryMeaning(field="platforms.*.structure", said="текст занадто короткий"),
+    "hook_weak": CategoryMeaning(field="voice.hooks", said="hook слабкий"),
+    "hook_strong": CategoryMeaning(field="voice.hooks", said="hook сильний"),
+    "tone_off": CategoryMeaning(field="voice.tone", said="тон не той"),
+    "structure_wrong": CategoryMeaning(field="platforms.*.structure", said="структура не та"),
+    "vocabulary_wrong": CategoryMeaning(field="voice.avoid", said="слова не ті"),
+    "cta_missing": CategoryMeaning(field="voice.closings", said="бракує заклику до дії"),
+    "cta_too_pushy": CategoryMeaning(field="voice.closings", said="заклик до дії занадто нав'язливий"),
+    "other": CategoryMeaning(field="voice", said="щось інше не так"),
+}
+
+
+class FeedbackText(BaseModel):
+    """What was said on one day."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    date: str
+    raw: str
+
+
+class FeedbackEntry(BaseModel):
+    """All that is kept of one category; the count is of what no change of the profile has answered yet."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    count: Annotated[int, Field(ge=0)] = 0
+    last_seen: str = ""
+    history: list[FeedbackText] = Field(default_factory=list)
+
+
+Entries: TypeAlias = dict[str, FeedbackEntry]
+
+_ENTRIES: Final[TypeAdapter[Entries]] = TypeAdapter(Entries)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedbackCount:
+    """How often a category has come up by now."""
+
+    category: Category
+    count: int
+
+    @property
+    def threshold_reached(self) -> bool:
+        """Whether a change of the profile is due."""
+        return self.count >= THRESHOLD
+
+    @property
+    def suggestion(self) -> str | None:
+        """What to propose, with the field, once it is due."""
+        if not self.threshold_reached:
+            return None
+        meaning = MEANINGS[self.category]
+        times = f"{self.count} {_times(self.count)}"
+        return f"Користувач {times} сказав що {meaning.said}. Запропонуй оновити {meaning.field} у style profile."
+
+
+class FeedbackStore:
+    """The feedback in a data folder, in `feedback-tracker.json`. Processes and threads may share it."""
+
+    def __init__(self, data: Path) -> None:
+        self._folder = data
+
+    @property
+    def path(self) -> Path:
+        """The file, for messages; it is made with the first feedback."""
+        return self._folder / _NAME.name
+
+    def entries(self) -> Entries:
+        """Everything that is kept, by category."""
+        if not self._folder.is_dir():
+            return {}
+        with closing(Root(self._folder)) as root:
+            return self._read(root)
+
+    def track(self, category: Category, raw: str, *, now: datetime) -> FeedbackCount:
+        """Count one more; when this returns, it is kept."""
+        said = FeedbackText(date=now.astimezone(UTC).strftime("%Y-%m-%d"), raw=_shorten(raw))
+
+        def one_more(entries: Entries) -> Entries:
+            old = entries.get(category, FeedbackEntry())
+            history = [*old.history, said][-MAX_HISTORY:]
+            return entries | {category: FeedbackEntry(count=old.count + 1, last_seen=timestamp(now), history=history)}
+
+        return FeedbackCount(category=category, count=self._change(one_more)[category].count)
+
+    def resolve(self, paths: Collection[str], reason: str) -> tuple[Category, ...]:
+        """These fields of a profile were changed: feedback about them is answered; which categories had any."""
+        about = [one for one in get_args(Category) if _answers_category(one, paths, reason)]
+        counted = self.entries()
+        answered = tuple(one for one in about if counted.get(one, FeedbackEntry()).count)
+        if answered:
+            self._change(lambda entries: _reset_counts(entries, answered))
+        return answered
+
+    def reset(self, category: Category | None = None) -> None:
+        """Forget one category, or all of them, with what was said."""
+        if self._folder.is_dir():
+            self._change(lambda entries: {key: entry for key, entry in entries.items() if category not in (None, key)})
+
+    def _change(self, change: Callable[[Entries], Entries]) -> Entries:
+        folder = self._folder if self._folder.is_dir() else private_folder(self._folder)
+        with store_lock(folder, _NAME.name), closing(Root(folder)) as root:
+            root.sweep_temporary()
+            before = self._read(root)
+            after = change(before)
+            if after != before:
+                root.write_file(_NAME, _encode(after), mode=0o600)
+            return after
+
+    def _read(self, root: Root) -> Entries:
+        try:
+            data = root.read_bytes(_NAME, limit_bytes=MAX_TRACKER_BYTES)
+        except FileMissing:
+            return {}
+        try:
+            return _ENTRIES.validate_python(parse_json(data, limit_bytes=MAX_TRACKER_BYTES), strict=True)
+        except JsonRefused as error:
+            raise self._refusal(error.message.rstrip(".")) from None
+        except ValidationError as error:
+            fault = to_fault(error.errors(include_url=False)[0])
+            raise self._refusal(f"{fault.path or 'the file'}: {fault.problem}") from None
+
+    def _refusal(self, why: str) -> JsonRefused:
+        told = f"The feedback in '{shown(str(self.path))}' cannot be used: {why}."
+        return JsonRefused(f"{told} Repair the file or move it away; it was left as it is.")
+
+
+class VerbatimFeedbackStore(FeedbackStore):
+    """The same feedback, kept in the words that the person used: a model's account of them is only a guess."""
+
+    def __init__(self, data: Path, said: Callable[[], str]) -> None:
+        super().__init__(data)
+        self._said = said
+
+    def track(self, category: Category, raw: str, *, now: datetime) -> FeedbackCount:
+        """Count one more, with what the person said last; `raw` only where they have said nothing."""
+        return super().track(category, self._said() or raw, now=now)
+
+
+def _encode(entries: Entries) -> bytes:
+    return _ENTRIES.dump_json(entries, indent=2) + b"\n"
+
+
+def _shorten(raw: str) -> str:
+    raw = well_formed(raw)
+    return raw if len(raw) <= MAX_RAW_CHARACTERS else raw[: MAX_RAW_CHARACTERS - 1] + "…"
+
+
+def _answers_category(category: Category, paths: Collection[str], reason: str) -> bool:
+    """Whether a change of these fields answers a category: it is about one of them, or the reason names it."""
+    field = MEANINGS[category].field
+    wanted = re.compile(re.escape(field).replace(r"\*", r"\w+"))
+    return any(map(wanted.fullmatch, paths)) or re.search(rf"\b{category}\b", reason) is not None
+
+
+def _reset_counts(entries: Entries, categories: Iterable[str]) -> Entries:
+    return entries | {key: entries[key].model_copy(update={"count": 0}) for key in categories if key in entries}
+
+
+def _times(count: int) -> str:
+    """The word for "times" after a number, as Ukrainian has it: 21 раз, 3 рази, 12 разів."""
+    last, teens = count % 10, count % 100 // 10 == 1
+    if last == 1 and not teens:
+        return "раз"
+    return "рази" if last in (2, 3, 4) and not teens else "разів"

@@ -1,0 +1,167 @@
+"""What the model may do by itself, turn by turn: the rules of the flow that no prompt can talk anybody out of (W30).
+
+Nothing is kept anywhere before the person's own word for it, and then once; a profile is changed only where feedback
+has come up often enough, or the person speaks of it. All of that comes before the person is asked, and does not
+replace their yes: it keeps a model that asks again and again from asking them at all.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from toolroll.errors import ToolFailure
+from toolroll.kernel.approval import Preview
+from toolroll.kernel.context import ToolContext
+from toolroll.kernel.function import CoreTool
+from toolroll.kernel.permit import Permit
+from toolroll.kernel.tool import Tool
+from toolroll.kernel.wrappers import WrapperTool
+from toolroll.packs.writing.profiles.feedback import Category
+from toolroll.packs.writing.session.intents import mentions_profile, mentions_saving
+
+SAVING: Final = ("save_to_file", "write_to_notion")
+UPDATE: Final = "update_style_profile"
+TRACK: Final = "track_feedback"
+MAX_CATEGORIES_A_MESSAGE: Final = 3
+"""Of feedback in one thing that a person says: more is a model that counts for the sake of counting."""
+
+_NOT_CONFIRMED: Final = (
+    "Not done: the person has not said that this draft is to be kept. Show the draft; when they confirm it, the "
+    "program saves it by itself."
+)
+_ASKED: Final = "Not done: the person was asked about this already, for what they said last. Do not ask again."
+_NOT_DUE: Final = (
+    "Not done: a profile is updated when the same feedback has come up three times, or when the person asks for it."
+)
+_NO_FEEDBACK: Final = "Not counted: the person has given no feedback on a draft yet."
+_COUNTED: Final = "Not counted: what the person said last has been counted already."
+
+
+class Gate:
+    """What is open in the turn of what a person said last. Begins closed."""
+
+    def __init__(
+        self, *, base: str, tell: Callable[[int, Mapping[str, object]], None] = lambda _count, _changes: None
+    ) -> None:
+        self._base = base
+        self._tell = tell
+        self._counts: list[int] = []
+        self._said = ""
+        self._is_feedback = False
+        self._calls: dict[str, str] = {}
+        self._tracked: dict[str, str] = {}
+        self._proposed: set[str] = set()
+        self.reached: list[tuple[Category, int]] = []
+        """Categories that have come up often enough in this turn, and how often; each of them once for a post."""
+        self.is_update_due = False
+        self.wanted_to_save = False
+        """Whether the model has tried to keep something that nobody had confirmed."""
+
+    @property
+    def said(self) -> str:
+        """What the person said last, to the letter."""
+        return self._said
+
+    def hear(self, said: str, *, is_feedback: bool = False, is_update_due: bool = False) -> None:
+        """A new turn: what the person said, and whether it is about a draft they have seen."""
+        self._said, self._is_feedback = said, is_feedback
+        self.is_update_due = is_update_due
+        if not is_update_due:
+            self._counts.clear()
+        self.reached.clear()
+        self._calls.clear()
+        self._tracked.clear()
+
+    def check(self, tool: str, arguments: Mapping[str, object], call_id: str) -> None:
+        """Raise what the model is told where a call is not open to it now."""
+        if tool in SAVING:
+            self._check_saving()
+        elif tool == UPDATE:
+            self._check_update(arguments)
+        else:
+            self._check_feedback(arguments, call_id)
+            return
+        if self._calls.setdefault(tool, call_id) != call_id:
+            raise _closed("asked_already", _ASKED)
+
+    def heard(self, tool: str, answer: object) -> None:
+        """What came of a call that was open."""
+        if tool != TRACK or not isinstance(answer, Mapping) or not answer["threshold_reached"]:
+            return
+        category = answer["category"]
+        if category not in self._proposed:  # whoever has said no once is not asked again for the same post
+            self._proposed.add(category)
+            self.reached.append((category, answer["count"]))
+            self._counts.append(answer["count"])
+            self.is_update_due = True
+
+    def proposed(self, tool: str, arguments: Mapping[str, object]) -> None:
+        """A call could be made, and the person is asked about it now: tell why, once, where feedback is the reason."""
+        changes = arguments.get("changes")
+        if tool == UPDATE and self._counts and isinstance(changes, Mapping):
+            self._tell(self._counts[-1], changes)
+            self._counts.clear()
+
+    @property
+    def has_proposed(self) -> bool:
+        """Whether the model itself has proposed an update in this turn."""
+        return UPDATE in self._calls
+
+    def _check_saving(self) -> None:
+        if not mentions_saving(self._said) or not self._is_feedback:
+            self.wanted_to_save = True
+            raise _closed("not_confirmed", _NOT_CONFIRMED)
+
+    def _check_update(self, arguments: Mapping[str, object]) -> None:
+        if arguments.get("profile_name") != self._base:
+            told = f"Not done: what is said of this draft is about the profile '{self._base}', and about no other."
+            raise _closed("other_profile", told)
+        if not self.is_update_due and not mentions_profile(self._said):
+            raise _closed("not_due", _NOT_DUE)
+
+    def _check_feedback(self, arguments: Mapping[str, object], call_id: str) -> None:
+        if not self._is_feedback:
+            raise _closed("no_feedback", _NO_FEEDBACK)
+        category = str(arguments.get("category"))
+        if self._tracked.get(category, call_id) != call_id or (
+            category not in self._tracked and len(self._tracked) >= MAX_CATEGORIES_A_MESSAGE
+        ):
+            raise _closed("counted_already", _COUNTED)
+        self._tracked[category] = call_id
+
+
+class GatedTool(WrapperTool):
+    """The same tool, but the gate is asked before anybody else is."""
+
+    def __init__(self, inner: Tool, gate: Gate) -> None:
+        super().__init__(inner)
+        self._gate = gate
+
+    async def preview(self, arguments: object, ctx: ToolContext, edited: str | None = None) -> Preview:
+        """What the tool inside would do, where it may be asked about."""
+        fields = self._check(arguments, ctx)
+        found = await self._inner.preview(arguments, ctx, edited)
+        self._gate.proposed(self.name, fields)
+        return found
+
+    async def invoke(self, permit: Permit, ctx: ToolContext) -> object:
+        """What the tool inside answers, where it may run."""
+        self._check(permit.arguments, ctx)
+        answer = await self._inner.invoke(permit, ctx)
+        self._gate.heard(self.name, answer)
+        return answer
+
+    def _check(self, arguments: object, ctx: ToolContext) -> Mapping[str, object]:
+        core = self.core
+        assert isinstance(core, CoreTool)  # as all tools of this pack are
+        fields = core.fields(arguments)
+        self._gate.check(self.name, fields, ctx.call_id)
+        return fields
+
+
+def apply_gate(tools: tuple[Tool, ...], gate: Gate) -> tuple[Tool, ...]:
+    """The tools, those that keep, change or count anything behind the gate."""
+    return tuple(GatedTool(one, gate) if one.name in (*SAVING, UPDATE, TRACK) else one for one in tools)
+
+
+def _closed(code: str, message: str) -> ToolFailure:
+    return ToolFailure({"success": False, "error": code, "message": message}, code=code)

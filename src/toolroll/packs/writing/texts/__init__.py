@@ -1,0 +1,1 @@
+"""Everything that a writer reads, in each language."""

@@ -1,0 +1,1 @@
+"""The nine tools that the writing agent has."""

@@ -1,0 +1,194 @@
+"""`read_notion_page` and `write_to_notion` (W17, W18).
+
+Each answers `{success: true, ...}` or `{success: false, error, message, ...}`. The token and the database are the
+user's, from the environment (NOTION_TOKEN, NOTION_DATABASE_ID), and so is another address of the API (NOTION_BASE_URL).
+"""
+
+import os
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Protocol
+
+from pydantic import Field
+
+from toolroll.errors import ServiceFailed, ToolFailure, ToolrollError
+from toolroll.home.keys import with_keys
+from toolroll.kernel.approval import Preview
+from toolroll.kernel.context import ToolContext
+from toolroll.kernel.define import tool
+from toolroll.kernel.depends import DependencyKey, Depends
+from toolroll.kernel.tool import Tool
+from toolroll.packs.writing.notion.blocks import find_id
+from toolroll.packs.writing.notion.client import API_URL, NotionClient
+from toolroll.packs.writing.notion.errors import ErrorCode, describe_notion_error, error_code
+from toolroll.packs.writing.notion.pages import STATUS, NewPage, make_page, read_page
+from toolroll.packs.writing.posts.post_file import Draft, Platform
+from toolroll.packs.writing.profiles.names import DEFAULT
+from toolroll.packs.writing.texts.error_texts import describe_error
+from toolroll.packs.writing.texts.messages import Lang, language_of, say
+from toolroll.packs.writing.tools.post_tools import WithPosts, WithProfiles, display_path, profile_version
+from toolroll.safe.services import service_address
+
+TOKEN: Final = "NOTION_TOKEN"  # noqa: S105 - the name of the variable
+DATABASE: Final = "NOTION_DATABASE_ID"
+ADDRESS: Final = "NOTION_BASE_URL"
+
+
+class Save(Protocol):
+    """Keeps a post in a file: what `save_to_file` does and answers. A ToolFailure says that it could not."""
+
+    async def __call__(
+        self, *, content: str, platform: Platform, topic: str, profile_used: str
+    ) -> Mapping[str, object]:
+        """The answer of `save_to_file`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notion:
+    """The user's Notion, as far as it is configured."""
+
+    client: NotionClient | None
+    database: str = ""
+
+
+async def open_notion(_ctx: ToolContext) -> AsyncIterator[Notion]:
+    """Notion by the environment; closed when the run is."""
+    token, database = with_keys(os.environ).get(TOKEN, "").strip(), os.environ.get(DATABASE, "").strip()
+    if not token:
+        yield Notion(client=None, database=database)
+        return
+    address = os.environ.get(ADDRESS, "").strip() or API_URL
+    base_url = service_address(address, service="a Notion API", example=API_URL)
+    async with NotionClient(token, base_url=base_url) as client:
+        yield Notion(client=client, database=database)
+
+
+def open_save(store: WithPosts, profiles: WithProfiles, ctx: ToolContext) -> Save:
+    """Saves as `save_to_file` does, in the same folder; the yes to the page is the yes to the file."""
+
+    async def save(*, content: str, platform: Platform, topic: str, profile_used: str) -> Mapping[str, object]:
+        draft = Draft(
+            content=content,
+            platform=platform,
+            topic=topic,
+            profile_used=profile_used,
+            style_profile_version=profile_version(profiles, profile_used),
+        )
+        try:
+            saved = store.save(draft, now=ctx.now())
+        except ToolrollError as error:
+            language = language_of(ctx.deps)
+            message = say("save_failed", language, reason=describe_error(error, language))
+            failed = {"success": False, "error": "disk_error", "message": message, "content": content}
+            raise ToolFailure(failed, code="disk_error") from error
+        return {"success": True, "file_path": display_path(saved.path)}
+
+    return save
+
+
+NOTION: Final[DependencyKey[Notion]] = DependencyKey("writing.notion", open_notion, scope="run")
+SAVE: Final[DependencyKey[Save]] = DependencyKey("writing.save", open_save, scope="run")
+
+WithNotion = Annotated[Notion, Depends(NOTION)]
+WithSave = Annotated[Save, Depends(SAVE)]
+
+
+# A page is the user's own, as a file of theirs is.
+@tool(brings="private")
+async def read_notion_page(
+    page_id: Annotated[str, Field(description="The id of the page, or its whole URL.")],
+    notion: WithNotion,
+    ctx: ToolContext,
+) -> dict[str, object]:
+    """Read a Notion page and return its content as Markdown. Use it when the user gives the URL of a Notion page as the
+    source for a post.
+    """
+    language = language_of(ctx.deps)
+    if notion.client is None:
+        raise _failure("notion_not_configured", language)
+    found = find_id(page_id)
+    if found is None:
+        raise _failure("invalid_page_id", language)
+    try:
+        page = await read_page(notion.client, found)
+    except ServiceFailed as error:
+        raise _failure(error_code(error), language, detail=error) from error
+    return {"success": True, "title": page.title, "content": page.content, "last_edited": page.last_edited}
+
+
+def _failure(code: ErrorCode, language: Lang, *, detail: ServiceFailed | None = None) -> ToolFailure:
+    message = describe_notion_error(code, language, detail=detail)
+    return ToolFailure({"success": False, "error": code, "message": message}, code=code)
+
+
+async def _preview_write(arguments: Mapping[str, Any], ctx: ToolContext, _edited: str | None) -> Preview:
+    notion = await ctx.resolve(NOTION)
+    missing = _missing(notion)
+    if missing:
+        first = say("notion_not_configured_saved", language_of(ctx.deps), missing=missing)
+    else:
+        first = say("notion_preview", language_of(ctx.deps), database=notion.database)
+    columns = {
+        "Title": arguments["title"],
+        "Platform": arguments["platform"],
+        "Topic": arguments["topic"],
+        "Status": STATUS,
+        "Profile": arguments["profile_used"],
+    }
+    # One line each: a title must not be able to pass for a column, or for the text.
+    lines = [f"{name}: {' '.join(str(value).split())}" for name, value in columns.items()]
+    return Preview.of_text("\n".join([first, *lines, "", arguments["content"]]))
+
+
+@tool(effect="external", preview=_preview_write)
+async def write_to_notion(
+    *,
+    content: Annotated[str, Field(description="The text of the post.")],
+    title: Annotated[str, Field(description="The title of the page in Notion.")],
+    platform: Platform,
+    topic: Annotated[str, Field(description="The topic of the post.")],
+    profile_used: Annotated[str, Field(description="The profile that was used.")] = DEFAULT,
+    notion: WithNotion,
+    save: WithSave,
+    ctx: ToolContext,
+) -> dict[str, object]:
+    """Save the finished post as a new page with the status "Draft" in the user's Notion database. Use it only after the
+    user has agreed. If Notion is not configured or fails, the post is saved to a file instead: tell the user.
+    """
+
+    async def instead(code: ErrorCode, message: str) -> ToolFailure:
+        answer: dict[str, object] = {"success": False, "error": code, "message": message}
+        try:
+            saved = await save(content=content, platform=platform, topic=topic, profile_used=profile_used)
+        except ToolFailure as failed:
+            return ToolFailure({**answer, "save_to_file": failed.content}, code=failed.failure_code)
+        return ToolFailure({**answer, "save_to_file": dict(saved)}, code=code)
+
+    language, missing = language_of(ctx.deps), _missing(notion)
+    if notion.client is None or missing:
+        raise await instead("notion_not_configured", say("notion_not_configured_saved", language, missing=missing))
+    new = NewPage(title=title, content=content, platform=platform, topic=topic, profile=profile_used, created=ctx.now())
+    try:
+        made = await make_page(notion.client, _database_id(notion), new)
+    except ServiceFailed as error:
+        told = f"{say('notion_failed_saved', language)} {describe_error(error, language)}"
+        raise await instead("notion_error", told) from error
+    return {"success": True, "notion_url": made.url, "page_id": made.page_id}
+
+
+def _missing(notion: Notion) -> str:
+    """The settings without which nothing can be written."""
+    absent = {TOKEN: notion.client is None, DATABASE: not notion.database}
+    return ", ".join(name for name, is_absent in absent.items() if is_absent)
+
+
+def _database_id(notion: Notion) -> str:
+    found = find_id(notion.database)
+    if found is None:
+        raise ServiceFailed(f"{DATABASE} is neither the id nor the URL of a Notion database.", status=200)
+    return found
+
+
+NOTION_TOOLS: Final[tuple[Tool, ...]] = (read_notion_page, write_to_notion)
+"""In the order in which a model is told of them."""

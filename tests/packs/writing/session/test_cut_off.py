@@ -1,0 +1,43 @@
+"""A later draft that the model could not finish, from end to end: what the person sees, takes or leaves (W30, W34)."""
+
+from pathlib import Path
+
+import pytest
+from tests.e2e.writing import ASKS, SAVE_ASKS, YES, Author, post, said
+from tests.models.script import Turn
+from tests.models.server import ModelServer
+
+from toolroll.packs.writing.texts.messages import LANGS, Lang
+
+DRAFT: dict[Lang, str] = {"en": "Here is the thing: tea.\n\nIs it not?", "uk": "Ось у чому штука: чай.\n\nЧи не так?"}
+MORE: dict[Lang, str] = {"en": "longer", "uk": "довше"}
+UNFINISHED: dict[Lang, str] = {"en": "Tea is good, and", "uk": "Чай добрий, і"}
+STAYS: dict[Lang, str] = {"en": "Draft 1, below, stays", "uk": "Чернетка 1, нижче, лишається"}
+TAKE: dict[Lang, str] = {"en": "take it", "uk": "бери"}
+LACKS: dict[Lang, str] = {"en": "may lack its end", "uk": "може бути без кінця"}
+
+
+@pytest.fixture(params=LANGS)
+def author(tmp_path: Path, request: pytest.FixtureRequest) -> Author:
+    made = Author(tmp_path / "author", request.param)
+    made.has_profile()
+    return made
+
+
+@pytest.mark.parametrize("takes", [False, True])
+def test_XE8_W30_W34_an_unfinished_draft_is_kept_only_where_the_person_takes_it(author: Author, *, takes: bool) -> None:
+    lang = author.lang
+    cut = Turn(f"<post>\n{UNFINISHED[lang]}", stop="max_tokens")
+    with (
+        ModelServer([said(post(DRAFT[lang])), cut]) as server,
+        author.at_terminal(server, "post about tea for LinkedIn") as terminal,
+    ):
+        terminal.wait_for(ASKS[lang])
+        terminal.press(MORE[lang], UNFINISHED[lang], STAYS[lang], ASKS[lang])
+        if takes:
+            terminal.press(TAKE[lang], LACKS[lang], ASKS[lang])
+        terminal.press("save", SAVE_ASKS[lang])
+        terminal.press(YES[lang], ".md")
+        assert terminal.end()[0] == 0
+    [saved] = author.posts().values()
+    assert saved.endswith(f"\n{UNFINISHED[lang] if takes else DRAFT[lang]}\n")

@@ -1,0 +1,128 @@
+"""Whatever goes wrong while somebody writes is told in their language (W34): every error that the project has."""
+
+import inspect
+from typing import get_args
+
+import pytest
+from tests.packs.writing.texts.test_phrases import KEPT, LATIN
+
+from toolroll import errors
+from toolroll.agent.result import StopReason
+from toolroll.errors import (
+    AuthenticationFailed,
+    ChangeRefused,
+    FileMissing,
+    ModelError,
+    PathRefused,
+    ProfileFixed,
+    ProfileInvalid,
+    ProfileMissing,
+    ProfileNewer,
+    RequestRefused,
+    ToolFailure,
+    ToolrollError,
+    UsageError,
+)
+from toolroll.packs.writing.profiles.names import check_profile_name
+from toolroll.packs.writing.texts.error_texts import (
+    MODEL_KEYS,
+    STOP_KEYS,
+    describe_error,
+    describe_stop,
+    list_faults,
+    translate_message,
+)
+
+KINDS = [one for one in vars(errors).values() if inspect.isclass(one) and issubclass(one, ToolrollError)]
+MODEL_ERRORS = [kind for kind in KINDS if issubclass(kind, ModelError)]
+FAULT = "examples: must have at least one entry"
+OF_PROFILES = (
+    ProfileMissing("m", profile="x", available=("a", "b")),
+    ProfileMissing("m", profile="x"),
+    ProfileInvalid("m", profile="x", faults=(FAULT,)),
+    ProfileInvalid("m", profile="x", faults=(FAULT,), file="f"),
+    ProfileFixed("m", profile="x"),
+    ProfileNewer("m", profile="x"),
+    ChangeRefused("m", profile="x", fields=("examples",), faults=(FAULT,)),
+    PathRefused("m", path="x", rule="profile_name"),
+)
+
+
+def is_ukrainian(text: str) -> bool:
+    kept = KEPT.sub("", text).replace("Reference", "").replace("examples", "").replace("URL", "")
+    return bool(text.strip()) and not LATIN.search(kept)
+
+
+@pytest.mark.parametrize("error", OF_PROFILES, ids=lambda error: type(error).__name__)
+def test_W34_what_profiles_are_refused_for_is_told_in_both_languages(error: ToolrollError) -> None:
+    assert is_ukrainian(describe_error(error, "uk"))
+    assert not is_ukrainian(describe_error(error, "en"))
+
+
+def test_W34_every_error_about_profiles_is_among_them() -> None:
+    leaves = {kind for kind in KINDS if issubclass(kind, errors.ProfileProblem) and not kind.__subclasses__()}
+    assert leaves <= {type(one) for one in OF_PROFILES}
+
+
+@pytest.mark.parametrize("kind", MODEL_ERRORS, ids=lambda kind: kind.__name__)
+def test_W34_a_model_that_cannot_be_asked_is_told_with_the_words_of_its_provider(kind: type[ModelError]) -> None:
+    told = describe_error(kind("Their words."), "uk")
+    assert told.endswith("Their words.")
+    assert is_ukrainian(told.removesuffix("Their words."))
+    assert describe_error(kind("Their words."), "en") == "Their words."
+
+
+def test_W34_every_error_of_a_model_and_every_end_of_a_run_has_words() -> None:
+    assert {kind.code for kind in MODEL_ERRORS} == set(MODEL_KEYS)
+    assert set(get_args(StopReason)) == set(STOP_KEYS)
+
+
+@pytest.mark.parametrize("reason", get_args(StopReason))
+def test_W34_why_a_run_gave_nothing_is_told(reason: StopReason) -> None:
+    failed = ToolFailure("the details", code=reason)
+    assert is_ukrainian(describe_stop(failed, "uk"))
+    assert describe_stop(failed, "en") == "the details"
+    assert describe_stop(ToolFailure("as it is", code="other"), "uk") == "as it is"
+
+
+def test_W11_W34_the_one_hard_rule_is_told_with_what_is_wrong_with_the_profile() -> None:
+    refused = RequestRefused("Nothing is drafted without the style profile. m")
+    refused.__cause__ = ProfileMissing("m", profile="x")
+    assert describe_error(refused, "uk").startswith("Без профілю стилю чернетки не буде. Профіль не знайдений: «x».")
+    assert describe_error(refused, "en").startswith(
+        "Nothing is drafted without the style profile. Profile 'x' not found."
+    )
+
+
+def test_W34_a_known_phrase_is_translated_and_anything_else_is_said_as_it_is() -> None:
+    missing = FileMissing("There is no 'a'. List its folder to see what there is.", path="a")
+    assert describe_error(missing, "uk") == "«a» не знайдено. Перевірте назву й теку."
+    assert describe_error(missing, "en") == missing.message
+    assert describe_error(UsageError("уже українською"), "uk") == "уже українською"
+    assert describe_error(AuthenticationFailed("No."), "en") == "No."
+
+
+def test_W2_W34_a_report_is_translated_line_by_line() -> None:
+    report = (
+        "Profile 'x' is damaged, and its file was left as it is. What is wrong:\n"
+        f"- {FAULT}\n- the profile: Invalid JSON: expected value at line 1 column 2\n"
+        "Repair the file, or make the profile anew: the damaged one is kept as a backup then."
+    )
+    told = translate_message(report, "uk").split("\n")
+    assert told[1:3] == [
+        "- examples: має містити хоча б один запис",
+        "- профіль: це не JSON: бракує значення (рядок 1, позиція 2)",
+    ]
+    assert is_ukrainian("\n".join(told))
+    assert translate_message(report, "en") == report
+
+
+def test_W2_W34_each_fault_is_on_a_line_of_its_own() -> None:
+    assert list_faults((FAULT, FAULT), "en") == f"- {FAULT}\n- {FAULT}"
+
+
+def test_W3_W34_a_name_that_can_be_none_is_told() -> None:
+    with pytest.raises(PathRefused) as refused:
+        check_profile_name("../x")
+    assert describe_error(refused.value, "uk").startswith("«../x» не може бути ім'ям профілю.")
+    assert translate_message(refused.value.message, "uk") == describe_error(refused.value, "uk")
