@@ -25,7 +25,7 @@ from benchmarks.kit import save, spread, table, where
 from toolroll import ScriptedModel, SqliteJournal
 from toolroll.models.model import ModelRequest
 from toolroll.models.scripted import Call, Line
-from toolroll.packs.research.exploration import Wish, explore
+from toolroll.packs.research.exploration import ExploreRequest, explore
 from toolroll.packs.research.frameworks import framework_of
 from toolroll.packs.research.ideas import RELATED_TOKENS, related_list
 from toolroll.packs.research.local import LocalSource
@@ -52,7 +52,7 @@ async def explored(folder: Path, state: Path, paths: list[str], idea: str) -> No
     journal = SqliteJournal(state / "runs.db")
     try:
         source = LocalSource(folder, state=state)
-        wish = Wish(idea=idea, framework=framework_of("exploration"))
+        wish = ExploreRequest(idea=idea, framework=framework_of("exploration"))
         await explore(wish, source, model=ScriptedModel(script), environment={}, journal=journal)
     finally:
         journal.close()

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
-from toolroll.cli.explore import DefaultGroup
+from toolroll.cli.commands.explore import DefaultGroup
 from toolroll.cli.ghostpen.main import DefaultLazyGroup, ghostpen
 from toolroll.cli.main import root
 

@@ -15,7 +15,7 @@ from tests.cli.scene import commands
 
 from toolroll._version import __version__
 from toolroll.cli import main as main_module
-from toolroll.cli.main import asks_for_json, root, run
+from toolroll.cli.main import root, run, wants_json
 from toolroll.cli.session import EXIT_CODES, Session
 from toolroll.errors import StaleFile, ToolrollError
 from toolroll.safe.refusals import missing, refusal
@@ -168,10 +168,10 @@ def test_S2_no_command_at_all_shows_the_help_and_is_2(capsys: pytest.CaptureFixt
 
 
 def test_S2_json_counts_before_it_can_be_parsed() -> None:
-    assert asks_for_json(["call", "x", "--json"])
-    assert asks_for_json(["--json"])
-    assert not asks_for_json(["call", "x", "--", "--json"])
-    assert not asks_for_json(["call", "x", '{"a": "--json"}'])
+    assert wants_json(["call", "x", "--json"])
+    assert wants_json(["--json"])
+    assert not wants_json(["call", "x", "--", "--json"])
+    assert not wants_json(["call", "x", '{"a": "--json"}'])
 
 
 def test_S6_what_is_unexpected_is_told_without_a_traceback(

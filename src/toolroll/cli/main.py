@@ -13,7 +13,7 @@ import click
 from toolroll._version import __version__
 from toolroll.cli.lazy import LazyCommand, LazyGroup
 from toolroll.cli.session import DONE, EXIT_CODES, FAILED, INTERRUPTED, WRONG_USAGE, Session, debug_option
-from toolroll.cli.starting import prepare
+from toolroll.cli.startup import prepare
 from toolroll.errors import ToolFailure, ToolrollError, UsageError
 
 _MAX_COLUMNS: Final = 80
@@ -31,32 +31,46 @@ _ADVICE: Final = (
 """What errors advise a model to do, and what a person is told instead."""
 
 _COMMANDS: Final = {
-    "code": LazyCommand(place="toolroll.cli.code:code", summary="Explore and change a project with an agent."),
+    "code": LazyCommand(place="toolroll.cli.commands.code:code", summary="Explore and change a project with an agent."),
     "explore": LazyCommand(
-        place="toolroll.cli.explore:explore", summary="Research an idea; write a document about it."
+        place="toolroll.cli.commands.explore:explore", summary="Research an idea; write a document about it."
     ),
     "write": LazyCommand(place="toolroll.cli.ghostpen.main:ghostpen", summary="Write a post in your own voice."),
-    "tools": LazyCommand(place="toolroll.cli.tools:tools", summary="List the tools; show what a model is told of one."),
-    "call": LazyCommand(place="toolroll.cli.call:call", summary="Call one tool without a model."),
-    "run": LazyCommand(place="toolroll.cli.run:run", summary="Answer a prompt with a model and tools."),
-    "runs": LazyCommand(place="toolroll.cli.runs:runs", summary="List, show, resume, fork, export recorded runs."),
-    "stats": LazyCommand(place="toolroll.cli.stats:stats", summary="Show what tools and models did, in figures."),
-    "outputs": LazyCommand(place="toolroll.cli.outputs:outputs", summary="List, read and search what tools answered."),
-    "changes": LazyCommand(place="toolroll.cli.history:changes", summary="List what was changed in a project."),
-    "undo": LazyCommand(place="toolroll.cli.history:undo", summary="Take back a change; later work stays."),
-    "redo": LazyCommand(place="toolroll.cli.history:redo", summary="Make a change again that was undone."),
-    "index": LazyCommand(place="toolroll.cli.index:index", summary="Build the index of a project's symbols."),
-    "policy": LazyCommand(place="toolroll.cli.policy:policy", summary="See what runs unasked here, and take it back."),
-    "trust": LazyCommand(place="toolroll.cli.trust:trust", summary="Say which of a project's own tools may be used."),
-    "config": LazyCommand(place="toolroll.cli.config:config", summary="See and change settings; keep keys."),
+    "tools": LazyCommand(
+        place="toolroll.cli.commands.tools:tools", summary="List the tools; show what a model is told of one."
+    ),
+    "call": LazyCommand(place="toolroll.cli.commands.call:call", summary="Call one tool without a model."),
+    "run": LazyCommand(place="toolroll.cli.commands.run:run", summary="Answer a prompt with a model and tools."),
+    "runs": LazyCommand(
+        place="toolroll.cli.commands.runs:runs", summary="List, show, resume, fork, export recorded runs."
+    ),
+    "stats": LazyCommand(
+        place="toolroll.cli.commands.stats:stats", summary="Show what tools and models did, in figures."
+    ),
+    "outputs": LazyCommand(
+        place="toolroll.cli.commands.outputs:outputs", summary="List, read and search what tools answered."
+    ),
+    "changes": LazyCommand(
+        place="toolroll.cli.commands.changes:changes", summary="List what was changed in a project."
+    ),
+    "undo": LazyCommand(place="toolroll.cli.commands.changes:undo", summary="Take back a change; later work stays."),
+    "redo": LazyCommand(place="toolroll.cli.commands.changes:redo", summary="Make a change again that was undone."),
+    "index": LazyCommand(place="toolroll.cli.commands.index:index", summary="Build the index of a project's symbols."),
+    "policy": LazyCommand(
+        place="toolroll.cli.commands.policy:policy", summary="See what runs unasked here, and take it back."
+    ),
+    "trust": LazyCommand(
+        place="toolroll.cli.commands.trust:trust", summary="Say which of a project's own tools may be used."
+    ),
+    "config": LazyCommand(place="toolroll.cli.commands.config:config", summary="See and change settings; keep keys."),
     "doctor": LazyCommand(
-        place="toolroll.cli.doctor:doctor", summary="Say what works, what is missing, how to fix it."
+        place="toolroll.cli.commands.doctor:doctor", summary="Say what works, what is missing, how to fix it."
     ),
     "completion": LazyCommand(
-        place="toolroll.cli.completion:completion", summary="Print completion for bash, zsh or fish."
+        place="toolroll.cli.commands.completion:completion", summary="Print completion for bash, zsh or fish."
     ),
     "demo": LazyCommand(
-        place="toolroll.cli.demo:demo", summary="Watch an agent change a sample project, no key needed."
+        place="toolroll.cli.commands.demo:demo", summary="Watch an agent change a sample project, no key needed."
     ),
 }
 
@@ -83,9 +97,9 @@ def main(
     given = list(sys.argv[1:] if arguments is None else arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):  # a letter that the locale does not have is no reason to fail
         sys.stdout.reconfigure(errors="backslashreplace")
-    session = Session(json=asks_for_json(given))
+    session = Session(json=wants_json(given))
     prepare(given, os.environ)
-    sys.exit(_finished(run(given, session, root, name), session))
+    sys.exit(_flush(run(given, session, root, name), session))
 
 
 def run(arguments: list[str], session: Session, program: click.Command | None = None, name: str = "toolroll") -> int:
@@ -103,23 +117,23 @@ def run(arguments: list[str], session: Session, program: click.Command | None = 
     except Exception as error:  # noqa: BLE001 - the outermost handler: nothing gets past it untold
         if session.debug:
             _print_traceback()
-        return _told(error, session)
+        return report_error(error, session)
     except KeyboardInterrupt:
-        return _told(click.Abort(), session)
+        return report_error(click.Abort(), session)
     return outcome if isinstance(outcome, int) else 0
 
 
-def _finished(code: int, session: Session) -> int:
+def _flush(code: int, session: Session) -> int:
     """The exit code, once all of the answer is where it belongs."""
     problem = session.finish()
     if problem is None:
         return code
     if code == DONE and not isinstance(problem, BrokenPipeError):
-        _told(problem, session)
+        report_error(problem, session)
     return code or FAILED
 
 
-def asks_for_json(arguments: Sequence[str]) -> bool:
+def wants_json(arguments: Sequence[str]) -> bool:
     """Whether `--json` was given: it counts also for what cannot even be parsed."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     return "--json" in arguments[:end]
@@ -152,13 +166,14 @@ def _for_people(message: str) -> str:
     return message
 
 
-def _told(error: Exception, session: Session) -> int:
+def report_error(error: Exception, session: Session) -> int:
+    """Show an error the way the session asks for, and return the exit code that belongs to it."""
     match error:
         case click.Abort():
             session.fail("interrupted", session.interrupted_words)
             return INTERRUPTED
         case click.UsageError():
-            return _told_usage(error, session)
+            return _report_usage_error(error, session)
         case click.ClickException():
             session.fail("failed", error.format_message())
             return error.exit_code
@@ -172,14 +187,14 @@ def _told(error: Exception, session: Session) -> int:
         case OSError(filename=str(place)) if error.errno in _REFUSALS:
             from toolroll.safe.refusals import refusal  # noqa: PLC0415 - only after an error
 
-            return _told(refusal(error, place), session)
+            return report_error(refusal(error, place), session)
         case _:
             what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
             session.fail("unexpected", f"Something unexpected went wrong: {what}. Add --debug to see where.")
             return FAILED
 
 
-def _told_usage(error: click.UsageError, session: Session) -> int:
+def _report_usage_error(error: click.UsageError, session: Session) -> int:
     if isinstance(error, click.exceptions.NoArgsIsHelpError) and not session.json:
         click.echo(error.format_message(), err=True)
         return WRONG_USAGE

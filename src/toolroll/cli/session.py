@@ -32,7 +32,7 @@ _STDOUT: Final = 1
 _STDERR: Final = 2
 
 
-def terminal_is_dumb() -> bool:
+def is_dumb_terminal() -> bool:
     """Whether the terminal has said that it can do nothing but show text."""
     return os.environ.get("TERM") == "dumb"
 
@@ -48,7 +48,7 @@ class Session:
 
     json: bool = False
     debug: bool = False
-    plain: bool = field(default_factory=terminal_is_dumb)
+    plain: bool = field(default_factory=is_dumb_terminal)
     chats: bool = False
     error_word: str = "Error"
     interrupted_words: str = "Interrupted."
@@ -77,7 +77,7 @@ class Session:
         """Write text as it is, or, at a terminal, without anything that a terminal would obey."""
         self._put(_safe(text) if self.out.isatty() else text)
 
-    def tell(self, text: str, *, hang: int = 0) -> None:
+    def show(self, text: str, *, hang: int = 0) -> None:
         """Write words for people: as `write` does, and at a terminal long lines are broken between words.
 
         What goes on stands at least `hang` columns from the edge.
@@ -144,9 +144,9 @@ def _safe(text: str) -> str:
 
 
 def _fitted(text: str, stream: TextIO | None, *, hang: int = 0) -> str:
-    from toolroll.cli.prose import fitted  # noqa: PLC0415 - as above
+    from toolroll.cli.render.prose import fit  # noqa: PLC0415 - as above
 
-    return fitted(text, stream, hang=hang)
+    return fit(text, stream, hang=hang)
 
 
 def _standard(name: Literal["stdout", "stderr"]) -> TextIO | None:
@@ -179,7 +179,7 @@ def wants_plain() -> bool:
     """Whether the command that runs now shall be plain; for those that are not handed its session."""
     context = click.get_current_context(silent=True)
     session = None if context is None else context.find_object(Session)
-    return terminal_is_dumb() if session is None else session.plain
+    return is_dumb_terminal() if session is None else session.plain
 
 
 def debug_option(command: F) -> F:

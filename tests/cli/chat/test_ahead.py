@@ -8,7 +8,7 @@ import pytest
 from tests.cli.chat.screen import CTRL_D, ENTER, Screen, at_screen, recorded, said_in
 from tests.cli.project import Project
 
-PACED = Path(__file__).parent.parent / "live" / "paced.py"
+PACED = Path(__file__).parents[1] / "render" / "live" / "paced.py"
 MAIN = "src/main.js"
 TODO = {"path": MAIN, "old_string": "TODO", "new_string": "ГОТОВО", "description": "Це зроблено."}
 BACKSPACE = b"\x7f"

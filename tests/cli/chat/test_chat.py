@@ -157,12 +157,12 @@ async def leave() -> str:
 BROKEN = """
 import sys
 from toolroll.agent.events import RunStarted, TextArrived
-from toolroll.cli.chat.coding import CodeTalk
+from toolroll.cli.chat.code import CodeTalk
 from toolroll.cli.main import main
 
-async def say(self, message, teller, note):
-    teller.hear(RunStarted(run_id="r", model="m"))
-    teller.hear(TextArrived(text="Half a sentence"))
+async def say(self, message, renderer, note):
+    renderer.hear(RunStarted(run_id="r", model="m"))
+    renderer.hear(TextArrived(text="Half a sentence"))
     sys.stderr.write("half a line")
     raise KIND(7)
 

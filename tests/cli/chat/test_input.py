@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 from tests.cli.chat.screen import ALT_ENTER, CTRL_C, CTRL_D, ENTER, TAB, UP, Screen, at_screen
 
-from toolroll.cli.chat.input import LineInput, line_input
-from toolroll.cli.chat.words import MAX_MESSAGE_CHARACTERS
+from toolroll.cli.chat.input import LineInput, open_input
+from toolroll.cli.chat.parse import MAX_MESSAGE_CHARACTERS
 from toolroll.cli.session import Session
 
 PROGRAM = """
 import asyncio, os, sys
 from pathlib import Path
 from toolroll.cli.chat.input import line_input
-from toolroll.cli.chat.past import Past
-from toolroll.cli.chat.suggesting import Names, Suggesting
+from toolroll.cli.chat.history import Past
+from toolroll.cli.chat.suggestions import Names, Suggesting
 from toolroll.cli.session import Session
 from toolroll.workspace.workspace import Workspace
 
@@ -246,4 +246,4 @@ async def test_S1_a_message_that_is_too_long_is_told_and_asked_for_again(capsys:
 
 
 def test_XA8_nobody_is_read_from_where_there_is_no_terminal() -> None:
-    assert line_input(Session(), environment={"CI": "1"}) is None
+    assert open_input(Session(), environment={"CI": "1"}) is None

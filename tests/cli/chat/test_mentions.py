@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from toolroll.cli.chat.mentions import MAX_ATTACHED, Outgoing, names, with_files
+from toolroll.cli.chat.mentions import MAX_ATTACHED, OutgoingMessage, attach_files, describe_attachments
 from toolroll.errors import UsageError
 from toolroll.workspace.limits import Limits
 from toolroll.workspace.workspace import Workspace
@@ -32,13 +32,13 @@ def workspace(tmp_path: Path) -> Workspace:
 async def refused(text: str, workspace: Workspace) -> str:
     """Why nothing is sent."""
     with pytest.raises(UsageError) as caught:
-        await with_files(text, workspace)
+        await attach_files(text, workspace)
     assert "Nothing was sent. Write \\@ for an @ that means no file." in caught.value.message
     return caught.value.message
 
 
 async def test_S1_a_file_is_attached_with_numbered_lines(workspace: Workspace) -> None:
-    sent = await with_files("Explain (@src/main.py).", workspace)
+    sent = await attach_files("Explain (@src/main.py).", workspace)
     [file] = sent.files
     heading = f"src/main.py: 2 lines, 8 bytes, hash {file.hash}"
     assert sent.text == (
@@ -46,17 +46,17 @@ async def test_S1_a_file_is_attached_with_numbered_lines(workspace: Workspace) -
         f"{heading}\n1\tone\n2\ttwo\n[end of src/main.py]"
     )
     assert (file.lines, file.seen) == (2, ((0, 1), (1, 2)))
-    assert list(names(sent.files)) == ["src/main.py (2 lines)"]
+    assert list(describe_attachments(sent.files)) == ["src/main.py (2 lines)"]
 
 
 async def test_S1_each_file_is_attached_once_by_its_own_name(workspace: Workspace) -> None:
-    sent = await with_files('@Makefile @./src/main.py @inner.txt @"src/my file.txt"', workspace)
+    sent = await attach_files('@Makefile @./src/main.py @inner.txt @"src/my file.txt"', workspace)
     assert [file.path for file in sent.files] == ["Makefile", "src/main.py", "src/my file.txt"]
 
 
 async def test_S1_blanks_can_be_written_as_in_a_shell(workspace: Workspace) -> None:
-    sent = await with_files(r"Look at @src/my\ file.txt.", workspace)
-    assert list(names(sent.files)) == ["src/my file.txt (1 line)"]
+    sent = await attach_files(r"Look at @src/my\ file.txt.", workspace)
+    assert list(describe_attachments(sent.files)) == ["src/my file.txt (1 line)"]
 
 
 @pytest.mark.parametrize("text", ['@"src/my file.txt', 'a @"src/my\nfile.txt"', '@"'])
@@ -66,9 +66,9 @@ async def test_S1_an_open_quotation_mark_is_told_before_anything_is_sent(workspa
 
 @pytest.mark.parametrize("text", ["@src", "@src/"])
 async def test_S1_a_folder_is_listed(workspace: Workspace, text: str) -> None:
-    sent = await with_files(text, workspace)
+    sent = await attach_files(text, workspace)
     assert "main.py" in sent.text
-    assert list(names(sent.files)) == ["src/"]
+    assert list(describe_attachments(sent.files)) == ["src/"]
 
 
 @pytest.mark.parametrize(
@@ -82,11 +82,11 @@ async def test_S1_a_folder_is_listed(workspace: Workspace, text: str) -> None:
     ],
 )
 async def test_S1_what_names_no_file_is_left_alone(workspace: Workspace, text: str) -> None:
-    assert await with_files(text, workspace) == Outgoing(text=text)
+    assert await attach_files(text, workspace) == OutgoingMessage(text=text)
 
 
 async def test_S1_an_escaped_at_attaches_nothing(workspace: Workspace) -> None:
-    assert await with_files("\\@src/main.py", workspace) == Outgoing(text="@src/main.py")
+    assert await attach_files("\\@src/main.py", workspace) == OutgoingMessage(text="@src/main.py")
 
 
 @pytest.mark.parametrize(
@@ -128,4 +128,4 @@ async def test_S1_too_many_files_are_told(workspace: Workspace) -> None:
     for number in range(MAX_ATTACHED + 1):
         (workspace.root / f"{number}.txt").write_text("x\n")
     with pytest.raises(UsageError, match="21 files with"):
-        await with_files(" ".join(f"@{number}.txt" for number in range(MAX_ATTACHED + 1)), workspace)
+        await attach_files(" ".join(f"@{number}.txt" for number in range(MAX_ATTACHED + 1)), workspace)

@@ -9,10 +9,10 @@ from typing import Any, cast
 import pytest
 
 from toolroll.agent.agent import Agent
-from toolroll.cli.chat.exporting import export, markdown
+from toolroll.cli.chat.conversation import ChatInfo, Conversation
+from toolroll.cli.chat.export import export_chat, render_chat
 from toolroll.cli.chat.input import check_terminal
-from toolroll.cli.chat.mentions import Attached, Outgoing
-from toolroll.cli.chat.talk import About, Conversation
+from toolroll.cli.chat.mentions import Attachment, OutgoingMessage
 from toolroll.cli.session import Session
 from toolroll.errors import FileExists, FileMissing, ModelError, RequestRefused, UsageError
 from toolroll.journal.sqlite import SqliteJournal
@@ -55,13 +55,13 @@ The key is KEY.
 """
 
 
-def about(conversation: Conversation) -> About:
+def about(conversation: Conversation) -> ChatInfo:
     """A chat that stands at this."""
-    return About(name="code", model="scripted", tools=(), conversation=conversation)
+    return ChatInfo(name="code", model="scripted", tools=(), conversation=conversation)
 
 
 def test_S1_a_chat_is_written_with_nothing_that_a_terminal_obeys() -> None:
-    assert markdown(MESSAGES, title="Chat").replace(KEY, "KEY") == MARKDOWN
+    assert render_chat(MESSAGES, title="Chat").replace(KEY, "KEY") == MARKDOWN
 
 
 async def test_S1_a_chat_is_written_once_and_without_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,14 +69,14 @@ async def test_S1_a_chat_is_written_once_and_without_secrets(tmp_path: Path, mon
     conversation = Conversation()
     with closing(SqliteJournal(tmp_path / "runs.db")) as journal:
         with pytest.raises(UsageError, match="Nothing was said yet"):
-            await export(about(conversation), "", journal)
+            await export_chat(about(conversation), "", journal)
         conversation.begin(MESSAGES, [], frozenset())
-        assert (await export(about(conversation), "talk.html", journal)).read_text().startswith("# toolroll code")
+        assert (await export_chat(about(conversation), "talk.html", journal)).read_text().startswith("# toolroll code")
         conversation.begin(MESSAGES, ["0123456789abcdef"], frozenset())
-        path = await export(about(conversation), "", journal)
+        path = await export_chat(about(conversation), "", journal)
         assert (path.name, KEY in path.read_text(), path.stat().st_mode & 0o777) == ("chat-01234567.md", False, 0o600)
         with pytest.raises(FileExists):
-            await export(about(conversation), "chat-01234567.md", journal)
+            await export_chat(about(conversation), "chat-01234567.md", journal)
 
 
 async def test_S1_the_words_behind_export_are_those_of_a_shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,14 +95,14 @@ async def test_S1_the_words_behind_export_are_those_of_a_shell(tmp_path: Path, m
             ("'my talk.md", "A quotation mark is not closed"),
         ):
             with pytest.raises(UsageError, match=told):
-                await export(here, given, journal)
+                await export_chat(here, given, journal)
         with pytest.raises(FileExists, match="add --force"):
-            await export(here, "'my talk.md'", journal)
+            await export_chat(here, "'my talk.md'", journal)
         with pytest.raises(FileMissing, match=r"^There is no folder '.*nowhere'. Make it first, or name another one.$"):
-            await export(here, "nowhere/a.md", journal)
-        assert (await export(here, r"--force my\ talk.md", journal)).read_text().startswith("# toolroll code")
-        assert await export(here, "", journal) == project / "chat-01234567.md"
-        assert await export(here, "project/../above.md", journal) == tmp_path.resolve() / "above.md"
+            await export_chat(here, "nowhere/a.md", journal)
+        assert (await export_chat(here, r"--force my\ talk.md", journal)).read_text().startswith("# toolroll code")
+        assert await export_chat(here, "", journal) == project / "chat-01234567.md"
+        assert await export_chat(here, "project/../above.md", journal) == tmp_path.resolve() / "above.md"
 
 
 async def test_S1_a_chat_is_written_as_a_page_with_all_that_was_said(tmp_path: Path) -> None:
@@ -110,9 +110,9 @@ async def test_S1_a_chat_is_written_as_a_page_with_all_that_was_said(tmp_path: P
     with closing(SqliteJournal(tmp_path / "runs.db")) as journal:
         setup = Agent(model=ScriptedModel(["Перша.", "Друга."]), journal=journal).setup
         for text in ("Раз", "Два"):
-            await conversation.say(setup, Outgoing(text=text), lambda _event: None, lambda _state: None)
-        page = (await export(about(conversation), str(tmp_path / "chat.html"), journal)).read_text()
-        lines = (await export(about(conversation), str(tmp_path / "chat.jsonl"), journal)).read_text().splitlines()
+            await conversation.say(setup, OutgoingMessage(text=text), lambda _event: None, lambda _state: None)
+        page = (await export_chat(about(conversation), str(tmp_path / "chat.html"), journal)).read_text()
+        lines = (await export_chat(about(conversation), str(tmp_path / "chat.jsonl"), journal)).read_text().splitlines()
     assert page.startswith("<!doctype html>")
     assert all(word in page for word in ("Раз", "Перша.", "Два", "Друга."))
     assert len([line for line in lines if '"said"' in line]) == 3
@@ -125,12 +125,14 @@ async def test_S1_the_conversation_goes_on_from_what_is_complete() -> None:
     model = ScriptedModel([refused, "One.", "Two."])
     setup = Agent(model=model).setup
     with pytest.raises(ModelError):
-        await conversation.say(setup, Outgoing(text="first"), lambda _event: None, states.append)
+        await conversation.say(setup, OutgoingMessage(text="first"), lambda _event: None, states.append)
     assert (conversation.messages, len(conversation.run_ids)) == ((), 1)
-    folder = Attached(path="src", text="src/")
-    file = Attached(path="a.py", text="1\tx", hash="h", lines=1, seen=((0, 1),))
-    await conversation.say(setup, Outgoing(text="second", files=(folder, file)), lambda _event: None, states.append)
-    await conversation.say(setup, Outgoing(text="third"), lambda _event: None, states.append)
+    folder = Attachment(path="src", text="src/")
+    file = Attachment(path="a.py", text="1\tx", hash="h", lines=1, seen=((0, 1),))
+    await conversation.say(
+        setup, OutgoingMessage(text="second", files=(folder, file)), lambda _event: None, states.append
+    )
+    await conversation.say(setup, OutgoingMessage(text="third"), lambda _event: None, states.append)
     assert [len(messages) for messages in model.requests] == [1, 1, 3]
     kept = states[-1].run
     assert (kept.state["code.seen:a.py"]["hash"], kept.brought) == ("h", {"private"})

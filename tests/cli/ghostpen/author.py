@@ -13,7 +13,7 @@ from tests.cli.project import Told
 from toolroll.cli.ghostpen.main import ghostpen
 from toolroll.cli.main import run
 from toolroll.cli.session import Session
-from toolroll.cli.terminal import Terminal
+from toolroll.cli.terminal.terminal import Terminal
 from toolroll.packs.writing.profiles.store import ProfileStore
 from toolroll.packs.writing.sample import sample_profile
 from toolroll.packs.writing.texts.messages import Lang

@@ -10,7 +10,7 @@ import pytest
 from toolroll.agent.events import CallFinished, CallStarted, Event
 from toolroll.agent.state import RunState
 from toolroll.cli.ghostpen.interrupt import InterruptiblePerson
-from toolroll.cli.stopping import Stopping
+from toolroll.cli.interrupts import Interrupts
 from toolroll.kernel.messages import ToolCall
 from toolroll.kernel.result import ToolResult
 from toolroll.packs.writing.session.interface import DraftView
@@ -38,19 +38,19 @@ class Person:
 
 
 async def test_S1_W30_after_ctrl_c_what_was_done_is_told_and_nothing_is_begun() -> None:
-    person, stopping, heard = Person(), Stopping(), list[Event]()
+    person, stopping, heard = Person(), Interrupts(), list[Event]()
     stopped = InterruptiblePerson(person, stopping, heard.append)
     state = cast("RunState", object())
     with stopping.listening(), stopping.answering():
         assert await stopped.ask("What?") == "ok"
         stopped.show_draft(DRAFT)
         stopped.note(state)
-        stopped.hear(CallStarted(call=THEIRS))
-        stopped.hear(CallStarted(call=OWN))
+        stopped.on_event(CallStarted(call=THEIRS))
+        stopped.on_event(CallStarted(call=OWN))
         os.kill(os.getpid(), signal.SIGINT)
         while not stopping.is_asked:
             await asyncio.sleep(0)
-        stopped.hear(CallFinished(call=OWN, result=ToolResult.of_text("{}"), duration_ms=1.0))
+        stopped.on_event(CallFinished(call=OWN, result=ToolResult.of_text("{}"), duration_ms=1.0))
         stopped.say("Saved.")
         with pytest.raises(KeyboardInterrupt):
             stopped.show_draft(DRAFT)
@@ -63,13 +63,13 @@ async def test_S1_W30_after_ctrl_c_what_was_done_is_told_and_nothing_is_begun() 
 
 
 async def test_S1_W30_ctrl_c_between_calls_stops_at_once() -> None:
-    stopping = Stopping()
+    stopping = Interrupts()
     stopped = InterruptiblePerson(Person(), stopping, lambda _event: None)
 
     async def work() -> None:
         with stopping.answering():
-            stopped.hear(CallStarted(call=OWN))
-            stopped.hear(CallFinished(call=OWN, result=ToolResult.of_text("{}"), duration_ms=1.0))
+            stopped.on_event(CallStarted(call=OWN))
+            stopped.on_event(CallFinished(call=OWN, result=ToolResult.of_text("{}"), duration_ms=1.0))
             os.kill(os.getpid(), signal.SIGINT)
             await asyncio.get_running_loop().create_future()
 
@@ -89,7 +89,7 @@ async def test_S1_W30_ctrl_c_while_a_person_types_stops_nothing() -> None:
                 await asyncio.sleep(0)
             return await super().ask(prompt)
 
-    stopping = Stopping()
+    stopping = Interrupts()
     stopped = InterruptiblePerson(Typing(), stopping, lambda _event: None)
     with stopping.listening(), stopping.answering():
         assert [await stopped.ask("What?"), await stopped.ask("And now?")] == ["ok", "ok"]

@@ -6,7 +6,7 @@ import pytest
 from tests.cli.ghostpen.author import CTRL_C, READ, Desk, Typed, post
 
 import toolroll.cli.chat.input as chat
-import toolroll.cli.terminal as terminals
+import toolroll.cli.terminal.terminal as terminals
 from toolroll.packs.writing.texts.messages import LANGS, Lang
 
 REQUEST = "post about tea for LinkedIn"

@@ -12,7 +12,7 @@ import pytest
 from tests.cli.ghostpen.author import READ, Desk, Typed, post
 from tests.cli.pseudo import environment, toolroll
 
-import toolroll.cli.terminal as terminals
+import toolroll.cli.terminal.terminal as terminals
 from toolroll.agent.events import CallFinished, Retrying
 from toolroll.cli.chat.input import LineInput
 from toolroll.cli.ghostpen.agent import build_writer, connect_model
@@ -20,8 +20,8 @@ from toolroll.cli.ghostpen.main import ghostpen
 from toolroll.cli.ghostpen.person import AbsentPerson, TerminalPerson
 from toolroll.cli.ghostpen.render import ProgressRenderer
 from toolroll.cli.main import run
-from toolroll.cli.making import Making, make_agent, open_journal
 from toolroll.cli.session import Session
+from toolroll.cli.spec import AgentSpec, build_agent, open_journal
 from toolroll.kernel.messages import ToolCall
 from toolroll.kernel.result import ToolResult
 from toolroll.packs.writing.session.interface import DraftView
@@ -300,7 +300,7 @@ def test_W34_feedback_that_was_counted_is_told_in_a_line(capsys: pytest.CaptureF
     call = ToolCall(id="1", name="track_feedback", arguments="{}")
     tracked = ToolResult.of_json({"success": True, "category": "too_long", "count": 2})
     for result in (tracked, ToolResult.failure({"success": False, "message": "No."}, code="disk_full")):
-        ProgressRenderer("default", "uk").hear(CallFinished(call=call, result=result, duration_ms=1.0))
+        ProgressRenderer("default", "uk").on_event(CallFinished(call=call, result=result, duration_ms=1.0))
     assert capsys.readouterr().err == "· Занотовано: занадто довго (2 з 3).\n"
 
 
@@ -456,9 +456,9 @@ def test_W30_a_turn_that_was_cut_short_can_be_resumed(desk: Desk) -> None:
 def test_W30_the_agent_of_a_turn_is_made_again_by_what_was_kept(desk: Desk) -> None:
     desk.has_profile("uk")
     kept = {"model": "sonnet", "kind": "write", "root": str(desk.data), "profiles": ["default"], "lang": "uk"}
-    making = Making.again(kept)
+    making = AgentSpec.from_record(kept)
     with closing(open_journal(os.environ)) as journal:
-        agent = make_agent(making, journal, connect=False)
+        agent = build_agent(making, journal, connect=False)
         assert "Speak to the author in Ukrainian." in agent.setup.system
         assert len(agent.setup.tools) == 9
         assert agent.setup.approver is None
@@ -509,7 +509,7 @@ def test_W31_W34_a_page_that_cannot_be_read_is_told_once(desk: Desk, options: tu
 
 
 def test_W30_what_a_provider_makes_us_wait_for_is_told(desk: Desk) -> None:
-    ProgressRenderer("default", "en").hear(Retrying(attempt=1, wait_s=1.0, reason="Busy."))
+    ProgressRenderer("default", "en").on_event(Retrying(attempt=1, wait_s=1.0, reason="Busy."))
     assert desk.said().err == "! Busy.\n"
 
 

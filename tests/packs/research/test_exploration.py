@@ -21,7 +21,7 @@ from toolroll.kernel.conversation import AssistantMessage, TextBlock, UserMessag
 from toolroll.kernel.usage import Usage
 from toolroll.models.model import ModelRequest, ModelResponse
 from toolroll.models.scripted import Call, Line
-from toolroll.packs.research.exploration import Explored, Job, Wish, explore, plan
+from toolroll.packs.research.exploration import Explored, ExploreRequest, Job, explore, plan
 from toolroll.packs.research.frameworks import Framework, framework_of
 from toolroll.packs.research.local import LocalSource
 from toolroll.packs.research.source import ResearchSource
@@ -44,9 +44,9 @@ def put(source: LocalSource, path: str, text: str) -> None:
     (source.folder / path).write_text(text)
 
 
-def wish(**changed: Any) -> Wish:
+def wish(**changed: Any) -> ExploreRequest:
     given: dict[str, Any] = {"idea": "Solar roofs", "framework": FRAMEWORK} | changed
-    return Wish(**given)
+    return ExploreRequest(**given)
 
 
 def ticking() -> Callable[[], datetime]:

@@ -11,23 +11,22 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from toolroll.cli.chat.commands import Commands
-from toolroll.cli.chat.input import LineInput, line_input
-from toolroll.cli.chat.mentions import Outgoing, names, with_files
-from toolroll.cli.chat.past import Past
-from toolroll.cli.chat.suggesting import Names, Suggesting
-from toolroll.cli.chat.words import Unknown, parse_command, without_escapes
-from toolroll.cli.making import open_journal
+from toolroll.cli.chat.history import MessageHistory
+from toolroll.cli.chat.input import LineInput, open_input
+from toolroll.cli.chat.mentions import OutgoingMessage, attach_files, describe_attachments
+from toolroll.cli.chat.parse import UnknownCommand, parse_command, remove_escapes
+from toolroll.cli.chat.suggestions import FileNames, Suggester
+from toolroll.cli.interrupts import Interrupts
+from toolroll.cli.render.renderer import Renderer, TolerantRenderer, make_renderer
 from toolroll.cli.session import DONE, Session
-from toolroll.cli.steady import SteadyTeller
-from toolroll.cli.stopping import Stopping
-from toolroll.cli.telling import Teller, teller_for
+from toolroll.cli.spec import open_journal
 from toolroll.errors import ModelError, ToolrollError
 from toolroll.models.catalog import ALIASES
 from toolroll.safe.text import one_line, terminal_safe
 
 if TYPE_CHECKING:
     from toolroll.agent.result import RunResult
-    from toolroll.cli.chat.talk import About, Note, Talk
+    from toolroll.cli.chat.conversation import ChatAgent, ChatInfo, Note
     from toolroll.journal.sqlite import SqliteJournal
 
 PROMPT: Final = "> "
@@ -36,7 +35,7 @@ AGAIN_IN_PLAIN: Final = "Write your message again."
 MAX_NAME_CHARACTERS: Final = 60
 MIN_COLUMNS: Final = 20
 
-Opens = Callable[["SqliteJournal"], AbstractAsyncContextManager["Talk"]]
+Opens = Callable[["SqliteJournal"], AbstractAsyncContextManager["ChatAgent"]]
 
 
 def run_chat(session: Session, opens: Opens) -> int:
@@ -59,21 +58,21 @@ async def _chatted(session: Session, opens: Opens) -> int:
 class Chat:
     """One chat."""
 
-    def __init__(self, session: Session, talk: "Talk", journal: "SqliteJournal") -> None:
+    def __init__(self, session: Session, talk: "ChatAgent", journal: "SqliteJournal") -> None:
         self._session, self._talk = session, talk
         self._commands = Commands(session, talk, journal, self._send)
         self._lines = self._opened()
-        self._stopping = Stopping()
+        self._stopping = Interrupts()
 
     def _opened(self) -> LineInput:
         about = self._talk.about
-        lines = line_input(
+        lines = open_input(
             self._session,
-            past=Past.of_user(about.name, os.environ),
-            suggesting=Suggesting(
+            past=MessageHistory.of_user(about.name, os.environ),
+            suggesting=Suggester(
                 commands=self._commands.known,
                 arguments={"model": tuple(ALIASES)},
-                names=None if about.workspace is None else Names(workspace=about.workspace),
+                names=None if about.workspace is None else FileNames(workspace=about.workspace),
             ),
         )
         assert lines is not None  # `check_terminal` has looked
@@ -91,7 +90,7 @@ class Chat:
     async def _take(self, text: str) -> bool:
         """Whether the chat goes on after this."""
         parsed = parse_command(text, self._commands.known)
-        if isinstance(parsed, Unknown):
+        if isinstance(parsed, UnknownCommand):
             meant = f"Did you mean /{parsed.nearest}?" if parsed.nearest else "See /help."
             self._session.fail("usage", f"There is no command /{parsed.name}. {meant}")
         elif parsed is not None and parsed.name == "exit":
@@ -113,42 +112,42 @@ class Chat:
 
     async def _send(self, text: str) -> None:
         about = self._talk.about
-        message = Outgoing(text=without_escapes(text))
+        message = OutgoingMessage(text=remove_escapes(text))
         if about.workspace is not None:
-            message = await with_files(text, about.workspace)
-        for name in names(message.files):
+            message = await attach_files(text, about.workspace)
+        for name in describe_attachments(message.files):
             _say(f"· attached {name}")
         result = await self._answered(partial(self._talk.say, message))
         while result is not None and self._wants_more(result):
             result = await self._answered(self._talk.go_on)
 
     async def _answered(
-        self, work: "Callable[[Teller, Note], Awaitable[RunResult[object] | None]]"
+        self, work: "Callable[[Renderer, Note], Awaitable[RunResult[object] | None]]"
     ) -> "RunResult[object] | None":
         """The end of one run, told; None where it broke off, or where nothing ran."""
         import asyncio  # noqa: PLC0415 - who waits for this has loaded it
 
-        teller = SteadyTeller(self._session, teller_for(self._session, model=self._talk.about.model))
+        renderer = TolerantRenderer(self._session, make_renderer(self._session, model=self._talk.about.model))
         try:
             with self._stopping.answering():
-                result = await work(teller, self._stopping.note)
+                result = await work(renderer, self._stopping.note)
         except ModelError as error:
-            teller.close()
-            self._tell_failure(teller, error)
+            renderer.close()
+            self._tell_failure(renderer, error)
             return None
         except (asyncio.CancelledError, KeyboardInterrupt):
             self._stopping.settle()
-            teller.close()
-            self._tell_end(teller)
+            renderer.close()
+            self._tell_end(renderer)
             return None
         else:
             if result is not None:
-                teller.end(result)
+                renderer.finish(result)
             return result
         finally:
-            teller.close()  # whatever ends an answer: the terminal is left as it was
+            renderer.close()  # whatever ends an answer: the terminal is left as it was
 
-    def _tell_failure(self, teller: Teller, error: ModelError) -> None:
+    def _tell_failure(self, renderer: Renderer, error: ModelError) -> None:
         """In one line where the model has said nothing; else with what there is."""
         again = AGAIN_IN_PLAIN if self._session.plain else AGAIN
         told = type(error)(f"{error.message} {again}")
@@ -156,17 +155,17 @@ class Chat:
         if result is None or not result.steps:
             self._session.fail(told.code, told.message)
         else:
-            teller.end(result, told)
+            renderer.finish(result, told)
 
-    def _tell_end(self, teller: Teller) -> None:
+    def _tell_end(self, renderer: Renderer) -> None:
         result = self._stopping.result
         if result is None:
             _say("Interrupted.")
         else:
-            teller.end(result)
+            renderer.finish(result)
 
     def _wants_more(self, result: "RunResult[object]") -> bool:
-        from toolroll.cli.code import wants_more  # noqa: PLC0415 - which imports this for a chat
+        from toolroll.cli.commands.code import wants_more  # noqa: PLC0415 - which imports this for a chat
 
         try:
             return wants_more(self._session, result)
@@ -175,7 +174,7 @@ class Chat:
             return False
 
 
-def _greeting(about: "About") -> str:
+def _greeting(about: "ChatInfo") -> str:
     where = "" if about.workspace is None else f" in {about.workspace.root}"
     return f"toolroll {about.name}{where}, with {one_line(about.model, MAX_NAME_CHARACTERS)}\n{about.first}"
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import click
 
-from toolroll.cli.chat.words import split_words
-from toolroll.cli.prose import tell
-from toolroll.cli.terminal import interruptible
+from toolroll.cli.chat.parse import split_words
+from toolroll.cli.render.prose import notify
+from toolroll.cli.terminal.terminal import interruptible
 from toolroll.errors import UsageError
 
 if TYPE_CHECKING:
-    from toolroll.cli.chat.talk import Talk
+    from toolroll.cli.chat.conversation import ChatAgent
     from toolroll.cli.session import Session
     from toolroll.journal.sqlite import SqliteJournal
 
@@ -52,7 +52,7 @@ Send: TypeAlias = Callable[[str], Awaitable[None]]
 class Commands:
     """The commands of one chat."""
 
-    def __init__(self, session: "Session", talk: "Talk", journal: "SqliteJournal", send: Send) -> None:
+    def __init__(self, session: "Session", talk: "ChatAgent", journal: "SqliteJournal", send: Send) -> None:
         self._session, self._talk, self._journal, self._send = session, talk, journal, send
         self._does: dict[str, Callable[[str], Awaitable[None]]] = {
             "help": self._help,
@@ -85,22 +85,22 @@ class Commands:
         self._session.write(formatter.getvalue())
 
     async def _undo(self, rest: str) -> None:
-        from toolroll.cli.history import undo  # noqa: PLC0415 - each command brings its own when it is used
+        from toolroll.cli.commands.changes import undo  # noqa: PLC0415 - each command brings its own when it is used
 
         self._shell(undo, split_words(rest))
 
     async def _redo(self, rest: str) -> None:
-        from toolroll.cli.history import redo  # noqa: PLC0415 - as above
+        from toolroll.cli.commands.changes import redo  # noqa: PLC0415 - as above
 
         self._shell(redo, split_words(rest))
 
     async def _policy(self, rest: str) -> None:
-        from toolroll.cli.policy import list_rules, policy  # noqa: PLC0415 - as above
+        from toolroll.cli.commands.policy import list_rules, policy  # noqa: PLC0415 - as above
 
         name, *behind = split_words(rest) or [""]
         command = policy.commands.get(name, list_rules)
         if self._talk.about.is_unasked and command is list_rules:
-            tell("This chat was begun with --yes: every change is made without asking. Else:")
+            notify("This chat was begun with --yes: every change is made without asking. Else:")
         self._shell(command, behind if name in policy.commands else split_words(rest))
 
     def _shell(self, command: click.Command, words: list[str]) -> None:
@@ -128,7 +128,7 @@ class Commands:
         self._session.write(f"model: {self._talk.about.model}")
 
     async def _context(self, _rest: str) -> None:
-        from toolroll.cli.context import show_context  # noqa: PLC0415 - as above
+        from toolroll.cli.render.context import show_context  # noqa: PLC0415 - as above
 
         runs = self._talk.about.conversation.run_ids
         if not runs:
@@ -136,14 +136,14 @@ class Commands:
         show_context(self._session, await self._journal.read(runs[-1]))
 
     async def _tools(self, _rest: str) -> None:
-        from toolroll.cli.tools import entries_text  # noqa: PLC0415 - as above
+        from toolroll.cli.commands.tools import format_tools  # noqa: PLC0415 - as above
 
-        self._session.write(entries_text(self._talk.about.tools))
+        self._session.write(format_tools(self._talk.about.tools))
 
     async def _export(self, rest: str) -> None:
-        from toolroll.cli.chat.exporting import export  # noqa: PLC0415 - as above
+        from toolroll.cli.chat.export import export_chat  # noqa: PLC0415 - as above
 
-        written = await export(self._talk.about, rest, self._journal)
+        written = await export_chat(self._talk.about, rest, self._journal)
         self._session.write(f"Written to {written}.")
 
     async def _new(self, rest: str) -> None:

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, TypeVar
 
 import click
 
-from toolroll.cli.chat.words import MAX_MESSAGE_CHARACTERS, TOO_LONG, made_safe
-from toolroll.cli.prose import tell
-from toolroll.cli.terminal import Came, Terminal, interruptible, open_terminal, unheard
+from toolroll.cli.chat.parse import MAX_MESSAGE_CHARACTERS, TOO_LONG, spell_out_hidden
+from toolroll.cli.render.prose import notify
+from toolroll.cli.terminal.terminal import Came, Terminal, interruptible, open_terminal, without_wakeups
 from toolroll.errors import ToolrollError, UsageError
 from toolroll.safe.text import terminal_safe
 
 if TYPE_CHECKING:
     from prompt_toolkit.shortcuts import PromptSession
 
-    from toolroll.cli.chat.past import Past
-    from toolroll.cli.chat.suggesting import Suggesting
+    from toolroll.cli.chat.history import MessageHistory
+    from toolroll.cli.chat.suggestions import Suggester
     from toolroll.cli.session import Session
 
 T = TypeVar("T")
@@ -66,18 +66,18 @@ class LineInput:
     async def read(self, prompt: str) -> str | None:
         """The next message, with all spelled out in it that cannot be seen; None when the person leaves."""
         while (text := await self._reads.read(prompt)) is not None:
-            safe = made_safe(text)
+            safe = spell_out_hidden(text)
             if len(safe) <= MAX_MESSAGE_CHARACTERS:
                 return safe
             self._warn(TOO_LONG.format(count=len(safe)))
         return None
 
 
-def line_input(
+def open_input(
     session: "Session",
     *,
-    past: "Past | None" = None,
-    suggesting: "Suggesting | None" = None,
+    past: "MessageHistory | None" = None,
+    suggesting: "Suggester | None" = None,
     environment: Mapping[str, str] = os.environ,
     words: Callable[[str], str] = str,
 ) -> LineInput | None:
@@ -92,7 +92,7 @@ def line_input(
 class _Edited:
     """The line editor; it is made when the first message is read."""
 
-    def __init__(self, past: "Past | None", suggesting: "Suggesting | None", warn: Warn) -> None:
+    def __init__(self, past: "MessageHistory | None", suggesting: "Suggester | None", warn: Warn) -> None:
         self._past, self._suggesting, self._warn = past, suggesting, warn
         self._session: PromptSession[str] | None = None
 
@@ -107,13 +107,13 @@ class _Edited:
         return text
 
     def _opened(self) -> "PromptSession[str]":
-        from toolroll.cli.chat.toolkit import editor  # noqa: PLC0415 - 0.4 s: only for who chats
+        from toolroll.cli.chat.prompt import make_prompt_session  # noqa: PLC0415 - 0.4 s: only for who chats
 
         nothing: list[str] = []
         texts = self._tried(lambda past: past.texts(), nothing)
-        return editor(texts=texts, suggesting=self._suggesting, warn=self._warn)
+        return make_prompt_session(texts=texts, suggesting=self._suggesting, warn=self._warn)
 
-    def _tried(self, work: "Callable[[Past], T]", otherwise: T) -> T:
+    def _tried(self, work: "Callable[[MessageHistory], T]", otherwise: T) -> T:
         """What is done with what is kept for the arrow keys; where it cannot be, that is told once."""
         if self._past is None:
             return otherwise
@@ -135,7 +135,7 @@ class _Plain:
         presses = 0
         while presses < PRESSES_TO_LEAVE:
             try:
-                with unheard(), interruptible():
+                with without_wakeups(), interruptible():
                     return self._message(prompt)
             except KeyboardInterrupt:
                 presses += 1
@@ -161,4 +161,4 @@ class _Plain:
 
 
 def _warning(words: Callable[[str], str]) -> Warn:
-    return lambda text: tell(words(f"Note: {terminal_safe(text)}"))
+    return lambda text: notify(words(f"Note: {terminal_safe(text)}"))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from toolroll.cli.chat.words import Mention, find_mentions, open_mention, without_escapes
+from toolroll.cli.chat.parse import Mention, find_mentions, find_open_mention, remove_escapes
 from toolroll.errors import FileMissing, PathRefused, ToolrollError, UsageError
 from toolroll.packs.code.answers import listing_text, page_of
 from toolroll.safe.names import RelativePath, shown
@@ -32,7 +32,7 @@ _END: Final = "[end of {name}]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attached:
+class Attachment:
     """One file as the model is shown it; `hash`, `lines` and `seen` say what it then knows of it."""
 
     path: str
@@ -43,32 +43,34 @@ class Attached:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outgoing:
+class OutgoingMessage:
     """A message as it goes to the model."""
 
     text: str
-    files: tuple[Attached, ...] = ()
+    files: tuple[Attachment, ...] = ()
 
 
-async def with_files(text: str, workspace: "Workspace") -> Outgoing:
+async def attach_files(text: str, workspace: "Workspace") -> OutgoingMessage:
     """The message with the files that it mentions behind it.
 
     A file that is missing, denied, binary or too large is an error, and so nothing is sent. What names no file and does
     not look like one (`@decorator`) is left alone.
     """
-    if (begun := open_mention(text)) is not None:
-        raise _told(UsageError(f"A quotation mark is not closed: {shown(begun)}."))
-    files: dict[str, Attached] = {}
+    if (begun := find_open_mention(text)) is not None:
+        raise _refuse(UsageError(f"A quotation mark is not closed: {shown(begun)}."))
+    files: dict[str, Attachment] = {}
     for mention in find_mentions(text):
-        found = await _attached(mention, workspace)
+        found = await _attach(mention, workspace)
         if found is not None:
             files.setdefault(found.path, found)
     _check(list(files.values()))
-    plain = without_escapes(text)
-    return Outgoing(text="\n\n".join([plain, *map(_marked, files.values())]), files=tuple(files.values()))
+    plain = remove_escapes(text)
+    return OutgoingMessage(
+        text="\n\n".join([plain, *map(_format_attachment, files.values())]), files=tuple(files.values())
+    )
 
 
-def _check(files: list[Attached]) -> None:
+def _check(files: list[Attachment]) -> None:
     size = sum(len(one.text.encode("utf-8", "surrogatepass")) for one in files)
     if len(files) > MAX_ATTACHED or size > MAX_ATTACHED_BYTES:
         raise UsageError(
@@ -77,23 +79,23 @@ def _check(files: list[Attached]) -> None:
         )
 
 
-def _marked(one: Attached) -> str:
+def _format_attachment(one: Attachment) -> str:
     # No line of a file can pass for the end: each begins with its number.
     name = shown(one.path)
     return f"{_MARK.format(name=name)}\n{one.text}\n{_END.format(name=name)}"
 
 
-async def _attached(mention: Mention, workspace: "Workspace") -> Attached | None:
+async def _attach(mention: Mention, workspace: "Workspace") -> Attachment | None:
     path = _path(mention, workspace)
     if path is None:
         return None
     try:
         return await _read(path, workspace)
     except ToolrollError as error:
-        raise _told(error) from None
+        raise _refuse(error) from None
 
 
-def _told(error: ToolrollError) -> UsageError:
+def _refuse(error: ToolrollError) -> UsageError:
     return UsageError(f"{error.message} Nothing was sent. Write \\@ for an @ that means no file.")
 
 
@@ -108,11 +110,11 @@ def _path(mention: Mention, workspace: "Workspace") -> RelativePath | None:
         except (FileMissing, PathRefused) as error:
             problem = error
         except ToolrollError as error:  # it is there and may not be read, or it is a link that leads out
-            raise _told(error) from None
+            raise _refuse(error) from None
         else:
             return path
     if problem is not None and (mention.is_quoted or _looks_like_a_file(mention.name, workspace)):
-        raise _told(problem)
+        raise _refuse(problem)
     return None
 
 
@@ -140,21 +142,21 @@ def _is_folder(name: str, workspace: "Workspace") -> bool:
         return False
 
 
-async def _read(path: RelativePath, workspace: "Workspace") -> Attached:
+async def _read(path: RelativePath, workspace: "Workspace") -> Attachment:
     import asyncio  # noqa: PLC0415 - who waits for this has loaded it
 
     status = workspace.status(path)
     if status.kind == "folder":
         listing = await list_folder(workspace, path)
-        return Attached(path=str(path), text=listing_text(listing, f"{path}/"))
+        return Attachment(path=str(path), text=listing_text(listing, f"{path}/"))
     reading = await asyncio.to_thread(read_lines, workspace, path)
     page = page_of(reading)
-    return Attached(
+    return Attachment(
         path=str(status.resolved), text=page.text, hash=reading.hash, lines=reading.total_lines, seen=page.seen
     )
 
 
-def names(files: tuple[Attached, ...]) -> Iterator[str]:
+def describe_attachments(files: tuple[Attachment, ...]) -> Iterator[str]:
     """The files in words for the person, one by one."""
     for one in files:
         lines = "1 line" if one.lines == 1 else f"{one.lines:,} lines"

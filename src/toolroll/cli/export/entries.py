@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from html import escape
 from typing import Final
 
-from toolroll.cli.export.gather import Gathered
-from toolroll.cli.export.room import Room, inert
-from toolroll.cli.export.timeline import CallView, Entry, NoteView, TurnView, entries
+from toolroll.cli.export.html import PageBudget, escape_text
+from toolroll.cli.export.run_tree import RunTree
+from toolroll.cli.export.timeline import CallView, Entry, NoteView, TurnView, build_timeline
 from toolroll.journal.records import Compacted, Decided, Ended, Finished, Kept, RunBegan, Said, Spent, Stopped, Trimmed
 from toolroll.kernel.conversation import Message, ReasoningBlock, ServerBlock, ToolResults, UserMessage
 from toolroll.kernel.messages import Part, TextPart, ToolMessage
@@ -20,21 +20,21 @@ ENTRY_CHARACTERS: Final = 200
 """What an entry takes beside its texts, about: a page of empty entries has an end, too."""
 
 
-class Entries:
+class EntryWriter:
     """Writes the entries of a run and, inside of the calls that made them, of its parts."""
 
-    def __init__(self, run: Gathered, room: Room) -> None:
+    def __init__(self, run: RunTree, room: PageBudget) -> None:
         self._run = run
         self._room = room
         self._parts = {part.row.run_id: part for part in run.parts}
 
     def html(self) -> Iterator[str]:
         """One piece an entry, until the page is full; then how much is missing."""
-        found = entries(self._run.recording.records, self._run.times)
+        found = build_timeline(self._run.recording.records, self._run.times)
         for entry in found:
             if self._room.is_full:
                 left = len(self._run.recording) - entry.index + 1
-                yield f'<p class="cut">The page is full. {left:,} records more: {inert(self._whole)}</p>'
+                yield f'<p class="cut">The page is full. {left:,} records more: {escape_text(self._whole)}</p>'
                 return
             self._room.left -= ENTRY_CHARACTERS
             yield self._entry(entry)
@@ -72,12 +72,12 @@ class Entries:
                 told = f"{entry.record.through} messages were replaced by a summary for the model"
                 return told, self._room.text(entry.record.summary, where=where)
             case Spent():
-                return f"{inert(entry.record.name)}: {entry.record.usage.total:,} tokens", ""
+                return f"{escape_text(entry.record.name)}: {entry.record.usage.total:,} tokens", ""
             case Kept():
                 value = json.dumps(entry.record.value, ensure_ascii=False)
-                return f"Kept with the run: {inert(entry.record.name)}", self._room.text(value, where=where)
+                return f"Kept with the run: {escape_text(entry.record.name)}", self._room.text(value, where=where)
             case _:
-                return inert(entry.record.kind), ""
+                return escape_text(entry.record.kind), ""
 
     def _said(self, entry: NoteView, said: Said) -> str:
         who = "The agent told the model" if said.about else "Said"
@@ -89,7 +89,7 @@ class Entries:
         origin = answered.message.origin
         figures = [f"{answered.duration_s:.1f} s", f"{answered.usage.total:,} tokens"]
         figures += [] if answered.cost is None else [f"${answered.cost:.4f}"]
-        figures += [inert(origin.model)] if origin else []
+        figures += [escape_text(origin.model)] if origin else []
         figures += ["taken over"] if turn.is_inherited else []
         head = f'<h2>{_when(turn.at)}Step {turn.number} <span class="dim">{" · ".join(figures)}</span></h2>'
         text = f'<div class="text">{self._room.text(answered.message.text, where=where)}</div>'
@@ -107,7 +107,7 @@ class Entries:
             elif isinstance(block, ServerBlock):
                 sources = "\n".join(source.url for source in block.sources)
                 text = self._room.text(f"{block.summary}\n{sources}".strip(), where=where)
-                yield _folded(f"{inert(block.tool)} by the provider", text)
+                yield _folded(f"{escape_text(block.tool)} by the provider", text)
 
     def _kept(self, turn: TurnView) -> Iterator[str]:
         if turn.kept:
@@ -118,17 +118,17 @@ class Entries:
         where = self._where(call.index)
         inner = f"<h3>Arguments</h3>{_pre(self._room.text(_pretty(call.arguments), where=self._where(turn.index)))}"
         for asked in call.asked:
-            why = f"Asked: {inert(asked.why)}" if asked.why else "Asked"
+            why = f"Asked: {escape_text(asked.why)}" if asked.why else "Asked"
             inner += f'<h3 class="ask">{why}</h3>{_pre(self._room.diff(asked.preview, where=where))}'
         inner += "".join(self._decision(one, where) for one in call.decided)
         part = self._parts.get(f"{self._run.row.run_id}.{call.call_id}")
         if part is not None:
-            inner += f"<h3>In its own run</h3>{''.join(Entries(part, self._room).html())}"
+            inner += f"<h3>In its own run</h3>{''.join(EntryWriter(part, self._room).html())}"
         if call.ended is not None:
             text = self._room.text(_content(call.ended.result), where=_of_whole(call, where))
             inner += f"<h3>Result</h3>{_pre(text)}"
         short = escape(one_line(call.arguments, SHORT_CHARACTERS))
-        head = f"{_mark(call.ended)} <b>{inert(call.name)}</b> {short} {_took(call.ended)}"
+        head = f"{_mark(call.ended)} <b>{escape_text(call.name)}</b> {short} {_took(call.ended)}"
         return f"<details><summary>{head}</summary>{inner}</details>"
 
     def _decision(self, decided: Decided, where: str) -> str:
@@ -156,7 +156,7 @@ def _folded(title: str, text: str) -> str:
 def _mark(ended: Ended | None) -> str:
     if ended is None:
         return '<span class="ask">unfinished</span>'
-    return f'<span class="bad">{inert(ended.code or "error")}</span>' if ended.result.is_error else "✓"
+    return f'<span class="bad">{escape_text(ended.code or "error")}</span>' if ended.result.is_error else "✓"
 
 
 def _took(ended: Ended | None) -> str:

@@ -1,18 +1,17 @@
 """A run as one HTML page that needs nothing else, loads nothing, and runs nothing."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, Literal
 
 from toolroll._version import __version__
 from toolroll.agent.cost import total_cost
-from toolroll.cli.export.chart import chart
-from toolroll.cli.export.entries import Entries
-from toolroll.cli.export.gather import Gathered
-from toolroll.cli.export.room import PAGE_CHARACTERS, Room, inert
-from toolroll.cli.export.style import STYLE, content_policy
-from toolroll.cli.export.timeline import Entry, TurnView, entries, turns
-from toolroll.cli.records import end_of
+from toolroll.cli.export.entries import EntryWriter
+from toolroll.cli.export.html import PAGE_CHARACTERS, STYLE, PageBudget, content_policy, escape_text
+from toolroll.cli.export.run_tree import RunTree
+from toolroll.cli.export.timeline import Entry, TurnView, build_timeline, iterate_turns
+from toolroll.cli.render.records import find_end
 from toolroll.journal.records import RunBegan
 from toolroll.kernel.usage import Usage
 
@@ -20,16 +19,16 @@ MAX_LINKS: Final = 200
 """Steps in the list at the top."""
 
 
-def page(run: Gathered, *, characters: int = PAGE_CHARACTERS) -> Iterator[str]:
+def render_page(run: RunTree, *, characters: int = PAGE_CHARACTERS) -> Iterator[str]:
     """The page in pieces. Texts are cut where it would grow too large, and it says so."""
-    room = Room(characters)
-    found = entries(run.recording.records, run.times)
-    title = f"Run {inert(run.row.run_id)}"
+    room = PageBudget(characters)
+    found = build_timeline(run.recording.records, run.times)
+    title = f"Run {escape_text(run.row.run_id)}"
     yield _head(title)
     yield f"<header><h1>{title}</h1>{''.join(_warnings(run))}<dl>{''.join(_facts(run, found))}</dl></header>"
     yield f'<nav aria-label="Steps"><ol>{"".join(_links(found))}</ol></nav>'
-    yield f"<main><section>{chart(found)}{''.join(_system(run, room))}</section>"
-    yield from Entries(run, room).html()
+    yield f"<main><section>{render_chart(found)}{''.join(_system(run, room))}</section>"
+    yield from EntryWriter(run, room).html()
     yield f"</main><footer class=dim>Made by toolroll {__version__}.</footer></body></html>\n"
 
 
@@ -43,14 +42,14 @@ def _head(title: str) -> str:
     )
 
 
-def _warnings(run: Gathered) -> Iterator[str]:
+def _warnings(run: RunTree) -> Iterator[str]:
     if run.is_damaged:
         yield '<p class="bad" role="alert">The record of this run is damaged. This is as much of it as is whole.</p>'
-    yield from (f'<p class="ask">{inert(note)}</p>' for note in run.notes)
+    yield from (f'<p class="ask">{escape_text(note)}</p>' for note in run.notes)
 
 
-def _facts(run: Gathered, found: list[Entry]) -> Iterator[str]:
-    steps = [turn for turn in turns(found) if not turn.is_inherited]
+def _facts(run: RunTree, found: list[Entry]) -> Iterator[str]:
+    steps = [turn for turn in iterate_turns(found) if not turn.is_inherited]
     began = next((record for _, record in run.recording if isinstance(record, RunBegan)), None)
     yield _fact("State", _state(run))
     if began is not None:
@@ -69,11 +68,11 @@ def _facts(run: Gathered, found: list[Entry]) -> Iterator[str]:
 
 
 def _fact(name: str, value: str) -> str:
-    return f"<dt>{name}</dt><dd>{inert(value)}</dd>"
+    return f"<dt>{name}</dt><dd>{escape_text(value)}</dd>"
 
 
-def _state(run: Gathered) -> str:
-    ended = end_of(run.recording)
+def _state(run: RunTree) -> str:
+    ended = find_end(run.recording)
     return "unfinished" if ended is None else f"{ended.stop_reason} {ended.stop_detail}".strip()
 
 
@@ -88,13 +87,61 @@ def _cost(steps: list[TurnView]) -> str:
 
 
 def _links(found: list[Entry]) -> Iterator[str]:
-    for turn in list(turns(found))[:MAX_LINKS]:
+    for turn in list(iterate_turns(found))[:MAX_LINKS]:
         yield f'<li><a href="#step-{turn.number}">Step {turn.number}</a></li>'
 
 
-def _system(run: Gathered, room: Room) -> Iterator[str]:
+def _system(run: RunTree, room: PageBudget) -> Iterator[str]:
     for number, record in run.recording:
         if isinstance(record, RunBegan) and record.system:
             where = f"Whole: record {number} of toolroll runs export {run.row.run_id} --format jsonl"
             text = room.text(record.system, where=where)
             yield f'<details><summary>System prompt</summary><pre tabindex="0">{text}</pre></details>'
+
+
+MAX_BARS: Final = 300
+"""More are thinner than a hair, and nobody tells them apart."""
+WIDTH: Final = 1_000
+ROW: Final = 12
+_THINNEST: Final = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """One thing that took time."""
+
+    kind: Literal["m", "c", "e"]
+    start: float
+    end: float
+    told: str
+
+
+def render_chart(found: Sequence[Entry]) -> str:
+    """The drawing; nothing where nothing took time."""
+    bars = list(_bars(found))[:MAX_BARS]
+    if not bars:
+        return ""
+    first = min(bar.start for bar in bars)
+    scale = WIDTH / max(max(bar.end for bar in bars) - first, 0.001)
+    drawn = "".join(_rect(bar, number, first, scale) for number, bar in enumerate(bars))
+    size = f"0 0 {WIDTH} {ROW * len(bars)}"
+    told = "When the model (blue) and the tools (violet; red where they failed) were at work"
+    return f'<svg viewBox="{size}" role="img" aria-label="{told}">{drawn}</svg>'
+
+
+def _bars(found: Sequence[Entry]) -> Iterator[Bar]:
+    for turn in iterate_turns(found):
+        if turn.at is not None and not turn.is_inherited:
+            took = turn.answered.duration_s
+            yield Bar(kind="m", start=turn.at - took, end=turn.at, told=f"Step {turn.number}: {took:.1f} s")
+        for call in turn.calls.values():
+            if call.ended is not None and call.at is not None and not turn.is_inherited:
+                took = call.ended.duration_ms / 1000
+                kind: Literal["c", "e"] = "e" if call.ended.result.is_error else "c"
+                yield Bar(kind=kind, start=call.at - took, end=call.at, told=f"{call.name}: {took:.3f} s")
+
+
+def _rect(bar: Bar, row: int, first: float, scale: float) -> str:
+    x, width = (bar.start - first) * scale, max((bar.end - bar.start) * scale, _THINNEST)
+    place = f'x="{min(x, WIDTH - _THINNEST):.1f}" y="{row * ROW + 1}" width="{width:.1f}" height="{ROW - 2}"'
+    return f'<rect class="{bar.kind}" {place}><title>{escape_text(bar.told)}</title></rect>'

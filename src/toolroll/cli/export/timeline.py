@@ -56,7 +56,7 @@ class NoteView:
 Entry: TypeAlias = TurnView | NoteView
 
 
-def entries(records: Sequence[tuple[int, Record]], times: Mapping[int, float]) -> list[Entry]:
+def build_timeline(records: Sequence[tuple[int, Record]], times: Mapping[int, float]) -> list[Entry]:
     """All of a run in order."""
     found: list[Entry] = []
     turn: TurnView | None = None
@@ -73,7 +73,7 @@ def entries(records: Sequence[tuple[int, Record]], times: Mapping[int, float]) -
     return found
 
 
-def turns(found: Sequence[Entry]) -> Iterator[TurnView]:
+def iterate_turns(found: Sequence[Entry]) -> Iterator[TurnView]:
     """Only the steps."""
     return (one for one in found if isinstance(one, TurnView))
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Final
 
 from toolroll.agent.agent import Agent
-from toolroll.cli.first_run import chosen_model
-from toolroll.cli.making import Making, named_model
+from toolroll.cli.model_choice import resolve_model_name
+from toolroll.cli.spec import AgentSpec, resolve_model
 from toolroll.home.keys import with_keys
 from toolroll.journal.sqlite import SqliteJournal
 from toolroll.models.model import Model
@@ -19,7 +19,7 @@ from toolroll.packs.writing.session.gate import Gate
 _WITHOUT: Final = "'ghostpen --demo' shows how a post is written, without any."
 
 
-def build_writer(making: Making, journal: SqliteJournal, *, connect: bool) -> Agent[None]:
+def build_writer(making: AgentSpec, journal: SqliteJournal, *, connect: bool) -> Agent[None]:
     """The agent of a turn that was cut short: it can finish its draft, and has nobody to ask about keeping one.
 
     Drafts are kept by the flow, after the person's word; `toolroll call save_to_file` does it beside that.
@@ -33,13 +33,13 @@ def build_writer(making: Making, journal: SqliteJournal, *, connect: bool) -> Ag
         journal=journal,
         settings=making.settings,
     )
-    model = connect_model(named_model(making.model)) if connect else ScriptedModel([])
+    model = connect_model(resolve_model(making.model)) if connect else ScriptedModel([])
     return writing_agent(model, style, Gate(base=style.base), place)
 
 
 def choose_model(given: str | None) -> str:
     """The name of the model that is named here, in the environment, or in the settings; who has none can watch one."""
-    return chosen_model(given, without=_WITHOUT)
+    return resolve_model_name(given, without=_WITHOUT)
 
 
 def connect_model(model: Model | str) -> Model:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from toolroll.cli.completing import file_names, profile_names
+from toolroll.cli.completers import complete_files, complete_profiles
 from toolroll.cli.session import Session, output_options
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def model_option(command: F) -> F:
 def posts_options(command: F) -> F:
     """Adds `--from` and `--notion`: what a profile is made of."""
     told = "A file with a post, or with several and lines of --- between them. Can be repeated; '-' is stdin."
-    files = click.option("--from", "files", multiple=True, metavar="FILE", shell_complete=file_names, help=told)
+    files = click.option("--from", "files", multiple=True, metavar="FILE", shell_complete=complete_files, help=told)
     pages = click.option("--notion", "pages", multiple=True, metavar="URL", help="A page of Notion (NOTION_TOKEN).")
     return files(pages(command))
 
@@ -170,7 +170,7 @@ def list_(session: Session, *, data: Path | None, lang: str | None) -> int:
 
 
 @profile.command(short_help="Show a profile in words, or whole with --json.")
-@click.argument("name", default="default", shell_complete=profile_names)
+@click.argument("name", default="default", shell_complete=complete_profiles)
 @place_options
 @output_options
 @click.pass_obj
@@ -191,7 +191,7 @@ def show(session: Session, name: str, *, data: Path | None, lang: str | None) ->
 
 
 @profile.command(short_help="Change a profile in your editor.")
-@click.argument("name", default="default", shell_complete=profile_names)
+@click.argument("name", default="default", shell_complete=complete_profiles)
 @place_options
 @output_options
 @click.pass_obj
@@ -215,7 +215,7 @@ def edit(session: Session, name: str, *, data: Path | None, lang: str | None) ->
 
 
 @profile.command(short_help="Delete a profile; a backup stays.")
-@click.argument("name", shell_complete=profile_names)
+@click.argument("name", shell_complete=complete_profiles)
 @yes_option
 @place_options
 @output_options
@@ -237,7 +237,7 @@ def delete(session: Session, name: str, *, yes: bool, data: Path | None, lang: s
 
 
 @profile.command(short_help="Write a profile to a file, to hand it on.")
-@click.argument("name", shell_complete=profile_names)
+@click.argument("name", shell_complete=complete_profiles)
 @click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="A new file; stdout if not given.")
 @place_options
 @output_options
@@ -284,14 +284,14 @@ def import_(session: Session, file: Path, *, name: str | None, yes: bool, data: 
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, metavar="FILES...", shell_complete=file_names)
+@click.argument("files", nargs=-1, required=True, metavar="FILES...", shell_complete=complete_files)
 @click.option(
     "--profile",
     "name",
     default="default",
     show_default=True,
     metavar="NAME",
-    shell_complete=profile_names,
+    shell_complete=complete_profiles,
     help="What to compare with.",
 )
 @model_option

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from toolroll.cli.call import set_up_log
-from toolroll.cli.prose import tell
+from toolroll.cli.commands.call import set_up_log
+from toolroll.cli.render.prose import notify
 from toolroll.cli.session import FAILED, NEEDS_APPROVAL, Session
 from toolroll.errors import FileMissing, ToolrollError
 from toolroll.packs.writing.profiles.names import DEFAULT
@@ -21,7 +21,7 @@ from toolroll.safe.refusals import refusals
 from toolroll.safe.text import terminal_safe
 
 if TYPE_CHECKING:
-    from toolroll.cli.terminal import Terminal
+    from toolroll.cli.terminal.terminal import Terminal
 
 __all__ = ["Answer", "Command", "CommandContext", "describe_error", "run_command", "translate_errors"]
 
@@ -51,7 +51,7 @@ class CommandContext:
     @classmethod
     def opened(cls, session: Session, *, data: Path | None, lang: str | None, yes: bool = False) -> "CommandContext":
         """In the folder that was named, or the usual one; in the language of option, locale or default profile."""
-        from toolroll.cli.terminal import open_terminal  # noqa: PLC0415 - rich: only where words are shown
+        from toolroll.cli.terminal.terminal import open_terminal  # noqa: PLC0415 - rich: only where words are shown
 
         folder = data_folder(data)
         spoken = choose_language(lang, os.environ, None if lang else _profile_language(folder))
@@ -75,7 +75,7 @@ class CommandContext:
         if self.terminal is not None:
             self.terminal.say(text)
         else:
-            tell(terminal_safe(text))
+            notify(terminal_safe(text))
 
     def say(self, key: Key, **values: object) -> None:
         """Show a text beside the answer."""
@@ -91,7 +91,7 @@ class CommandContext:
         elif is_raw:
             self.session.write(text)
         else:
-            self.session.tell(text if self.session.out.isatty() else terminal_safe(text))
+            self.session.show(text if self.session.out.isatty() else terminal_safe(text))
 
     @contextmanager
     def reading(self, file: str) -> Iterator[None]:

@@ -16,7 +16,7 @@ import click
 from toolroll.agent.events import CallFinished, Event, StepStarted
 from toolroll.cli.ghostpen.person import draft_title
 from toolroll.cli.ghostpen.render import JsonRenderer, outcome_fields
-from toolroll.cli.prose import fitted
+from toolroll.cli.render.prose import fit
 from toolroll.cli.session import DONE, Session
 from toolroll.kernel.approval import ApprovalRequest, Approve, Decision
 from toolroll.kernel.context import utc_now
@@ -113,7 +113,7 @@ class _Demo:
 
     def _hear(self, event: Event) -> None:
         if self._lines is not None:
-            self._lines.hear(event)
+            self._lines.on_event(event)
         match event:
             case StepStarted(number=1):
                 self._line(f"· {say('writing', self._lang, profile='default')}", dim=True)
@@ -150,7 +150,7 @@ class _Demo:
 
     def _you(self, text: str) -> None:
         played = say("demo_played", self._lang)
-        said = fitted(f"> {text}  {played}", sys.stdout).removesuffix(played)
+        said = fit(f"> {text}  {played}", sys.stdout).removesuffix(played)
         self._put(f"{click.style(said, bold=True)}{click.style(played, dim=True)}")
 
     def _title(self, text: str) -> None:
@@ -158,7 +158,7 @@ class _Demo:
         self._line(f"── {text}", fg="green", bold=True)
 
     def _line(self, text: str, *, fg: str | None = None, bold: bool = False, dim: bool = False) -> None:
-        self._put(click.style(fitted(terminal_safe(text), sys.stdout), fg=fg, bold=bold or None, dim=dim or None))
+        self._put(click.style(fit(terminal_safe(text), sys.stdout), fg=fg, bold=bold or None, dim=dim or None))
 
     def _put(self, text: str) -> None:
         if self._lines is None:

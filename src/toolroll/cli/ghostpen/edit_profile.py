@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from toolroll.cli.editor import edit_text
 from toolroll.cli.ghostpen.context import CommandContext
 from toolroll.cli.session import DONE
+from toolroll.cli.terminal.editor import edit_text
 from toolroll.errors import ChangeRefused, JsonRefused, ProfileInvalid, ToolrollError, UsageError
 from toolroll.kernel.parse import parse_json
 from toolroll.packs.writing.profiles.changes import IMMUTABLE, PATHS, history_language

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from toolroll.agent.events import CallFinished, CallStarted, Event
 from toolroll.agent.state import RunState
-from toolroll.cli.stopping import Stopping
+from toolroll.cli.interrupts import Interrupts
 from toolroll.packs.writing.session.interface import DraftView, Person
 from toolroll.packs.writing.session.save import OWN_CALL_PREFIX
 
@@ -31,7 +31,7 @@ class InterruptiblePerson:
     anybody is.
     """
 
-    def __init__(self, person: Person, stopping: Stopping, hear: Callable[[Event], None]) -> None:
+    def __init__(self, person: Person, stopping: Interrupts, hear: Callable[[Event], None]) -> None:
         self._person = person
         self._stopping = stopping
         self._hear = hear
@@ -57,7 +57,7 @@ class InterruptiblePerson:
         self._go_on()
         self._stopping.note(state)
 
-    def hear(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         """Note calls of the program's own, and pass the event on."""
         if isinstance(event, CallStarted) and event.call.id.startswith(OWN_CALL_PREFIX):
             self._calls.started[event.call.id] = perf_counter()

@@ -23,7 +23,7 @@ _COMMANDS: Final = {
     "stats": LazyCommand(place=f"{_PLACE}:stats", summary="How drafts fared, and what is said of them."),
     "feedback": LazyCommand(place=f"{_PLACE}:feedback", summary="List and reset the feedback that was counted."),
     "completion": LazyCommand(
-        place="toolroll.cli.completion:ghostpen_completion", summary="Print completion for bash, zsh or fish."
+        place="toolroll.cli.commands.completion:ghostpen_completion", summary="Print completion for bash, zsh or fish."
     ),
 }
 _GROUPS: Final = frozenset({"profile", "feedback"})

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Final
 import click
 from rich.text import Text
 
-from toolroll.cli.pager import Pager
-from toolroll.cli.prose import wrapped
-from toolroll.cli.rows import Row, preview_rows, request_rows
+from toolroll.cli.render.prose import wrap
+from toolroll.cli.render.rows import Row, preview_rows, request_rows
 from toolroll.cli.session import Session
-from toolroll.cli.terminal import Terminal, interruptible, unheard
+from toolroll.cli.terminal.pager import Pager
+from toolroll.cli.terminal.terminal import Terminal, interruptible, without_wakeups
 from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, Preview, Reject
 from toolroll.packs.writing.session.intents import QuestionTopic, parse_yes_no
 from toolroll.packs.writing.session.interface import DraftView
@@ -79,7 +79,7 @@ class TerminalPerson:
         self.seen = draft.text
 
     def _lines_of(self, text: str) -> list[str]:
-        return wrapped(terminal_safe(text), self._terminal.size[0])
+        return wrap(terminal_safe(text), self._terminal.size[0])
 
 
 class AbsentPerson:
@@ -118,7 +118,7 @@ class WritingApprover:
 
         Ctrl-C is a no to all that is still open, where there is a draft to go back to; else it is KeyboardInterrupt.
         """
-        with unheard(), interruptible():
+        with without_wakeups(), interruptible():
             return self._decisions(requests)
 
     def _decisions(self, requests: Sequence[ApprovalRequest]) -> list[Decision]:

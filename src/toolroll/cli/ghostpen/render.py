@@ -5,8 +5,8 @@ import click
 from toolroll.agent.cost import total_cost
 from toolroll.agent.events import CallFinished, CallStarted, Event, Retrying, RunFinished, StepStarted, Warned
 from toolroll.agent.result import RunResult
+from toolroll.cli.render.renderer import event_fields
 from toolroll.cli.session import Session
-from toolroll.cli.telling import event_fields
 from toolroll.kernel.usage import Usage
 from toolroll.packs.writing.session.gate import TRACK
 from toolroll.packs.writing.session.interface import DraftView, Outcome
@@ -27,7 +27,7 @@ class ProgressRenderer:
         self._profile_used = profile_used
         self._lang = lang
 
-    def hear(self, event: Event, /) -> None:
+    def on_event(self, event: Event, /) -> None:
         """Tell of one event."""
         match event:
             case StepStarted(number=1):
@@ -56,7 +56,7 @@ class JsonRenderer:
         self._session = session
         self._index = 0
 
-    def hear(self, event: Event, /) -> None:
+    def on_event(self, event: Event, /) -> None:
         """Tell of one event; the runs of a post end together."""
         if not isinstance(event, RunFinished):
             self.write(event.event, event_fields(event))

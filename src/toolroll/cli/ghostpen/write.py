@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from toolroll.cli.completing import profile_names
+from toolroll.cli.completers import complete_profiles
 from toolroll.cli.ghostpen.commands import model_option, place_options
-from toolroll.cli.quoted import QuotedCommand
+from toolroll.cli.options import QuotedCommand
 from toolroll.cli.session import Session, event_options
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def _two_names(
 @click.option(
     "--profile",
     metavar="NAME",
-    shell_complete=profile_names,
+    shell_complete=complete_profiles,
     help="The style profile to write by; 'default' if not given.",
 )
 @click.option(
@@ -37,7 +37,7 @@ def _two_names(
     nargs=2,
     metavar="BASE TECHNIQUES",
     callback=_two_names,
-    shell_complete=profile_names,
+    shell_complete=complete_profiles,
     help="The voice of one profile with the hooks, closings and structure of another.",
 )
 @click.option(
@@ -82,7 +82,7 @@ def write(
       ghostpen 'AI in hiring, with figures' --mix default competitor-alex
       ghostpen -- stats          a request that is the name of a command
     """
-    from toolroll.cli.call import set_up_log  # noqa: PLC0415 - these bring pydantic: four interpreter starts
+    from toolroll.cli.commands.call import set_up_log  # noqa: PLC0415 - these bring pydantic: four interpreter starts
     from toolroll.cli.ghostpen.context import CommandContext, translate_errors  # noqa: PLC0415 - as above
 
     set_up_log(session)

@@ -13,9 +13,9 @@ from toolroll.cli.ghostpen.context import CommandContext, translate_errors
 from toolroll.cli.ghostpen.interrupt import InterruptiblePerson
 from toolroll.cli.ghostpen.person import AbsentPerson, TerminalPerson, WritingApprover
 from toolroll.cli.ghostpen.render import JsonRenderer, ProgressRenderer, outcome_fields
-from toolroll.cli.making import Making, named_model, open_journal
+from toolroll.cli.interrupts import Interrupts
 from toolroll.cli.session import DONE, FAILED, NEEDS_APPROVAL, STOPPED_BY_LIMIT
-from toolroll.cli.stopping import Stopping
+from toolroll.cli.spec import AgentSpec, open_journal, resolve_model
 from toolroll.errors import UsageError
 from toolroll.home.keys import with_keys
 from toolroll.journal.sqlite import SqliteJournal
@@ -63,7 +63,7 @@ def write_post(desk: CommandContext, wanted: WriteOptions) -> int:
     with translate_errors(desk.lang):
         named = choose_model(wanted.model)
         _check_request(desk, wanted.request)
-        model = connect_model(named_model(named))  # what is wrong with it is said before anybody types
+        model = connect_model(resolve_model(named))  # what is wrong with it is said before anybody types
         request = _ask_request(desk) if wanted.request is None else wanted.request
         assignment = Assignment(
             request=request,
@@ -75,16 +75,16 @@ def write_post(desk: CommandContext, wanted: WriteOptions) -> int:
 
 
 async def _run_session(desk: CommandContext, assignment: Assignment, named: str, model: Model) -> int:
-    stopping = Stopping(desk.spoken)
+    stopping = Interrupts(desk.spoken)
     lines = JsonRenderer(desk.session) if desk.session.json else None
     try:
         with closing(open_journal(os.environ)) as journal, stopping.listening(), stopping.answering():
             person, place = _open_person(desk, _writing_context(desk, assignment.style, named, journal))
-            hear: Callable[[Event], None] = ProgressRenderer(assignment.style.profile_used, desk.lang).hear
+            hear: Callable[[Event], None] = ProgressRenderer(assignment.style.profile_used, desk.lang).on_event
             if lines is not None:
-                person, hear = _JsonPerson(person, lines), lines.hear
+                person, hear = _JsonPerson(person, lines), lines.on_event
             stopped = InterruptiblePerson(person, stopping, hear)
-            flow = WritingSession(assignment, model, place, stopped, emit=stopped.hear, note=stopped.note)
+            flow = WritingSession(assignment, model, place, stopped, emit=stopped.on_event, note=stopped.note)
             outcome = await flow.run(is_talk=desk.terminal is not None and not desk.yes, keep=desk.yes)
     except asyncio.CancelledError:
         stopping.settle()
@@ -94,7 +94,7 @@ async def _run_session(desk: CommandContext, assignment: Assignment, named: str,
 
 def _writing_context(desk: CommandContext, style: Style, model: str, journal: SqliteJournal) -> WritingContext:
     data = desk.data.absolute()
-    making = Making.here(model=model, kind="write", root=str(data), profiles=style.profiles, lang=desk.lang)
+    making = AgentSpec.from_options(model=model, kind="write", root=str(data), profiles=style.profiles, lang=desk.lang)
     return WritingContext(
         data=data, lang=desk.lang, environment=with_keys(os.environ), journal=journal, settings=making.settings
     )
@@ -104,9 +104,9 @@ def _open_person(desk: CommandContext, place: WritingContext) -> tuple[Person, W
     """Who the post is for, and the place with whom to ask; with --yes the person has spoken already."""
     if desk.terminal is None or desk.yes:
         return AbsentPerson(desk.session), place
-    from toolroll.cli.chat.input import line_input  # noqa: PLC0415 - only where somebody is asked
+    from toolroll.cli.chat.input import open_input  # noqa: PLC0415 - only where somebody is asked
 
-    person = TerminalPerson(desk.terminal, desk.lang, line_input(desk.session, words=desk.spoken))
+    person = TerminalPerson(desk.terminal, desk.lang, open_input(desk.session, words=desk.spoken))
     return person, replace(place, approver=WritingApprover(desk.terminal, person, desk.lang))
 
 

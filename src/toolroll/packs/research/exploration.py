@@ -38,7 +38,7 @@ JOB: Final = "job"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class ExploreRequest:
     """What a person wants explored, and how."""
 
     idea: str
@@ -94,7 +94,7 @@ class Job:
 class Plan:
     """Where a document goes, and what it builds on. `existing` is what is there already."""
 
-    wish: Wish
+    wish: ExploreRequest
     path: str
     asked: str
     existing: str | None = None
@@ -129,7 +129,7 @@ class Explored:
 
 
 async def explore(
-    wish: Wish,
+    wish: ExploreRequest,
     source: ResearchSource,
     /,
     *,
@@ -157,7 +157,7 @@ async def explore(
     return await _Work(planned, source, model, job=job, is_again=not is_new, clock=clock).run(given)
 
 
-async def plan(wish: Wish, source: ResearchSource, *, now: datetime) -> Plan:
+async def plan(wish: ExploreRequest, source: ResearchSource, *, now: datetime) -> Plan:
     """Look at what is there; FileMissing where something is to be updated or continued that is not."""
     known = await source.list_ideas()
     today = now.date()

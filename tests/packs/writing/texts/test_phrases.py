@@ -16,8 +16,8 @@ from tests.kernel.test_parse import MUST_FAIL
 import toolroll
 from toolroll import errors
 from toolroll.cli.chat.input import PASTED
-from toolroll.cli.chat.toolkit import LEAVE_HINT
-from toolroll.cli.chat.words import TOO_LONG
+from toolroll.cli.chat.parse import TOO_LONG
+from toolroll.cli.chat.prompt import LEAVE_HINT
 from toolroll.errors import JsonRefused
 from toolroll.kernel.parse import parse_json
 from toolroll.packs.writing.texts import phrase_texts
@@ -31,7 +31,7 @@ MAKERS = (
     *("safe/refusals.py", "safe/walk.py", "safe/root.py", "safe/opened.py", "safe/files.py", "safe/locks.py"),
     *("kernel/parse.py", *sorted(str(one.relative_to(SOURCE)) for one in SOURCE.glob("packs/writing/**/*.py"))),
     *sorted(str(one.relative_to(SOURCE)) for one in SOURCE.glob("cli/profile/*.py")),
-    *("cli/ghostpen/write_post.py", "cli/first_run.py", "cli/making.py", "models/connect.py", "models/catalog.py"),
+    *("cli/ghostpen/write_post.py", "cli/model_choice.py", "cli/spec.py", "models/connect.py", "models/catalog.py"),
     *("cli/ghostpen/agent.py", "models/scripted_file.py"),
 )
 OWN_WORDS = {

@@ -1,0 +1,141 @@
+"""What agents reach: models and their keys, search, GitHub, Notion, the keyring, tracing. Names of keys, never keys."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from toolroll.cli.actions.doctor.findings import Finding, Status
+from toolroll.errors import ToolrollError
+from toolroll.home.keys import KEYS, KeyBook, backend, with_keys
+from toolroll.safe.names import shown
+
+OLLAMA_SECONDS: Final = 2.0
+_AREA: Final = "services"
+_NEEDS: Final = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
+
+
+def check_services(environment: Mapping[str, str], *, model: str | None, online: bool) -> Iterator[Finding]:
+    """All that is reached over a network; the network itself only with `online`."""
+    places = key_places(environment)
+    yield _model(environment, model, places)
+    for provider, name in (("Anthropic", "ANTHROPIC_API_KEY"), ("OpenAI", "OPENAI_API_KEY")):
+        yield _keyed(provider, name, places)
+    yield _ollama(online=online)
+    yield _search(environment)
+    yield _keyed("GitHub", "GITHUB_TOKEN", places, without="public repositories work without, slowly")
+    yield _notion(environment, places)
+    yield _keyring(environment)
+    yield _tracing(environment)
+
+
+def key_places(environment: Mapping[str, str]) -> dict[str, str]:
+    """Where each key that there is was found."""
+    try:
+        kept = KeyBook.of_user(environment).names()
+    except ToolrollError:
+        kept = ()
+    if kept and backend().why:  # which is a finding of its own
+        kept = ()
+    found = dict.fromkeys(kept, "the keyring")
+    return found | {name: "the environment" for name in KEYS if environment.get(name, "").strip()}
+
+
+def _model(environment: Mapping[str, str], model: str | None, places: Mapping[str, str]) -> Finding:
+    from toolroll.models.connect import connect  # noqa: PLC0415 - all wires there are: only for who asks
+
+    choose = "toolroll config set model sonnet"
+    if model is None:
+        return _found("model", "none is chosen; name one with --model", "missing", choose)
+    if model.startswith("scripted:"):
+        return _found("model", f"{shown(model)} is played from a file")
+    needed = _NEEDS.get(find_provider(model), "")
+    try:
+        connect(model, environment=with_keys(environment))
+    except ToolrollError as error:
+        fix = f"toolroll config key set {needed}" if needed and needed not in places else choose
+        return _found("model", f"{shown(model)} cannot be asked: {error.message}", "broken", fix)
+    return _found("model", f"{shown(model)} can be asked")
+
+
+def find_provider(model: str) -> str:
+    """Whose model it is; empty where nobody knows."""
+    from toolroll.models.catalog import parse_model  # noqa: PLC0415 - as above
+
+    try:
+        return parse_model(model).provider
+    except ToolrollError:
+        return ""
+
+
+def _keyed(title: str, name: str, places: Mapping[str, str], without: str = "") -> Finding:
+    if name in places:
+        return _found(title, f"{name} is in {places[name]}")
+    text = f"there is no {name}" + (f"; {without}" if without else "")
+    return _found(title, text, "missing", f"export {name}=... or: toolroll config key set {name}")
+
+
+def _ollama(*, online: bool) -> Finding:
+    from toolroll.models.connect import OLLAMA_URL  # noqa: PLC0415 - as above
+
+    if not online:
+        return _found("Ollama", "was not looked for (--online does)")
+    import httpx2  # noqa: PLC0415 - eleven interpreter starts: only for who asks
+
+    try:
+        answer = httpx2.get(f"{OLLAMA_URL}/models", timeout=OLLAMA_SECONDS, trust_env=False)
+        names = [str(one["id"]) for one in answer.raise_for_status().json()["data"]]
+    except (httpx2.HTTPError, ValueError, KeyError, TypeError):
+        return _found("Ollama", f"does not answer at {OLLAMA_URL}", "missing", "ollama serve")
+    return _found("Ollama", f"answers at {OLLAMA_URL}, with {shown(', '.join(names)) or 'no models'}")
+
+
+def _search(environment: Mapping[str, str]) -> Finding:
+    from toolroll.packs.search.choice import SearchSettings  # noqa: PLC0415 - as above
+
+    try:
+        names = SearchSettings.of(with_keys(environment)).names
+    except ToolrollError as error:
+        return _found("search", error.message, "broken", "correct or unset that variable")
+    return _found("search", f"asked in this order: {', '.join(names)}")
+
+
+def _notion(environment: Mapping[str, str], places: Mapping[str, str]) -> Finding:
+    found = _keyed("Notion", "NOTION_TOKEN", places)
+    if found.status == "ok" and not environment.get("NOTION_DATABASE_ID", "").strip():
+        text = f"{found.text}, and NOTION_DATABASE_ID is not set: pages are read, none is written"
+        return _found("Notion", text, "missing", "export NOTION_DATABASE_ID=...")
+    return found
+
+
+def _keyring(environment: Mapping[str, str]) -> Finding:
+    try:
+        kept = KeyBook.of_user(environment).names()
+    except ToolrollError as error:
+        return _found("keyring", error.message, "broken")
+    found = backend()
+    if found.name:
+        return _found("keyring", f"{shown(found.name)}, with {', '.join(kept) or 'no keys of ours'}")
+    if kept:
+        return _found(
+            "keyring", f"{', '.join(kept)} should be there, but {found.why}", "broken", "set them as variables"
+        )
+    return _found("keyring", f"{found.why}; keys are read from the environment", "missing")
+
+
+def _tracing(environment: Mapping[str, str]) -> Finding:
+    from importlib.util import find_spec  # noqa: PLC0415 - as above
+
+    from toolroll.cli.tracing import install_hint, missing_exporters, requested_exporters  # noqa: PLC0415 - as above
+
+    asked = requested_exporters(environment)
+    if not asked:
+        return _found("tracing", "off (set OTEL_TRACES_EXPORTER or OTEL_EXPORTER_OTLP_ENDPOINT)")
+    if find_spec("opentelemetry") is None or find_spec("opentelemetry.sdk") is None:
+        return _found("tracing", "is asked for, and not installed", "warning", "pip install 'toolroll[otel]'")
+    if missing := missing_exporters(asked, environment):
+        text = f"to {shown(', '.join(missing))} is asked for, and no such exporter is installed"
+        return _found("tracing", text, "warning", install_hint(environment) if "otlp" in missing else "")
+    return _found("tracing", f"to {shown(', '.join(asked))}")
+
+
+def _found(name: str, text: str, status: Status = "ok", fix: str = "") -> Finding:
+    return Finding(area=_AREA, name=name, status=status, text=text, fix=fix)

@@ -1,0 +1,117 @@
+"""Settings and the project: what the files and variables say, and what of the project's own is trusted."""
+
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Final
+
+from toolroll.cli.actions.doctor.findings import Finding, Status
+from toolroll.errors import ToolrollError
+from toolroll.home.declared import PREFIX, declared
+from toolroll.home.project import PROJECT_SETTINGS, parse_project, project_file
+from toolroll.home.rules import RuleBook, workspace_of
+from toolroll.home.settings import settings_path, user_layer
+from toolroll.home.trust import TrustBook
+from toolroll.home.variables import variable_layer
+from toolroll.safe.names import shown
+
+INSTRUCTIONS: Final = "AGENTS.md"
+_NOT_SETTINGS: Final = {"TOOLROLL_HOME", "TOOLROLL_ROUNDS"}
+
+
+def check_settings(environment: Mapping[str, str]) -> Iterator[Finding]:
+    """What the user has set, and whether it makes sense."""
+    yield from _of_user(environment)
+    yield from _variables(environment)
+
+
+def _of_user(environment: Mapping[str, str]) -> Iterator[Finding]:
+    try:
+        place = shown(str(settings_path(environment)))
+        layer = user_layer(environment)
+        told = "none yet" if layer is None else f"sets {', '.join(layer.values) or 'nothing'}"
+        yield _found("settings", "settings.toml", f"{place}: {told}")
+        kept = len(RuleBook.of_user(environment).rules())
+        yield _found("settings", "always", f"{kept:,} remembered approval{'' if kept == 1 else 's'}")
+    except ToolrollError as error:
+        yield _found("settings", "settings.toml", error.message, "broken")
+
+
+def _variables(environment: Mapping[str, str]) -> Iterator[Finding]:
+    known = {one.variable for one in declared()} | _NOT_SETTINGS
+    for name in sorted(environment):
+        if name.startswith(PREFIX) and name not in known:
+            near = get_close_matches(name, known, n=1, cutoff=0.8)
+            fix = f"did you mean {near[0]}?" if near else "see 'toolroll config list --json'"
+            yield _found("settings", shown(name), "is no setting, and does nothing", "warning", fix)
+    try:
+        layer = variable_layer(environment)
+    except ToolrollError as error:
+        yield _found("settings", "variables", error.message, "broken")
+    else:
+        if layer.values:
+            yield _found("settings", "variables", f"set {', '.join(layer.values)}")
+
+
+def check_project(root: Path, environment: Mapping[str, str]) -> Iterator[Finding]:
+    """What the project brings, and what of it is used."""
+    yield _found("project", "folder", shown(str(root.resolve())))
+    has = (root / INSTRUCTIONS).is_file()
+    text = f"{INSTRUCTIONS} is read" if has else f"there is no {INSTRUCTIONS}, which agents would be told"
+    yield _found("project", "instructions", text, "ok" if has else "missing")
+    yield _undo_history(root, environment)
+    yield _own_settings(root, environment)
+    yield from _own_tools(root, environment)
+
+
+def _undo_history(root: Path, environment: Mapping[str, str]) -> Finding:
+    from toolroll.cli.actions.doctor.findings import Database  # noqa: PLC0415 - sqlite3, only for who asks
+    from toolroll.workspace.changes.history import FILE_NAME  # noqa: PLC0415 - as above
+    from toolroll.workspace.changes.tables import TABLES_VERSION  # noqa: PLC0415 - as above
+    from toolroll.workspace.workspace import state_folder  # noqa: PLC0415 - as above
+
+    path, made = state_folder(root, environment) / FILE_NAME, "made with the first change"
+    name = "undo history"
+    return Database(area="project", name=name, path=path, table="changes", newest=TABLES_VERSION, made=made).look()
+
+
+def _own_settings(root: Path, environment: Mapping[str, str]) -> Finding:
+    found = project_file(root, environment)
+    match found.state:
+        case "absent":
+            return _found("project", "settings", "none of its own")
+        case "unreadable":
+            return _found("project", "settings", found.problem, "broken")
+        case "untrusted":
+            fix = f"toolroll trust add {PROJECT_SETTINGS}"
+            return _found("project", "settings", "not trusted, so not used", "missing", fix)
+        case _:
+            try:
+                parse_project(found.content)
+            except ToolrollError as error:
+                return _found("project", "settings", error.message, "broken")
+            return _found("project", "settings", "trusted as they are")
+
+
+def _own_tools(root: Path, environment: Mapping[str, str]) -> Iterator[Finding]:
+    from toolroll.cli.project_tools import project_tool_files  # noqa: PLC0415 - the packs, only for who asks
+
+    try:
+        book, place = TrustBook.of_user(environment), workspace_of(root)
+        for path, content in project_tool_files(root):
+            if book.trusts(place, path, content):
+                yield _found("project", "tools", f"{shown(path)} is trusted as it is")
+            else:
+                yield _found("project", "tools", f"{shown(path)} is not trusted, so not used", "missing", _trust(path))
+    except ToolrollError as error:
+        yield _found("project", "tools", error.message, "broken")
+
+
+def _trust(path: str) -> str:
+    from shlex import quote  # noqa: PLC0415 - as above
+
+    return f"toolroll trust add {quote(shown(path))}"
+
+
+def _found(area: str, name: str, text: str, status: Status = "ok", fix: str = "") -> Finding:
+    return Finding(area=area, name=name, status=status, text=text, fix=fix)

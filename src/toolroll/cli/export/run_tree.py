@@ -1,0 +1,71 @@
+"""A run with its parts, as it is on record: what both forms of an export are made from."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from toolroll.journal.codec import decode, encode
+from toolroll.journal.journal import Recording, RunRow
+
+if TYPE_CHECKING:
+    from toolroll.journal.records import Record
+    from toolroll.journal.sqlite import SqliteJournal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunTree:
+    """One run: its records, when each was written, and the runs that it delegated to."""
+
+    row: RunRow
+    recording: Recording
+    times: Mapping[int, float]
+    parts: "tuple[RunTree, ...]" = ()
+
+    def __iter__(self) -> "Iterator[RunTree]":
+        """The run, then its parts, each followed by its own."""
+        yield self
+        for part in self.parts:
+            yield from part
+
+    @property
+    def notes(self) -> list[str]:
+        """What is missing, here and in the parts."""
+        return [f"Run {one.row.run_id}: {note}" for one in self for note in one.recording.notes]
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether something of it could not be read."""
+        return any(one.recording.is_damaged for one in self)
+
+    @property
+    def records(self) -> int:
+        """How many there are in all."""
+        return sum(len(one.recording) for one in self)
+
+
+async def read_run_tree(journal: "SqliteJournal", run_id: str, *, secrets: Sequence[str]) -> RunTree:
+    """The run with all its parts, without what is a secret now, whether or not it was one when it was written."""
+    rows = {row.run_id: row for row in await journal.runs()}
+    return await _read_tree(journal, rows, rows[run_id], secrets, seen=set())
+
+
+async def _read_tree(
+    journal: "SqliteJournal", rows: Mapping[str, RunRow], row: RunRow, secrets: Sequence[str], *, seen: set[str]
+) -> RunTree:
+    seen.add(row.run_id)
+    recording = await journal.read(row.run_id)
+    if secrets:
+        cleaned = tuple((number, _redact(record, secrets)) for number, record in recording)
+        recording = replace(recording, records=cleaned)
+    parts = [one for one in reversed(list(rows.values())) if one.parent == row.run_id and one.run_id not in seen]
+    return RunTree(
+        row=row,
+        recording=recording,
+        times=await journal.times(row.run_id),
+        parts=tuple([await _read_tree(journal, rows, one, secrets, seen=seen) for one in parts]),
+    )
+
+
+def _redact(record: "Record", secrets: Sequence[str]) -> "Record":
+    encoded = encode(record, secrets=secrets)
+    return decode(encoded.body, encoded.contents.__getitem__)

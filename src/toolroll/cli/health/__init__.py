@@ -1,1 +1,0 @@
-"""What `toolroll doctor` looks at: one module a part of the surroundings."""

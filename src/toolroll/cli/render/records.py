@@ -1,0 +1,187 @@
+"""Recorded runs in lines for a reader, and in fields for a program."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import takewhile
+from typing import TYPE_CHECKING, Final
+
+from pydantic_core import to_jsonable_python
+
+from toolroll.journal.journal import Recording, RunRow
+from toolroll.journal.records import (
+    Answered,
+    Asked,
+    Compacted,
+    Decided,
+    Ended,
+    Finished,
+    Intended,
+    Kept,
+    Record,
+    RunBegan,
+    Said,
+    Spent,
+    Stopped,
+    Trimmed,
+)
+from toolroll.kernel.conversation import AssistantMessage, Message, UserMessage
+from toolroll.kernel.messages import TextPart
+from toolroll.safe.text import one_line
+
+if TYPE_CHECKING:
+    from toolroll.agent.replay import ReplayReport
+
+ID_CHARACTERS: Final = 12
+"""Of an id in a list: 48 random bits are enough to tell runs apart."""
+CHAT: Final = "chat"
+"""The setting by which the runs of one chat are known."""
+CHAT_CHARACTERS: Final = 4
+MAX_PROMPT_CHARACTERS: Final = 60
+MAX_LINE_CHARACTERS: Final = 100
+
+
+def summarize_run(row: RunRow, recording: Recording) -> dict[str, object]:
+    """One run in a list."""
+    records = [record for _, record in recording]
+    began = next((record for record in records if isinstance(record, RunBegan)), None)
+    ended = find_end(recording)
+    return {
+        "run_id": row.run_id,
+        "began": row.began,
+        "updated": row.updated,
+        "state": "unfinished" if ended is None else ended.stop_reason,
+        "steps": sum(isinstance(record, Answered) for record in records),
+        "model": "" if began is None else began.model,
+        "parent": row.parent,
+        "forked_from": None if began is None else began.forked_from,
+        "at": None if began is None else began.at,
+        "chat": None if began is None else began.settings.get(CHAT),
+        "prompt": _prompt(records),
+        "is_damaged": recording.is_damaged,
+    }
+
+
+def _prompt(records: Sequence[Record]) -> str:
+    """What began the run: the last that was said before the model first answered. In a chat all before it is older."""
+    opening = takewhile(lambda one: not isinstance(one, Answered), records)
+    said = [one.message for one in opening if isinstance(one, Said) and one.about is None]
+    by_user = [message for message in said if isinstance(message, UserMessage)]
+    return next((_text(message) for message in reversed(by_user or said)), "")
+
+
+def find_end(recording: Recording) -> Finished | None:
+    """How a run ended; None where it goes on. What is kept with one that is over does not begin it anew."""
+    last = next((record for _, record in reversed(recording.records) if not isinstance(record, Kept)), None)
+    return last if isinstance(last, Finished) else None
+
+
+def format_run(summary: Mapping[str, object]) -> str:
+    """The same as a line."""
+    began = datetime.fromtimestamp(float(str(summary["began"])), UTC).astimezone()
+    state = "damaged" if summary["is_damaged"] else str(summary["state"])
+    # Of the first lines only: a prompt may bring whole files along.
+    words = str(summary["prompt"])[: 10 * MAX_PROMPT_CHARACTERS].split()
+    prompt = one_line(" ".join(words), MAX_PROMPT_CHARACTERS, is_spelled=True)  # by a chat, or by an exploration
+    run_id = str(summary["run_id"])[:ID_CHARACTERS].ljust(ID_CHARACTERS)
+    chat = one_line(f"chat {str(summary['chat'])[:CHAT_CHARACTERS]}: ", MAX_LINE_CHARACTERS) if summary["chat"] else ""
+    steps = f"{summary['steps']:>3} {'step ' if summary['steps'] == 1 else 'steps'}"
+    return f"{run_id}  {began:%Y-%m-%d %H:%M}  {state:<16} {steps}  {chat}{prompt}"
+
+
+def record_fields(number: int, record: Record) -> dict[str, object]:
+    """One record for a program."""
+    return {"index": number, **to_jsonable_python(record, bytes_mode="base64", fallback=str)}
+
+
+def format_records(recording: Recording) -> Iterator[str]:
+    """The whole record of a run, a line each."""
+    for number, record in recording:
+        told = describe_record(record).strip().replace("\n", " ⏎ ")
+        shown = one_line(told, MAX_LINE_CHARACTERS, is_spelled=isinstance(record, Said))  # as in a list of runs
+        yield f"{number:>4}  {record.kind:<10} {shown}".rstrip()
+    for note in recording.notes:
+        yield f"note: {note}"
+
+
+def replay_fields(report: "ReplayReport") -> dict[str, object]:
+    """What a replay came to, for a program."""
+    return {
+        "run_id": report.run_id,
+        "is_same": report.is_same,
+        "steps": report.steps,
+        "calls_run": report.calls_run,
+        "calls_from_record": report.calls_from_record,
+        "notes": list(report.notes),
+        "differences": [to_jsonable_python(one, bytes_mode="base64", fallback=str) for one in report.differences],
+    }
+
+
+def format_replay(report: "ReplayReport") -> Iterator[str]:
+    """The same for a reader."""
+    yield from (f"note: {note}" for note in report.notes)
+    yield from map(str, report.differences)
+    count = len(report.differences)
+    outcome = "the same" if report.is_same else f"{count} difference" if count == 1 else f"{count} differences"
+    run = "1 call" if report.calls_run == 1 else f"{report.calls_run} calls"
+    steps = "1 step" if report.steps == 1 else f"{report.steps} steps"
+    told = f"{outcome} in {steps}, {run} run, {report.calls_from_record} answered from the record"
+    yield f"run {report.run_id}: {told}"
+
+
+def describe_record(record: Record) -> str:
+    """Return what one record of a run says, as text."""
+    match record:
+        case RunBegan():
+            fork = f", forked from {record.forked_from} at {record.at}" if record.forked_from else ""
+            return f"{record.model}{fork}, tools: {', '.join(record.tools) or 'none'}"
+        case Said():
+            return _text(record.message)
+        case Answered():
+            calls = "".join(f" [{call.name} {call.arguments}]" for call in record.message.calls)
+            return f"{record.message.text}{calls} ({record.usage.total:,} tokens, {record.duration_s:.1f} s)"
+        case Ended():
+            content = record.result.content
+            text = content if isinstance(content, str) else "".join(p.text for p in content if isinstance(p, TextPart))
+            mark = f"{record.code}: " if record.result.is_error else ""
+            return f"{record.result.call_id} {record.result.name}: {mark}{text}"
+        case Finished() | Stopped():
+            return f"{record.stop_reason} {record.stop_detail}"
+        case Trimmed():
+            return f"{len(record.outputs)} outputs: " + ", ".join(
+                f"{call_id} -> {ref}" for call_id, ref in record.outputs
+            )
+        case Compacted():
+            return f"{record.through} messages: {record.summary}"
+        case _:
+            return describe_call(record)
+
+
+def describe_call(record: Intended | Asked | Decided | Kept | Spent) -> str:
+    """Return what a record about a call says, as text."""
+    match record:
+        case Intended():
+            return f"{record.call.id} {record.call.name} ({record.effect}) {record.call.arguments}"
+        case Asked():
+            return f"{record.call_id} {record.tool}: {record.why} {record.preview}"
+        case Decided():
+            return f"{record.call_id} {record.decision} {record.reason or ''}"
+        case Kept():
+            return f"{record.name}: {_format_value(record.value)}"
+        case _:
+            return f"{record.call_id} {record.name}: {record.usage.total:,} tokens in {record.run_id}"
+
+
+def _format_value(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {one}" for name, one in value.items() if one is not None)
+    return str(value)
+
+
+def _text(message: Message) -> str:
+    match message:
+        case UserMessage():
+            return "".join(part.text if isinstance(part, TextPart) else f"[{part.type}]" for part in message.content)
+        case AssistantMessage():
+            return message.text
+        case _:
+            return f"[{len(message.results)} results]"

@@ -1,0 +1,288 @@
+"""The approver at a terminal (S5): shows all of a request, and takes a yes only from a person who has had it in view.
+
+Every key that can lead to a yes works after the last page only (XA6). Ctrl-D is a no; Ctrl-C is a no to everything
+and ends the command.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, Literal, TypeAlias
+
+from toolroll.cli.render.rows import Row, preview_rows, request_rows
+from toolroll.cli.terminal.editor import edit_text
+from toolroll.cli.terminal.hunks import HunkChoice, choose_hunks, find_choice
+from toolroll.cli.terminal.pager import Pager
+from toolroll.cli.terminal.remember import RuleMemory
+from toolroll.cli.terminal.terminal import Terminal, interruptible
+from toolroll.errors import ToolrollError
+from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, Preview, Reject
+from toolroll.kernel.hunks import original
+from toolroll.safe.limits import APPROVAL_TIMEOUT_S
+from toolroll.safe.text import visible
+
+_WORDS: Final = {"yes": "y", "no": "n", "edit": "e", "all": "a", "hunks": "h", "always": "!", "help": "?"}
+_PAGE_KEYS: Final = "Enter more · v all the rest · b back · n no"
+_HELP: Final = """\
+y  yes, do exactly this
+n  no; you may say why, and the model reads it
+e  change the text in your editor first
+h  go through the changes one by one, and take only some
+a  yes to this and all others of this batch, after you have seen them
+!  yes, and from now on without asking for this tool on such paths
+Ctrl-D is no. Ctrl-C is no to everything, and stops."""
+
+_PAGE_HELP: Final = """\
+Enter  the next page
+v      all that is left, at once
+b      the page before
+n      no, or back to the question before
+A yes can be said after the last page."""
+
+Answer: TypeAlias = Decision | Literal["all"] | None
+"""What a key led to: a decision, the wish to approve all that follows, or nothing yet."""
+
+
+class TerminalApprover:
+    """Asks the person at a terminal about each request."""
+
+    def __init__(
+        self,
+        terminal: Terminal,
+        *,
+        environment: Mapping[str, str],
+        memory: RuleMemory | None = None,
+        timeout_s: float = APPROVAL_TIMEOUT_S,
+    ) -> None:
+        self._terminal = terminal
+        self._timeout_s = timeout_s
+        self._environment = environment
+        self._memory = memory
+
+    def decide(self, requests: Sequence[ApprovalRequest], /) -> list[Decision]:
+        """One decision for each; blocks until the person has answered. Ctrl-C is raised as KeyboardInterrupt.
+
+        Where no key is pressed for too long nobody is there: that is a no to this request and to all after it (C30).
+        """
+        decisions: list[Decision] = []
+        try:
+            with interruptible(), self._terminal.waiting(self._timeout_s):
+                self._ask_all(requests, decisions)
+        except TimeoutError:
+            told = f"no answer within {self._timeout_s:g} seconds"
+            then = "What asked goes on without it; Ctrl-C stops it. Set approval_seconds to wait longer."
+            self._terminal.say(f"There was {told}: that is a no. {then}", "warning")
+            decisions += [Reject(told)] * (len(requests) - len(decisions))
+        return decisions
+
+    def _ask_all(self, requests: Sequence[ApprovalRequest], decisions: list[Decision]) -> None:
+        while len(decisions) < len(requests):
+            if self._is_spared(requests[len(decisions)]):
+                decisions.append(Approve())
+                continue
+            answer = self._question(requests, len(decisions)).ask()
+            if answer != "all":
+                decisions.append(answer)
+            elif self._all_confirmed(requests, len(decisions) + 1):
+                decisions += [Approve()] * (len(requests) - len(decisions))
+
+    def _is_spared(self, request: ApprovalRequest) -> bool:
+        """Whether an "always" to a question before this one holds for it, too; that is told."""
+        if self._memory is None or not self._memory.covers(request):
+            return False
+        paths = ", ".join(visible(path, keep=()) for path in request.paths)
+        self._terminal.say(f"\nWithout asking, as you have said always: {request.tool} on {paths}.")
+        return True
+
+    def _question(self, requests: Sequence[ApprovalRequest], index: int) -> "_Question":
+        return _Question(
+            self._terminal,
+            requests[index],
+            rows=request_rows(requests[index], number=index + 1, total=len(requests)),
+            others=len(requests) - index - 1,
+            environment=self._environment,
+            memory=self._memory,
+        )
+
+    def _all_confirmed(self, requests: Sequence[ApprovalRequest], first: int) -> bool:
+        """Show what has not been shown yet, then ask once about all of it."""
+        for index in range(first, len(requests)):
+            self._terminal.say("")
+            if not show_all(self._terminal, request_rows(requests[index], number=index + 1, total=len(requests))):
+                return False
+        return confirm(self._terminal, f"Yes to all {len(requests) - first + 1}?")
+
+
+def show_all(terminal: Terminal, rows: Sequence[Row]) -> bool:
+    """Show rows to their end; False when the person turns back before."""
+    pager = Pager(terminal, rows)
+    pager.forward()
+    while not pager.is_seen:
+        match terminal.ask(f"{pager.place} · {_PAGE_KEYS}: "):
+            case "":
+                pager.forward()
+            case "v":
+                pager.rest()
+            case "b":
+                pager.back()
+            case "n" | "q" | None:
+                return False
+            case "?":
+                terminal.say(_PAGE_HELP, "text")
+            case _:
+                terminal.say("Press Enter for the next page, or n to go back.")
+    return True
+
+
+def confirm(terminal: Terminal, question: str) -> bool:
+    """Whether the answer is a clear yes."""
+    while True:
+        match terminal.ask(f"{question} [y/n] ", fresh=True):
+            case "y" | "yes":
+                return True
+            case "n" | "no" | None:
+                return False
+            case _:
+                terminal.say("Type y or n, then Enter.")
+
+
+class _Question:
+    """The conversation about one request."""
+
+    def __init__(
+        self,
+        terminal: Terminal,
+        request: ApprovalRequest,
+        *,
+        rows: Sequence[Row],
+        others: int,
+        environment: Mapping[str, str],
+        memory: RuleMemory | None,
+    ) -> None:
+        self._terminal = terminal
+        self._request = request
+        self._pager = Pager(terminal, rows)
+        self._environment = environment
+        self._memory = memory
+        preview = request.preview
+        self._choice = find_choice(preview)
+        self._diff = self._choice.single if self._choice else None
+        self._keys: dict[str, tuple[str, Callable[[], Answer]]] = {
+            "y": ("yes", Approve),
+            "n": ("no", self._no),
+            **({"e": ("edit", self._edit)} if _is_text(preview, self._choice) else {}),
+            **({"h": ("hunks", self._choose_hunks)} if self._choice else {}),
+            **({"a": (f"all {others + 1}", self._all)} if others else {}),
+            **({"!": ("always", self._always)} if memory and memory.can_remember(request) else {}),
+        }
+
+    def ask(self) -> Decision | Literal["all"]:
+        """Show, then ask until there is an answer."""
+        self._pager.forward()
+        while True:
+            key = self._terminal.ask(self._prompt(), fresh=self._pager.is_seen, again=self._again)
+            answer = Reject() if key is None else self._press(_WORDS.get(key.casefold(), key.casefold()))
+            if answer is not None:
+                return answer
+
+    def _prompt(self) -> str:
+        if not self._pager.is_seen:
+            return f"{self._pager.place} · {_PAGE_KEYS}: "
+        self._say_keys()
+        return "Allow this? "
+
+    def _say_keys(self) -> None:
+        legend = " · ".join([*(f"{key} {told}" for key, (told, _) in self._keys.items()), "? help"])
+        self._terminal.say("\n" + legend)
+
+    def _again(self) -> None:
+        self._terminal.say("")
+        self._pager.again()
+        if self._pager.is_seen:
+            self._say_keys()
+
+    def _press(self, key: str) -> Answer:
+        if key in ("", "v", "b"):
+            self._turn(key)
+        elif key == "?":
+            self._terminal.say(_HELP if self._pager.is_seen else _PAGE_HELP, "text")
+        elif key not in self._keys:
+            missing = _UNAVAILABLE.get(key, "That is no key here.")
+            self._terminal.say(f"{missing} Type one of {' '.join(self._keys)} or ?, then Enter.")
+        elif key != "n" and not self._pager.is_seen:
+            self._terminal.say(f"{self._pager.unseen} more lines come first. Press Enter for the next page, v for all.")
+        else:
+            return self._keys[key][1]()
+        return None
+
+    def _turn(self, key: str) -> None:
+        if key == "b":
+            self._pager.back()
+        elif self._pager.is_seen:
+            self._terminal.say(f"Type one of {' '.join(self._keys)} or ?, then Enter.")
+        elif key == "v":
+            self._pager.rest()
+        else:
+            self._pager.forward()
+
+    def _no(self) -> Decision:
+        return Reject(self._terminal.ask("Why not? (Enter to say nothing) ") or None)
+
+    def _all(self) -> Literal["all"]:
+        return "all"
+
+    def _edit(self) -> Decision | None:
+        proposed = self._request.preview.editable
+        assert proposed is not None
+        text: str = proposed
+        while True:
+            try:
+                text = edit_text(
+                    text,
+                    name=self._diff.name if self._diff else "",
+                    environment=self._environment,
+                    input_fd=self._terminal.input_fd,
+                )
+            except ToolrollError as error:
+                self._terminal.say(error.message, "warning")
+                return None
+            if text == proposed:
+                self._terminal.say("You changed nothing.")
+                return None
+            if not show_all(self._terminal, self._edited_rows(proposed, text)):
+                return None
+            match self._terminal.ask("\nUse your text? [y yes · n no · e edit on] ", fresh=True):
+                case "y" | "yes":
+                    return Approve(edited=text)
+                case "e" | "edit":
+                    continue
+                case _:
+                    self._terminal.say("Your text was dropped.")
+                    return None
+
+    def _edited_rows(self, proposed: str, text: str) -> list[Row]:
+        """What the person's own text would change: against what is there now, where that is known."""
+        before = original(proposed, self._diff) if self._diff else None
+        name = self._diff.name if self._diff else "the proposed text"
+        title = "With your text" if before is not None else "What you changed"
+        change = Preview.of_change(proposed if before is None else before, text, path=name)
+        return [Row(), Row(text=title, look="title"), *preview_rows(change)]
+
+    def _choose_hunks(self) -> Decision | None:
+        assert self._choice is not None
+        return choose_hunks(self._choice, self._terminal, show_all)
+
+    def _always(self) -> Decision | None:
+        assert self._memory is not None
+        return Approve() if self._memory.remember(self._request, self._terminal) else None
+
+
+_UNAVAILABLE: Final = {
+    "e": "What this tool proposes cannot be edited.",
+    "h": "There is no diff of a text to go through here.",
+    "a": "There is only this one.",
+    "!": "Nothing can be remembered here: the call names no path, the tool asks each time, or no rules can be kept.",
+}
+
+
+def _is_text(preview: Preview, choice: HunkChoice | None) -> bool:
+    """Whether a person may write something else: what stands for several files is taken in parts instead."""
+    return preview.editable is not None and (choice is None or choice.single is not None)

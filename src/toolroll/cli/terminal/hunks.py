@@ -1,0 +1,135 @@
+"""Taking only some of what is proposed: change by change, through one file or several (C30, C32).
+
+What a person leaves is computed from the proposed text itself. For several files that text is the whole diff, and what
+is taken of it is the same diff with fewer hunks in it: the tool must find each of them again in its own proposal.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from toolroll.cli.render.rows import Row, hunk_rows
+from toolroll.cli.terminal.terminal import Terminal
+from toolroll.kernel.approval import Approve, Decision, Preview
+from toolroll.kernel.hunks import Diff, original, parse_diffs, selected
+from toolroll.safe.text import visible
+
+Pages: TypeAlias = Callable[[Terminal, Sequence[Row]], bool]
+"""Shows rows to their end; False when the person turns back before."""
+
+_HELP: Final = """\
+y  take this change
+n  leave it
+f  take it and the rest of this file, which is shown first
+s  leave it and the rest of this file
+q  back to the question; nothing is decided"""
+
+Answer: TypeAlias = Literal["yes", "no", "yes_file", "no_file"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HunkChoice:
+    """What can be taken in parts: the proposed text, and its changes."""
+
+    proposed: str
+    diffs: tuple[Diff, ...]
+    is_patch: bool
+
+    @property
+    def single(self) -> Diff | None:
+        """The diff, where the proposed text is that of one file."""
+        return None if self.is_patch else self.diffs[0]
+
+    def taking(self, taken: Sequence[Sequence[bool]]) -> str | None:
+        """The text that is left when only these hunks of each file are taken."""
+        if not self.is_patch:
+            return selected(self.proposed, self.diffs[0], taken[0])
+        return "".join(_part(diff, hunks) for diff, hunks in zip(self.diffs, taken, strict=True))
+
+
+def find_choice(preview: Preview) -> HunkChoice | None:
+    """What of a preview can be taken in parts: a diff that fits the proposed text to the last byte, or is that text."""
+    diffs = parse_diffs(preview.text) if preview.kind == "diff" and preview.editable is not None else None
+    if diffs is None or preview.editable is None:
+        return None
+    if preview.editable == preview.text:
+        return HunkChoice(proposed=preview.editable, diffs=diffs, is_patch=True)
+    if len(diffs) > 1 or original(preview.editable, diffs[0]) is None:
+        return None
+    return HunkChoice(proposed=preview.editable, diffs=diffs, is_patch=False)
+
+
+def choose_hunks(choice: HunkChoice, terminal: Terminal, pages: Pages) -> Decision | None:
+    """Ask about change after change; None when the person goes back to the question."""
+    taken: list[list[bool]] = []
+    for place, diff in enumerate(choice.diffs, 1):
+        of_files = f"file {place} of {len(choice.diffs)}, " if len(choice.diffs) > 1 else ""
+        hunks = _of_file(diff, terminal, pages, of_files)
+        if hunks is None:
+            return None
+        taken.append(hunks)
+    count, total = sum(map(sum, taken)), sum(map(len, taken))
+    terminal.say(f"{count} of {total} changes taken.")
+    if not count:
+        terminal.say("To take none of them, say n.")
+        return None
+    return Approve() if count == total else Approve(edited=choice.taking(taken))
+
+
+def _of_file(diff: Diff, terminal: Terminal, pages: Pages, of_files: str) -> list[bool] | None:
+    taken: list[bool] = []
+    shown = list(_hunks_shown(diff, of_files))
+    for rows in shown:
+        answer = _about(rows, terminal, pages)
+        if answer is None:
+            return None
+        taken.append(answer in ("yes", "yes_file"))
+        if answer in ("yes_file", "no_file"):
+            return _with_rest(taken, shown, terminal, pages, answer)
+    return taken
+
+
+def _with_rest(
+    taken: list[bool], shown: Sequence[Sequence[Row]], terminal: Terminal, pages: Pages, answer: Answer
+) -> list[bool] | None:
+    """The rest of a file as the last answer says; what is taken is shown all the same (XA6)."""
+    rest = shown[len(taken) :]
+    if answer == "yes_file" and not all(pages(terminal, rows) for rows in rest):
+        return None
+    return [*taken, *([answer == "yes_file"] * len(rest))]
+
+
+def _hunks_shown(diff: Diff, of_files: str) -> Iterator[list[Row]]:
+    if not diff.hunks:
+        yield [Row(), Row(text=f"{of_files}{visible(diff.name, keep=())}: no line changes", look="heading")]
+    for number, hunk in enumerate(diff.hunks, 1):
+        yield [Row(), *hunk_rows(hunk, f"{of_files}{diff.name}", number=number, total=len(diff.hunks))]
+
+
+def _about(rows: Sequence[Row], terminal: Terminal, pages: Pages) -> Answer | None:
+    if not pages(terminal, rows):
+        return None
+    while True:
+        match terminal.ask("Take this change? [y yes · n no · f file · s skip file · q back · ? help] ", fresh=True):
+            case "y" | "yes":
+                return "yes"
+            case "n" | "no":
+                return "no"
+            case "f":
+                return "yes_file"
+            case "s":
+                return "no_file"
+            case "q" | None:
+                return None
+            case "?":
+                terminal.say(_HELP, "text")
+            case _:
+                terminal.say("Type y, n, f, s, q or ?, then Enter.")
+
+
+def _part(diff: Diff, taken: Sequence[bool]) -> str:
+    """What is left of one file's diff; nothing, where nothing of it is taken."""
+    if not any(taken):
+        return ""
+    hunks = tuple(hunk for hunk, take in zip(diff.hunks, taken, strict=False) if take)
+    return Diff(name=diff.name, hunks=hunks, headings=diff.headings).text

@@ -1,0 +1,140 @@
+"""OpenTelemetry at the command line, by its standard variables such as OTEL_EXPORTER_OTLP_ENDPOINT (S42).
+
+Nothing is imported unless one of them is set. What cannot be used is told in a line; the command does its work anyway.
+"""
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Final
+
+from toolroll.cli.render.prose import notify
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from importlib.metadata import EntryPoint
+
+    from opentelemetry.sdk.trace import SpanProcessor
+    from opentelemetry.sdk.trace.export import SpanExporter
+
+ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+_EXPORTER: Final = "OTEL_TRACES_EXPORTER"
+_PROTOCOLS: Final = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
+_GROUP: Final = "opentelemetry_traces_exporter"
+_OTLP: Final = {"http/protobuf": "otlp_proto_http", "grpc": "otlp_proto_grpc"}
+_TIMEOUTS: Final = ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT")
+
+EXPORT_SECONDS: Final = 3.0
+"""How long the end of a command waits for a collector that is not there; the exporter's own ten are for servers."""
+
+
+def requested_exporters(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Which exporters the variables name: none where tracing is not configured, or switched off."""
+    if environment.get("OTEL_SDK_DISABLED", "").strip().casefold() == "true":
+        return ()
+    named = [name.strip() for name in environment.get(_EXPORTER, "").split(",") if name.strip()]
+    if not named and any(environment.get(name, "").strip() for name in ENDPOINTS):
+        return ("otlp",)
+    return tuple(name for name in named if name != "none")
+
+
+def set_up_tracing() -> None:
+    """Configure OpenTelemetry as the variables say, if they do; spans are sent until the process ends."""
+    asked = requested_exporters(os.environ)
+    if not asked:
+        return
+    from importlib.util import find_spec  # noqa: PLC0415 - only for who traces
+
+    if find_spec("opentelemetry") is None or find_spec("opentelemetry.sdk") is None:
+        _warn("Nothing is traced: OpenTelemetry is not installed. Install it: pip install 'toolroll[otel]'.")
+        return
+    _report_failures_once()
+    processors = [one for name in asked for one in _processors(name)]
+    if processors:
+        _provide(processors)
+
+
+def missing_exporters(asked: "Sequence[str]", environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Those of the exporters that are not there."""
+    found = _installed()
+    return tuple(
+        name for name in asked if name != "console" and not any(one in found for one in _names(name, environment))
+    )
+
+
+def install_hint(environment: Mapping[str, str]) -> str:
+    """How to get an exporter for OTLP, by the protocol that is asked for."""
+    kind = "grpc" if "otlp_proto_http" not in _names("otlp", environment) else "http"
+    return f"pip install opentelemetry-exporter-otlp-proto-{kind}"
+
+
+def _report_failures_once() -> None:
+    """Say once that spans are lost: the library would say it several times, in many words, and with the address."""
+    import logging  # noqa: PLC0415 - only for who traces
+
+    class Once(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:  # noqa: ARG002 - its words are not ours
+            logger.removeHandler(self)
+            logger.addHandler(logging.NullHandler())
+            _warn("The spans could not be sent where the OTEL_ variables say. The command itself is not affected.")
+
+    logger = logging.getLogger("opentelemetry")
+    logger.propagate = False
+    logger.addHandler(Once(logging.ERROR))
+
+
+def _provide(processors: "list[SpanProcessor]") -> None:
+    from opentelemetry.sdk.resources import Resource  # noqa: PLC0415 - as above
+    from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415 - as above
+    from opentelemetry.trace import set_tracer_provider  # noqa: PLC0415 - as above
+
+    named = "OTEL_SERVICE_NAME" in os.environ or "service.name" in os.environ.get("OTEL_RESOURCE_ATTRIBUTES", "")
+    provider = TracerProvider(resource=Resource.create({} if named else {"service.name": "toolroll"}))
+    for processor in processors:
+        provider.add_span_processor(processor)
+    set_tracer_provider(provider)
+
+
+def _processors(name: str) -> "Iterator[SpanProcessor]":
+    from opentelemetry.sdk.trace import export  # noqa: PLC0415 - as above
+
+    if name == "console":
+        # To stderr: what stands on stdout is the answer, and nothing else.
+        yield export.SimpleSpanProcessor(export.ConsoleSpanExporter(out=sys.stderr))
+        return
+    exporter = _exporter(name)
+    if exporter is not None:
+        yield export.BatchSpanProcessor(exporter)
+
+
+def _exporter(name: str) -> "SpanExporter | None":
+    found = _installed()
+    chosen = next((one for one in _names(name, os.environ) if one in found), None)
+    if chosen is None:
+        hint = f" Install one: {install_hint(os.environ)}." if name == "otlp" else ""
+        _warn(f"Nothing is traced to '{name}': there is no such exporter installed.{hint}")
+        return None
+    is_ours_to_say = chosen in _OTLP.values() and not any(map(os.environ.get, _TIMEOUTS))
+    options = {"timeout": EXPORT_SECONDS} if is_ours_to_say else {}
+    exporter: SpanExporter = found[chosen].load()(**options)
+    return exporter
+
+
+def _installed() -> "dict[str, EntryPoint]":
+    from importlib.metadata import entry_points  # noqa: PLC0415 - only for who traces
+
+    return {one.name: one for one in entry_points(group=_GROUP)}
+
+
+def _names(name: str, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """What the exporter may be called; for OTLP by the protocol that is asked for, or the first that is there."""
+    if name != "otlp":
+        return (name,)
+    protocol = next((value for one in _PROTOCOLS if (value := environment.get(one, "").strip())), "")
+    return (_OTLP.get(protocol, protocol),) if protocol else tuple(_OTLP.values())
+
+
+def _warn(text: str) -> None:
+    from toolroll.safe.text import terminal_safe  # noqa: PLC0415 - as above
+
+    notify(f"Warning: {terminal_safe(text)}")

@@ -1,0 +1,37 @@
+"""Ctrl-C while an agent works, without an agent."""
+
+import asyncio
+import os
+import signal
+from types import SimpleNamespace
+
+import pytest
+
+from toolroll.cli.interrupts import Interrupts
+
+
+async def test_S1_the_first_ctrl_c_lets_running_calls_finish_and_the_second_does_not() -> None:
+    stopping, state = Interrupts(), SimpleNamespace(started={"call": 0.0}, stop_requested=False, result=None)
+    loop, later = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_signal_handler(signal.SIGUSR1, later.set)
+
+    async def answer() -> None:
+        with stopping.answering():
+            stopping.note(state)
+            os.kill(os.getpid(), signal.SIGINT)
+            while not state.stop_requested:
+                await asyncio.sleep(0)
+            os.kill(os.getpid(), signal.SIGINT)
+            await loop.create_future()
+
+    with stopping.listening():
+        os.kill(os.getpid(), signal.SIGINT)  # nothing is being answered, so nothing happens
+        os.kill(os.getpid(), signal.SIGUSR1)
+        await later.wait()
+        with pytest.raises(asyncio.CancelledError):
+            await answer()
+        stopping.settle()
+    loop.remove_signal_handler(signal.SIGUSR1)
+    task = asyncio.current_task()
+    assert task is not None
+    assert (task.cancelling(), stopping.result) == (0, None)
