@@ -30,8 +30,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))  # a script's own folder i
 
 from benchmarks.kit import save, table, where
 
-from toolroll.safe.names import RelativePath
-from toolroll.safe.ripgrep import ripgrep_path
+from toolroll.safe.paths.names import RelativePath
+from toolroll.safe.programs.ripgrep import ripgrep_path
 from toolroll.workspace.search.search import search
 from toolroll.workspace.symbols.index import Index
 from toolroll.workspace.workspace import Workspace

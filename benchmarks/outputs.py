@@ -42,7 +42,7 @@ from toolroll.outputs.grep import MAX_MATCHES, find_matches
 from toolroll.outputs.kept import KeptOutput
 from toolroll.outputs.page import answer, read_page
 from toolroll.outputs.store import OutputStore
-from toolroll.safe.ripgrep import ripgrep_path
+from toolroll.safe.programs.ripgrep import ripgrep_path
 
 MIB = 1 << 20
 PIECE_BYTES = 1 << 18

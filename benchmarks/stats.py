@@ -26,9 +26,16 @@ from benchmarks.kit import save, spread, table, where
 from toolroll.journal import statistics
 from toolroll.journal.records import Answered, Asked, Decided, Ended, Finished, Intended, Record, RunBegan, Said
 from toolroll.journal.sqlite import SqliteJournal
-from toolroll.kernel.conversation import AssistantMessage, CallBlock, Origin, TextBlock, UserMessage
-from toolroll.kernel.messages import ToolCall, ToolMessage
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.messages import (
+    AssistantMessage,
+    CallBlock,
+    Origin,
+    TextBlock,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
+from toolroll.kernel.data.usage import Usage
 
 STEPS = 5
 HEAD = ["", "records", "CPU ms", "floor CPU ms", "CPU × floor", "wall × floor", "peak MiB"]

@@ -31,7 +31,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 # Together dearer than all of pydantic; each is imported by the function that needs it.
 HEAVY = {"asyncio", "click", "httpx2", "platformdirs", "rich", "sqlite3", "ssl", "subprocess"}
 # Most of what ours would cost on top of pydantic; the first tool needs some of it, the first call the rest.
-LATER = {"importlib.metadata", "pydantic.fields", "pydantic.types", "toolroll.kernel.execute"}
+LATER = {"importlib.metadata", "pydantic.fields", "pydantic.types", "toolroll.kernel.call.execute"}
 
 
 def shown(path: Path) -> str:

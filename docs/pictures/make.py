@@ -24,9 +24,8 @@ from tests.cli.pseudo import toolroll
 
 from toolroll.journal.records import Answered, Asked, Decided, Ended, Record, RunBegan
 from toolroll.journal.sqlite import SqliteJournal
-from toolroll.kernel.conversation import AssistantMessage, Origin
-from toolroll.kernel.messages import ToolMessage
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.messages import AssistantMessage, Origin, ToolMessage
+from toolroll.kernel.data.usage import Usage
 
 HERE: Final = Path(__file__).parent
 COLUMNS: Final = 90

@@ -22,28 +22,28 @@ if TYPE_CHECKING:
     from toolroll.errors import ToolrollError as ToolrollError
     from toolroll.journal.journal import MemoryJournal as MemoryJournal
     from toolroll.journal.sqlite import SqliteJournal as SqliteJournal
-    from toolroll.kernel.approval import ApprovalRequest as ApprovalRequest
-    from toolroll.kernel.approval import Approve as Approve
-    from toolroll.kernel.approval import Approver as Approver
-    from toolroll.kernel.approval import Preview as Preview
-    from toolroll.kernel.approval import Reject as Reject
-    from toolroll.kernel.context import Run as Run
-    from toolroll.kernel.context import ToolContext as ToolContext
-    from toolroll.kernel.define import define_tool as define_tool
-    from toolroll.kernel.define import tool as tool
-    from toolroll.kernel.depends import DependencyKey as DependencyKey
-    from toolroll.kernel.depends import Depends as Depends
-    from toolroll.kernel.messages import DocumentPart as DocumentPart
-    from toolroll.kernel.messages import ImagePart as ImagePart
-    from toolroll.kernel.messages import TextPart as TextPart
-    from toolroll.kernel.messages import ToolCall as ToolCall
-    from toolroll.kernel.messages import ToolMessage as ToolMessage
-    from toolroll.kernel.policy import Policy as Policy
-    from toolroll.kernel.policy import Rule as Rule
-    from toolroll.kernel.result import Done as Done
-    from toolroll.kernel.result import ToolResult as ToolResult
-    from toolroll.kernel.tool import Tool as Tool
-    from toolroll.kernel.toolset import Toolset as Toolset
+    from toolroll.kernel.approval.policy import Policy as Policy
+    from toolroll.kernel.approval.policy import Rule as Rule
+    from toolroll.kernel.approval.request import ApprovalRequest as ApprovalRequest
+    from toolroll.kernel.approval.request import Approve as Approve
+    from toolroll.kernel.approval.request import Approver as Approver
+    from toolroll.kernel.approval.request import Preview as Preview
+    from toolroll.kernel.approval.request import Reject as Reject
+    from toolroll.kernel.call.context import Run as Run
+    from toolroll.kernel.call.context import ToolContext as ToolContext
+    from toolroll.kernel.call.result import Done as Done
+    from toolroll.kernel.call.result import ToolResult as ToolResult
+    from toolroll.kernel.data.messages import DocumentPart as DocumentPart
+    from toolroll.kernel.data.messages import ImagePart as ImagePart
+    from toolroll.kernel.data.messages import TextPart as TextPart
+    from toolroll.kernel.data.messages import ToolCall as ToolCall
+    from toolroll.kernel.data.messages import ToolMessage as ToolMessage
+    from toolroll.kernel.define.decorator import define_tool as define_tool
+    from toolroll.kernel.define.decorator import tool as tool
+    from toolroll.kernel.define.tool import Tool as Tool
+    from toolroll.kernel.define.toolset import Toolset as Toolset
+    from toolroll.kernel.depends.dependency import DependencyKey as DependencyKey
+    from toolroll.kernel.depends.dependency import Depends as Depends
     from toolroll.models.model import WebSearch as WebSearch
     from toolroll.models.recording import RecordingModel as RecordingModel
     from toolroll.models.replay import ReplayModel as ReplayModel
@@ -52,44 +52,44 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Agent": "agent.agent",
-    "ApprovalRequest": "kernel.approval",
-    "Approve": "kernel.approval",
-    "Approver": "kernel.approval",
-    "DependencyKey": "kernel.depends",
-    "Depends": "kernel.depends",
-    "DocumentPart": "kernel.messages",
-    "Done": "kernel.result",
-    "ImagePart": "kernel.messages",
+    "ApprovalRequest": "kernel.approval.request",
+    "Approve": "kernel.approval.request",
+    "Approver": "kernel.approval.request",
+    "DependencyKey": "kernel.depends.dependency",
+    "Depends": "kernel.depends.dependency",
+    "DocumentPart": "kernel.data.messages",
+    "Done": "kernel.call.result",
+    "ImagePart": "kernel.data.messages",
     "MemoryJournal": "journal.journal",
-    "Policy": "kernel.policy",
-    "Preview": "kernel.approval",
+    "Policy": "kernel.approval.policy",
+    "Preview": "kernel.approval.request",
     "RecordingModel": "models.recording",
-    "Reject": "kernel.approval",
+    "Reject": "kernel.approval.request",
     "ReplayModel": "models.replay",
-    "Rule": "kernel.policy",
-    "Run": "kernel.context",
+    "Rule": "kernel.approval.policy",
+    "Run": "kernel.call.context",
     "RunResult": "agent.result",
     "ScriptedModel": "models.scripted",
     "SqliteJournal": "journal.sqlite",
-    "TextPart": "kernel.messages",
-    "Tool": "kernel.tool",
-    "ToolCall": "kernel.messages",
-    "ToolContext": "kernel.context",
+    "TextPart": "kernel.data.messages",
+    "Tool": "kernel.define.tool",
+    "ToolCall": "kernel.data.messages",
+    "ToolContext": "kernel.call.context",
     "ToolFailure": "errors",
-    "ToolMessage": "kernel.messages",
-    "ToolResult": "kernel.result",
+    "ToolMessage": "kernel.data.messages",
+    "ToolResult": "kernel.call.result",
     "ToolrollError": "errors",
-    "Toolset": "kernel.toolset",
+    "Toolset": "kernel.define.toolset",
     "WebSearch": "models.model",
     "cost_over": "agent.stop",
     "deadline": "agent.stop",
-    "define_tool": "kernel.define",
+    "define_tool": "kernel.define.decorator",
     "generate_research": "packs.research.exploring",
     "generate_text": "agent.agent",
     "replay": "agent.replay",
     "step_count_is": "agent.stop",
     "tokens_over": "agent.stop",
-    "tool": "kernel.define",
+    "tool": "kernel.define.decorator",
     "tool_called": "agent.stop",
 }
 

@@ -25,9 +25,9 @@ from toolroll.agent.stop import step_count_is
 from toolroll.journal.journal import Recording, RunRow
 from toolroll.journal.records import Record
 from toolroll.journal.sqlite import SqliteJournal
-from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, Preview, content_hash
-from toolroll.kernel.context import ToolContext
-from toolroll.kernel.define import tool
+from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision, Preview, content_hash
+from toolroll.kernel.call.context import ToolContext
+from toolroll.kernel.define.decorator import tool
 from toolroll.models.model import ModelRequest
 from toolroll.models.scripted import Call, Line, ScriptedModel
 from toolroll.packs.standard import write_todos

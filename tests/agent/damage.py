@@ -6,18 +6,21 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from toolroll.kernel.conversation import (
+from toolroll.kernel.data.messages import (
     AssistantBlock,
     AssistantMessage,
     CallBlock,
+    ImagePart,
     Message,
     Origin,
     ReasoningBlock,
     TextBlock,
+    TextPart,
+    ToolCall,
+    ToolMessage,
     ToolResults,
     UserMessage,
 )
-from toolroll.kernel.messages import ImagePart, TextPart, ToolCall, ToolMessage
 
 ORIGIN = Origin(wire="anthropic", model="claude-sonnet-5-5")
 WORDS = st.sampled_from(["hello", "Привіт", "so be it", "[interrupted]", "{}"])

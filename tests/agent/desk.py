@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from toolroll.errors import ToolFailure
-from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, Preview, content_hash
-from toolroll.kernel.context import ToolContext
-from toolroll.kernel.define import tool
-from toolroll.kernel.tool import Tool
+from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision, Preview, content_hash
+from toolroll.kernel.call.context import ToolContext
+from toolroll.kernel.define.decorator import tool
+from toolroll.kernel.define.tool import Tool
 
 
 class Desk:

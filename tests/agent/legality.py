@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.models.histories import model_of
 
-from toolroll.kernel.conversation import Message, Wire
+from toolroll.kernel.data.messages import Message, Wire
 
 ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 WIRES: tuple[Wire, ...] = ("anthropic", "openai", "chat")

@@ -10,8 +10,8 @@ from tests.agent.tape import Tape
 
 from toolroll import Agent, DocumentPart, ImagePart, RunResult, TextPart, tool
 from toolroll.agent.stop import step_count_is
-from toolroll.kernel.conversation import AssistantMessage, TextBlock
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.messages import AssistantMessage, TextBlock
+from toolroll.kernel.data.usage import Usage
 from toolroll.models.model import ModelRequest, ModelResponse, StopKind
 from toolroll.models.retry import RetryRule
 from toolroll.models.scripted import Line, ScriptedModel

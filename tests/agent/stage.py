@@ -6,7 +6,7 @@ from typing import Any
 
 from toolroll import Agent, RunResult, tool
 from toolroll.agent.events import Event
-from toolroll.kernel.approval import ApprovalRequest, Approve, Decision
+from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision
 from toolroll.models.scripted import Call, Line, ScriptedModel
 
 __all__ = ["Call", "Notes", "add", "agent_of", "events_of", "fail", "play"]

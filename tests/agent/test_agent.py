@@ -18,10 +18,9 @@ from toolroll.agent.result import RunResult
 from toolroll.agent.run import GO_ON
 from toolroll.errors import AuthenticationFailed, ModelError, RequestRefused, UsageError
 from toolroll.journal.journal import MemoryJournal
-from toolroll.kernel.approval import Approve, Approver
-from toolroll.kernel.context import ToolContext
-from toolroll.kernel.conversation import AssistantMessage, ToolResults, UserMessage, Wire
-from toolroll.kernel.messages import Part
+from toolroll.kernel.approval.request import Approve, Approver
+from toolroll.kernel.call.context import ToolContext
+from toolroll.kernel.data.messages import AssistantMessage, Part, ToolResults, UserMessage, Wire
 
 SUM: list[Any] = [["I add", Call("add", {"a": 1, "b": 2})], "three"]
 

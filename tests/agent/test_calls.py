@@ -16,9 +16,8 @@ from tests.models.script import Turn, Use
 from tests.models.server import ModelServer
 
 from toolroll import Agent, RunResult, Toolset, tool
-from toolroll.kernel.conversation import ToolResults, Wire
-from toolroll.kernel.messages import ToolMessage
-from toolroll.safe.programs import run_program
+from toolroll.kernel.data.messages import ToolMessage, ToolResults, Wire
+from toolroll.safe.programs.run import run_program
 
 WIRES: list[Wire] = ["anthropic", "openai", "chat"]
 

@@ -19,7 +19,7 @@ from toolroll.agent.repair import INTERRUPTED
 from toolroll.errors import JournalRefused, NetworkFailed, UsageError
 from toolroll.journal.journal import MemoryJournal
 from toolroll.journal.records import Ended, Finished, Record
-from toolroll.kernel.conversation import AssistantMessage, Message, ToolResults, UserMessage, Wire
+from toolroll.kernel.data.messages import AssistantMessage, Message, ToolResults, UserMessage, Wire
 from toolroll.models.retry import RetryRule
 
 WIRES: list[Wire] = ["anthropic", "openai", "chat"]

@@ -3,8 +3,8 @@
 import pytest
 
 from toolroll.agent.cost import Bill, total_cost
-from toolroll.kernel.conversation import Origin
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.messages import Origin
+from toolroll.kernel.data.usage import Usage
 
 ORIGIN = Origin(wire="anthropic", model="m")
 

@@ -22,8 +22,7 @@ from toolroll.errors import JournalRefused, UsageError
 from toolroll.journal.journal import MemoryJournal, Recording
 from toolroll.journal.records import Answered, Ended, Finished, Kept, RunBegan, Said
 from toolroll.journal.sqlite import SqliteJournal
-from toolroll.kernel.conversation import AssistantMessage, ToolResults, UserMessage
-from toolroll.kernel.messages import ToolMessage
+from toolroll.kernel.data.messages import AssistantMessage, ToolMessage, ToolResults, UserMessage
 from toolroll.models.scripted import Line
 from toolroll.outputs.shelf import all_outputs
 from toolroll.packs.code.tools import TOOLS as CODE_TOOLS

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolroll.agent.guard import FAILURES, LONGEST_CYCLE, REFUSE_AT, REFUSED, STOP_AT, WARN_AT, LoopGuard, Verdict
-from toolroll.kernel.messages import ToolCall
-from toolroll.kernel.result import ToolResult
+from toolroll.kernel.call.result import ToolResult
+from toolroll.kernel.data.messages import ToolCall
 
 ids = count()
 

@@ -10,9 +10,9 @@ from tests.agent.legality import problems
 from tests.agent.stage import Notes, add
 
 from toolroll import Agent, Approve, Policy, Reject, Rule, Tool, tool
-from toolroll.kernel.approval import ApprovalRequest, Decision
-from toolroll.kernel.conversation import ToolResults
-from toolroll.kernel.wrappers import prefixed, renamed, with_timeout
+from toolroll.kernel.approval.request import ApprovalRequest, Decision
+from toolroll.kernel.data.messages import ToolResults
+from toolroll.kernel.define.wrappers import prefixed, renamed, with_timeout
 from toolroll.models.obedient import ObedientModel
 
 ORDER = 'CALL write {"text": "owned"}'

@@ -15,9 +15,9 @@ from toolroll.errors import AuthenticationFailed
 from toolroll.journal.journal import Journal, MemoryJournal
 from toolroll.journal.records import Kept, RunBegan
 from toolroll.journal.sqlite import SqliteJournal
-from toolroll.kernel.conversation import AssistantMessage, ServerBlock, ToolResults, UserMessage
-from toolroll.kernel.labels import BROUGHT, EXPOSED
-from toolroll.kernel.wrappers import labelled
+from toolroll.kernel.data.labels import EXPOSED, LABELS_KEY
+from toolroll.kernel.data.messages import AssistantMessage, ServerBlock, ToolResults, UserMessage
+from toolroll.kernel.define.wrappers import labelled
 from toolroll.models.obedient import ObedientModel
 from toolroll.models.scripted import Call
 from toolroll.testing import RecordingApprover
@@ -161,7 +161,7 @@ async def test_XL14_what_a_sub_agent_has_read_is_in_its_callers_run() -> None:
 async def test_XL14_what_it_could_have_read_and_did_not_is_not() -> None:
     world = World()
     reader = world.agent(ObedientModel(), tools=[world.page]).as_tool(name="reader", description="x")
-    assert reader.definition.brings == ("untrusted",)
+    assert reader.definition.labels == ("untrusted",)
     script = ScriptedModel([Call("reader", {"task": "hello"}), Call("secret"), Call("send", {"text": "0"}), "so"])
     await world.agent(script, tools=[reader, *world.tools]).run("go")
     assert world.sent == ["0"]
@@ -259,13 +259,13 @@ async def test_a_run_without_labels_keeps_nothing_of_them() -> None:
     world, journal = World(), MemoryJournal()
     result = await world.agent(ScriptedModel([Call("send", {"text": "0"}), "so"]), journal=journal).run("go")
     records = [record for _, record in await journal.read(result.run_id)]
-    assert not any(isinstance(one, Kept) and one.name == BROUGHT for one in records)
+    assert not any(isinstance(one, Kept) and one.name == LABELS_KEY for one in records)
 
 
 def test_what_an_earlier_conversation_holds_is_judged_by_the_tools_of_now() -> None:
     from toolroll.agent.labels import labels_in
-    from toolroll.kernel.messages import ToolMessage
-    from toolroll.kernel.toolset import Toolset
+    from toolroll.kernel.data.messages import ToolMessage
+    from toolroll.kernel.define.toolset import Toolset
 
     tools = Toolset(World().tools)
     results = tuple(ToolMessage(call_id="c", name=name, content="x") for name in ("secret", "gone", "send"))

@@ -17,8 +17,8 @@ from toolroll.agent.finish import NO_ANSWER
 from toolroll.agent.result import Step
 from toolroll.agent.run import GO_ON
 from toolroll.errors import Overloaded
-from toolroll.kernel.conversation import AssistantMessage, Origin, TextBlock, ToolResults, UserMessage, Wire
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.messages import AssistantMessage, Origin, TextBlock, ToolResults, UserMessage, Wire
+from toolroll.kernel.data.usage import Usage
 from toolroll.models.model import Delta, ModelRequest, ModelResponse, TextDelta
 from toolroll.models.retry import RetryRule
 from toolroll.models.scripted import ScriptedModel

@@ -10,7 +10,7 @@ from tests.models.script import Turn, Use
 from tests.models.server import ModelServer
 
 from toolroll import Agent, Done, step_count_is, tool
-from toolroll.kernel.conversation import UserMessage, Wire
+from toolroll.kernel.data.messages import UserMessage, Wire
 from toolroll.packs.standard import done
 
 

@@ -15,10 +15,10 @@ from toolroll.agent.events import Event, Warned
 from toolroll.agent.resume import resume
 from toolroll.errors import DecisionRefused
 from toolroll.journal.records import Asked, Decided
-from toolroll.kernel.approval import Decision, Preview
-from toolroll.kernel.conversation import ToolResults
-from toolroll.kernel.define import tool
-from toolroll.kernel.events import ApprovalDecided
+from toolroll.kernel.approval.request import Decision, Preview
+from toolroll.kernel.call.events import ApprovalDecided
+from toolroll.kernel.data.messages import ToolResults
+from toolroll.kernel.define.decorator import tool
 from toolroll.models.scripted import Call, Line, ScriptedModel
 
 RUN = "run"

@@ -11,16 +11,19 @@ from toolroll import Agent, Reject, ToolContext, tokens_over, tool
 from toolroll.agent.budget import PART_TOKENS, tokens_of
 from toolroll.journal.journal import MemoryJournal
 from toolroll.journal.records import Asked, Decided, Ended, Finished, Intended, Kept, Record, RunBegan, Said
-from toolroll.kernel.conversation import (
+from toolroll.kernel.data.messages import (
     AssistantMessage,
     CallBlock,
+    ImagePart,
     Message,
     ReasoningBlock,
     TextBlock,
+    TextPart,
+    ToolCall,
+    ToolMessage,
     ToolResults,
     UserMessage,
 )
-from toolroll.kernel.messages import ImagePart, TextPart, ToolCall, ToolMessage
 
 
 async def recorded(*script: Any, **options: Any) -> list[Record]:

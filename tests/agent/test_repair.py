@@ -9,16 +9,18 @@ from tests.agent.damage import ORIGIN, conversations, damaged, make_call, make_r
 from tests.agent.legality import problems
 
 from toolroll.agent.repair import BEGINNING, INTERRUPTED, History, repair
-from toolroll.kernel.conversation import (
+from toolroll.kernel.data.messages import (
     AssistantMessage,
     CallBlock,
     Message,
     ReasoningBlock,
     TextBlock,
+    TextPart,
+    ToolCall,
+    ToolMessage,
     ToolResults,
     UserMessage,
 )
-from toolroll.kernel.messages import TextPart, ToolCall, ToolMessage
 
 HELLO = UserMessage.of("hello")
 EXAMPLES = settings(max_examples=100)

@@ -18,7 +18,7 @@ from toolroll.errors import JournalRefused, UsageError
 from toolroll.journal.journal import MemoryJournal
 from toolroll.journal.records import Decided, Ended, Intended
 from toolroll.journal.sqlite import SqliteJournal
-from toolroll.kernel.approval import Decision, Effect
+from toolroll.kernel.approval.request import Decision, Effect
 from toolroll.models.scripted import Line, ScriptedModel
 from toolroll.packs.standard import done
 

@@ -21,8 +21,8 @@ from toolroll.errors import JournalRefused, Overloaded, UsageError
 from toolroll.journal.journal import MemoryJournal
 from toolroll.journal.records import Finished
 from toolroll.journal.sqlite import SqliteJournal
-from toolroll.kernel.conversation import ToolResults, UserMessage
-from toolroll.kernel.events import StateChanged
+from toolroll.kernel.call.events import StateChanged
+from toolroll.kernel.data.messages import ToolResults, UserMessage
 from toolroll.models.scripted import Line, ScriptedModel
 from toolroll.packs.standard import read_todos, write_todos
 

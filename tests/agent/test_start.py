@@ -11,10 +11,10 @@ from toolroll.agent.approvals import AskLater
 from toolroll.agent.events import Event
 from toolroll.errors import JournalRefused, UsageError
 from toolroll.journal.records import RunBegan
-from toolroll.kernel.approval import Approve
-from toolroll.kernel.context import ToolContext
-from toolroll.kernel.conversation import AssistantMessage, Message, UserMessage
-from toolroll.kernel.define import tool
+from toolroll.kernel.approval.request import Approve
+from toolroll.kernel.call.context import ToolContext
+from toolroll.kernel.data.messages import AssistantMessage, Message, UserMessage
+from toolroll.kernel.define.decorator import tool
 
 ADD = Call("add", {"a": 1, "b": 2})
 

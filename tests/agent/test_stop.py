@@ -10,7 +10,7 @@ from toolroll.agent.cost import Bill
 from toolroll.agent.result import Step, ToolCallLog
 from toolroll.agent.stop import DEFAULT, conditions, first_met, measured, name_of
 from toolroll.errors import UsageError
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.usage import Usage
 
 
 def step(*, tokens: int = 0, usd: float | None = 0.0, seconds: float = 0.0, calls: Sequence[str] = ()) -> Step:

@@ -29,11 +29,11 @@ from toolroll.agent.subagent import MAX_DEPTH
 from toolroll.errors import Overloaded
 from toolroll.journal.journal import MemoryJournal
 from toolroll.journal.records import RunBegan
-from toolroll.kernel.approval import ApprovalRequest
-from toolroll.kernel.context import Run
-from toolroll.kernel.conversation import Origin, ToolResults
-from toolroll.kernel.events import ApprovalRequested, Progress
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.approval.request import ApprovalRequest
+from toolroll.kernel.call.context import Run
+from toolroll.kernel.call.events import ApprovalRequested, Progress
+from toolroll.kernel.data.messages import Origin, ToolResults
+from toolroll.kernel.data.usage import Usage
 from toolroll.models.retry import RetryRule
 from toolroll.models.scripted import ScriptedModel
 
@@ -109,7 +109,7 @@ async def test_A9_the_result_is_that_of_the_agent_in_its_form() -> None:
 
 
 async def test_A9_a_sub_agent_that_was_refused_says_so_without_detail() -> None:
-    from toolroll.kernel.conversation import AssistantMessage
+    from toolroll.kernel.data.messages import AssistantMessage
     from toolroll.models.model import ModelResponse
 
     refused = ModelResponse(message=AssistantMessage(blocks=()), stop="refusal", usage=Usage(requests=1))

@@ -21,18 +21,20 @@ from toolroll.agent.telemetry.content import VARIABLE
 from toolroll.agent.telemetry.tracer import current_tracer, kind_of
 from toolroll.errors import Overloaded, RequestRefused
 from toolroll.journal.sqlite import SqliteJournal
-from toolroll.kernel.conversation import (
+from toolroll.kernel.data.messages import (
     AssistantMessage,
     CallBlock,
+    ImagePart,
     Message,
     Origin,
     ReasoningBlock,
     ServerBlock,
     TextBlock,
+    TextPart,
+    ToolCall,
     UserMessage,
 )
-from toolroll.kernel.messages import ImagePart, TextPart, ToolCall
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.usage import Usage
 from toolroll.models.model import Delta, ModelRequest, ModelResponse, TextDelta
 from toolroll.models.retry import RetryRule
 from toolroll.models.scripted import Call, Line, ScriptedModel

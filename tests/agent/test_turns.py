@@ -16,8 +16,8 @@ from toolroll.agent.live import LiveRun
 from toolroll.agent.state import CUT
 from toolroll.agent.turn import MAX_PAUSES
 from toolroll.errors import AuthenticationFailed, ModelError, NetworkFailed, Overloaded, ProviderFailed
-from toolroll.kernel.conversation import AssistantMessage, CallBlock, Origin, TextBlock, ToolResults, UserMessage, Wire
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.messages import AssistantMessage, CallBlock, Origin, TextBlock, ToolResults, UserMessage, Wire
+from toolroll.kernel.data.usage import Usage
 from toolroll.models.model import Delta, ModelRequest, ModelResponse, ReasoningDelta, StopKind, TextDelta
 from toolroll.models.retry import RetryRule
 

@@ -13,10 +13,9 @@ from toolroll.agent.approvals import AskLater
 from toolroll.agent.resume import LOST
 from toolroll.agent.unknown import ALREADY_DONE, UNKNOWN
 from toolroll.journal.records import Asked, Decided, Ended, Intended
-from toolroll.kernel.approval import content_hash
-from toolroll.kernel.conversation import ToolResults
-from toolroll.kernel.messages import ToolCall
-from toolroll.kernel.tool import Tool
+from toolroll.kernel.approval.request import content_hash
+from toolroll.kernel.data.messages import ToolCall, ToolResults
+from toolroll.kernel.define.tool import Tool
 from toolroll.models.scripted import Call, Line, ScriptedModel
 
 RUN = "run"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from toolroll import Preview, ToolContext, tool
-from toolroll.kernel.approval import content_hash
+from toolroll.kernel.approval.request import content_hash
 
 
 def preview_save(arguments: Mapping[str, str], _ctx: ToolContext, edited: str | None) -> Preview:

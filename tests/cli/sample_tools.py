@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import Field
 
 from toolroll import DocumentPart, ImagePart, Preview, TextPart, ToolContext, ToolFailure, tool
-from toolroll.kernel.approval import content_hash
+from toolroll.kernel.approval.request import content_hash
 
 
 def preview_save(arguments: Mapping[str, str], _ctx: ToolContext, edited: str | None) -> Preview:

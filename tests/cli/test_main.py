@@ -18,7 +18,7 @@ from toolroll.cli import main as main_module
 from toolroll.cli.main import root, run, wants_json
 from toolroll.cli.session import EXIT_CODES, Session
 from toolroll.errors import StaleFile, ToolrollError
-from toolroll.safe.refusals import missing, refusal
+from toolroll.safe.paths.os_errors import file_error, missing_error
 
 PAGES = Path(__file__).with_name("pages")
 COMMANDS = [words for words, _ in commands() if words[:1] != ("write",)]
@@ -361,8 +361,8 @@ def test_S2_letters_that_the_locale_does_not_have_are_refused(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("error", "told"),
     [
-        (missing("a"), "There is no 'a'."),
-        (refusal(OSError(errno.ENOTDIR, "x"), "a"), "'a' is, or goes through, something of the wrong kind."),
+        (missing_error("a"), "There is no 'a'."),
+        (file_error(OSError(errno.ENOTDIR, "x"), "a"), "'a' is, or goes through, something of the wrong kind."),
         (
             StaleFile("'a' has changed. Nothing was written: read it again first.", path="a"),
             "'a' has changed. Nothing was written: see what is there now, then run the command again.",

@@ -18,7 +18,7 @@ from tests.models.script import Fault, Search, Text, Turn, Use, fail
 from tests.models.server import KEY, ModelServer
 from tests.packs.research.hub import REPOSITORY, TOKEN, Hub
 
-from toolroll.kernel.context import utc_now
+from toolroll.kernel.call.context import utc_now
 
 IDEA = "Solar roofs"
 SUN, MOON = ("https://example.com/sun", "Sun"), ("https://example.com/moon", "Moon")

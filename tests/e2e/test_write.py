@@ -19,7 +19,7 @@ from tests.packs.writing.notion.make_blocks import block, rich
 from tests.packs.writing.notion.workspace import DATABASE, PAGE, TOKEN, Workspace
 from tests.packs.writing.notion.workspace import Fault as Held
 
-from toolroll.kernel.context import utc_now
+from toolroll.kernel.call.context import utc_now
 from toolroll.packs.writing.sample import sample_profile
 from toolroll.packs.writing.texts.messages import LANGS, Lang
 

@@ -14,7 +14,7 @@ from tests.home.keyrings import FileKeyring, LockedKeyring
 from toolroll.errors import FileSystemRefused, KeyringFailed, UsageError
 from toolroll.home import keys
 from toolroll.home.keys import KeyBook, backend, known_secrets, with_keys
-from toolroll.safe.secrets import redact
+from toolroll.safe.secrets.redact import redact
 
 CANARY = "canary-0123456789-never-seen"
 NAME = "ANTHROPIC_API_KEY"

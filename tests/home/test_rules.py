@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from toolroll.errors import DefinitionError, FileProblem, JsonRefused, UsageError
 from toolroll.home.rules import MAX_RULES_BYTES, RememberedRule, RuleBook, path_problem, workspace_of
-from toolroll.kernel.policy import Policy, Rule
+from toolroll.kernel.approval.policy import Policy, Rule
 
 ADDED = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
 

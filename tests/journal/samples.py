@@ -18,20 +18,25 @@ from toolroll.journal.records import (
     Stopped,
     Trimmed,
 )
-from toolroll.kernel.conversation import (
+from toolroll.kernel.data.messages import (
     AssistantMessage,
     CallBlock,
     Citation,
+    DocumentPart,
+    ImagePart,
     Origin,
+    OutputRef,
     ReasoningBlock,
     ServerBlock,
     TextBlock,
+    TextPart,
+    ToolCall,
+    ToolMessage,
     ToolResults,
     UnknownBlock,
     UserMessage,
 )
-from toolroll.kernel.messages import DocumentPart, ImagePart, OutputRef, TextPart, ToolCall, ToolMessage
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.usage import Usage
 
 CALL = ToolCall(id="call_1", name="write_file", arguments='{"path": "a.txt", "content": "Привіт"}')
 ORIGIN = Origin(wire="anthropic", model="model-1")

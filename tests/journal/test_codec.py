@@ -10,9 +10,8 @@ from tests.journal.samples import EVERY_KIND, NEW_IN_FORMAT_2, records
 from toolroll.errors import JournalRefused
 from toolroll.journal.codec import LONG_CHARACTERS, Encoded, decode, encode
 from toolroll.journal.records import Ended, Kept, Record, Said
-from toolroll.kernel.approval import content_hash
-from toolroll.kernel.conversation import UserMessage
-from toolroll.kernel.messages import ToolMessage
+from toolroll.kernel.approval.request import content_hash
+from toolroll.kernel.data.messages import ToolMessage, UserMessage
 
 FORMAT_1 = Path(__file__).parent / "format-1.jsonl"
 FORMAT_2 = Path(__file__).parent / "format-2.jsonl"

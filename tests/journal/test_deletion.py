@@ -17,7 +17,7 @@ from toolroll.errors import JournalRefused
 from toolroll.journal.codec import LONG_CHARACTERS
 from toolroll.journal.records import Kept, RunBegan
 from toolroll.journal.sqlite import SqliteJournal
-from toolroll.kernel.approval import content_hash
+from toolroll.kernel.approval.request import content_hash
 
 TEXTS = [f"{number} " * LONG_CHARACTERS for number in range(4)]
 

@@ -13,10 +13,18 @@ from toolroll.journal import redaction
 from toolroll.journal.codec import decode, encode
 from toolroll.journal.records import Answered, Ended, Intended, Kept, Record, RunBegan, Said
 from toolroll.journal.redaction import MAX_DEPTH, lost_a_secret, without_secrets
-from toolroll.kernel.conversation import AssistantMessage, CallBlock, ReasoningBlock, UserMessage
-from toolroll.kernel.messages import DocumentPart, ImagePart, ToolCall, ToolMessage
-from toolroll.kernel.parse import parse_object
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.arguments.parse import parse_object
+from toolroll.kernel.data.messages import (
+    AssistantMessage,
+    CallBlock,
+    DocumentPart,
+    ImagePart,
+    ReasoningBlock,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
+from toolroll.kernel.data.usage import Usage
 
 KNOWN = 'canary "one"\\two'
 SHAPED = "sk-ant-" + "a1B2" * 8

@@ -18,9 +18,8 @@ from toolroll.journal.latency import Latency
 from toolroll.journal.records import Answered, Asked, Decided, Ended, Record, RunBegan, Spent
 from toolroll.journal.sqlite import SqliteJournal
 from toolroll.journal.statistics import OTHERS, Statistics, ToolFigures, favourites, gather
-from toolroll.kernel.conversation import AssistantMessage, Origin
-from toolroll.kernel.messages import ImagePart, OutputRef, TextPart, ToolMessage
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.messages import AssistantMessage, ImagePart, Origin, OutputRef, TextPart, ToolMessage
+from toolroll.kernel.data.usage import Usage
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC).timestamp()
 DAY_S = 24 * 3600

@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from toolroll.errors import StaleFile, ToolFailure
-from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, Preview, content_hash
-from toolroll.kernel.context import ToolContext
-from toolroll.kernel.define import tool
-from toolroll.kernel.messages import ToolCall
-from toolroll.kernel.result import ToolResult
-from toolroll.kernel.tool import Tool
+from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision, Preview, content_hash
+from toolroll.kernel.call.context import ToolContext
+from toolroll.kernel.call.result import ToolResult
+from toolroll.kernel.data.messages import ToolCall
+from toolroll.kernel.define.decorator import tool
+from toolroll.kernel.define.tool import Tool
 
 YES = Approve()
 

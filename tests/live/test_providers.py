@@ -8,7 +8,7 @@ from tests.agent.legality import problems
 from tests.agent.stage import add
 
 from toolroll import Agent, RunResult, WebSearch
-from toolroll.kernel.conversation import AssistantMessage, ServerBlock
+from toolroll.kernel.data.messages import AssistantMessage, ServerBlock
 
 KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
 MODELS = {

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable
 
-from toolroll.kernel.conversation import AssistantMessage, Message, ToolResults, UserMessage
-from toolroll.kernel.messages import Part, ToolMessage
-from toolroll.kernel.tool import ToolDefinition
+from toolroll.kernel.data.messages import AssistantMessage, Message, Part, ToolMessage, ToolResults, UserMessage
+from toolroll.kernel.define.tool import ToolDefinition
 from toolroll.models.model import Delta, Model, ModelRequest, ModelResponse, TextDelta
 
 ADD = ToolDefinition(

@@ -6,8 +6,18 @@ from hypothesis import strategies as st
 from tests.models.script import Block, Issued, Raw, Search, Text, Thinking, Turn, Use
 from tests.models.server import MODELS, WIRES
 
-from toolroll.kernel.conversation import AssistantMessage, Message, ToolResults, UserMessage, Wire
-from toolroll.kernel.messages import DocumentPart, ImagePart, Part, TextPart, ToolMessage
+from toolroll.kernel.data.messages import (
+    AssistantMessage,
+    DocumentPart,
+    ImagePart,
+    Message,
+    Part,
+    TextPart,
+    ToolMessage,
+    ToolResults,
+    UserMessage,
+    Wire,
+)
 from toolroll.models.anthropic.model import AnthropicModel
 from toolroll.models.chat.model import ChatModel
 from toolroll.models.exchange import WireModel

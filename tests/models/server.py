@@ -23,7 +23,7 @@ from typing import Any, TypeAlias
 from tests.models.script import Fault, Issued, Json, Turn, fail
 from tests.models.wires import anthropic, chat, openai
 
-from toolroll.kernel.conversation import Wire
+from toolroll.kernel.data.messages import Wire
 from toolroll.models.anthropic.model import AnthropicModel
 from toolroll.models.chat.model import ChatModel
 from toolroll.models.exchange import WireModel

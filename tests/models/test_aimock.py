@@ -11,7 +11,7 @@ from tests.models.aimock import aimock, needs_aimock
 
 from toolroll import Agent, RunResult
 from toolroll.errors import ModelError, NetworkFailed, Overloaded, RateLimited
-from toolroll.kernel.conversation import AssistantMessage
+from toolroll.kernel.data.messages import AssistantMessage
 from toolroll.models.connect import connect
 from toolroll.models.exchange import WireModel
 from toolroll.models.retry import RetryRule

@@ -19,7 +19,7 @@ from toolroll.models.exchange import WireModel
 from toolroll.models.model import ModelRequest
 from toolroll.models.openai.model import OpenAIModel
 from toolroll.models.transport import HttpTransport
-from toolroll.safe.services import is_loopback
+from toolroll.safe.net.urls import is_loopback
 
 KEYS = {"ANTHROPIC_API_KEY": "sk-ant-x", "OPENAI_API_KEY": "sk-x"}
 

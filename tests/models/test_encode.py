@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.models.asking import ADD, user
 from tests.models.histories import NOWHERE
 
-from toolroll.kernel.conversation import Message
+from toolroll.kernel.data.messages import Message
 from toolroll.models.anthropic.model import AnthropicModel
 from toolroll.models.encode import HeadBytes, Json, MessageBytes, compact, join
 from toolroll.models.model import ModelRequest, WebSearch

@@ -15,8 +15,7 @@ from tests.models.server import KEY, ModelServer
 from tests.models.shapes import ALL, PAGES, SHAPES, events_in
 
 from toolroll.errors import ModelError, ModelTimeout, NetworkFailed, ProviderFailed, RequestRefused
-from toolroll.kernel.conversation import Message, Wire
-from toolroll.kernel.messages import DocumentPart, ImagePart, TextPart
+from toolroll.kernel.data.messages import DocumentPart, ImagePart, Message, TextPart, Wire
 from toolroll.models.chat.model import ChatModel
 from toolroll.models.exchange import WireModel
 from toolroll.models.model import ModelRequest, WebSearch

@@ -12,7 +12,7 @@ from tests.models.server import KEY, ModelServer
 from tests.models.shapes import ALL
 
 from toolroll.errors import ModelError
-from toolroll.kernel.conversation import Wire
+from toolroll.kernel.data.messages import Wire
 from toolroll.models.failures import ErrorBody, error_in, read_error, retry_after
 
 EACH = pytest.mark.parametrize("wire", ALL)

@@ -5,7 +5,7 @@ from llmock.pytest_plugin import LLMock
 from tests.models.asking import ADD, results, user
 
 from toolroll.errors import ContextTooLong, ModelError, NetworkFailed, ProviderFailed, RequestRefused
-from toolroll.kernel.conversation import Message
+from toolroll.kernel.data.messages import Message
 from toolroll.models.connect import connect
 from toolroll.models.exchange import WireModel
 from toolroll.models.model import ModelRequest, ModelResponse

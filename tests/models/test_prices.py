@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolroll.kernel.conversation import Origin
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.messages import Origin
+from toolroll.kernel.data.usage import Usage
 from toolroll.models.prices import price_of
 
 SONNET = Origin(wire="anthropic", model="claude-sonnet-5-5")

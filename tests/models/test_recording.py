@@ -11,19 +11,21 @@ from tests.models.server import ModelServer
 from tests.models.shapes import ALL, SHAPES
 
 from toolroll.errors import ModelError, Overloaded, RequestRefused, UsageError
-from toolroll.kernel.conversation import (
+from toolroll.kernel.data.messages import (
     AssistantMessage,
+    ImagePart,
     Message,
     Origin,
     ReasoningBlock,
     TextBlock,
+    TextPart,
+    ToolMessage,
     ToolResults,
     UnknownBlock,
     UserMessage,
     Wire,
 )
-from toolroll.kernel.messages import ImagePart, TextPart, ToolMessage
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.usage import Usage
 from toolroll.models.model import CallDelta, Model, ModelRequest, ModelResponse, ReasoningDelta, TextDelta
 from toolroll.models.obedient import ObedientModel, orders_in
 from toolroll.models.recording import Asked, Exchange, Failed, Recording, RecordingModel

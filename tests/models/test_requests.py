@@ -13,8 +13,8 @@ from tests.models.server import KEY, MODELS, WIRES
 from tests.models.shapes import PAGES
 
 from toolroll.errors import RequestRefused
-from toolroll.kernel.conversation import AssistantMessage, Message, Wire
-from toolroll.kernel.tool import ToolDefinition
+from toolroll.kernel.data.messages import AssistantMessage, Message, Wire
+from toolroll.kernel.define.tool import ToolDefinition
 from toolroll.models.catalog import ModelLimits
 from toolroll.models.chat.model import ChatModel
 from toolroll.models.chat.request import ChatOptions

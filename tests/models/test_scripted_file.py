@@ -8,9 +8,8 @@ import pytest
 
 from toolroll import Agent
 from toolroll.errors import FileMissing, QuotaExceeded, RequestRefused, UsageError
-from toolroll.kernel.conversation import AssistantMessage, CallBlock, TextBlock, UserMessage
-from toolroll.kernel.messages import ToolCall
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.messages import AssistantMessage, CallBlock, TextBlock, ToolCall, UserMessage
+from toolroll.kernel.data.usage import Usage
 from toolroll.models import scripted_file as module
 from toolroll.models.model import ModelRequest, ModelResponse
 from toolroll.models.scripted_file import scripted_file

@@ -13,9 +13,17 @@ from tests.models.script import Fault, Text, Thinking, Turn, Use
 from tests.models.server import ModelServer
 
 from toolroll import Agent, ImagePart, TextPart, tool
-from toolroll.kernel.conversation import AssistantMessage, CallBlock, Origin, ReasoningBlock, TextBlock, ToolResults
-from toolroll.kernel.messages import ToolCall, ToolMessage
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.messages import (
+    AssistantMessage,
+    CallBlock,
+    Origin,
+    ReasoningBlock,
+    TextBlock,
+    ToolCall,
+    ToolMessage,
+    ToolResults,
+)
+from toolroll.kernel.data.usage import Usage
 from toolroll.models.chat.request import ChatOptions
 from toolroll.models.connect import ConnectSettings, connect
 from toolroll.models.model import ModelRequest, ModelResponse, StopKind
@@ -201,7 +209,7 @@ def test_A37_thoughts_stay_and_a_cut_stays_a_cut(stop: StopKind, expected: str) 
 def test_A37_the_schema_takes_each_call_and_the_answer_and_nothing_else() -> None:
     from pydantic import TypeAdapter
 
-    from toolroll.kernel.schema import draft07
+    from toolroll.kernel.define.schema import draft07
 
     tools = (add.definition, plant.definition)
     plain = turn_schema(ModelRequest(messages=(), tools=tools))

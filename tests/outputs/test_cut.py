@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolroll.kernel.messages import DocumentPart, ImagePart, OutputRef, TextPart
+from toolroll.kernel.data.messages import DocumentPart, ImagePart, OutputRef, TextPart
 from toolroll.outputs.cut import cut_for_context, cut_from_whole, cut_parts, trimmed_marker, whole_characters
 from toolroll.outputs.view import placeholder
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.safe.test_ripgrep import seconds_of_programs
+from tests.safe.programs.test_ripgrep import seconds_of_programs
 
 from toolroll.errors import OutputMissing, ToolFailure
 from toolroll.outputs import excerpt as excerpts
@@ -17,8 +17,8 @@ from toolroll.outputs.grep import MAX_MATCHES, find_matches
 from toolroll.outputs.kept import KeptOutput
 from toolroll.outputs.page import PAGE_BYTES, read_page
 from toolroll.outputs.store import OutputStore
-from toolroll.safe import ripgrep, ripgrep_process
-from toolroll.safe.ripgrep import RipgrepEnd
+from toolroll.safe.programs import ripgrep, ripgrep_process
+from toolroll.safe.programs.ripgrep import RipgrepEnd
 
 ROWS = re.compile(r"(\d+)([:-])(.*)")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from toolroll.errors import OutputMissing
-from toolroll.kernel.messages import ImagePart, TextPart
+from toolroll.kernel.data.messages import ImagePart, TextPart
 from toolroll.outputs.inherit import inherit_outputs
 from toolroll.outputs.place import folder_name, remove
 from toolroll.outputs.store import OutputStore

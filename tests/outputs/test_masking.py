@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolroll.kernel.messages import ImagePart, TextPart
+from toolroll.kernel.data.messages import ImagePart, TextPart
 from toolroll.outputs.kept import KeptOutput
 from toolroll.outputs.masking import MARK, Masking, masked
 from toolroll.outputs.store import OutputStore

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolroll.errors import ToolFailure
-from toolroll.kernel.messages import DocumentPart, ImagePart, OutputRef, TextPart
+from toolroll.kernel.data.messages import DocumentPart, ImagePart, OutputRef, TextPart
 from toolroll.outputs import page as pages
 from toolroll.outputs.excerpt import excerpt
 from toolroll.outputs.grep import find_matches

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from tests.descriptors import as_many_descriptors
 
 from toolroll.errors import OutputMissing
-from toolroll.kernel.messages import DocumentPart, ImagePart, Part, TextPart
+from toolroll.kernel.data.messages import DocumentPart, ImagePart, Part, TextPart
 from toolroll.outputs import write
 from toolroll.outputs.meta import Meta, decode_meta, encode_meta
 from toolroll.outputs.page import read_page

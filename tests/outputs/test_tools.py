@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from toolroll.kernel.messages import ImagePart, OutputRef
-from toolroll.kernel.result import ToolResult
+from toolroll.kernel.call.result import ToolResult
+from toolroll.kernel.data.messages import ImagePart, OutputRef
 from toolroll.outputs.cut import cut_for_context
 from toolroll.outputs.kept import KeptOutput
 from toolroll.outputs.store import OutputStore

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from toolroll.errors import UsageError
-from toolroll.kernel.toolset import Toolset
+from toolroll.kernel.define.toolset import Toolset
 from toolroll.packs.registry import PACKS, Pack, pack_named, packs_holding
 
 

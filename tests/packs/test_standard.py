@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolroll.kernel.context import Run
-from toolroll.kernel.events import KernelEvent, StateChanged
-from toolroll.kernel.result import ToolResult
+from toolroll.kernel.call.context import Run
+from toolroll.kernel.call.events import KernelEvent, StateChanged
+from toolroll.kernel.call.result import ToolResult
 from toolroll.packs.standard import TodoList, done, read_todos, write_todos
 from toolroll.packs.standard.todos import MAX_TODO_CHARACTERS, MAX_TODOS
 

@@ -22,8 +22,8 @@ import os, sys
 sys.path.insert(0, {source!r})
 from toolroll.errors import ToolrollError
 from toolroll.safe import openat2
-from toolroll.safe.names import parse_path as p
-from toolroll.safe.root import Root
+from toolroll.safe.paths.names import parse_path as p
+from toolroll.safe.paths.root import Root
 openat2.available()
 root = Root(sys.argv[1])
 before = os.listdir("/proc/self/fd")

@@ -19,7 +19,7 @@ from tests.descriptors import as_many_descriptors
 
 from toolroll.errors import FileMissing, LockTimeout, NotAFile, OutsideRoot
 from toolroll.safe import locks
-from toolroll.safe.locks import FileLock, locked
+from toolroll.safe.locks import FileLock, file_lock
 
 HOLD = """
 import sys, time
@@ -33,7 +33,7 @@ HANGS_S = 60  # a busy machine is slow, but not that slow
 
 COUNT = """
 import json, os, sys
-from toolroll.safe.files import replace_file
+from toolroll.safe.paths.files import replace_file
 from toolroll.safe.locks import locked
 folder = os.open(sys.argv[1], os.O_RDONLY)
 rounds = 0
@@ -76,34 +76,34 @@ def test_a_lock_is_taken_given_back_and_taken_again(path: Path) -> None:
 def test_a_holder_in_another_process_is_waited_for_and_named(path: Path) -> None:
     with holder(path) as process:
         start = time.monotonic()
-        with pytest.raises(LockTimeout, match=f"process {process.pid} ") as caught, locked(path, timeout_s=0.2):
+        with pytest.raises(LockTimeout, match=f"process {process.pid} ") as caught, file_lock(path, timeout_s=0.2):
             pytest.fail("two holders")
         assert 0.2 <= time.monotonic() - start < HANGS_S
         assert "0.2 s" in caught.value.message
         assert path.exists()
         assert process.stdin is not None
         process.stdin.close()
-        with locked(path):
+        with file_lock(path):
             assert path.read_text() == str(os.getpid())
 
 
 def test_a_killed_holder_holds_nothing(path: Path) -> None:
     with holder(path) as process:
         process.send_signal(signal.SIGKILL)
-        with locked(path, timeout_s=HANGS_S):
+        with file_lock(path, timeout_s=HANGS_S):
             assert path.read_text() == str(os.getpid())
 
 
 def test_no_wait_at_all_is_one_try(path: Path) -> None:
-    with locked(path), pytest.raises(LockTimeout, match=str(os.getpid())), locked(path, timeout_s=0):
+    with file_lock(path), pytest.raises(LockTimeout, match=str(os.getpid())), file_lock(path, timeout_s=0):
         pytest.fail("two holders")
 
 
 @pytest.mark.parametrize("note", [b"", b"rm -rf", b"9" * 100, b"\xff"])
 def test_a_note_that_is_no_process_id_is_not_repeated(path: Path, note: bytes) -> None:
-    with locked(path):
+    with file_lock(path):
         path.write_bytes(note)
-        with pytest.raises(LockTimeout, match="another process"), locked(path, timeout_s=0):
+        with pytest.raises(LockTimeout, match="another process"), file_lock(path, timeout_s=0):
             pytest.fail("two holders")
 
 
@@ -158,13 +158,13 @@ async def test_waiting_in_a_loop_does_not_stop_it(path: Path) -> None:
 
 
 async def test_a_cancelled_wait_leaves_nothing_behind(path: Path) -> None:
-    with as_many_descriptors(), locked(path):
+    with as_many_descriptors(), file_lock(path):
         waiting = asyncio.create_task(FileLock(path).acquire_async())
         await asyncio.sleep(0)
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting
-    with locked(path, timeout_s=0):
+    with file_lock(path, timeout_s=0):
         pass
 
 
@@ -183,7 +183,7 @@ def test_a_lock_file_that_was_removed_meanwhile_is_not_enough(path: Path, monkey
         return fd
 
     monkeypatch.setattr(os, "open", opened)
-    with locked(path):
+    with file_lock(path):
         assert path.read_text() == str(os.getpid())
     assert len(removed) == 2
 
@@ -194,13 +194,13 @@ def test_what_is_no_file_cannot_be_locked(path: Path) -> None:
     (path.parent / "link").symlink_to("elsewhere")
     refusals = {"lock": NotAFile, "pipe": NotAFile, "link": OutsideRoot, "none/lock": FileMissing}
     for name, error in refusals.items():
-        with as_many_descriptors(), pytest.raises(error), locked(path.parent / name):
+        with as_many_descriptors(), pytest.raises(error), file_lock(path.parent / name):
             pytest.fail("locked")
     assert not (path.parent / "elsewhere").exists()
 
 
 def test_a_forked_child_does_not_keep_the_lock(path: Path) -> None:
-    with locked(path):
+    with file_lock(path):
         read_end, write_end = os.pipe()
         child = os.fork()
         if child == 0:  # shares the description; lives until the parent has tried
@@ -208,7 +208,7 @@ def test_a_forked_child_does_not_keep_the_lock(path: Path) -> None:
             os.read(read_end, 1)
             os._exit(0)
         os.close(read_end)
-    with locked(path, timeout_s=0):
+    with file_lock(path, timeout_s=0):
         pass
     os.close(write_end)
     os.waitpid(child, 0)

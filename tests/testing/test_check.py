@@ -14,9 +14,9 @@ from tests.testing.good_tools import addresses, maps, never, nothing, numbers, o
 
 from toolroll import Tool, tool
 from toolroll.errors import ArgumentsRefused, UsageError
-from toolroll.kernel.schema import JsonSchema
+from toolroll.kernel.define.schema import JsonSchema
+from toolroll.kernel.define.wrappers import WrapperTool, renamed
 from toolroll.kernel.strict.convert import StrictSchema
-from toolroll.kernel.wrappers import WrapperTool, renamed
 from toolroll.testing import Finding, check_tool, extra
 from toolroll.testing import strict as strict_module
 from toolroll.testing.process import describe_in_child, description_bytes, homes_of

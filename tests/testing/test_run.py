@@ -9,10 +9,10 @@ import pytest
 
 from toolroll import ApprovalRequest, Approve, Depends, Policy, Reject, Rule, Run, ToolContext, Toolset, testing, tool
 from toolroll.errors import UsageError
-from toolroll.kernel.approval import Decision
-from toolroll.kernel.events import ApprovalDecided, ApprovalRequested, KernelEvent, Progress, StateChanged
-from toolroll.kernel.messages import ToolCall
-from toolroll.kernel.step import execute_step
+from toolroll.kernel.approval.request import Decision
+from toolroll.kernel.call.events import ApprovalDecided, ApprovalRequested, KernelEvent, Progress, StateChanged
+from toolroll.kernel.call.step import execute_step
+from toolroll.kernel.data.messages import ToolCall
 from toolroll.testing import RecordingApprover, RecordingLedger, call, call_tool, make_run, recorded_events
 from toolroll.testing.recording import RunOptions
 

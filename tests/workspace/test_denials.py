@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from toolroll.errors import ToolrollError
-from toolroll.kernel.policy import Rule
+from toolroll.kernel.approval.policy import Rule
 from toolroll.workspace.denials import Denials
 from toolroll.workspace.read import read_lines
 from toolroll.workspace.search.find import find_files

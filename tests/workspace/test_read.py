@@ -9,7 +9,7 @@ from tests.workspace.conftest import Opening
 from tests.workspace.nasty import BINARY, TEXTS, write_nasty
 
 from toolroll.errors import ArgumentsRefused, NotText
-from toolroll.kernel.approval import content_hash
+from toolroll.kernel.approval.request import content_hash
 from toolroll.workspace.limits import Limits
 from toolroll.workspace.read import Line, Reading, read_lines
 from toolroll.workspace.text import Text, declared_encoding, decode, split_lines

@@ -24,7 +24,7 @@ from toolroll.errors import (
     ToolrollError,
     UsageError,
 )
-from toolroll.kernel.approval import content_hash
+from toolroll.kernel.approval.request import content_hash
 from toolroll.workspace.changes.write import missing_folders
 from toolroll.workspace.limits import Limits
 from toolroll.workspace.suggestions import near_misses

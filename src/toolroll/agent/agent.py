@@ -14,10 +14,10 @@ from toolroll.agent.run import close_models
 from toolroll.agent.setup import Setup
 from toolroll.agent.subagent import agent_tool
 from toolroll.errors import UsageError
-from toolroll.kernel.approval import Decision
-from toolroll.kernel.conversation import Message, Prompt
+from toolroll.kernel.approval.request import Decision
+from toolroll.kernel.data.messages import Message, Prompt
+from toolroll.kernel.define.tool import Tool
 from toolroll.kernel.threads import is_in_event_loop
-from toolroll.kernel.tool import Tool
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from toolroll.agent.ask import Turn
 from toolroll.agent.result import Ending
 from toolroll.agent.state import RunState
-from toolroll.kernel.serialize import dump_json
+from toolroll.kernel.data.serialize import dump_json
 from toolroll.safe.limits import MAX_VALIDATION_ERRORS_SHOWN
 
 Fault: TypeAlias = Literal["no_call", "no_done", "empty", "output"]

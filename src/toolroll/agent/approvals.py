@@ -9,8 +9,8 @@ from toolroll.agent.preview import change_of, shown_of
 from toolroll.agent.state import RunState
 from toolroll.errors import DecisionRefused
 from toolroll.journal.records import Asked, Decided
-from toolroll.kernel.approval import ApprovalRequest, Approve, Approver, Decision, Reject
-from toolroll.kernel.ask import checked
+from toolroll.kernel.approval.ask_person import check_decisions
+from toolroll.kernel.approval.request import ApprovalRequest, Approve, Approver, Decision, Reject
 
 NOT_YET: Final = Reject("no answer yet")
 """What the executor is given where a person is asked later; it ends nothing, for the call stays open."""
@@ -76,7 +76,7 @@ class RecordedApprover:
         if self._later:
             return [NOT_YET] * len(requests)
         answer = self._approver.decide(tuple(requests))
-        decisions = checked(await answer if inspect.isawaitable(answer) else answer, len(requests))
+        decisions = check_decisions(await answer if inspect.isawaitable(answer) else answer, len(requests))
         for one, decision in zip(requests, decisions, strict=True):
             await self._state.record(_decided(one, decision))
         return decisions

@@ -12,8 +12,7 @@ from toolroll.agent.state import RunState
 from toolroll.agent.turn import Asking, BrokenOff, Clock, take_turn
 from toolroll.errors import ContextTooLong
 from toolroll.journal.records import Answered
-from toolroll.kernel.conversation import AssistantMessage, TextBlock
-from toolroll.kernel.messages import ToolCall
+from toolroll.kernel.data.messages import AssistantMessage, TextBlock, ToolCall
 from toolroll.models.model import ModelResponse
 
 CHECK_EVERY_CHARACTERS: Final = 400
@@ -117,7 +116,7 @@ def _partial(state: RunState, broken: BrokenOff) -> ModelResponse:
 async def _keep(state: RunState, response: ModelResponse, duration_s: float, *, closing: bool) -> None:
     state.history.append(response.message)
     state.written.clear()
-    state.run.bring(labels_found(response.message))
+    state.run.add_labels(labels_found(response.message))
     if state.setup.on_turn is not None:
         state.setup.on_turn(state.run, response.message)
     state.window.answered(response.usage)

@@ -12,17 +12,19 @@ from typing import Final, assert_never
 from toolroll.agent.cost import Bill, Price
 from toolroll.agent.result import Step, SubRun, ToolCallLog
 from toolroll.agent.stop import Measured, cost_over, deadline, first_met
-from toolroll.kernel.conversation import (
+from toolroll.kernel.data.messages import (
     AssistantBlock,
     AssistantMessage,
     CallBlock,
     Message,
     Origin,
+    Part,
+    TextPart,
+    ToolMessage,
     ToolResults,
     UserMessage,
 )
-from toolroll.kernel.messages import Part, TextPart, ToolMessage
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.usage import Usage
 
 CHARACTERS_PER_TOKEN: Final = 4
 """English text; only where the provider has not counted (yet)."""

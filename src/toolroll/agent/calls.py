@@ -12,10 +12,10 @@ from toolroll.agent.events import CallFinished, CallStarted, Warned
 from toolroll.agent.result import Ending, ToolCallLog
 from toolroll.agent.state import RunState
 from toolroll.journal.records import Asked, Ended
-from toolroll.kernel.messages import TextPart, ToolCall, ToolMessage
-from toolroll.kernel.result import ToolResult
-from toolroll.kernel.step import execute_step
-from toolroll.safe.secrets import redact
+from toolroll.kernel.call.result import ToolResult
+from toolroll.kernel.call.step import execute_step
+from toolroll.kernel.data.messages import TextPart, ToolCall, ToolMessage
+from toolroll.safe.secrets.redact import redact
 from toolroll.safe.text import one_line
 
 ARGUMENTS_SHOWN_CHARACTERS: Final = 120

@@ -10,7 +10,7 @@ from toolroll.agent.result import Ending, StopReason
 from toolroll.agent.state import RunState
 from toolroll.errors import ModelError
 from toolroll.journal.records import Ended, Stopped
-from toolroll.kernel.messages import ToolCall, ToolMessage
+from toolroll.kernel.data.messages import ToolCall, ToolMessage
 
 CLOSE: Final = (
     "This run ends here ({why}); tools can no longer be used. Answer now with what you have, and say what is missing."

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
-from toolroll.kernel.conversation import Origin
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.messages import Origin
+from toolroll.kernel.data.usage import Usage
 
 Price: TypeAlias = Callable[[Origin, Usage], float | None]
 """US dollars for tokens of a model; None where that is not known."""

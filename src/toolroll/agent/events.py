@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from toolroll.agent.result import RunResult, Step
-from toolroll.kernel.events import ApprovalDecided, ApprovalRequested, Progress, StateChanged
-from toolroll.kernel.messages import ToolCall
-from toolroll.kernel.result import ToolResult
+from toolroll.kernel.call.events import ApprovalDecided, ApprovalRequested, Progress, StateChanged
+from toolroll.kernel.call.result import ToolResult
+from toolroll.kernel.data.messages import ToolCall
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

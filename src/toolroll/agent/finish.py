@@ -7,8 +7,8 @@ from toolroll.agent.result import Ending, RunResult
 from toolroll.agent.state import RunState
 from toolroll.errors import ModelError, ToolrollError
 from toolroll.journal.records import Finished
-from toolroll.kernel.conversation import AssistantMessage
-from toolroll.kernel.trace import log_failure
+from toolroll.kernel.data.messages import AssistantMessage
+from toolroll.kernel.failures import log_failure
 
 NO_ANSWER: Final = "(The model gave no answer.)"
 

@@ -18,8 +18,8 @@ from toolroll.errors import JournalRefused, UsageError
 from toolroll.journal.codec import encode
 from toolroll.journal.journal import Journal, Recording, Watched
 from toolroll.journal.records import Answered, Asked, Decided, Ended, Finished, Intended, Record, RunBegan, Said, Spent
-from toolroll.kernel.context import random_id
-from toolroll.kernel.conversation import Prompt, UserMessage
+from toolroll.kernel.call.context import random_id
+from toolroll.kernel.data.messages import Prompt, UserMessage
 
 if TYPE_CHECKING:
     from toolroll.agent.agent import Agent

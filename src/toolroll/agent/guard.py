@@ -11,10 +11,10 @@ from itertools import takewhile
 from typing import Final, Literal, TypeAlias
 
 from toolroll.errors import JsonRefused
-from toolroll.kernel.messages import ToolCall
-from toolroll.kernel.parse import parse_object
-from toolroll.kernel.result import ToolResult
-from toolroll.kernel.serialize import canonical_json
+from toolroll.kernel.arguments.parse import parse_object
+from toolroll.kernel.call.result import ToolResult
+from toolroll.kernel.data.messages import ToolCall
+from toolroll.kernel.data.serialize import canonical_json
 
 WARN_AT: Final = 3
 """Equal rounds after which the model is told."""

@@ -3,9 +3,9 @@
 from typing import Final, assert_never
 
 from toolroll.agent.context.summary import stands_for_more
-from toolroll.kernel.conversation import AssistantMessage, Message, ServerBlock, ToolResults, UserMessage
-from toolroll.kernel.labels import NO_LABELS, Labels, labels_of
-from toolroll.kernel.toolset import Toolset
+from toolroll.kernel.data.labels import NO_LABELS, Labels, labels_of
+from toolroll.kernel.data.messages import AssistantMessage, Message, ServerBlock, ToolResults, UserMessage
+from toolroll.kernel.define.toolset import Toolset
 
 UNTRUSTED: Final[Labels] = frozenset({"untrusted"})
 COMPACTED: Final[Labels] = frozenset({"private", "untrusted"})

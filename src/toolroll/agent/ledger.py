@@ -9,10 +9,10 @@ from toolroll.agent.events import CallStarted
 from toolroll.agent.preview import change_of, effect_of, preview_now
 from toolroll.agent.state import Change, RunState
 from toolroll.journal.records import Intended
-from toolroll.kernel.approval import ApprovalRequest, Approver, Decision, Effect
-from toolroll.kernel.messages import ToolCall
-from toolroll.kernel.result import ToolResult
-from toolroll.kernel.tool import Tool
+from toolroll.kernel.approval.request import ApprovalRequest, Approver, Decision, Effect
+from toolroll.kernel.call.result import ToolResult
+from toolroll.kernel.data.messages import ToolCall
+from toolroll.kernel.define.tool import Tool
 
 if TYPE_CHECKING:
     import asyncio

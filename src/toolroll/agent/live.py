@@ -14,9 +14,9 @@ from toolroll.agent.run import AgentRun, close_models, new_run, opening, play
 from toolroll.agent.setup import Setup
 from toolroll.agent.state import RunState
 from toolroll.errors import UsageError
-from toolroll.kernel.approval import Decision
-from toolroll.kernel.context import Run, random_id
-from toolroll.kernel.conversation import Message, Prompt
+from toolroll.kernel.approval.request import Decision
+from toolroll.kernel.call.context import Run, random_id
+from toolroll.kernel.data.messages import Message, Prompt
 
 if TYPE_CHECKING:
     import asyncio

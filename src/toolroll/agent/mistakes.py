@@ -7,9 +7,9 @@ from typing import Final
 
 from toolroll.agent.context.rules import ContextRules
 from toolroll.errors import UsageError
-from toolroll.kernel.approval import check_approver
-from toolroll.kernel.policy import Policy
-from toolroll.kernel.tool import Tool
+from toolroll.kernel.approval.policy import Policy
+from toolroll.kernel.approval.request import check_approver
+from toolroll.kernel.define.tool import Tool
 from toolroll.models.model import WebSearch
 from toolroll.models.retry import RetryRule
 

@@ -17,13 +17,13 @@ from toolroll.agent.stop import Condition, conditions, tool_called
 from toolroll.errors import UsageError
 from toolroll.home.keys import with_keys
 from toolroll.journal.journal import Journal
-from toolroll.kernel.approval import Approver
-from toolroll.kernel.define import UNUSABLE, reason_of
-from toolroll.kernel.depends import Identity, Maker
-from toolroll.kernel.policy import Policy
-from toolroll.kernel.schema import OpenObject, draft07
-from toolroll.kernel.tool import Tool
-from toolroll.kernel.toolset import Toolset
+from toolroll.kernel.approval.policy import Policy
+from toolroll.kernel.approval.request import Approver
+from toolroll.kernel.define.decorator import UNUSABLE, reason_of
+from toolroll.kernel.define.schema import OpenObject, draft07
+from toolroll.kernel.define.tool import Tool
+from toolroll.kernel.define.toolset import Toolset
+from toolroll.kernel.depends.dependency import Identity, Maker
 from toolroll.models.model import Model, WebSearch
 from toolroll.models.retry import RetryRule
 

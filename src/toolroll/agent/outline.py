@@ -6,8 +6,7 @@ from itertools import zip_longest
 from typing import Final
 
 from toolroll.journal.records import Answered, Asked, Ended, Finished, Record, RunBegan, Said
-from toolroll.kernel.conversation import UserMessage
-from toolroll.kernel.messages import TextPart
+from toolroll.kernel.data.messages import TextPart, UserMessage
 
 NOTHING: Final = "(nothing)"
 

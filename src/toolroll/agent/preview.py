@@ -1,13 +1,13 @@
 """What a call would change, looked at apart from running it."""
 
 from toolroll.agent.state import Change
-from toolroll.kernel.approval import ApprovalRequest, Effect, Preview, content_hash
-from toolroll.kernel.context import Run
-from toolroll.kernel.execute import Asking, admit, show
-from toolroll.kernel.messages import ToolCall
-from toolroll.kernel.permit import Permit
-from toolroll.kernel.result import ToolResult
-from toolroll.kernel.tool import Tool
+from toolroll.kernel.approval.permit import Permit
+from toolroll.kernel.approval.request import ApprovalRequest, Effect, Preview, content_hash
+from toolroll.kernel.call.context import Run
+from toolroll.kernel.call.execute import Asking, admit, show
+from toolroll.kernel.call.result import ToolResult
+from toolroll.kernel.data.messages import ToolCall
+from toolroll.kernel.define.tool import Tool
 
 
 def effect_of(tool: Tool) -> Effect:

@@ -25,8 +25,8 @@ from toolroll.journal.records import (
     Stopped,
     Trimmed,
 )
-from toolroll.kernel.labels import BROUGHT, labels_from
-from toolroll.kernel.messages import ToolCall
+from toolroll.kernel.data.labels import LABELS_KEY, labels_from
+from toolroll.kernel.data.messages import ToolCall
 from toolroll.models.model import ModelResponse, StopKind
 
 PAUSED: Final = frozenset({"approval_pending", "failed", "interrupted"})
@@ -164,8 +164,8 @@ class Recalled:
 
     def _kept(self, record: Kept) -> None:
         self.kept[record.name] = record.value
-        if record.name == BROUGHT:
-            self.state.run.brought |= labels_from(record.value)
+        if record.name == LABELS_KEY:
+            self.state.run.labels |= labels_from(record.value)
 
     def _said(self, record: Said) -> None:
         self.close_turn()

@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, assert_never
 
-from toolroll.kernel.conversation import (
+from toolroll.kernel.data.messages import (
     AssistantBlock,
     AssistantMessage,
     CallBlock,
@@ -18,10 +18,11 @@ from toolroll.kernel.conversation import (
     RawBlock,
     ReasoningBlock,
     TextBlock,
+    ToolCall,
+    ToolMessage,
     ToolResults,
     UserMessage,
 )
-from toolroll.kernel.messages import ToolCall, ToolMessage
 
 INTERRUPTED: Final = "[interrupted: this call has no result; whether it ran is not known]"
 BEGINNING: Final = "[the beginning of this conversation is not here]"

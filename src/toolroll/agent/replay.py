@@ -26,8 +26,8 @@ from toolroll.agent.unknown import ALREADY_DONE, UNKNOWN
 from toolroll.errors import ModelError, UsageError
 from toolroll.journal.journal import MemoryJournal, Recording
 from toolroll.journal.records import Answered, Decided, Ended, Finished, Record, RunBegan, Said
-from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, Effect, Reject
-from toolroll.kernel.messages import ToolCall, ToolMessage
+from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision, Effect, Reject
+from toolroll.kernel.data.messages import ToolCall, ToolMessage
 from toolroll.models.retry import RetryRule
 from toolroll.models.scripted import ScriptedModel
 

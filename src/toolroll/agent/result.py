@@ -7,8 +7,8 @@ from typing_extensions import TypeVar
 
 from toolroll.agent.cost import Bill, total_cost
 from toolroll.journal.records import Asked
-from toolroll.kernel.conversation import Message
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.messages import Message
+from toolroll.kernel.data.usage import Usage
 
 Out = TypeVar("Out", covariant=True, default=None)  # noqa: PLC0105 - reads as what it is: the type of the output
 

@@ -23,9 +23,8 @@ from toolroll.errors import DecisionRefused, UsageError
 from toolroll.journal.journal import Journal, no_such_run
 from toolroll.journal.records import Decided, Said, Stopped
 from toolroll.journal.redaction import lost_a_secret
-from toolroll.kernel.approval import Approve, Decision, Reject
-from toolroll.kernel.conversation import AssistantMessage, Prompt
-from toolroll.kernel.messages import ToolCall
+from toolroll.kernel.approval.request import Approve, Decision, Reject
+from toolroll.kernel.data.messages import AssistantMessage, Prompt, ToolCall
 
 if TYPE_CHECKING:
     from toolroll.agent.agent import Agent

@@ -20,10 +20,9 @@ from toolroll.agent.telemetry.spans import observed
 from toolroll.errors import JournalRefused, UsageError
 from toolroll.journal.journal import Journal
 from toolroll.journal.records import RunBegan, Said
-from toolroll.kernel.approval import Approver
-from toolroll.kernel.context import Run, random_id, utc_now
-from toolroll.kernel.conversation import AssistantMessage, Message, Prompt, UserMessage
-from toolroll.kernel.messages import Part
+from toolroll.kernel.approval.request import Approver
+from toolroll.kernel.call.context import Run, random_id, utc_now
+from toolroll.kernel.data.messages import AssistantMessage, Message, Part, Prompt, UserMessage
 from toolroll.models.model import Model
 from toolroll.outputs.store import OutputStore
 

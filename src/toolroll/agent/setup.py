@@ -12,13 +12,13 @@ from toolroll.agent.context.rules import ContextRules
 from toolroll.agent.cost import Price
 from toolroll.agent.stop import DEFAULT, Condition
 from toolroll.journal.journal import Journal
-from toolroll.kernel.approval import Approver
-from toolroll.kernel.context import Run
-from toolroll.kernel.conversation import AssistantMessage
-from toolroll.kernel.depends import Identity, Maker
-from toolroll.kernel.policy import Policy
-from toolroll.kernel.tool import ToolDefinition
-from toolroll.kernel.toolset import Toolset
+from toolroll.kernel.approval.policy import Policy
+from toolroll.kernel.approval.request import Approver
+from toolroll.kernel.call.context import Run
+from toolroll.kernel.data.messages import AssistantMessage
+from toolroll.kernel.define.tool import ToolDefinition
+from toolroll.kernel.define.toolset import Toolset
+from toolroll.kernel.depends.dependency import Identity, Maker
 from toolroll.models.model import DEFAULT_MAX_OUTPUT_TOKENS, Model, WebSearch
 from toolroll.models.prices import price_of
 from toolroll.models.retry import RetryRule

@@ -14,11 +14,10 @@ from toolroll.agent.result import RunResult, Step, SubRun, ToolCallLog
 from toolroll.agent.setup import Setup
 from toolroll.agent.telemetry.spans import Spans
 from toolroll.journal.records import Asked, Compacted, Ended, Intended, Kept, Record, Said, Spent, Trimmed
-from toolroll.kernel.approval import Decision
-from toolroll.kernel.context import Run
-from toolroll.kernel.conversation import AssistantMessage, Message, TextBlock, UserMessage
-from toolroll.kernel.events import ApprovalDecided, KernelEvent, StateChanged
-from toolroll.kernel.messages import ToolMessage
+from toolroll.kernel.approval.request import Decision
+from toolroll.kernel.call.context import Run
+from toolroll.kernel.call.events import ApprovalDecided, KernelEvent, StateChanged
+from toolroll.kernel.data.messages import AssistantMessage, Message, TextBlock, ToolMessage, UserMessage
 from toolroll.models.model import Model, ModelRequest
 from toolroll.outputs.store import OutputStore
 
@@ -102,7 +101,7 @@ class RunState:
         """Add something from outside to the conversation."""
         self.history.append(message)
         self.budget.heard(message)
-        self.run.brought |= labels_in(message, self.setup.tools)  # found out again from its record
+        self.run.labels |= labels_in(message, self.setup.tools)  # found out again from its record
 
     def hear_result(self, result: ToolMessage) -> None:
         """Add the result of a call to the conversation, as soon as it is there."""

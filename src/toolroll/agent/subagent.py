@@ -13,14 +13,14 @@ from toolroll.agent.run import AgentRun, is_on_record, new_run, opening, play
 from toolroll.agent.setup import Setup
 from toolroll.agent.state import RunState
 from toolroll.errors import ModelError, ToolFailure
-from toolroll.kernel.context import Run, ToolContext, random_id
-from toolroll.kernel.define import define_tool
-from toolroll.kernel.events import ApprovalDecided, ApprovalRequested
-from toolroll.kernel.labels import Labels
-from toolroll.kernel.policy import Policy
-from toolroll.kernel.result import ToolResult
-from toolroll.kernel.tool import Tool
-from toolroll.kernel.wrappers import WrapperTool
+from toolroll.kernel.approval.policy import Policy
+from toolroll.kernel.call.context import Run, ToolContext, random_id
+from toolroll.kernel.call.events import ApprovalDecided, ApprovalRequested
+from toolroll.kernel.call.result import ToolResult
+from toolroll.kernel.data.labels import Labels
+from toolroll.kernel.define.decorator import define_tool
+from toolroll.kernel.define.tool import Tool
+from toolroll.kernel.define.wrappers import WrapperTool
 
 MAX_DEPTH: Final = 4
 """Agents that call agents: deeper than that nobody follows, and one that calls itself would never end."""
@@ -56,7 +56,7 @@ class _AgentTool(WrapperTool):
         self._labels = labels
 
     @property
-    def brings(self) -> Labels:
+    def labels(self) -> Labels:
         """All that its tools bring in."""
         return self._labels
 
@@ -82,7 +82,7 @@ class _Delegation:
             raise ToolFailure(f"{self._name} could not finish. {error.message}", code=error.code) from error
         finally:
             if self._state is not None:
-                self._ctx.run.bring(self._state.run.brought)
+                self._ctx.run.add_labels(self._state.run.labels)
 
     async def _played(self, setup: Setup, task: str) -> RunResult[object]:
         """The sub-agent's run; where its caller was cut off during it, it goes on from its own record."""
@@ -101,7 +101,7 @@ class _Delegation:
 
     def _open(self, state: RunState) -> None:
         self._state = state
-        state.run.brought |= self._ctx.run.brought
+        state.run.labels |= self._ctx.run.labels
 
     def _hear(self, event: Event) -> None:
         match event:

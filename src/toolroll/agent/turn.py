@@ -7,7 +7,7 @@ from typing import Final, TypeAlias, assert_never
 from toolroll.agent.events import ArgumentsArrived, Event, ReasoningArrived, Retrying, TextArrived
 from toolroll.agent.telemetry.chat import traced
 from toolroll.errors import ProviderFailed
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.usage import Usage
 from toolroll.models.model import CallDelta, Delta, Model, ModelRequest, ModelResponse, ReasoningDelta, TextDelta
 from toolroll.models.retry import Retry, RetryRule, respond_with_retries
 

@@ -11,13 +11,13 @@ from toolroll.agent.events import CallFinished, CallStarted
 from toolroll.agent.preview import preview_now, shown_of
 from toolroll.agent.state import Answer, RunState
 from toolroll.journal.records import Asked, Ended, Intended
-from toolroll.kernel.approval import ApprovalRequest, Reject, rejection_text
-from toolroll.kernel.ask import Unanswered, ask, tell
-from toolroll.kernel.context import Run
-from toolroll.kernel.events import ApprovalDecided
-from toolroll.kernel.messages import ToolCall
-from toolroll.kernel.result import ToolResult
-from toolroll.kernel.tool import Tool
+from toolroll.kernel.approval.ask_person import Unanswered, ask, tell
+from toolroll.kernel.approval.request import ApprovalRequest, Reject, rejection_text
+from toolroll.kernel.call.context import Run
+from toolroll.kernel.call.events import ApprovalDecided
+from toolroll.kernel.call.result import ToolResult
+from toolroll.kernel.data.messages import ToolCall
+from toolroll.kernel.define.tool import Tool
 
 UNKNOWN: Final = "The run was cut off while this call ran; whether it took effect is not known."
 ALREADY_DONE: Final = "[done: this change was made before the run was cut off; the tool's own report of it was lost]"

@@ -185,9 +185,9 @@ def report_error(error: Exception, session: Session) -> int:
             session.fail("output", f"The answer could not be written: {why}.")
             return FAILED
         case OSError(filename=str(place)) if error.errno in _REFUSALS:
-            from toolroll.safe.refusals import refusal  # noqa: PLC0415 - only after an error
+            from toolroll.safe.paths.os_errors import file_error  # noqa: PLC0415 - only after an error
 
-            return report_error(refusal(error, place), session)
+            return report_error(file_error(error, place), session)
         case _:
             what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
             session.fail("unexpected", f"Something unexpected went wrong: {what}. Add --debug to see where.")

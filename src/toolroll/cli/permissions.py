@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from toolroll.cli.render.prose import notify
 from toolroll.errors import ToolrollError
-from toolroll.kernel.approval import ApprovalRequest, Approve, Approver, Decision
-from toolroll.kernel.context import utc_now
-from toolroll.kernel.policy import Policy
-from toolroll.kernel.tool import Tool
+from toolroll.kernel.approval.policy import Policy
+from toolroll.kernel.approval.request import ApprovalRequest, Approve, Approver, Decision
+from toolroll.kernel.call.context import utc_now
+from toolroll.kernel.define.tool import Tool
 from toolroll.packs.catalog import Entry
 from toolroll.safe.text import terminal_safe
 

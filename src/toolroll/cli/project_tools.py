@@ -15,9 +15,9 @@ from toolroll.home.settings import Settings
 from toolroll.home.trust import TrustBook
 from toolroll.packs.catalog import Entry
 from toolroll.packs.load import load_content
-from toolroll.safe import listing
-from toolroll.safe.names import parse_path, shown
-from toolroll.safe.root import Root
+from toolroll.safe.paths import listing
+from toolroll.safe.paths.names import parse_path, quote_path
+from toolroll.safe.paths.root import Root
 from toolroll.safe.text import terminal_safe
 
 PROJECT_TOOLS: Final = ".toolroll/tools"
@@ -68,9 +68,9 @@ def load_trusted_tools(root: Path, taken: Sequence[Entry], environment: Mapping[
     for entry in _trusted(root, environment):
         name = entry.tool.name
         if name in names:
-            _warn(f"'{shown(entry.origin)}' has a tool '{name}', and so has {names[name]}. It is not used.")
+            _warn(f"'{quote_path(entry.origin)}' has a tool '{name}', and so has {names[name]}. It is not used.")
         else:
-            names[name] = f"'{shown(entry.origin)}'"
+            names[name] = f"'{quote_path(entry.origin)}'"
             found.append(entry)
     return found
 
@@ -79,8 +79,8 @@ def _read(files: Root, entry: listing.Entry) -> tuple[str, bytes] | None:
     path = f"{PROJECT_TOOLS}/{entry.name}"
     try:
         if entry.kind != "file":
-            told = f"'{shown(path)}' is no regular file, and is not used."
-            raise NotAFile(told, path=shown(path))
+            told = f"'{quote_path(path)}' is no regular file, and is not used."
+            raise NotAFile(told, path=quote_path(path))
         return path, files.read_bytes(parse_path(path), limit_bytes=MAX_FILE_BYTES)
     except (FileProblem, PathRefused) as error:
         _warn(error.message)

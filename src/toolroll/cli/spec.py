@@ -23,7 +23,7 @@ from toolroll.models.scripted import ScriptedModel
 from toolroll.models.scripted_file import PREFIX, scripted_file
 from toolroll.packs.catalog import Entry, read_catalog
 from toolroll.packs.load import place_of
-from toolroll.safe.names import shown
+from toolroll.safe.paths.names import quote_path
 
 Kind: TypeAlias = Literal["run", "code", "explore", "write"]
 """Which command made the agent, and makes it again."""
@@ -152,7 +152,7 @@ def resolve_model(name: str) -> Model | str:
 def _as_typed(path: Path) -> str:
     """A path as it is written here; by now it is absolute."""
     here = Path.cwd()
-    return shown(str(path.relative_to(here) if path.is_relative_to(here) else path))
+    return quote_path(str(path.relative_to(here) if path.is_relative_to(here) else path))
 
 
 def _check_model_name(name: str) -> str:

@@ -13,12 +13,12 @@ from toolroll.home.layers import parse_file, refusal
 from toolroll.home.settings import SETTINGS_NAME, settings_path, user_bytes
 from toolroll.home.toml_lines import with_value, without_value
 from toolroll.home.variables import checked
-from toolroll.safe.files import private_folder
 from toolroll.safe.locks import FileLock
-from toolroll.safe.names import shown
-from toolroll.safe.root import Root
-from toolroll.safe.secrets import redact
-from toolroll.safe.shapes import variable_names_a_secret
+from toolroll.safe.paths.files import private_folder
+from toolroll.safe.paths.names import quote_path
+from toolroll.safe.paths.root import Root
+from toolroll.safe.secrets.named_secrets import variable_names_a_secret
+from toolroll.safe.secrets.redact import redact
 
 _LOCK: Final = "settings.lock"
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -55,7 +55,7 @@ def _value(one: Declared, words: tuple[str, ...]) -> object:
         raise UsageError(_secret("NAME"))
     # Of a list they are the words of a command, in which a line end may be meant.
     if one.kind == "text" and (odd := next((word for word in words if _CONTROL.search(word)), None)):
-        raise UsageError(f"{one.name} cannot be used: there is a control character in '{shown(odd)}'.")
+        raise UsageError(f"{one.name} cannot be used: there is a control character in '{quote_path(odd)}'.")
     return checked(one, one.read(words), called=one.name)
 
 

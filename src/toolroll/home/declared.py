@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 
 from toolroll.errors import UsageError
 from toolroll.home.shape import SettingsFile
-from toolroll.safe.names import shown
+from toolroll.safe.paths.names import quote_path
 
 PREFIX: Final = "TOOLROLL_"
 
@@ -57,7 +57,7 @@ class Declared:
                 return int(text) if self.kind == "whole number" else float(text)
         except ValueError:
             pass
-        raise UsageError(f"{self.name} takes a {self.kind}, and '{shown(text)}' is none.")
+        raise UsageError(f"{self.name} takes a {self.kind}, and '{quote_path(text)}' is none.")
 
 
 @cache
@@ -73,7 +73,7 @@ def find(name: str) -> Declared:
         return found
     near = nearest(name)
     hint = f"Did you mean {near}?" if near else "See 'toolroll config list'."
-    raise UsageError(f"There is no setting '{shown(name)}'. {hint}")
+    raise UsageError(f"There is no setting '{quote_path(name)}'. {hint}")
 
 
 def nearest(name: str) -> str | None:

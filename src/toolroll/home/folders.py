@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from toolroll.errors import UsageError
-from toolroll.safe.names import shown
+from toolroll.safe.paths.names import quote_path
 
 HOME_VARIABLE: Final = "TOOLROLL_HOME"
 _OF_SYSTEM: Final = ("/proc/", "/sys/", "/dev/fd/")
@@ -38,9 +38,9 @@ def _below(home: str) -> Folders:
     folder = Path(home)
     if not folder.is_absolute():
         # A relative one would change with the working folder: a workspace could then bring its own approvals.
-        raise UsageError(f"{HOME_VARIABLE} is '{shown(home)}'. Set it to a whole path, beginning with '/'.")
+        raise UsageError(f"{HOME_VARIABLE} is '{quote_path(home)}'. Set it to a whole path, beginning with '/'.")
     if why := _why_unusable(home):
-        raise UsageError(f"{HOME_VARIABLE} is '{shown(home)}', {why}. Set it to a folder of your own.")
+        raise UsageError(f"{HOME_VARIABLE} is '{quote_path(home)}', {why}. Set it to a folder of your own.")
     return Folders(data=folder / "data", config=folder / "config", cache=folder / "cache")
 
 

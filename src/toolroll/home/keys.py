@@ -15,11 +15,11 @@ from typing import Any, Final
 
 from toolroll.errors import FileMissing, KeyringFailed, ToolrollError, UsageError
 from toolroll.home.folders import find_folders
-from toolroll.safe.files import private_folder
 from toolroll.safe.locks import FileLock
-from toolroll.safe.names import RelativePath, shown
-from toolroll.safe.refusals import refusals
-from toolroll.safe.root import Root
+from toolroll.safe.paths.files import private_folder
+from toolroll.safe.paths.names import RelativePath, quote_path
+from toolroll.safe.paths.os_errors import os_errors
+from toolroll.safe.paths.root import Root
 
 KEYS: Final[Mapping[str, str]] = {
     "ANTHROPIC_API_KEY": "models and search of Anthropic",
@@ -77,7 +77,7 @@ class KeyBook:
 
     def names(self) -> tuple[str, ...]:
         """Which keys are there."""
-        with refusals(str(self._folder)):
+        with os_errors(str(self._folder)):
             if not (self._folder / _NAME.name).exists():
                 return ()
         with closing(Root(private_folder(self._folder))) as root:
@@ -156,7 +156,7 @@ def with_keys(environment: Mapping[str, str]) -> Mapping[str, str]:
 
 def known_secrets(environment: Mapping[str, str]) -> tuple[str, ...]:
     """What must never be stored or told: secrets in the environment, and the keys in the keyring as far as it opens."""
-    from toolroll.safe.secrets import secret_values  # noqa: PLC0415 - only who keeps something needs it
+    from toolroll.safe.secrets.redact import secret_values  # noqa: PLC0415 - only who keeps something needs it
 
     known = set(secret_values(environment))
     book = KeyBook.of_user(environment)
@@ -168,7 +168,7 @@ def known_secrets(environment: Mapping[str, str]) -> tuple[str, ...]:
 def check_name(name: str) -> None:
     """Refuse what is no name of a key."""
     if name not in KEYS:
-        raise UsageError(f"'{shown(name)}' is no key that toolroll uses. They are: {', '.join(KEYS)}.")
+        raise UsageError(f"'{quote_path(name)}' is no key that toolroll uses. They are: {', '.join(KEYS)}.")
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from toolroll.errors import UsageError
 from toolroll.home.declared import nearest
 from toolroll.home.shape import Origin, SettingsFile, set_values
-from toolroll.safe.names import shown
+from toolroll.safe.paths.names import quote_path
 
 MAX_SETTINGS_BYTES: Final = 262_144
 
@@ -43,7 +43,7 @@ def parse_file(data: bytes, path: Path) -> SettingsFile:
 def first_fault(error: ValidationError) -> str:
     """The first thing that is wrong, and where."""
     detail = error.errors(include_url=False, include_context=False)[0]
-    place = shown(".".join(str(step) for step in detail["loc"]))
+    place = quote_path(".".join(str(step) for step in detail["loc"]))
     if detail["type"] != "extra_forbidden":
         return f"{place}: {detail['msg']}"
     near = nearest(place)
@@ -54,4 +54,4 @@ def refusal(path: Path, why: str) -> UsageError:
     """The error for a file that cannot be used."""
     told = why.rstrip(".")
     stop = "" if told.endswith("?") else "."
-    return UsageError(f"The settings in '{shown(str(path))}' cannot be used: {told}{stop} Repair the file.")
+    return UsageError(f"The settings in '{quote_path(str(path))}' cannot be used: {told}{stop} Repair the file.")

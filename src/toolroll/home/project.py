@@ -19,8 +19,8 @@ from toolroll.home.layers import MAX_SETTINGS_BYTES, Layer, first_fault
 from toolroll.home.rules import workspace_of
 from toolroll.home.shape import Origin, SettingsFile, set_values
 from toolroll.home.trust import TrustBook
-from toolroll.safe.names import parse_path, shown
-from toolroll.safe.root import Root
+from toolroll.safe.paths.names import parse_path, quote_path
+from toolroll.safe.paths.root import Root
 
 PROJECT_SETTINGS: Final = ".toolroll/settings.toml"
 """Where a project keeps them; no tool reads or writes there."""
@@ -82,10 +82,10 @@ def project_layer(root: Path, environment: Mapping[str, str]) -> tuple[Layer | N
 
 def untrusted(root: Path, path: str, what: str) -> str:
     """The note about a file of a project's own that nobody has trusted."""
-    told = f"'{shown(path)}' has {what} of the project's own. Nobody has trusted it: they are not used."
+    told = f"'{quote_path(path)}' has {what} of the project's own. Nobody has trusted it: they are not used."
     # Quoted as a shell reads it: whoever named the file must not write the command that is copied from here.
-    words = ["toolroll", "trust", "add", shown(path)]
-    words += [] if root.resolve() == Path.cwd() else ["--root", shown(str(root))]
+    words = ["toolroll", "trust", "add", quote_path(path)]
+    words += [] if root.resolve() == Path.cwd() else ["--root", quote_path(str(root))]
     return f"{told} Look at it, then: {shlex.join(words)}"
 
 
@@ -101,7 +101,7 @@ def parse_project(content: bytes) -> SettingsFile:
     except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, a number of 5,000 digits, too deep
         raise _refusal(str(error)) from None
     if file.model is not None and ":" in file.model and not file.model.startswith(_MODELS):
-        raise _refusal(f"model is '{shown(file.model)}'; a project may name models of {', '.join(_MODELS)} only")
+        raise _refusal(f"model is '{quote_path(file.model)}'; a project may name models of {', '.join(_MODELS)} only")
     return file
 
 
@@ -109,13 +109,13 @@ def commands_in(file: SettingsFile) -> str:
     """What trusting the file comes to, in words."""
     names = ", ".join(set_values(file)) or "nothing"
     check = f" Its check is a command that would run as you: {shlex.join(file.code.check)}" if file.code.check else ""
-    return f"It sets {names}.{shown(check)}"
+    return f"It sets {names}.{quote_path(check)}"
 
 
 def _check_name(name: str) -> None:
     if not any(name == one or (one.endswith(".") and name.startswith(one)) for one in _MAY_SET):
         may = ", ".join(one.rstrip(".") for one in _MAY_SET)
-        raise _refusal(f"'{shown(name)}' is not for a project to set. It may set: {may}")
+        raise _refusal(f"'{quote_path(name)}' is not for a project to set. It may set: {may}")
 
 
 def _names_in(table: Mapping[str, Any], before: str = "") -> list[str]:

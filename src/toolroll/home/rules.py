@@ -17,13 +17,13 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 
 from toolroll.errors import DefinitionError, FileMissing, JsonRefused, ToolrollError, UsageError
 from toolroll.home.folders import find_folders
-from toolroll.kernel.names import check_name
-from toolroll.kernel.parse import parse_json
-from toolroll.kernel.policy import Rule
-from toolroll.safe.files import private_folder
+from toolroll.kernel.approval.policy import Rule
+from toolroll.kernel.arguments.parse import parse_json
+from toolroll.kernel.define.tool import check_name
 from toolroll.safe.locks import FileLock
-from toolroll.safe.names import RelativePath, shown
-from toolroll.safe.root import Root
+from toolroll.safe.paths.files import private_folder
+from toolroll.safe.paths.names import RelativePath, quote_path
+from toolroll.safe.paths.root import Root
 from toolroll.safe.text import suspicious
 
 VERSION: Final = 2
@@ -74,11 +74,11 @@ class RememberedRule:
     def __post_init__(self) -> None:
         check_name(self.tool)
         if not (self.fingerprint and self.place and _is_plain(self.fingerprint) and _is_plain(self.place)):
-            raise UsageError(f"'{shown(self.place)}' is no place in plain characters, to bind a rule to.")
+            raise UsageError(f"'{quote_path(self.place)}' is no place in plain characters, to bind a rule to.")
         if problem := path_problem(self.path):
-            raise UsageError(f"'{shown(self.path)}' cannot be remembered: {problem}")
+            raise UsageError(f"'{quote_path(self.path)}' cannot be remembered: {problem}")
         if not os.path.isabs(self.workspace) or not _is_plain(self.workspace):  # noqa: PTH117 -- kept as text
-            raise UsageError(f"'{shown(self.workspace)}' is no whole path in plain characters, to bind a rule to.")
+            raise UsageError(f"'{quote_path(self.workspace)}' is no whole path in plain characters, to bind a rule to.")
 
     @property
     def rule(self) -> Rule:
@@ -178,7 +178,7 @@ class RuleBook:
             raise self._refusal(str(error).rstrip(".")) from None
 
     def _refusal(self, why: str) -> ToolrollError:
-        text = f"The remembered approvals in '{shown(str(self.path))}' cannot be used: {why}."
+        text = f"The remembered approvals in '{quote_path(str(self.path))}' cannot be used: {why}."
         return JsonRefused(f"{text} Repair the file or move it away; until then every change is asked about.")
 
 
@@ -226,7 +226,7 @@ def _text_of(rules: tuple[RememberedRule, ...]) -> str:
 def _first_fault(error: ValidationError) -> str:
     detail = error.errors(include_url=False, include_context=False)[0]
     place = ".".join(str(step) for step in detail["loc"]) or "the file"
-    return f"{shown(place)}: {detail['msg']}"
+    return f"{quote_path(place)}: {detail['msg']}"
 
 
 def _is_plain(text: str) -> bool:

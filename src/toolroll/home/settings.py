@@ -26,9 +26,9 @@ from toolroll.home.layers import MAX_SETTINGS_BYTES, Layer, parse_file, refusal
 from toolroll.home.project import project_layer
 from toolroll.home.shape import CodeSettings, LimitSettings, Origin, Settings, nested
 from toolroll.home.variables import variable_layer
-from toolroll.safe.files import private_folder
-from toolroll.safe.names import RelativePath, shown
-from toolroll.safe.root import Root
+from toolroll.safe.paths.files import private_folder
+from toolroll.safe.paths.names import RelativePath, quote_path
+from toolroll.safe.paths.root import Root
 
 __all__ = ["CodeSettings", "LimitSettings", "Origin", "Settings", "read_settings", "settings_path"]
 
@@ -83,7 +83,7 @@ def user_bytes(path: Path) -> bytes | None:
         except FileMissing:
             return None
         except OutsideRoot:
-            raise UsageError(_LINK.format(path=shown(str(path)))) from None
+            raise UsageError(_LINK.format(path=quote_path(str(path)))) from None
         if mode & _OTHERS_CAN_WRITE:
             raise refusal(path, "other users can write to it. Look through it, then make it yours (chmod 600)")
         return root.read_bytes(SETTINGS_NAME, limit_bytes=MAX_SETTINGS_BYTES)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, field_validator
 
 from toolroll.errors import UsageError
-from toolroll.kernel.policy import Rule
+from toolroll.kernel.approval.policy import Rule
 from toolroll.safe.limits import APPROVAL_TIMEOUT_S
 
 CHECK_SECONDS: Final = 300.0

@@ -13,12 +13,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from toolroll.errors import FileMissing, JsonRefused
 from toolroll.home.folders import find_folders
-from toolroll.kernel.approval import content_hash
-from toolroll.kernel.parse import parse_json
-from toolroll.safe.files import private_folder
+from toolroll.kernel.approval.request import content_hash
+from toolroll.kernel.arguments.parse import parse_json
 from toolroll.safe.locks import FileLock
-from toolroll.safe.names import RelativePath, shown
-from toolroll.safe.root import Root
+from toolroll.safe.paths.files import private_folder
+from toolroll.safe.paths.names import RelativePath, quote_path
+from toolroll.safe.paths.root import Root
 
 VERSION: Final = 1
 
@@ -111,5 +111,5 @@ class TrustBook:
             raise self._refusal(str(error).rstrip(".")) from None
 
     def _refusal(self, why: str) -> JsonRefused:
-        text = f"The list of trusted files in '{shown(str(self.path))}' cannot be used: {why}."
+        text = f"The list of trusted files in '{quote_path(str(self.path))}' cannot be used: {why}."
         return JsonRefused(f"{text} Repair the file or move it away; until then no project's own tools are offered.")

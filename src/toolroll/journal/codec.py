@@ -15,7 +15,7 @@ from pydantic_core import from_json, to_json, to_jsonable_python
 from toolroll.errors import JournalRefused
 from toolroll.journal.records import Record
 from toolroll.journal.redaction import without_secrets
-from toolroll.kernel.approval import content_hash
+from toolroll.kernel.approval.request import content_hash
 
 FORMAT_VERSION: Final = 2
 """Raised with every change that an older program could misread."""

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from toolroll.errors import LockTimeout
-from toolroll.safe.files import private_folder
 from toolroll.safe.locks import FileLock
+from toolroll.safe.paths.files import private_folder
 
 _NAME: Final = re.compile(r"[0-9]{1,10}-[0-9a-f]{16}")
 _RANDOM_BYTES: Final = 8  # a process id comes back; together with 64 random bits it does not

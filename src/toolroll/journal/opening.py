@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Final
 
 from toolroll.errors import JournalRefused
-from toolroll.safe.databases import can_write, open_private_database, open_to_read, use_wal
+from toolroll.safe.sqlite import can_write, open_private_database, open_to_read, use_wal
 
 TABLES_VERSION: Final = 1
 """Raised when the tables change so that an older program could not use them."""

@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from toolroll.kernel.approval import Effect
-from toolroll.kernel.conversation import AssistantMessage, Message
-from toolroll.kernel.messages import ToolCall, ToolMessage
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.approval.request import Effect
+from toolroll.kernel.data.messages import AssistantMessage, Message, ToolCall, ToolMessage
+from toolroll.kernel.data.usage import Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,11 +11,11 @@ from functools import lru_cache
 from typing import Any, Final
 
 from toolroll.errors import JsonRefused
-from toolroll.kernel.parse import parse_json
-from toolroll.kernel.serialize import dump_plain, well_formed
+from toolroll.kernel.arguments.parse import parse_json
+from toolroll.kernel.data.serialize import dump_plain, well_formed
 from toolroll.safe.limits import MIN_KNOWN_SECRET_CHARACTERS
-from toolroll.safe.secrets import redact, redact_value
-from toolroll.safe.shapes import names_a_secret
+from toolroll.safe.secrets.named_secrets import names_a_secret
+from toolroll.safe.secrets.redact import redact, redact_value
 
 MAX_DEPTH: Final = 100
 """Levels of a value, texts that are JSON included; each takes four frames of the 1,000 that Python allows."""

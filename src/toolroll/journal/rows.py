@@ -8,7 +8,7 @@ from toolroll.errors import JournalRefused
 from toolroll.journal.codec import FORMAT_VERSION, decode
 from toolroll.journal.journal import Recording, no_such_run
 from toolroll.journal.records import Record
-from toolroll.kernel.approval import content_hash
+from toolroll.kernel.approval.request import content_hash
 
 Tail: TypeAlias = tuple[int, str]
 """The end of a run: the index of its last record, and the hash that the next one stands on."""

@@ -1,9 +1,9 @@
 """A call's arguments as text, for the wires that send them so."""
 
 from toolroll.errors import JsonRefused
-from toolroll.kernel.messages import ToolCall
-from toolroll.kernel.parse import parse_object
-from toolroll.kernel.serialize import dump_json
+from toolroll.kernel.arguments.parse import parse_object
+from toolroll.kernel.data.messages import ToolCall
+from toolroll.kernel.data.serialize import dump_json
 
 
 def sent_back(call: ToolCall) -> str:

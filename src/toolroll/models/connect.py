@@ -19,7 +19,7 @@ from toolroll.models.local import LocalOptions, local_model
 from toolroll.models.openai.model import OpenAIModel
 from toolroll.models.small.model import SmallModel
 from toolroll.models.transport import HttpTransport
-from toolroll.safe.services import is_loopback
+from toolroll.safe.net.urls import is_loopback
 
 ANTHROPIC_URL: Final = "https://api.anthropic.com"
 OPENAI_URL: Final = "https://api.openai.com/v1"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from toolroll.kernel.conversation import (
+from toolroll.kernel.data.messages import (
     AssistantMessage,
     Message,
     Origin,

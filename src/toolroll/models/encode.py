@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from pydantic_core import PydanticSerializationError, to_json
 
-from toolroll.kernel.conversation import Message
+from toolroll.kernel.data.messages import Message
 from toolroll.models.model import ModelRequest
 
 Json: TypeAlias = dict[str, object]

@@ -21,7 +21,7 @@ from toolroll.errors import (
     RequestRefused,
 )
 from toolroll.models.body import read_json
-from toolroll.safe.secrets import redact
+from toolroll.safe.secrets.redact import redact
 from toolroll.safe.text import one_line
 
 MAX_MESSAGE_CHARACTERS: Final = 500

@@ -18,7 +18,7 @@ from toolroll.models.catalog import ModelLimits
 from toolroll.models.chat.request import ChatOptions
 from toolroll.models.small.model import SmallModel
 from toolroll.models.transport import HttpTransport, Reply
-from toolroll.safe.refusals import refusals
+from toolroll.safe.paths.os_errors import os_errors
 
 _MAGIC: Final = b"GGUF"
 _LIBRARY: Final = "xllamacpp"
@@ -49,7 +49,7 @@ def _check(file: Path) -> None:
         raise UsageError("Models on this machine need the extra: pip install 'toolroll[local]'. Or use ollama:NAME.")
     if not file.is_file():
         raise UsageError(f"There is no model '{file}'. Name a file: local:/path/to/model.gguf.")
-    with refusals(str(file)), file.open("rb") as opened:
+    with os_errors(str(file)), file.open("rb") as opened:
         if opened.read(len(_MAGIC)) != _MAGIC:
             raise UsageError(f"'{file}' is no GGUF file, which is what llama.cpp runs.")
 

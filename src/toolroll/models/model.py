@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, TypeAlias
 
-from toolroll.kernel.conversation import AssistantMessage, Message, Origin
-from toolroll.kernel.tool import ToolDefinition
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.messages import AssistantMessage, Message, Origin
+from toolroll.kernel.data.usage import Usage
+from toolroll.kernel.define.tool import ToolDefinition
 
 DEFAULT_MAX_OUTPUT_TOKENS: Final = 16_384
 

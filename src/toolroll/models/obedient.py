@@ -6,9 +6,16 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Final
 
 from toolroll.errors import JsonRefused
-from toolroll.kernel.conversation import AssistantMessage, Message, Origin, ToolResults, UserMessage
-from toolroll.kernel.messages import TextPart, ToolMessage
-from toolroll.kernel.parse import parse_json
+from toolroll.kernel.arguments.parse import parse_json
+from toolroll.kernel.data.messages import (
+    AssistantMessage,
+    Message,
+    Origin,
+    TextPart,
+    ToolMessage,
+    ToolResults,
+    UserMessage,
+)
 from toolroll.models.model import Delta, ModelRequest, ModelResponse
 from toolroll.models.scripted import Call, Line, ScriptedModel
 

@@ -3,7 +3,7 @@
 import base64
 from typing import Final
 
-from toolroll.kernel.messages import DocumentPart, ImagePart
+from toolroll.kernel.data.messages import DocumentPart, ImagePart
 
 IMAGE_TYPES: Final = frozenset({"image/gif", "image/jpeg", "image/png", "image/webp"})
 """What both vendors look at; anything else makes them refuse the whole request."""

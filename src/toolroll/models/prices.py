@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from toolroll.kernel.conversation import Origin, Wire
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.messages import Origin, Wire
+from toolroll.kernel.data.usage import Usage
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelPrice

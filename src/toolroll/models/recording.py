@@ -11,8 +11,8 @@ from operator import eq
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from toolroll.errors import ModelError, UsageError
-from toolroll.kernel.conversation import Message, Origin
-from toolroll.kernel.tool import ToolDefinition
+from toolroll.kernel.data.messages import Message, Origin
+from toolroll.kernel.define.tool import ToolDefinition
 from toolroll.models.encode import compact
 from toolroll.models.model import Delta, Model, ModelRequest, ModelResponse, WebSearch
 

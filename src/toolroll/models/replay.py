@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Final, TypeGuard
 
 from toolroll.errors import RequestRefused
-from toolroll.kernel.conversation import Origin
+from toolroll.kernel.data.messages import Origin
 from toolroll.models.model import Delta, ModelRequest, ModelResponse
 from toolroll.models.recording import Asked, Failed, Recording
 from toolroll.models.scripted import deltas_of

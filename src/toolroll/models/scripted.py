@@ -5,10 +5,17 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from toolroll.errors import ModelError, RequestRefused, UsageError
-from toolroll.kernel.conversation import AssistantMessage, CallBlock, Message, Origin, ReasoningBlock, TextBlock
-from toolroll.kernel.messages import ToolCall
-from toolroll.kernel.serialize import dump_json
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.messages import (
+    AssistantMessage,
+    CallBlock,
+    Message,
+    Origin,
+    ReasoningBlock,
+    TextBlock,
+    ToolCall,
+)
+from toolroll.kernel.data.serialize import dump_json
+from toolroll.kernel.data.usage import Usage
 from toolroll.models.model import CallDelta, Delta, ModelRequest, ModelResponse, ReasoningDelta, StopKind, TextDelta
 
 

@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from toolroll.errors import ModelError, RequestRefused, UsageError
-from toolroll.kernel.conversation import AssistantBlock, AssistantMessage, CallBlock, Origin, TextBlock
-from toolroll.kernel.messages import ToolCall
-from toolroll.kernel.serialize import dump_json
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.messages import AssistantBlock, AssistantMessage, CallBlock, Origin, TextBlock, ToolCall
+from toolroll.kernel.data.serialize import dump_json
+from toolroll.kernel.data.usage import Usage
 from toolroll.models.model import ModelRequest, ModelResponse, StopKind
 from toolroll.models.scripted import Line, ScriptedModel
-from toolroll.safe.refusals import refusals
+from toolroll.safe.paths.os_errors import os_errors
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -29,7 +28,7 @@ MAX_SCRIPT_BYTES: Final = 16 * 1024 * 1024
 
 def scripted_file(path: Path) -> ScriptedModel:
     """The model that plays the file; `UsageError` says what is wrong with it, and where."""
-    with refusals(str(path)), path.open("rb") as file:
+    with os_errors(str(path)), path.open("rb") as file:
         data = file.read(MAX_SCRIPT_BYTES + 1)
     if len(data) > MAX_SCRIPT_BYTES:
         raise UsageError(f"The script '{path}' is larger than {MAX_SCRIPT_BYTES:,} bytes.")

@@ -16,7 +16,7 @@ from toolroll.errors import AuthenticationFailed, ModelTimeout, NetworkFailed, U
 from toolroll.models.awsevents import CONTENT_TYPE, server_events
 from toolroll.models.body import read_json
 from toolroll.models.transport import Reply, http_failures
-from toolroll.safe.secrets import redact
+from toolroll.safe.secrets.redact import redact
 from toolroll.safe.text import one_line
 
 if TYPE_CHECKING:

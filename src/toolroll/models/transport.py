@@ -11,8 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from toolroll.errors import ModelError, ModelTimeout, NetworkFailed, ProviderFailed
-from toolroll.safe.secrets import redact
-from toolroll.safe.services import is_loopback
+from toolroll.safe.net.urls import is_loopback
+from toolroll.safe.secrets.redact import redact
 from toolroll.safe.text import one_line
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Final
 
 from toolroll.outputs.pack import PACK
 from toolroll.outputs.place import GONE_PREFIX, remove
-from toolroll.safe.files import PRIVATE_FILE_MODE
+from toolroll.safe.paths.files import PRIVATE_FILE_MODE
 
 MAX_AGE_S: Final = 30 * 24 * 3600
 """A run that nobody went on with for a month will hardly be gone on with."""

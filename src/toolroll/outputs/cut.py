@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Final
 
-from toolroll.kernel.messages import OutputRef, Part, TextPart
+from toolroll.kernel.data.messages import OutputRef, Part, TextPart
 from toolroll.outputs.names import NextPage
 from toolroll.outputs.view import placeholder
 

@@ -13,7 +13,7 @@ from typing import Final, NoReturn
 from toolroll.errors import ToolFailure
 from toolroll.outputs.kept import KeptOutput
 from toolroll.outputs.meta import missing
-from toolroll.safe.ripgrep import Ended, RipgrepEnd, stream_ripgrep
+from toolroll.safe.programs.ripgrep import Ended, RipgrepEnd, stream_ripgrep
 from toolroll.safe.text import one_line
 
 MAX_MATCHES: Final = 50

@@ -17,7 +17,7 @@ from toolroll.outputs.meta import ID, encode_meta
 from toolroll.outputs.pack import append, packed_in
 from toolroll.outputs.place import RunFolder, folder_name, temporary_name
 from toolroll.outputs.write import META
-from toolroll.safe.files import PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE
+from toolroll.safe.paths.files import PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE
 
 
 def inherit_outputs(folder: Path, *, of_run: str, to_run: str, named: Container[str]) -> int:

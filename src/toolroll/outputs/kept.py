@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Final
 
 from toolroll.errors import FileMissing
-from toolroll.kernel.messages import DocumentPart, ImagePart, OutputRef, Part, TextPart
+from toolroll.kernel.data.messages import DocumentPart, ImagePart, OutputRef, Part, TextPart
 from toolroll.outputs.lines import find_line, index_size
 from toolroll.outputs.meta import ID, Meta, Piece, decode_meta, missing
 from toolroll.outputs.pack import PACK, Packed, find_packed
 from toolroll.outputs.write import DATA, INDEX, META, PART
-from toolroll.safe.refusals import refusals
+from toolroll.safe.paths.os_errors import os_errors
 
 MAX_META_BYTES: Final = 1 << 24
 """Of the file about an output: thousands of parts and a call id of a megabyte fit."""
@@ -163,7 +163,7 @@ def _load_packed(folder: Path, ref_id: str) -> KeptOutput:
 def _reading(ref_id: str) -> Iterator[None]:
     """Inside, what was collected since it was loaded is not there; any other trouble with the disk is typed, too."""
     try:
-        with refusals(ref_id):
+        with os_errors(ref_id):
             yield
     except FileMissing:
         raise missing(ref_id) from None

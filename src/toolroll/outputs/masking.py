@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from toolroll.safe.secrets import known_forms
+from toolroll.safe.secrets.redact import known_forms
 
 MARK: Final = b"[redacted:known]"
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from toolroll.outputs.meta import Meta, encode_meta
-from toolroll.safe.files import PRIVATE_FILE_MODE
+from toolroll.safe.paths.files import PRIVATE_FILE_MODE
 
 PACK: Final = "short.pack"
 """The file in the folder of a run. No reference has a dot in it."""

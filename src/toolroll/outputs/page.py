@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from toolroll.errors import ToolFailure
-from toolroll.kernel.messages import Part, TextPart
+from toolroll.kernel.data.messages import Part, TextPart
 from toolroll.outputs.cut import CONTEXT_BYTES, whole_characters
 from toolroll.outputs.kept import KeptOutput, OpenOutput
 from toolroll.outputs.names import NextPage

@@ -18,7 +18,7 @@ from typing import Final
 from toolroll.errors import FileSystemRefused
 from toolroll.home.folders import Folders
 from toolroll.outputs.pack import mend
-from toolroll.safe.files import private_folder
+from toolroll.safe.paths.files import private_folder
 
 TEMPORARY_PREFIX: Final = ".new-"
 GONE_PREFIX: Final = ".gone-"

@@ -9,9 +9,9 @@ from types import TracebackType
 from typing import Self
 
 from toolroll.errors import ToolrollError
-from toolroll.kernel.context import random_id
-from toolroll.kernel.messages import OutputRef, Part
-from toolroll.kernel.serialize import well_formed
+from toolroll.kernel.call.context import random_id
+from toolroll.kernel.data.messages import OutputRef, Part
+from toolroll.kernel.data.serialize import well_formed
 from toolroll.outputs.collect import collect_when_due
 from toolroll.outputs.kept import KeptOutput, load
 from toolroll.outputs.masking import masked

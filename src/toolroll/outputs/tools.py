@@ -7,10 +7,10 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from toolroll.errors import OutputMissing, ToolFailure
-from toolroll.kernel.context import ToolContext
-from toolroll.kernel.define import define_tool
-from toolroll.kernel.messages import Part, TextPart
-from toolroll.kernel.tool import Tool
+from toolroll.kernel.call.context import ToolContext
+from toolroll.kernel.data.messages import Part, TextPart
+from toolroll.kernel.define.decorator import define_tool
+from toolroll.kernel.define.tool import Tool
 from toolroll.outputs.excerpt import MAX_AROUND, excerpt
 from toolroll.outputs.grep import MATCHES_LIMIT, MAX_MATCHES, find_matches
 from toolroll.outputs.names import EXEMPT, GREP_TOOL, PAGE_TOOL

@@ -1,6 +1,6 @@
 """Parts as one text that can be paged and searched: texts as they are, everything else as a line that names it."""
 
-from toolroll.kernel.messages import DocumentPart, ImagePart
+from toolroll.kernel.data.messages import DocumentPart, ImagePart
 
 
 def placeholder(part: ImagePart | DocumentPart) -> str:

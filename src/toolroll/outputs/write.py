@@ -15,15 +15,15 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
 from toolroll.errors import ToolrollError
-from toolroll.kernel.context import random_id
-from toolroll.kernel.messages import OutputRef, Part, TextPart
+from toolroll.kernel.call.context import random_id
+from toolroll.kernel.data.messages import OutputRef, Part, TextPart
 from toolroll.outputs.lines import BLOCK_BYTES, LineCounter
 from toolroll.outputs.masking import Masking, masked
 from toolroll.outputs.meta import ID, Kind, Meta, Piece, encode_meta
 from toolroll.outputs.pack import find_packed
 from toolroll.outputs.place import temporary_name
 from toolroll.outputs.view import placeholder
-from toolroll.safe.files import PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE
+from toolroll.safe.paths.files import PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE
 
 if TYPE_CHECKING:
     from typing import BinaryIO

@@ -8,9 +8,9 @@ from types import ModuleType
 from typing import TypeVar
 
 from toolroll.errors import DefinitionError, UsageError
-from toolroll.kernel.tool import Tool
-from toolroll.safe.names import shown
-from toolroll.safe.refusals import refusals
+from toolroll.kernel.define.tool import Tool
+from toolroll.safe.paths.names import quote_path
+from toolroll.safe.paths.os_errors import os_errors
 
 T = TypeVar("T")
 
@@ -20,7 +20,7 @@ def load_tools(source: str) -> tuple[Tool, ...]:
     module = _from_file(Path(source)) if _is_file(source) else _from_name(source)
     found = _tools_in(module)
     if not found:
-        raise UsageError(f"'{shown(source)}' has no tools. Put @tool above a function in it.")
+        raise UsageError(f"'{quote_path(source)}' has no tools. Put @tool above a function in it.")
     return found
 
 
@@ -31,7 +31,7 @@ def load_content(content: bytes, file: str) -> tuple[Tool, ...]:
         # `# +AAo-exec(...)` is a comment to the eye and a statement to Python).
         text = content.decode("utf-8")
     except UnicodeDecodeError:
-        told = f"The tools in '{shown(file)}' could not be loaded. It is not UTF-8."
+        told = f"The tools in '{quote_path(file)}' could not be loaded. It is not UTF-8."
         raise DefinitionError(told, tool=file) from None
     # Modules beside it were not looked at: they cannot be imported by it.
     return _tools_in(_from_content(text, file))
@@ -55,7 +55,7 @@ def _is_file(source: str) -> bool:
 
 
 def _from_file(path: Path) -> ModuleType:
-    with refusals(str(path)):
+    with os_errors(str(path)):
         text = path.read_bytes()
     _look_also_in(path.resolve().parent)
     return _from_content(text, str(path.resolve()))
@@ -79,7 +79,7 @@ def _from_name(name: str) -> ModuleType:
     except DefinitionError as error:
         missing = error.__cause__.name if isinstance(error.__cause__, ModuleNotFoundError) else None
         if missing is not None and (name == missing or name.startswith(f"{missing}.")):
-            told = f"There is no module '{shown(name)}', here or installed. For a file write its name with '.py'."
+            told = f"There is no module '{quote_path(name)}', here or installed. For a file write its name with '.py'."
             raise UsageError(told) from None
         raise
 
@@ -94,7 +94,7 @@ def _run(source: str, work: Callable[[], T]) -> T:
     try:
         return work()
     except (Exception, SystemExit) as error:  # a person's own code runs here, and may raise whatever it likes
-        place = f"'{shown(source)}'" + (f", line {line}" if (line := _line_of(error, source)) else "")
+        place = f"'{quote_path(source)}'" + (f", line {line}" if (line := _line_of(error, source)) else "")
         what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         told = f"The tools in {place} could not be loaded. {what}"
         raise DefinitionError(told, tool=source) from error

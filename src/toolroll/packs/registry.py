@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 from toolroll.errors import UsageError
 
 if TYPE_CHECKING:
-    from toolroll.kernel.approval import Effect
-    from toolroll.kernel.tool import Tool
+    from toolroll.kernel.approval.request import Effect
+    from toolroll.kernel.define.tool import Tool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,1 @@
+"""Primitives against hostile input. They need little more than the standard library."""

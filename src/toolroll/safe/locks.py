@@ -15,8 +15,8 @@ from types import TracebackType
 from typing import Final, Self
 
 from toolroll.errors import LockTimeout
-from toolroll.safe.files import PRIVATE_FILE_MODE
-from toolroll.safe.refusals import refusals, wrong_kind
+from toolroll.safe.paths.files import PRIVATE_FILE_MODE
+from toolroll.safe.paths.os_errors import kind_error, os_errors
 
 WAIT_S: Final = 10.0  # a locked update with fsync takes about 10 ms, so that this is a thousand of them
 POLL_S: Final = 0.02  # 50 tries a second cost under 0.1 % of a core; flock itself cannot wait for a bounded time
@@ -91,7 +91,7 @@ class FileLock:
             yield min(self.poll_s, left_s)
 
     def _try(self) -> bool:
-        with refusals(str(self.path)):
+        with os_errors(str(self.path)):
             fd = os.open(self.path, _FLAGS, PRIVATE_FILE_MODE)
             taken = False
             try:
@@ -107,7 +107,7 @@ class FileLock:
     def _take(self, fd: int) -> bool:
         status = os.fstat(fd)
         if not stat.S_ISREG(status.st_mode):
-            raise wrong_kind(status.st_mode, str(self.path), needed="a file")
+            raise kind_error(status.st_mode, str(self.path), needed="a file")
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -125,7 +125,7 @@ class FileLock:
 
 
 @contextmanager
-def locked(path: Path | str, *, timeout_s: float = WAIT_S) -> Iterator[None]:
+def file_lock(path: Path | str, *, timeout_s: float = WAIT_S) -> Iterator[None]:
     """Inside, no other process or thread holds the lock of that path."""
     with FileLock(path, timeout_s=timeout_s):
         yield

@@ -7,10 +7,10 @@ from pydantic import ValidationError
 from pydantic_core.core_schema import ErrorType
 
 from toolroll.errors import ArgumentsRefused
-from toolroll.kernel.execute import admit
-from toolroll.kernel.result import ToolResult
-from toolroll.kernel.serialize import dump_json
-from toolroll.kernel.tool import Tool
+from toolroll.kernel.call.execute import admit
+from toolroll.kernel.call.result import ToolResult
+from toolroll.kernel.data.serialize import dump_json
+from toolroll.kernel.define.tool import Tool
 from toolroll.testing.report import Finding, Outcome
 from toolroll.testing.run import make_run
 from toolroll.testing.samples import Counterexample, Shortest, look_at_samples

@@ -2,7 +2,7 @@
 
 from itertools import chain
 
-from toolroll.kernel.tool import Tool
+from toolroll.kernel.define.tool import Tool
 from toolroll.testing.extra import require_extra
 from toolroll.testing.report import Finding, Outcome, ToolCheck, failure_text
 

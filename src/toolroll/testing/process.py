@@ -4,8 +4,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, Final
 
-from toolroll.kernel.serialize import dump_json
-from toolroll.kernel.tool import Tool
+from toolroll.kernel.data.serialize import dump_json
+from toolroll.kernel.define.tool import Tool
 from toolroll.testing.report import Finding, Outcome
 
 if TYPE_CHECKING:

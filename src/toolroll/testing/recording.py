@@ -7,13 +7,13 @@ from datetime import datetime
 from typing import Final, Literal, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
 from toolroll.errors import UsageError
-from toolroll.kernel.approval import ApprovalRequest, Approve, Approver, Decision, Reject
-from toolroll.kernel.context import Ledger, Run
-from toolroll.kernel.depends import Identity, Maker
-from toolroll.kernel.events import KernelEvent
-from toolroll.kernel.messages import ToolCall
-from toolroll.kernel.policy import Policy
-from toolroll.kernel.result import ToolResult
+from toolroll.kernel.approval.policy import Policy
+from toolroll.kernel.approval.request import ApprovalRequest, Approve, Approver, Decision, Reject
+from toolroll.kernel.call.context import Ledger, Run
+from toolroll.kernel.call.events import KernelEvent
+from toolroll.kernel.call.result import ToolResult
+from toolroll.kernel.data.messages import ToolCall
+from toolroll.kernel.depends.dependency import Identity, Maker
 
 Answers: TypeAlias = Decision | Iterable[Decision] | Callable[[ApprovalRequest], Decision]
 """One decision for all requests, one for each in turn, or a function that makes them."""

@@ -3,11 +3,11 @@
 from typing import Unpack
 
 from toolroll.errors import UsageError
-from toolroll.kernel.context import Run
-from toolroll.kernel.result import ToolResult
-from toolroll.kernel.serialize import dump_json
+from toolroll.kernel.call.context import Run
+from toolroll.kernel.call.result import ToolResult
+from toolroll.kernel.data.serialize import dump_json
+from toolroll.kernel.define.tool import Tool
 from toolroll.kernel.threads import is_in_event_loop
-from toolroll.kernel.tool import Tool
 from toolroll.testing.fixed import counting_ids, fixed_clock
 from toolroll.testing.recording import RecordedRun, RecordingApprover, RunOptions
 

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, Verbosity, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import Flaky, HypothesisException
 
-from toolroll.kernel.schema import JsonSchema
+from toolroll.kernel.define.schema import JsonSchema
 from toolroll.kernel.strict.flatten import target
 from toolroll.testing.formats import OURS, formats
 from toolroll.testing.report import Finding

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 
 from jsonschema import Draft7Validator, SchemaError
 
-from toolroll.kernel.schema import JsonSchema
+from toolroll.kernel.define.schema import JsonSchema
+from toolroll.kernel.define.tool import Tool
 from toolroll.kernel.strict.flatten import target
-from toolroll.kernel.tool import Tool
 from toolroll.testing.report import Finding, Outcome
 
 

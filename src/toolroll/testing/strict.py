@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
+from toolroll.kernel.define.tool import Tool
 from toolroll.kernel.strict.convert import NotStrict, StrictSchema, strict_form
 from toolroll.kernel.strict.flatten import target
 from toolroll.kernel.strict.rules import ANTHROPIC, OPENAI, StrictRules
-from toolroll.kernel.tool import Tool
 from toolroll.testing.arguments import Refusal, validated
 from toolroll.testing.report import Finding, Outcome
 from toolroll.testing.samples import Counterexample, Shortest, look_at_samples

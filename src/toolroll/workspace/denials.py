@@ -10,10 +10,10 @@ from functools import lru_cache
 from typing import Final
 
 from toolroll.errors import PathRefused
-from toolroll.kernel.policy import Rule
-from toolroll.safe.names import RelativePath, shown
-from toolroll.safe.protected import PROTECTED_NAMES, WRITE_PROTECTED_NAMES, fold_name, is_protected
-from toolroll.safe.root import Use
+from toolroll.kernel.approval.policy import Rule
+from toolroll.safe.paths.names import RelativePath, quote_path
+from toolroll.safe.paths.protected import PROTECTED_NAMES, WRITE_PROTECTED_NAMES, fold_name, is_protected
+from toolroll.safe.paths.root import Use
 
 # Verdicts on folders and on names: a walk asks about the same ones again and again, and 10 times faster so.
 _KEPT: Final = 16_384
@@ -60,8 +60,8 @@ class Denials:
     def check(self, path: RelativePath, use: Use) -> None:
         """PathRefused where a path may not be used: before anything asks whether it exists."""
         if reason := self.reason(path, use):
-            text = f"Path '{shown(str(path))}' {reason}. Work without it, or ask the person for it."
-            raise PathRefused(text, path=shown(str(path)), rule="denied")
+            text = f"Path '{quote_path(str(path))}' {reason}. Work without it, or ask the person for it."
+            raise PathRefused(text, path=quote_path(str(path)), rule="denied")
 
     def _reason(self, path: str, use: Use) -> str | None:
         if not path:
@@ -71,11 +71,11 @@ class Denials:
 
     def _own_reason(self, path: str, name: str, use: Use) -> str | None:
         if self._is_protected(name, use):
-            return f"is protected against {'reading' if use == 'read' else 'writing'}: '{shown(name)}'"
+            return f"is protected against {'reading' if use == 'read' else 'writing'}: '{quote_path(name)}'"
         if self._own and _folded(path) in self._own:
             return "is where toolroll keeps the user's own settings and data"
         rule = next((rule for rule in self._rules if rule.fits(path, name)), None)
-        return f"is denied by the rule '{shown(rule.pattern)}'" if rule else None
+        return f"is denied by the rule '{quote_path(rule.pattern)}'" if rule else None
 
     def _is_protected_name(self, name: str, use: Use) -> bool:
         return is_protected(RelativePath(parts=(name,)), self._protected[use])

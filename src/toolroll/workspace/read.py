@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from toolroll.errors import ArgumentsRefused
-from toolroll.safe.names import RelativePath, shown
+from toolroll.safe.paths.names import RelativePath, quote_path
 from toolroll.workspace.text import LineEnds, decode
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def read_lines(
     text = decode(content.data, path=str(path))
     lines = text.lines
     if offset > max(len(lines), 1):
-        name = shown(str(path))
+        name = quote_path(str(path))
         raise ArgumentsRefused(f"'{name}' has {len(lines)} lines, so none from {offset} on. Begin with 1.")
     chosen = lines[offset - 1 : offset - 1 + limit]
     after = offset + len(chosen)

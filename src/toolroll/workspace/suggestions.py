@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from toolroll.errors import ToolrollError
-from toolroll.safe.names import RelativePath
+from toolroll.safe.paths.names import RelativePath
 
 if TYPE_CHECKING:
     from toolroll.workspace.workspace import Workspace

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from toolroll.errors import NotText
-from toolroll.safe.names import shown
+from toolroll.safe.paths.names import quote_path
 
 Known = Literal["bom", "utf-8", "declared", "guess"]
 LineEnds = Literal["none", "LF", "CRLF", "CR", "mixed"]
@@ -126,5 +126,5 @@ def _strictly(data: bytes, encoding: str) -> str | None:
 
 
 def _not_text(path: str) -> NotText:
-    name = shown(path)
+    name = quote_path(path)
     return NotText(f"'{name}' is binary: it cannot be read as text. List its folder for its size and date.", path=name)

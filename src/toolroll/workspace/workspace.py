@@ -16,16 +16,16 @@ from types import TracebackType
 from typing import Final, Self
 
 from toolroll.errors import FileMissing, FileProblem, FileTooLarge, PathRefused, StaleFile, UsageError
-from toolroll.kernel.approval import content_hash
-from toolroll.safe.databases import can_write
-from toolroll.safe.files import private_folder
-from toolroll.safe.listing import Entry
+from toolroll.kernel.approval.request import content_hash
 from toolroll.safe.locks import FileLock
-from toolroll.safe.names import RelativePath, parse_path, shown
-from toolroll.safe.opened import OpenFile
-from toolroll.safe.protected import PROTECTED_NAMES, fold_name
-from toolroll.safe.refusals import refusals
-from toolroll.safe.root import FileStatus, Root, Use, WriteReport
+from toolroll.safe.paths.files import private_folder
+from toolroll.safe.paths.listing import Entry
+from toolroll.safe.paths.names import RelativePath, parse_path, quote_path
+from toolroll.safe.paths.open_file import OpenFile
+from toolroll.safe.paths.os_errors import os_errors
+from toolroll.safe.paths.protected import PROTECTED_NAMES, fold_name
+from toolroll.safe.paths.root import FileStatus, Root, Use, WriteReport
+from toolroll.safe.sqlite import can_write
 from toolroll.workspace.denials import Denials
 from toolroll.workspace.limits import DEFAULT_LIMITS, Limits
 from toolroll.workspace.suggestions import near_misses
@@ -101,7 +101,7 @@ class Workspace:
         if folder.is_relative_to(self.root):
             raise UsageError(f"The folder for private data, '{folder}', is inside of the workspace. Set another one.")
         # Who only reads needs none; whoever wants to keep something there is told by the system why that cannot be.
-        with refusals(str(folder)):
+        with os_errors(str(folder)):
             return private_folder(folder) if folder.exists() or can_write(folder) else folder
 
     # --- Names -----------------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ class Workspace:
             return parse_path(text)
         except PathRefused as error:
             if error.rule == "absolute" and (inside := self._inside(text)):
-                hint = f"{error.message} Here that is '{shown(inside)}'."
+                hint = f"{error.message} Here that is '{quote_path(inside)}'."
                 raise PathRefused(hint, path=error.path, rule=error.rule) from None
             raise
 
@@ -205,12 +205,12 @@ class Workspace:
         names = near_misses(self, path)
         if not names:
             return error
-        told = " or ".join(f"'{shown(name)}'" for name in names if _can_be_named(name))
+        told = " or ".join(f"'{quote_path(name)}'" for name in names if _can_be_named(name))
         if told:
             return FileMissing(f"There is no '{error.path}'. Did you mean {told}?", path=error.path)
         message = (
-            f"There is no '{error.path}'. There is '{shown(names[0])}', which cannot be named here: blanks or a dot at "
-            "the end of a name are taken for a mistake. It has to be renamed first."
+            f"There is no '{error.path}'. There is '{quote_path(names[0])}', which cannot be named here: blanks or a "
+            "dot at the end of a name are taken for a mistake. It has to be renamed first."
         )
         return FileMissing(message, path=error.path)
 
@@ -280,7 +280,7 @@ class Workspace:
         current = self.hash(path)
         if current == base:
             return
-        name = shown(str(path))
+        name = quote_path(str(path))
         what = f"'{name}' is gone" if current is None else f"'{name}' has changed"
         raise StaleFile(f"{what} since it was read. Nothing was written: read it again first.", path=name)
 
@@ -309,6 +309,6 @@ def own_folders(root: Path, environment: Mapping[str, str]) -> tuple[str, ...]:
 
     here, folders = root.resolve(), find_folders(environment)
     if here.is_relative_to(config := folders.config.resolve()):
-        raise UsageError(f"'{shown(str(config))}' is where toolroll keeps your settings. Work in another folder.")
+        raise UsageError(f"'{quote_path(str(config))}' is where toolroll keeps your settings. Work in another folder.")
     places = [folder.resolve() for folder in (folders.config, folders.data, folders.cache)]
     return tuple(place.relative_to(here).as_posix() for place in places if place.is_relative_to(here))

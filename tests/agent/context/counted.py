@@ -6,10 +6,19 @@ from typing import Final
 from toolroll.agent.budget import tokens_of
 from toolroll.agent.context.summary import INSTRUCTION
 from toolroll.errors import ModelError
-from toolroll.kernel.conversation import AssistantMessage, CallBlock, Message, TextBlock, ToolResults, UserMessage
-from toolroll.kernel.messages import TextPart, ToolCall, ToolMessage
-from toolroll.kernel.serialize import dump_json
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.messages import (
+    AssistantMessage,
+    CallBlock,
+    Message,
+    TextBlock,
+    TextPart,
+    ToolCall,
+    ToolMessage,
+    ToolResults,
+    UserMessage,
+)
+from toolroll.kernel.data.serialize import dump_json
+from toolroll.kernel.data.usage import Usage
 from toolroll.models.model import ModelRequest, ModelResponse, StopKind
 from toolroll.models.scripted import Call, ScriptedModel
 

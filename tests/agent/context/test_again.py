@@ -13,7 +13,7 @@ from toolroll.agent.context.rules import ContextRules
 from toolroll.agent.replay import replay
 from toolroll.journal.records import Ended, Trimmed
 from toolroll.journal.sqlite import SqliteJournal
-from toolroll.kernel.messages import OutputRef
+from toolroll.kernel.data.messages import OutputRef
 from toolroll.models.model import ModelRequest
 from toolroll.models.scripted import Call
 from toolroll.outputs.store import OutputStore

@@ -16,7 +16,7 @@ from toolroll.agent.events import ContextCompacted, Event, Retrying, TextArrived
 from toolroll.agent.replay import replay
 from toolroll.errors import Overloaded, RequestRefused
 from toolroll.journal.records import Answered, Compacted, Ended, Said, Spent
-from toolroll.kernel.conversation import AssistantMessage, Message
+from toolroll.kernel.data.messages import AssistantMessage, Message
 from toolroll.models.model import ModelRequest
 from toolroll.models.retry import RetryRule
 from toolroll.models.scripted import Call

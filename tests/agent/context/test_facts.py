@@ -3,8 +3,18 @@
 from pathlib import Path
 
 from toolroll.agent.context.facts import MAX_PATH_CHARACTERS, bundled, facts_in, referred, within
-from toolroll.kernel.conversation import AssistantMessage, CallBlock, Message, ToolResults, UserMessage
-from toolroll.kernel.messages import ImagePart, OutputRef, TextPart, ToolCall, ToolMessage
+from toolroll.kernel.data.messages import (
+    AssistantMessage,
+    CallBlock,
+    ImagePart,
+    Message,
+    OutputRef,
+    TextPart,
+    ToolCall,
+    ToolMessage,
+    ToolResults,
+    UserMessage,
+)
 from toolroll.outputs.store import OutputStore
 
 REF = OutputRef(id="a" * 32, byte_size=60_000, line_count=1_200)

@@ -12,9 +12,8 @@ from toolroll.agent.context.keeping import IN_A_THREAD_CHARACTERS, kept
 from toolroll.agent.context.rules import ContextRules
 from toolroll.journal.journal import MemoryJournal
 from toolroll.journal.sqlite import SqliteJournal
-from toolroll.kernel.conversation import Message, UserMessage
-from toolroll.kernel.messages import ImagePart, OutputRef, TextPart, ToolMessage
-from toolroll.kernel.result import ToolResult
+from toolroll.kernel.call.result import ToolResult
+from toolroll.kernel.data.messages import ImagePart, Message, OutputRef, TextPart, ToolMessage, UserMessage
 from toolroll.models.model import ModelRequest
 from toolroll.outputs.pack import SHORT_CHARACTERS
 from toolroll.outputs.store import OutputStore

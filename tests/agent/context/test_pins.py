@@ -22,7 +22,7 @@ from toolroll.agent.replay import replay
 from toolroll.errors import UsageError
 from toolroll.journal.codec import decode, encode
 from toolroll.journal.records import Compacted, Said
-from toolroll.kernel.conversation import Message, UserMessage, Wire
+from toolroll.kernel.data.messages import Message, UserMessage, Wire
 from toolroll.models.model import ModelRequest
 from toolroll.models.scripted import Call
 

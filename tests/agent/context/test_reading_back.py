@@ -12,7 +12,7 @@ from tests.agent.context.counted import Counted, results_in
 from toolroll import Agent, ScriptedModel, step_count_is, tool
 from toolroll.agent.context.rules import ContextRules
 from toolroll.agent.events import ContextTrimmed
-from toolroll.kernel.messages import ToolMessage
+from toolroll.kernel.data.messages import ToolMessage
 from toolroll.models.model import ModelRequest
 from toolroll.models.scripted import Call
 from toolroll.outputs.page import PAGE_BYTES

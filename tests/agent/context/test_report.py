@@ -10,8 +10,8 @@ from toolroll.agent.context.rules import ContextRules
 from toolroll.agent.live import LiveRun
 from toolroll.journal.records import Record, Said
 from toolroll.journal.sqlite import SqliteJournal
-from toolroll.kernel.conversation import AssistantMessage, ReasoningBlock, TextBlock, UserMessage
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.messages import AssistantMessage, ReasoningBlock, TextBlock, UserMessage
+from toolroll.kernel.data.usage import Usage
 from toolroll.models.model import ModelRequest, ModelResponse
 from toolroll.models.scripted import Call, ScriptedModel
 

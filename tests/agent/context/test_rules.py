@@ -5,7 +5,7 @@ import pytest
 from toolroll import Agent, ScriptedModel
 from toolroll.agent.context.rules import ContextRules, context_limits, outputs_budget
 from toolroll.errors import UsageError
-from toolroll.kernel.conversation import Origin
+from toolroll.kernel.data.messages import Origin
 from toolroll.models.catalog import DEFAULT_WINDOW_TOKENS, ModelLimits
 
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from toolroll.agent.context.facts import Facts
 from toolroll.agent.context.summary import MAX_DECISIONS, OPENING, Written, read_summary, stands_for_more, summary_text
 from toolroll.agent.labels import labels_in
-from toolroll.kernel.conversation import UserMessage
-from toolroll.kernel.toolset import Toolset
+from toolroll.kernel.data.messages import UserMessage
+from toolroll.kernel.define.toolset import Toolset
 
 LINES = st.lists(st.text("abc def", min_size=1, max_size=20).map(str.strip).filter(bool), max_size=6, unique=True)
 

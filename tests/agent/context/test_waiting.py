@@ -11,8 +11,8 @@ from toolroll import Agent, Approve, Reject, step_count_is, tool
 from toolroll.agent.approvals import AskLater
 from toolroll.agent.context.rules import ContextRules
 from toolroll.journal.records import Compacted
-from toolroll.kernel.approval import Decision
-from toolroll.kernel.conversation import AssistantMessage
+from toolroll.kernel.approval.request import Decision
+from toolroll.kernel.data.messages import AssistantMessage
 from toolroll.models.model import ModelRequest
 from toolroll.models.scripted import Call
 

@@ -11,9 +11,20 @@ from toolroll.agent.context.trim import choose_outputs
 from toolroll.agent.context.window import MOST_RATIO, Window, reference_to
 from toolroll.agent.repair import History
 from toolroll.journal.records import Compacted, Trimmed
-from toolroll.kernel.conversation import AssistantMessage, CallBlock, Message, TextBlock, ToolResults, UserMessage
-from toolroll.kernel.messages import ImagePart, OutputRef, TextPart, ToolCall, ToolMessage
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.messages import (
+    AssistantMessage,
+    CallBlock,
+    ImagePart,
+    Message,
+    OutputRef,
+    TextBlock,
+    TextPart,
+    ToolCall,
+    ToolMessage,
+    ToolResults,
+    UserMessage,
+)
+from toolroll.kernel.data.usage import Usage
 
 
 class Shelf:

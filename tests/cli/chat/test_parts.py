@@ -16,8 +16,18 @@ from toolroll.cli.chat.mentions import Attachment, OutgoingMessage
 from toolroll.cli.session import Session
 from toolroll.errors import FileExists, FileMissing, ModelError, RequestRefused, UsageError
 from toolroll.journal.sqlite import SqliteJournal
-from toolroll.kernel.conversation import AssistantMessage, CallBlock, Origin, TextBlock, ToolResults, UserMessage
-from toolroll.kernel.messages import ImagePart, TextPart, ToolCall, ToolMessage
+from toolroll.kernel.data.messages import (
+    AssistantMessage,
+    CallBlock,
+    ImagePart,
+    Origin,
+    TextBlock,
+    TextPart,
+    ToolCall,
+    ToolMessage,
+    ToolResults,
+    UserMessage,
+)
 from toolroll.models.scripted import ScriptedModel
 
 ORIGIN = Origin(wire="chat", model="scripted")
@@ -135,7 +145,7 @@ async def test_S1_the_conversation_goes_on_from_what_is_complete() -> None:
     await conversation.say(setup, OutgoingMessage(text="third"), lambda _event: None, states.append)
     assert [len(messages) for messages in model.requests] == [1, 1, 3]
     kept = states[-1].run
-    assert (kept.state["code.seen:a.py"]["hash"], kept.brought) == ("h", {"private"})
+    assert (kept.state["code.seen:a.py"]["hash"], kept.labels) == ("h", {"private"})
     assert {state.setup.settings["chat"] for state in states} == {conversation.run_ids[0]}
 
 

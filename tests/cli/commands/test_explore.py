@@ -15,8 +15,8 @@ from toolroll.cli.actions.explore import ExploreOptions
 from toolroll.cli.commands.explore import read_context
 from toolroll.cli.render.exploration import PlainExplorationRenderer, summarize_exploration
 from toolroll.errors import FileTooLarge, UsageError
-from toolroll.kernel.context import utc_now
-from toolroll.kernel.events import StateChanged
+from toolroll.kernel.call.context import utc_now
+from toolroll.kernel.call.events import StateChanged
 from toolroll.packs.research.exploration import Explored
 from toolroll.packs.research.log import LogEntry
 

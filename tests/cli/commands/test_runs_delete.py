@@ -15,7 +15,7 @@ from toolroll import Agent, ScriptedModel
 from toolroll.agent.approvals import AskLater
 from toolroll.cli.actions.runs.delete import HISTORY_STAYS
 from toolroll.journal.records import Asked, Decided, Kept, RunBegan, Said
-from toolroll.kernel.conversation import UserMessage
+from toolroll.kernel.data.messages import UserMessage
 from toolroll.models.scripted import Call
 
 BEGAN = RunBegan(model="m", system="", tools={})

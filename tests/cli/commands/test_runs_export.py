@@ -23,10 +23,9 @@ from toolroll.cli.export.page import MAX_BARS, render_page
 from toolroll.cli.export.run_tree import RunTree
 from toolroll.journal.journal import Recording, RunRow
 from toolroll.journal.records import Answered, Asked, Decided, Ended, Record, RunBegan, Said, Spent
-from toolroll.kernel.approval import Preview
-from toolroll.kernel.conversation import AssistantMessage, CallBlock, TextBlock, UserMessage
-from toolroll.kernel.messages import ToolCall, ToolMessage
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.approval.request import Preview
+from toolroll.kernel.data.messages import AssistantMessage, CallBlock, TextBlock, ToolCall, ToolMessage, UserMessage
+from toolroll.kernel.data.usage import Usage
 from toolroll.models.scripted import Call
 from toolroll.testing import RecordingApprover
 

@@ -13,8 +13,8 @@ from tests.cli.runlog import RunLog
 from tests.cli.starter import called
 
 from toolroll.journal.records import Answered, RunBegan, Said
-from toolroll.kernel.conversation import AssistantMessage, TextBlock, UserMessage
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.messages import AssistantMessage, TextBlock, UserMessage
+from toolroll.kernel.data.usage import Usage
 
 TOOLS = Path(__file__).parents[1] / "run_tools.py"
 LOOK = {"name": "look", "arguments": {"path": "a.txt"}, "id": "look_1"}

@@ -76,7 +76,7 @@ def test_S3_a_tool_is_shown_with_what_it_takes(capsys: pytest.CaptureFixture[str
 
 def test_S3_a_tool_that_asks_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "mine.py").write_text(
-        "from toolroll import tool\nfrom toolroll.kernel.wrappers import with_approval\n"
+        "from toolroll import tool\nfrom toolroll.kernel.define.wrappers import with_approval\n"
         "@tool\ndef _a() -> str:\n  'A.'\n  return ''\nb = with_approval(_a)\n"
     )
     source = str(tmp_path / "mine.py")

@@ -11,8 +11,8 @@ from toolroll.agent.events import CallFinished, CallStarted, Event
 from toolroll.agent.state import RunState
 from toolroll.cli.ghostpen.interrupt import InterruptiblePerson
 from toolroll.cli.interrupts import Interrupts
-from toolroll.kernel.messages import ToolCall
-from toolroll.kernel.result import ToolResult
+from toolroll.kernel.call.result import ToolResult
+from toolroll.kernel.data.messages import ToolCall
 from toolroll.packs.writing.session.interface import DraftView
 
 DRAFT = DraftView(text="Tea.", platform="x", number=1, length=4, limit=280, notes=())

@@ -22,8 +22,8 @@ from toolroll.cli.ghostpen.render import ProgressRenderer
 from toolroll.cli.main import run
 from toolroll.cli.session import Session
 from toolroll.cli.spec import AgentSpec, build_agent, open_journal
-from toolroll.kernel.messages import ToolCall
-from toolroll.kernel.result import ToolResult
+from toolroll.kernel.call.result import ToolResult
+from toolroll.kernel.data.messages import ToolCall
 from toolroll.packs.writing.session.interface import DraftView
 
 REQUEST = "post about tea for LinkedIn"

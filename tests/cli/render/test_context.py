@@ -13,9 +13,8 @@ from toolroll.cli.render.context import context_lines, show_context
 from toolroll.cli.session import Session
 from toolroll.journal.journal import Recording
 from toolroll.journal.records import Answered, Compacted, Record, RunBegan, Said
-from toolroll.kernel.conversation import AssistantMessage, CallBlock, TextBlock, UserMessage
-from toolroll.kernel.messages import ToolCall
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.messages import AssistantMessage, CallBlock, TextBlock, ToolCall, UserMessage
+from toolroll.kernel.data.usage import Usage
 
 TURN = AssistantMessage(blocks=(TextBlock(text="word " * 8),))
 USAGE = Usage(input_tokens=1_000, output_tokens=10, requests=1)

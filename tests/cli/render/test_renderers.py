@@ -35,10 +35,10 @@ from toolroll.cli.session import Session
 from toolroll.errors import QuotaExceeded
 from toolroll.journal.journal import Recording, RunRow
 from toolroll.journal.records import Answered, Asked, Finished, Kept, RunBegan, Said
-from toolroll.kernel.approval import ApprovalRequest
-from toolroll.kernel.conversation import AssistantMessage, TextBlock, UserMessage
-from toolroll.kernel.events import ApprovalDecided, ApprovalRequested, Progress, StateChanged
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.approval.request import ApprovalRequest
+from toolroll.kernel.call.events import ApprovalDecided, ApprovalRequested, Progress, StateChanged
+from toolroll.kernel.data.messages import AssistantMessage, TextBlock, UserMessage
+from toolroll.kernel.data.usage import Usage
 
 CALL = ToolCall(id="c", name="look", arguments='{"path": "a"}')
 REQUEST = ApprovalRequest(

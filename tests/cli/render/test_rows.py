@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from toolroll.cli.render.draw import MIN_TEXT_COLUMNS, fold
 from toolroll.cli.render.rows import MAX_SUMMARY_CHARACTERS, Row, hunk_rows, preview_rows, request_rows
-from toolroll.kernel.approval import ApprovalRequest, Effect, Preview, content_hash
-from toolroll.kernel.hunks import parse_diff
-from toolroll.kernel.serialize import dump_json
+from toolroll.kernel.approval.request import ApprovalRequest, Effect, Preview, content_hash
+from toolroll.kernel.data.serialize import dump_json
+from toolroll.kernel.diff.hunks import parse_diff
 from toolroll.safe.text import suspicious, visible
 
 

@@ -413,7 +413,7 @@ def test_S5_K43_always_is_not_offered_for_a_tool_that_asks_each_time(folder: Pat
     asking.write_text(
         f"import sys\nsys.path.insert(0, {str(TOOLS.parent)!r})\n"
         "from sample_tools import save\n"
-        "from toolroll.kernel.wrappers import renamed, with_approval\n"
+        "from toolroll.kernel.define.wrappers import renamed, with_approval\n"
         "put = with_approval(renamed(save, 'put'))\n"
     )
     command = toolroll("call", "put", '{"path": "notes.txt", "text": "new"}', "--from", str(asking))
@@ -544,10 +544,10 @@ import asyncio, json, os, sys
 from pathlib import Path
 from toolroll.cli.terminal.approve import TerminalApprover
 from toolroll.cli.terminal.terminal import open_terminal
-from toolroll.kernel.context import Run
-from toolroll.kernel.messages import ToolCall
-from toolroll.kernel.step import execute_step
-from toolroll.kernel.toolset import Toolset
+from toolroll.kernel.call.context import Run
+from toolroll.kernel.data.messages import ToolCall
+from toolroll.kernel.call.step import execute_step
+from toolroll.kernel.define.toolset import Toolset
 from toolroll.packs.load import load_tools
 
 async def main():

@@ -8,8 +8,8 @@ import pytest
 from toolroll.cli.render.rows import Row
 from toolroll.cli.terminal.hunks import HunkChoice, choose_hunks, find_choice
 from toolroll.cli.terminal.terminal import Terminal
-from toolroll.kernel.approval import Approve, Preview
-from toolroll.kernel.hunks import parse_diffs
+from toolroll.kernel.approval.request import Approve, Preview
+from toolroll.kernel.diff.hunks import parse_diffs
 
 LONG = "".join(f"line {number}\n" for number in range(30))
 TWICE = LONG.replace("line 3\n", "line three\n").replace("line 25\n", "line twenty-five\n")

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from toolroll.cli.terminal.remember import RuleMemory, suggest_glob
 from toolroll.cli.terminal.terminal import Terminal
 from toolroll.home.rules import Identity, RememberedRule, RuleBook, path_problem
-from toolroll.kernel.approval import ApprovalRequest, Preview
-from toolroll.kernel.context import utc_now
-from toolroll.kernel.labels import EXPOSED
-from toolroll.kernel.policy import Rule
+from toolroll.kernel.approval.policy import Rule
+from toolroll.kernel.approval.request import ApprovalRequest, Preview
+from toolroll.kernel.call.context import utc_now
+from toolroll.kernel.data.labels import EXPOSED
 
 SAVE = Identity(tool="save", fingerprint="f", place="pack p")
 REQUEST = ApprovalRequest(

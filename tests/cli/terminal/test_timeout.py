@@ -33,7 +33,7 @@ BATCH = """
 import os, sys
 from toolroll.cli.terminal.approve import TerminalApprover
 from toolroll.cli.terminal.terminal import open_terminal
-from toolroll.kernel.approval import ApprovalRequest, Preview
+from toolroll.kernel.approval.request import ApprovalRequest, Preview
 
 def request(call_id):
     return ApprovalRequest(run_id="r", call_id=call_id, tool="save", effect="writes", arguments={}, why="",

@@ -9,13 +9,13 @@ from typing import Final
 import pytest
 
 import toolroll.packs.code as pack
-from toolroll.kernel.approval import ApprovalRequest
-from toolroll.kernel.messages import ToolCall
-from toolroll.kernel.result import ToolResult
-from toolroll.kernel.serialize import dump_json
-from toolroll.kernel.step import execute_step
-from toolroll.kernel.tool import Tool
-from toolroll.kernel.toolset import Toolset
+from toolroll.kernel.approval.request import ApprovalRequest
+from toolroll.kernel.call.result import ToolResult
+from toolroll.kernel.call.step import execute_step
+from toolroll.kernel.data.messages import ToolCall
+from toolroll.kernel.data.serialize import dump_json
+from toolroll.kernel.define.tool import Tool
+from toolroll.kernel.define.toolset import Toolset
 from toolroll.packs.code.tools import TOOLS
 from toolroll.testing import RecordedRun, RecordingApprover, make_run
 from toolroll.testing.recording import Answers

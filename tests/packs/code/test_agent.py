@@ -10,11 +10,10 @@ from tests.agent.stage import Call
 from tests.packs.code.conftest import FORMAT, MAIN, coding
 
 from toolroll import ScriptedModel, tool
-from toolroll.kernel.approval import Approve, Reject, content_hash
-from toolroll.kernel.conversation import AssistantMessage, CallBlock
-from toolroll.kernel.messages import ToolCall
-from toolroll.kernel.serialize import dump_json
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.approval.request import Approve, Reject, content_hash
+from toolroll.kernel.data.messages import AssistantMessage, CallBlock, ToolCall
+from toolroll.kernel.data.serialize import dump_json
+from toolroll.kernel.data.usage import Usage
 from toolroll.models.model import ModelRequest, ModelResponse
 from toolroll.packs.code.agent import code_agent, code_options, project_instructions
 from toolroll.packs.code.prompt import MAX_INSTRUCTIONS_CHARACTERS, read_instructions, system_prompt

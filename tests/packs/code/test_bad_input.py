@@ -11,7 +11,7 @@ from tests.packs.code.test_nasty import ASKED, WITH_PATH, snapshot, tried, witho
 from tests.workspace.nasty import BINARY, LINKS, MISSING_OR_OUTSIDE, TEXTS, write_nasty
 
 from toolroll.errors import LockTimeout, ToolFailure
-from toolroll.kernel.approval import Reject
+from toolroll.kernel.approval.request import Reject
 from toolroll.packs.code.failures import tool_errors
 from toolroll.packs.code.keys import INDEX, WORKSPACE
 from toolroll.workspace.symbols.database import Damaged

@@ -8,9 +8,9 @@ import pytest
 from tests.clock import time_passes
 
 from toolroll.errors import UsageError
-from toolroll.kernel.approval import Reject
-from toolroll.kernel.context import Run
-from toolroll.kernel.result import ToolResult
+from toolroll.kernel.approval.request import Reject
+from toolroll.kernel.call.context import Run
+from toolroll.kernel.call.result import ToolResult
 from toolroll.packs.code.check_tool import check_tool
 from toolroll.testing.recording import RecordingApprover
 

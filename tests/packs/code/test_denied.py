@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.packs.code.conftest import BY_NAME, Coder, coding
 
-from toolroll.kernel.approval import Reject
+from toolroll.kernel.approval.request import Reject
 
 DENY: Final = ("secrets/**", "**/*.gem", "src/hidden.py")
 OPEN: Final = {

@@ -13,11 +13,11 @@ from tests.packs.code.conftest import BY_NAME, FORMAT, MAIN, Coder, coding, file
 
 from toolroll.agent.preview import preview_now
 from toolroll.errors import FileSystemRefused
-from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, Reject, content_hash
-from toolroll.kernel.context import ToolContext
-from toolroll.kernel.messages import ToolCall
-from toolroll.kernel.policy import Policy, Rule
-from toolroll.kernel.serialize import dump_json
+from toolroll.kernel.approval.policy import Policy, Rule
+from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision, Reject, content_hash
+from toolroll.kernel.call.context import ToolContext
+from toolroll.kernel.data.messages import ToolCall
+from toolroll.kernel.data.serialize import dump_json
 from toolroll.packs.code.edit_tools import EditFile, edit_file
 from toolroll.packs.code.keys import HISTORY, INDEX, WORKSPACE
 from toolroll.packs.code.seen_files import SeenFiles, joined

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.packs.code.conftest import Coder, coding, files_of
 
-from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, content_hash
+from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision, content_hash
 from toolroll.packs.code.keys import CONTENTS
 from toolroll.packs.code.seen_files import SeenFiles
 from toolroll.testing import make_run

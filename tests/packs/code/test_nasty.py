@@ -12,12 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.packs.code.conftest import BY_NAME, Coder, coding, files_of
-from tests.safe.test_ripgrep import seconds_of_programs
+from tests.safe.programs.test_ripgrep import seconds_of_programs
 from tests.workspace.nasty import BINARY, LINKS, MISSING_OR_OUTSIDE, ODD_NAMES, TEXTS, write_nasty
 
-from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, Reject
-from toolroll.kernel.result import ToolResult
-from toolroll.kernel.serialize import dump_json
+from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision, Reject
+from toolroll.kernel.call.result import ToolResult
+from toolroll.kernel.data.serialize import dump_json
 from toolroll.outputs.cut import CONTEXT_BYTES
 from toolroll.packs.code.seen_files import SeenFiles
 

@@ -12,13 +12,13 @@ from tests.agent.stage import Call
 from tests.packs.code.conftest import MAIN, Coder, coding
 
 from toolroll import Agent, ScriptedModel
-from toolroll.kernel.approval import content_hash
+from toolroll.kernel.approval.request import content_hash
 from toolroll.outputs.cut import CONTEXT_BYTES
 from toolroll.outputs.store import OutputStore
 from toolroll.packs.code.agent import code_agent
 from toolroll.packs.code.answers import MAX_PAGE_BYTES, fitting, found_text, kept_text, search_text
 from toolroll.packs.code.seen_files import SeenFiles
-from toolroll.safe.names import RelativePath
+from toolroll.safe.paths.names import RelativePath
 from toolroll.workspace.limits import Limits
 from toolroll.workspace.search.find import Found
 from toolroll.workspace.search.match_lines import MatchLine

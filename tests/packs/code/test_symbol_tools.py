@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.packs.code.conftest import FORMAT, Coder, coding, refuse_data
 
-from toolroll.kernel.events import Progress
+from toolroll.kernel.call.events import Progress
 from toolroll.outputs.cut import CONTEXT_BYTES
 from toolroll.packs.code import symbol_tools as symbols
 from toolroll.packs.code.keys import INDEX, WORKSPACE

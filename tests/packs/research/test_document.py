@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolroll.kernel.conversation import AssistantBlock, AssistantMessage, Citation, ServerBlock, TextBlock
+from toolroll.kernel.data.messages import AssistantBlock, AssistantMessage, Citation, ServerBlock, TextBlock
 from toolroll.packs.research.document import new_document, numbered, updated_document, written_text
 from toolroll.packs.search.sources import Source
 

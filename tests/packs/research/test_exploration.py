@@ -17,8 +17,8 @@ from toolroll import ScriptedModel
 from toolroll.errors import ContentRefused, FileMissing, RequestRefused, UsageError
 from toolroll.journal.records import RunBegan
 from toolroll.journal.sqlite import SqliteJournal
-from toolroll.kernel.conversation import AssistantMessage, TextBlock, UserMessage
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.messages import AssistantMessage, TextBlock, UserMessage
+from toolroll.kernel.data.usage import Usage
 from toolroll.models.model import ModelRequest, ModelResponse
 from toolroll.models.scripted import Call, Line
 from toolroll.packs.research.exploration import Explored, ExploreRequest, Job, explore, plan

@@ -12,8 +12,8 @@ from tests.packs.search.services import Services
 from toolroll import Policy, Reject, Rule, ScriptedModel
 from toolroll.errors import AuthenticationFailed, ContentRefused, RequestRefused
 from toolroll.journal.journal import MemoryJournal
-from toolroll.kernel.conversation import AssistantMessage, TextBlock, ToolResults, Wire
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.messages import AssistantMessage, TextBlock, ToolResults, Wire
+from toolroll.kernel.data.usage import Usage
 from toolroll.models.model import ModelResponse
 from toolroll.models.obedient import ObedientModel
 from toolroll.models.retry import RetryRule

@@ -12,9 +12,9 @@ from tests.packs.research.conftest import Shelf
 from tests.packs.research.hub import TOKEN, Fault, Hub
 
 from toolroll.errors import NotText, ServiceFailed
-from toolroll.kernel.context import Run
-from toolroll.kernel.labels import labels_of
-from toolroll.kernel.result import ToolResult
+from toolroll.kernel.call.context import Run
+from toolroll.kernel.call.result import ToolResult
+from toolroll.kernel.data.labels import labels_of
 from toolroll.packs.research.github import GitHubSource
 from toolroll.packs.research.local import LocalSource
 from toolroll.packs.research.reading import READ_BEFORE, SOURCE, failure_of, read_research

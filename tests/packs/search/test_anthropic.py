@@ -9,8 +9,8 @@ from tests.models.server import KEY, ModelServer
 from tests.packs.search.services import a_client
 
 from toolroll.errors import AuthenticationFailed, ModelError, ServiceFailed
-from toolroll.kernel.conversation import Origin
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.messages import Origin
+from toolroll.kernel.data.usage import Usage
 from toolroll.packs.search.anthropic import AnthropicSearch
 from toolroll.packs.search.backend import SearchHit
 from toolroll.packs.search.chain import SearchChain

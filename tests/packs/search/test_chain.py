@@ -4,7 +4,7 @@ import pytest
 from tests.packs.search.services import FAULTS, KEY, PAGES, SERVICES, Fault, Services, a_client
 
 from toolroll.errors import ServiceFailed, UsageError
-from toolroll.kernel.context import Run
+from toolroll.kernel.call.context import Run
 from toolroll.packs.search.backend import SearchFailed, SearchHit
 from toolroll.packs.search.chain import TIMEOUT_S, SearchChain
 from toolroll.packs.search.choice import SearchSettings, backends_of

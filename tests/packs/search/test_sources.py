@@ -14,11 +14,10 @@ from toolroll import Agent, Policy, Rule, ScriptedModel
 from toolroll.errors import Overloaded
 from toolroll.journal.journal import MemoryJournal
 from toolroll.journal.sqlite import SqliteJournal
-from toolroll.kernel.approval import content_hash
-from toolroll.kernel.context import Run
-from toolroll.kernel.conversation import AssistantMessage, CallBlock, Citation, ServerBlock, TextBlock
-from toolroll.kernel.events import StateChanged
-from toolroll.kernel.messages import ToolCall
+from toolroll.kernel.approval.request import content_hash
+from toolroll.kernel.call.context import Run
+from toolroll.kernel.call.events import StateChanged
+from toolroll.kernel.data.messages import AssistantMessage, CallBlock, Citation, ServerBlock, TextBlock, ToolCall
 from toolroll.models.model import WebSearch
 from toolroll.models.retry import RetryRule
 from toolroll.models.scripted import Call

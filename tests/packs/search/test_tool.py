@@ -16,10 +16,10 @@ from toolroll import Agent, Policy, Reject, Rule, ScriptedModel, Tool, tool
 from toolroll.agent.replay import replay
 from toolroll.errors import UsageError
 from toolroll.journal.journal import MemoryJournal
-from toolroll.kernel.context import Run
-from toolroll.kernel.conversation import ToolResults, Wire
-from toolroll.kernel.labels import BROUGHT
-from toolroll.kernel.result import ToolResult
+from toolroll.kernel.call.context import Run
+from toolroll.kernel.call.result import ToolResult
+from toolroll.kernel.data.labels import LABELS_KEY
+from toolroll.kernel.data.messages import ToolResults, Wire
 from toolroll.models.anthropic.model import AnthropicModel
 from toolroll.models.chat.model import ChatModel
 from toolroll.models.exchange import WireModel
@@ -63,7 +63,7 @@ def test_R10_A33_a_model_that_can_search_gets_its_providers_own(wire: Wire) -> N
 def test_R10_A33_every_other_model_gets_ours(model: Any) -> None:
     found = search_for(model, {})
     assert isinstance(found, Tool)
-    assert (found.name, found.effect, found.brings) == ("web_search", "external", frozenset({"untrusted"}))
+    assert (found.name, found.effect, found.labels) == ("web_search", "external", frozenset({"untrusted"}))
     assert set(found.parameters["properties"]) == {"query"}  # type: ignore[call-overload]
 
 
@@ -155,7 +155,7 @@ async def test_R11_a_query_that_is_none_is_refused(services: Services, query: st
 
 async def test_W16_the_writing_tool_is_the_same_under_its_own_name(services: Services) -> None:
     made = search_tool(services.settings, name="search_web", description="Шукає в інтернеті.")
-    assert (made.name, made.description, made.brings) == ("search_web", "Шукає в інтернеті.", frozenset({"untrusted"}))
+    assert (made.name, made.description, made.labels) == ("search_web", "Шукає в інтернеті.", frozenset({"untrusted"}))
     assert said(await call_tool(made, query="q"))["success"] is True
 
 
@@ -255,7 +255,7 @@ async def test_XL14_once_private_data_is_in_the_run_nothing_goes_out_whatever_a_
     assert (world.notes.written, world.sent) == ([], [])
     assert [json.loads(one.body)["query"] for one in services.requests] == ["q"]
     kept: Mapping[str, object] = state_in(await journal.read(result.run_id))
-    assert kept[BROUGHT] == ["private", "untrusted"]
+    assert kept[LABELS_KEY] == ["private", "untrusted"]
 
 
 async def test_XL14_the_orders_of_a_failing_service_reach_nobody(services: Services) -> None:

@@ -19,8 +19,8 @@ from toolroll.errors import (
     StaleFile,
     ToolrollError,
 )
-from toolroll.safe.names import RelativePath
-from toolroll.safe.root import WriteReport
+from toolroll.safe.paths.names import RelativePath
+from toolroll.safe.paths.root import WriteReport
 from toolroll.workspace.changes.apply import apply
 from toolroll.workspace.changes.history import History
 from toolroll.workspace.changes.proposal import Change, Proposal

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from toolroll.kernel.approval import content_hash
+from toolroll.kernel.approval.request import content_hash
 from toolroll.workspace.changes.content_cache import Contents
 from toolroll.workspace.workspace import Workspace
 

@@ -10,7 +10,7 @@ import pytest
 from tests.workspace.changes.conftest import Applying
 
 from toolroll.errors import JournalRefused, OutsideRoot
-from toolroll.kernel.approval import content_hash
+from toolroll.kernel.approval.request import content_hash
 from toolroll.workspace.changes.history import FILE_NAME, History
 from toolroll.workspace.changes.records import Entry, Intent, Quota
 from toolroll.workspace.changes.tables import TABLES_VERSION, sqlite_errors, transaction

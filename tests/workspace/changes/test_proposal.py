@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolroll.errors import EditRefused, UsageError
-from toolroll.kernel.approval import content_hash
-from toolroll.kernel.hunks import original, parse_diff, parse_diffs, selected
-from toolroll.kernel.permit import seal_of
-from toolroll.safe.names import parse_path
+from toolroll.kernel.approval.permit import seal_of
+from toolroll.kernel.approval.request import content_hash
+from toolroll.kernel.diff.hunks import original, parse_diff, parse_diffs, selected
+from toolroll.safe.paths.names import parse_path
 from toolroll.workspace.changes.proposal import ABSENT, Change, Proposal, Span, taking
 
 TEXT = st.text(alphabet="ab\n\r\u202e ", max_size=20)

@@ -9,9 +9,9 @@ import pytest
 from tests.workspace.changes.conftest import Applying
 
 from toolroll.errors import FileSystemRefused, LockTimeout
-from toolroll.kernel.approval import content_hash
-from toolroll.safe.names import RelativePath
-from toolroll.safe.root import WriteReport
+from toolroll.kernel.approval.request import content_hash
+from toolroll.safe.paths.names import RelativePath
+from toolroll.safe.paths.root import WriteReport
 from toolroll.workspace.changes.history import History
 from toolroll.workspace.changes.records import Entry, Intent, Kind
 from toolroll.workspace.changes.recovery import Recovered, open_history, recover

@@ -8,8 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from toolroll.errors import EditRefused, StaleFile
-from toolroll.kernel.approval import content_hash
-from toolroll.safe.names import RelativePath
+from toolroll.kernel.approval.request import content_hash
+from toolroll.safe.paths.names import RelativePath
 from toolroll.workspace.changes.proposal import Change, Proposal
 from toolroll.workspace.edit.edit import Edited, edit_text
 

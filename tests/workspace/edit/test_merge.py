@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolroll.safe.names import RelativePath
+from toolroll.safe.paths.names import RelativePath
 from toolroll.workspace.edit.merge import MAX_LINE_CHARACTERS, MAX_SHOWN_LINES, Conflict, merge, together, what_changed
 
 DATA = st.lists(st.sampled_from([b"a\n", b"b\n", b"c\r\n", b"\xff\n", b"\n"]), max_size=8).map(b"".join)

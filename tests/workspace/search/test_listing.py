@@ -9,7 +9,7 @@ from tests.workspace.conftest import Opening
 from tests.workspace.nasty import LINKS, ODD_NAMES, TEXTS, write_nasty
 
 from toolroll.errors import ArgumentsRefused, FileMissing, NotAFile, PathRefused
-from toolroll.safe.names import RelativePath
+from toolroll.safe.paths.names import RelativePath
 from toolroll.workspace.limits import Limits
 from toolroll.workspace.search.find import find_files
 from toolroll.workspace.search.listing import Listed, list_folder, shown_path

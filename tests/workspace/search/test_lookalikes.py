@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolroll.safe.names import shown
+from toolroll.safe.paths.names import quote_path
 from toolroll.workspace.search.lookalikes import shown_apart, twins_in
 
 COMPOSED, APART = "caf\u00e9", "cafe\u0301"
@@ -43,4 +43,4 @@ def test_C33_XP7_different_paths_never_look_the_same(names: list[str]) -> None:
     twins = twins_in(names)
     told = [unicodedata.normalize("NFC", shown_apart(name, twins)) for name in names]
     assert len(set(told)) == len(names)
-    assert [shown_apart(name, frozenset()) for name in names] == [shown(name) for name in names]
+    assert [shown_apart(name, frozenset()) for name in names] == [quote_path(name) for name in names]

@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tests.safe.test_races import app, swapping
+from tests.safe.paths.test_races import app, swapping
 
 from toolroll.errors import ToolrollError
 from toolroll.workspace.search.find import find_files

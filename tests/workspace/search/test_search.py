@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.safe.test_ripgrep import seconds_of_programs
+from tests.safe.programs.test_ripgrep import seconds_of_programs
 from tests.workspace.conftest import Opening
 from tests.workspace.nasty import MB, NEEDLE, ODD_NAMES, TEXTS, write_nasty
 
 from toolroll.errors import ArgumentsRefused, FileMissing, NotAFile, OutsideRoot, PathRefused
-from toolroll.safe.ripgrep_json import RipgrepMatch
+from toolroll.safe.programs.ripgrep_output import RipgrepMatch
 from toolroll.workspace.limits import Limits
 from toolroll.workspace.search.counts import Counts, Scope, _may_have_fitting, _read_rows, _why_unsearched, account_for
 from toolroll.workspace.search.globs import MAX_ALTERNATIVES, compiled, fits

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tests.workspace.conftest import Opening
 from tests.workspace.nasty import write_nasty
 
-from toolroll.safe.names import RelativePath
-from toolroll.safe.protected import PROTECTED_NAMES, is_protected
+from toolroll.safe.paths.names import RelativePath
+from toolroll.safe.paths.protected import PROTECTED_NAMES, is_protected
 from toolroll.workspace.limits import Limits
 from toolroll.workspace.search import search as searching
 from toolroll.workspace.search.search import SearchResult, search

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from toolroll.safe.names import RelativePath
+from toolroll.safe.paths.names import RelativePath
 from toolroll.workspace.symbols.index import Index
 from toolroll.workspace.symbols.workers import Worker, Workers
 from toolroll.workspace.workspace import Workspace

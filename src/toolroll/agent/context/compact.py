@@ -14,7 +14,7 @@ from toolroll.agent.state import RunState
 from toolroll.agent.turn import Asking, BrokenOff, take_turn
 from toolroll.errors import ModelError
 from toolroll.journal.records import Compacted
-from toolroll.kernel.conversation import Message, UserMessage
+from toolroll.kernel.data.messages import Message, UserMessage
 from toolroll.models.model import ModelRequest, ModelResponse
 
 COMPACTION: Final = "compaction"

@@ -6,10 +6,9 @@ from typing import Final
 
 from toolroll.agent.context.keeping import Keeper
 from toolroll.errors import JsonRefused
-from toolroll.kernel.conversation import AssistantMessage, Message, ToolResults
-from toolroll.kernel.messages import TextPart, ToolCall, ToolMessage
-from toolroll.kernel.parse import parse_object
-from toolroll.kernel.serialize import dump_json
+from toolroll.kernel.arguments.parse import parse_object
+from toolroll.kernel.data.messages import AssistantMessage, Message, TextPart, ToolCall, ToolMessage, ToolResults
+from toolroll.kernel.data.serialize import dump_json
 from toolroll.outputs.names import EXEMPT
 from toolroll.outputs.pack import SHORT_CHARACTERS
 from toolroll.safe.text import one_line

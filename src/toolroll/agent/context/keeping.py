@@ -4,8 +4,8 @@ from dataclasses import replace
 from typing import Final, Protocol
 
 from toolroll.errors import JsonRefused
-from toolroll.kernel.messages import OutputRef, Part, ToolCall, ToolMessage
-from toolroll.kernel.parse import parse_object
+from toolroll.kernel.arguments.parse import parse_object
+from toolroll.kernel.data.messages import OutputRef, Part, ToolCall, ToolMessage
 from toolroll.outputs.cut import cut_for_context, cut_from_whole, cut_parts
 from toolroll.outputs.names import EXEMPT
 

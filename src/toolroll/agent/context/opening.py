@@ -9,11 +9,11 @@ from toolroll.agent.budget import CHARACTERS_PER_TOKEN
 from toolroll.agent.context.rules import context_limits
 from toolroll.agent.context.window import Window
 from toolroll.agent.setup import Setup
-from toolroll.kernel.context import ToolContext
-from toolroll.kernel.conversation import Message, ToolResults
-from toolroll.kernel.serialize import dump_json
-from toolroll.kernel.tool import Tool, ToolDefinition
-from toolroll.kernel.toolset import Toolset
+from toolroll.kernel.call.context import ToolContext
+from toolroll.kernel.data.messages import Message, ToolResults
+from toolroll.kernel.data.serialize import dump_json
+from toolroll.kernel.define.tool import Tool, ToolDefinition
+from toolroll.kernel.define.toolset import Toolset
 from toolroll.outputs.names import EXEMPT
 from toolroll.outputs.store import OutputStore
 

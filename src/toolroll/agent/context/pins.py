@@ -4,7 +4,7 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from toolroll.kernel.conversation import Message, ToolResults, UserMessage
+from toolroll.kernel.data.messages import Message, ToolResults, UserMessage
 
 PINS_SHARE: Final = 2
 """What is pinned gets half of the window at most: in a window that is full of it nothing could be done."""

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from toolroll.errors import OutputMissing
 from toolroll.journal.records import Answered, Compacted, Ended, Record, Trimmed
-from toolroll.kernel.messages import OutputRef, Part
+from toolroll.kernel.data.messages import OutputRef, Part
 from toolroll.outputs.kept import KeptOutput
 from toolroll.outputs.store import OutputStore
 

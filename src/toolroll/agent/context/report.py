@@ -11,8 +11,8 @@ from toolroll.agent.recall import Recalled
 from toolroll.agent.run import new_run
 from toolroll.agent.setup import Setup
 from toolroll.journal.records import Record, RunBegan
-from toolroll.kernel.conversation import AssistantMessage, CallBlock, Message, Origin, ReasoningBlock, ToolResults
-from toolroll.kernel.toolset import Toolset
+from toolroll.kernel.data.messages import AssistantMessage, CallBlock, Message, Origin, ReasoningBlock, ToolResults
+from toolroll.kernel.define.toolset import Toolset
 from toolroll.models.scripted import ScriptedModel
 
 Kind: TypeAlias = Literal[

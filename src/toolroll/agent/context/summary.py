@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from toolroll.agent.context.facts import Facts
-from toolroll.kernel.conversation import UserMessage
-from toolroll.kernel.messages import TextPart
+from toolroll.kernel.data.messages import TextPart, UserMessage
 from toolroll.safe.text import one_line
 
 INSTRUCTION: Final = """\

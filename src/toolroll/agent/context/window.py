@@ -12,9 +12,16 @@ from typing import Final
 from toolroll.agent.budget import tokens_of
 from toolroll.agent.context.rules import ContextLimits, output_limit, outputs_budget
 from toolroll.journal.records import Compacted, Trimmed
-from toolroll.kernel.conversation import AssistantMessage, Message, ToolResults, UserMessage
-from toolroll.kernel.messages import OutputRef, ToolCall, ToolMessage
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.messages import (
+    AssistantMessage,
+    Message,
+    OutputRef,
+    ToolCall,
+    ToolMessage,
+    ToolResults,
+    UserMessage,
+)
+from toolroll.kernel.data.usage import Usage
 from toolroll.outputs.cut import trimmed_marker
 
 LEAST_RATIO: Final = 0.75

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Final
 
 from toolroll.agent.telemetry.content import is_captured, messages_json, system_json
 from toolroll.agent.telemetry.tracer import PROVIDERS, current_tracer, kind_of, mark_failed
-from toolroll.kernel.conversation import Origin
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.messages import Origin
+from toolroll.kernel.data.usage import Usage
 from toolroll.models.model import Delta, Model, ModelRequest, ModelResponse
 
 if TYPE_CHECKING:

@@ -8,10 +8,19 @@ from collections.abc import Iterable
 from typing import Final
 
 from toolroll.home.keys import known_secrets
-from toolroll.kernel.conversation import AssistantMessage, CallBlock, Message, ReasoningBlock, TextBlock, UserMessage
-from toolroll.kernel.messages import Part, TextPart, ToolMessage
-from toolroll.kernel.serialize import dump_json
-from toolroll.safe.secrets import redact
+from toolroll.kernel.data.messages import (
+    AssistantMessage,
+    CallBlock,
+    Message,
+    Part,
+    ReasoningBlock,
+    TextBlock,
+    TextPart,
+    ToolMessage,
+    UserMessage,
+)
+from toolroll.kernel.data.serialize import dump_json
+from toolroll.safe.secrets.redact import redact
 
 VARIABLE: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _YES: Final = {"true", "1", "span_only", "span_and_event"}

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from toolroll.agent.telemetry.chat import usage_attributes
 from toolroll.agent.telemetry.content import is_captured, safe_text
 from toolroll.agent.telemetry.tracer import PROVIDERS, current_tracer, kind_of, mark_failed
-from toolroll.kernel.messages import ToolCall
-from toolroll.kernel.result import ToolResult
+from toolroll.kernel.call.result import ToolResult
+from toolroll.kernel.data.messages import ToolCall
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer

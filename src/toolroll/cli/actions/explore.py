@@ -222,7 +222,7 @@ class _Journey:
 
 def list_research_tools(options: "ResearchOptions") -> "list[Entry]":
     """The tools that an exploration with these options has, as a list of tools names them."""
-    from toolroll.kernel.tool import Tool  # noqa: PLC0415 - as above
+    from toolroll.kernel.define.tool import Tool  # noqa: PLC0415 - as above
     from toolroll.packs.catalog import Entry  # noqa: PLC0415 - as above
     from toolroll.packs.research.exploring import connected, tools_for  # noqa: PLC0415 - as above
 
@@ -233,7 +233,7 @@ def list_research_tools(options: "ResearchOptions") -> "list[Entry]":
 def add_permissions(options: "ResearchOptions") -> None:
     """Searching is what the person wants; where that could carry something out, they are asked, if they can be."""
     from toolroll.cli.permissions import permissions_for  # noqa: PLC0415 - as above
-    from toolroll.kernel.policy import Policy  # noqa: PLC0415 - as above
+    from toolroll.kernel.approval.policy import Policy  # noqa: PLC0415 - as above
     from toolroll.packs.research.exploring import MAY_SEARCH  # noqa: PLC0415 - as above
 
     permissions = permissions_for(list_research_tools(options), yes=False, stdin_is_taken=False, environment=os.environ)

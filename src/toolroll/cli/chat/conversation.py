@@ -11,10 +11,10 @@ from toolroll.agent.run import new_run, opening, play
 from toolroll.agent.setup import Setup
 from toolroll.agent.state import RunState
 from toolroll.cli.chat.mentions import OutgoingMessage
-from toolroll.kernel.context import Run, random_id
-from toolroll.kernel.conversation import Message
-from toolroll.kernel.events import StateChanged
-from toolroll.kernel.labels import NO_LABELS, Labels
+from toolroll.kernel.call.context import Run, random_id
+from toolroll.kernel.call.events import StateChanged
+from toolroll.kernel.data.labels import NO_LABELS, Labels
+from toolroll.kernel.data.messages import Message
 from toolroll.packs.code.seen_files import STATE as SEEN
 from toolroll.packs.code.seen_files import SeenFiles
 
@@ -126,7 +126,7 @@ class Conversation:
         for file in message.files:
             if file.hash:
                 SeenFiles(run).add(file.path, file.hash, file.lines, file.seen)
-        run.bring(self._labels | PRIVATE if message.files else self._labels)
+        run.add_labels(self._labels | PRIVATE if message.files else self._labels)
 
     def _take(self, state: RunState) -> None:
         """Go on from what is complete. Of a run in which the model said nothing, nothing is left to answer twice."""
@@ -135,7 +135,7 @@ class Conversation:
             return
         self.messages = result.messages
         self._seen = {name: value for name, value in state.run.state.items() if name.startswith(SEEN)}
-        self._labels = state.run.brought
+        self._labels = state.run.labels
 
 
 class _StartListener:

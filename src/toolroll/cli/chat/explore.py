@@ -27,8 +27,8 @@ from toolroll.cli.render.exploration import Following
 from toolroll.cli.spec import absolute_model_name, resolve_model
 from toolroll.errors import ModelError
 from toolroll.home.keys import with_keys
-from toolroll.kernel.conversation import AssistantMessage, Message, TextBlock, UserMessage
-from toolroll.kernel.labels import Labels
+from toolroll.kernel.data.labels import Labels
+from toolroll.kernel.data.messages import AssistantMessage, Message, TextBlock, UserMessage
 from toolroll.packs.research.exploration import explore
 from toolroll.packs.research.exploring import ResearchOptions, agent_options, connected, tools_for
 from toolroll.packs.research.source import ResearchSource

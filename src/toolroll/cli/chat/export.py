@@ -12,10 +12,9 @@ from toolroll.cli.export.page import render_page
 from toolroll.cli.export.run_tree import RunTree, read_run_tree
 from toolroll.errors import UsageError
 from toolroll.home.keys import known_secrets
-from toolroll.kernel.conversation import AssistantMessage, Message, UserMessage
-from toolroll.kernel.messages import TextPart
-from toolroll.safe.names import shown
-from toolroll.safe.secrets import redact
+from toolroll.kernel.data.messages import AssistantMessage, Message, TextPart, UserMessage
+from toolroll.safe.paths.names import quote_path
+from toolroll.safe.secrets.redact import redact
 from toolroll.safe.text import one_line, terminal_safe
 
 if TYPE_CHECKING:
@@ -46,7 +45,9 @@ async def export_chat(about: "ChatInfo", given: str, journal: "SqliteJournal") -
     path = _path(names[0]) if names else _folder(about) / f"chat-{chat.chat_id[:ID_CHARACTERS]}.md"
     form = _FORMS.get(path.suffix.lower())
     if form is None and path.suffix.lower() != MARKDOWN:
-        raise UsageError(f"'{shown(path.name)}' has an unknown ending. Name a file that ends in .md, .html or .jsonl.")
+        raise UsageError(
+            f"'{quote_path(path.name)}' has an unknown ending. Name a file that ends in .md, .html or .jsonl."
+        )
     secrets = known_secrets(os.environ)
     if form is not None and chat.run_ids:
         text = "".join(form(await read_run_tree(journal, chat.run_ids[-1], secrets=secrets)))

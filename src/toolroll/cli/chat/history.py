@@ -8,11 +8,11 @@ from typing import Final
 from toolroll.errors import FileMissing
 from toolroll.home.folders import find_folders
 from toolroll.home.keys import known_secrets
-from toolroll.safe.files import private_folder
 from toolroll.safe.locks import FileLock
-from toolroll.safe.names import RelativePath
-from toolroll.safe.root import Root
-from toolroll.safe.secrets import redact
+from toolroll.safe.paths.files import private_folder
+from toolroll.safe.paths.names import RelativePath
+from toolroll.safe.paths.root import Root
+from toolroll.safe.secrets.redact import redact
 
 MAX_KEPT: Final = 500
 MAX_KEPT_CHARACTERS: Final = 4_000

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from toolroll.cli.chat.parse import Mention, find_mentions, find_open_mention, remove_escapes
 from toolroll.errors import FileMissing, PathRefused, ToolrollError, UsageError
 from toolroll.packs.code.answers import listing_text, page_of
-from toolroll.safe.names import RelativePath, shown
+from toolroll.safe.paths.names import RelativePath, quote_path
 from toolroll.workspace.read import read_lines
 from toolroll.workspace.search.listing import list_folder
 
@@ -57,7 +57,7 @@ async def attach_files(text: str, workspace: "Workspace") -> OutgoingMessage:
     not look like one (`@decorator`) is left alone.
     """
     if (begun := find_open_mention(text)) is not None:
-        raise _refuse(UsageError(f"A quotation mark is not closed: {shown(begun)}."))
+        raise _refuse(UsageError(f"A quotation mark is not closed: {quote_path(begun)}."))
     files: dict[str, Attachment] = {}
     for mention in find_mentions(text):
         found = await _attach(mention, workspace)
@@ -81,7 +81,7 @@ def _check(files: list[Attachment]) -> None:
 
 def _format_attachment(one: Attachment) -> str:
     # No line of a file can pass for the end: each begins with its number.
-    name = shown(one.path)
+    name = quote_path(one.path)
     return f"{_MARK.format(name=name)}\n{one.text}\n{_END.format(name=name)}"
 
 
@@ -121,7 +121,7 @@ def _path(mention: Mention, workspace: "Workspace") -> RelativePath | None:
 def _check_allowed(path: RelativePath, workspace: "Workspace") -> None:
     """What is denied is told to the person in other words than to a model."""
     if why := workspace.why_denied(path):
-        raise UsageError(f"Path '{shown(str(path))}' {why}.")
+        raise UsageError(f"Path '{quote_path(str(path))}' {why}.")
 
 
 def _looks_like_a_file(name: str, workspace: "Workspace") -> bool:
@@ -160,4 +160,4 @@ def describe_attachments(files: tuple[Attachment, ...]) -> Iterator[str]:
     """The files in words for the person, one by one."""
     for one in files:
         lines = "1 line" if one.lines == 1 else f"{one.lines:,} lines"
-        yield f"{shown(one.path)} ({lines})" if one.hash else f"{shown(one.path)}/"
+        yield f"{quote_path(one.path)} ({lines})" if one.hash else f"{quote_path(one.path)}/"

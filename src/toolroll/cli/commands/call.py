@@ -20,10 +20,10 @@ from toolroll.safe.text import one_line
 
 if TYPE_CHECKING:
     from toolroll.cli.permissions import Permissions
-    from toolroll.kernel.events import KernelEvent
-    from toolroll.kernel.messages import Part
-    from toolroll.kernel.result import ToolResult
-    from toolroll.kernel.toolset import Toolset
+    from toolroll.kernel.call.events import KernelEvent
+    from toolroll.kernel.call.result import ToolResult
+    from toolroll.kernel.data.messages import Part
+    from toolroll.kernel.define.toolset import Toolset
 
 MAX_EVENT_CHARACTERS: Final = 200
 """Of a progress message: it is one line of many."""
@@ -132,9 +132,9 @@ def _result(
 ) -> "ToolResult":
     import asyncio  # noqa: PLC0415 - as above
 
-    from toolroll.kernel.context import Run  # noqa: PLC0415 - as above
-    from toolroll.kernel.messages import ToolCall  # noqa: PLC0415 - as above
-    from toolroll.kernel.step import execute_step  # noqa: PLC0415 - as above
+    from toolroll.kernel.call.context import Run  # noqa: PLC0415 - as above
+    from toolroll.kernel.call.step import execute_step  # noqa: PLC0415 - as above
+    from toolroll.kernel.data.messages import ToolCall  # noqa: PLC0415 - as above
 
     async def run_it() -> "ToolResult":
         on_event = show_progress if sys.stderr is not None and sys.stderr.isatty() else None

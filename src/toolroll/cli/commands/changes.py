@@ -168,10 +168,10 @@ def _opened(root: Path | None) -> "Iterator[tuple[Workspace, History]]":
 
 
 def _recovery(one: "Recovered") -> str:
-    from toolroll.safe.names import shown  # noqa: PLC0415 - as above
+    from toolroll.safe.paths.names import quote_path  # noqa: PLC0415 - as above
 
     if one.left:
-        files = ", ".join(f"'{shown(path)}'" for path in one.left)
+        files = ", ".join(f"'{quote_path(path)}'" for path in one.left)
         return f"change {one.id} was left half done. It was taken back, but for later work in {files}, which stays."
     return f"change {one.id} was left half done, and is {one.outcome} now."
 
@@ -199,10 +199,10 @@ def _whole(given: str, ids: Sequence[str], what: str) -> str:
 
 
 def _named(ids: Sequence[str]) -> str:
-    from toolroll.safe.names import shown  # noqa: PLC0415 - as above
+    from toolroll.safe.paths.names import quote_path  # noqa: PLC0415 - as above
 
     more = len(ids) - MAX_CANDIDATES
-    return ", ".join(map(shown, ids[:MAX_CANDIDATES])) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(map(quote_path, ids[:MAX_CANDIDATES])) + (f" and {more} more" if more > 0 else "")
 
 
 def _take_back(
@@ -251,12 +251,12 @@ def _tell_plan(plan: "Plan", *, merge: bool) -> None:
 
 def _tell_more(plan: "Plan") -> None:
     """That a file has earlier changes, which nobody should take for undone."""
-    from toolroll.safe.names import shown  # noqa: PLC0415 - as above
+    from toolroll.safe.paths.names import quote_path  # noqa: PLC0415 - as above
 
     if plan.more:
         what = "undo" if plan.kind == "redo" else "change"
         rest = "1 earlier one stays" if plan.more == 1 else f"{plan.more} earlier ones stay"
-        name = shown(plan.steps[0].path)
+        name = quote_path(plan.steps[0].path)
         notify(f"Note: only the latest {what} of '{name}'; {rest}. Repeat it for the next.")
 
 
@@ -265,7 +265,7 @@ def _not_agreed(session: Session, diff: str) -> int | None:
     from toolroll.cli.render.rows import Row, preview_rows  # noqa: PLC0415 - as above
     from toolroll.cli.terminal.approve import confirm, show_all  # noqa: PLC0415 - rich: only when somebody is asked
     from toolroll.cli.terminal.terminal import open_terminal  # noqa: PLC0415 - as above
-    from toolroll.kernel.approval import Preview  # noqa: PLC0415 - as above
+    from toolroll.kernel.approval.request import Preview  # noqa: PLC0415 - as above
 
     terminal = open_terminal(os.environ)
     if terminal is None:
@@ -280,10 +280,10 @@ def _not_agreed(session: Session, diff: str) -> int | None:
 
 def _elsewhere(root: Path) -> str:
     """Where the changes may be that somebody misses in a folder."""
-    from toolroll.safe.names import shown  # noqa: PLC0415 - as above
+    from toolroll.safe.paths.names import quote_path  # noqa: PLC0415 - as above
 
     return (
-        f"Each folder has a history of its own, by its path; this is the one of '{shown(str(root.resolve()))}'. "
+        f"Each folder has a history of its own, by its path; this is the one of '{quote_path(str(root.resolve()))}'. "
         "Where the work was done from a folder above or below, see it with --root DIR. Where the folder was moved or "
         "renamed, its history is still that of the old path: move it back there to undo."
     )
@@ -329,13 +329,13 @@ def _step_fields(step: "Step") -> dict[str, object]:
 def _line(record: "Record") -> str:
     from datetime import datetime  # noqa: PLC0415 - as above
 
-    from toolroll.safe.names import shown  # noqa: PLC0415 - as above
+    from toolroll.safe.paths.names import quote_path  # noqa: PLC0415 - as above
     from toolroll.safe.text import one_line  # noqa: PLC0415 - as above
 
     state = _state(record)
     undone = " (undone)" if state == "partly undone" else ""
     when = datetime.fromtimestamp(record.at).astimezone().strftime("%Y-%m-%d %H:%M")
-    files = ", ".join(shown(entry.path) + (undone if entry.undone_by else "") for entry in record.entries)
+    files = ", ".join(quote_path(entry.path) + (undone if entry.undone_by else "") for entry in record.entries)
     about = one_line(record.description.removeprefix(f"{record.kind}: "), 60)
     why = f"  {about}" if about else ""
     return f"{record.id}  {when}  {record.kind:<6}  {state:<8}  {one_line(files, 80)}{why}"

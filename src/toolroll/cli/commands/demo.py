@@ -19,7 +19,7 @@ from rich.console import Console
 from toolroll.cli.render.demo import DemoScreen
 from toolroll.cli.session import DONE, Session, output_options
 from toolroll.errors import UsageError
-from toolroll.kernel.approval import ApprovalRequest, Approve, Approver, Decision
+from toolroll.kernel.approval.request import ApprovalRequest, Approve, Approver, Decision
 
 if TYPE_CHECKING:
     from toolroll.agent.agent import Agent

@@ -186,7 +186,7 @@ def show(session: Session, name: str, *, ideas: Path | None, repo: str | None, b
 def read_context(given: str) -> str:
     """The text, or what is in the file of that name."""
     from toolroll.errors import FileTooLarge  # noqa: PLC0415 - as above
-    from toolroll.safe.refusals import refusals  # noqa: PLC0415 - as above
+    from toolroll.safe.paths.os_errors import os_errors  # noqa: PLC0415 - as above
     from toolroll.workspace.text import decode  # noqa: PLC0415 - as above
 
     path = Path(given) if given and "\n" not in given and "\0" not in given else None
@@ -195,7 +195,7 @@ def read_context(given: str) -> str:
             return _text(given)
     except OSError:  # too long for a name
         return given
-    with refusals(given), path.open("rb") as file:
+    with os_errors(given), path.open("rb") as file:
         data = file.read(_MAX_CONTEXT_BYTES + 1)
     if len(data) > _MAX_CONTEXT_BYTES:
         raise FileTooLarge(

@@ -18,8 +18,8 @@ import click
 from toolroll.cli.commands.changes import root_option
 from toolroll.cli.session import DONE, FAILED, INTERRUPTED, Session, output_options
 from toolroll.errors import FileSystemRefused
-from toolroll.safe.databases import can_write
-from toolroll.safe.files import private_folder
+from toolroll.safe.paths.files import private_folder
+from toolroll.safe.sqlite import can_write
 
 if TYPE_CHECKING:
     from toolroll.workspace.symbols.index import Index
@@ -143,7 +143,7 @@ def _report(index: "Index", done: "Refreshed", seconds: float) -> _Report:
 
 
 def _lines(report: _Report) -> Iterator[str]:
-    from toolroll.safe.names import shown  # noqa: PLC0415 - as above
+    from toolroll.safe.paths.names import quote_path  # noqa: PLC0415 - as above
 
     done = f"parsed {report.parsed:,}, unchanged {report.unchanged:,}, removed {report.removed:,}"
     found = f"{_counted(report.symbols, 'symbol')} in {_counted(report.files, 'file')}"
@@ -151,7 +151,7 @@ def _lines(report: _Report) -> Iterator[str]:
     if report.skipped:
         yield "Skipped: " + ", ".join(f"{count:,} {why}" for why, count in sorted(report.skipped.items())) + "."
     if report.failed:
-        named = ", ".join(f"'{shown(path)}'" for path in report.failed[:_NAMED])
+        named = ", ".join(f"'{quote_path(path)}'" for path in report.failed[:_NAMED])
         more = len(report.failed) - _NAMED
         yield f"Not parsed, as the parser failed: {named}" + (f" and {more:,} more." if more > 0 else ".")
     if not report.complete:

@@ -164,10 +164,10 @@ def _folder() -> "Path":
 
     from toolroll.home.folders import find_folders  # noqa: PLC0415 - as above
     from toolroll.outputs.place import outputs_folder  # noqa: PLC0415 - as above
-    from toolroll.safe.refusals import refusals  # noqa: PLC0415 - as above
+    from toolroll.safe.paths.os_errors import os_errors  # noqa: PLC0415 - as above
 
     folder = outputs_folder(find_folders(os.environ))
-    with refusals(str(folder)), suppress(FileNotFoundError):  # nothing was kept yet
+    with os_errors(str(folder)), suppress(FileNotFoundError):  # nothing was kept yet
         os.scandir(folder).close()
     return folder
 

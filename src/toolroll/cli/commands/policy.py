@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from toolroll.home.rules import RememberedRule, RuleBook
     from toolroll.home.settings import Settings
     from toolroll.packs.catalog import Entry
-    from toolroll.safe.names import RelativePath
-    from toolroll.safe.root import Use
+    from toolroll.safe.paths.names import RelativePath
+    from toolroll.safe.paths.root import Use
     from toolroll.workspace.workspace import Workspace
 
 _WORDS = {"allow": "runs without asking", "ask": "is asked about", "deny": "never runs"}
@@ -142,7 +142,7 @@ class _Explained:
 
 def _explained(entry: "Entry", path: str | None, root: Path) -> _Explained:
     from toolroll.home.rules import Identity, workspace_of  # noqa: PLC0415 - as above
-    from toolroll.kernel.policy import Policy  # noqa: PLC0415 - as above
+    from toolroll.kernel.approval.policy import Policy  # noqa: PLC0415 - as above
 
     tool = entry.tool
     if path is not None and entry.origin == "code" and (why := _refused(entry, path, root)):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from toolroll.cli.render.renderer import Renderer
     from toolroll.journal.journal import Recording
     from toolroll.journal.sqlite import SqliteJournal
-    from toolroll.kernel.approval import Decision
+    from toolroll.kernel.approval.request import Decision
 
 DEFAULT_LISTED: Final = 20
 
@@ -210,7 +210,7 @@ def replay(session: Session, /, run_id: str, **changed: Any) -> int:
 
 
 def _decisions(approve: Sequence[str], reject: Sequence[str]) -> "dict[str, Decision]":
-    from toolroll.kernel.approval import Approve, Reject  # noqa: PLC0415 - as above
+    from toolroll.kernel.approval.request import Approve, Reject  # noqa: PLC0415 - as above
 
     refused = {call: why for call, _, why in (one.partition("=") for one in reject)}
     both = refused.keys() & set(approve)

@@ -133,7 +133,7 @@ def _not_agreed(session: Session, path: str, content: bytes, question: str) -> i
     from toolroll.cli.render.rows import Row, preview_rows  # noqa: PLC0415 - as above
     from toolroll.cli.terminal.approve import confirm, show_all  # noqa: PLC0415 - rich: only when somebody is asked
     from toolroll.cli.terminal.terminal import open_terminal  # noqa: PLC0415 - as above
-    from toolroll.kernel.approval import Preview  # noqa: PLC0415 - as above
+    from toolroll.kernel.approval.request import Preview  # noqa: PLC0415 - as above
 
     terminal = open_terminal(os.environ)
     if terminal is None:

@@ -10,8 +10,16 @@ from toolroll.cli.export.html import PageBudget, escape_text
 from toolroll.cli.export.run_tree import RunTree
 from toolroll.cli.export.timeline import CallView, Entry, NoteView, TurnView, build_timeline
 from toolroll.journal.records import Compacted, Decided, Ended, Finished, Kept, RunBegan, Said, Spent, Stopped, Trimmed
-from toolroll.kernel.conversation import Message, ReasoningBlock, ServerBlock, ToolResults, UserMessage
-from toolroll.kernel.messages import Part, TextPart, ToolMessage
+from toolroll.kernel.data.messages import (
+    Message,
+    Part,
+    ReasoningBlock,
+    ServerBlock,
+    TextPart,
+    ToolMessage,
+    ToolResults,
+    UserMessage,
+)
 from toolroll.safe.text import one_line
 
 SHORT_CHARACTERS: Final = 120

@@ -13,7 +13,7 @@ from toolroll.cli.export.run_tree import RunTree
 from toolroll.cli.export.timeline import Entry, TurnView, build_timeline, iterate_turns
 from toolroll.cli.render.records import find_end
 from toolroll.journal.records import RunBegan
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.usage import Usage
 
 MAX_LINKS: Final = 200
 """Steps in the list at the top."""

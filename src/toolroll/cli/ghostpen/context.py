@@ -17,7 +17,7 @@ from toolroll.packs.writing.session.intents import parse_yes_no
 from toolroll.packs.writing.texts.error_texts import describe_error, translate_message
 from toolroll.packs.writing.texts.messages import Key, Lang, choose_language, say
 from toolroll.packs.writing.tools.dependencies import data_folder
-from toolroll.safe.refusals import refusals
+from toolroll.safe.paths.os_errors import os_errors
 from toolroll.safe.text import terminal_safe
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class CommandContext:
     def reading(self, file: str) -> Iterator[None]:
         """Inside, a file that cannot be opened is told in words for a person; those of a store tell a model to list."""
         try:
-            with refusals(file):
+            with os_errors(file):
                 yield
         except FileMissing as error:
             raise FileMissing(self.words("no_file", file=error.path), path=error.path) from None

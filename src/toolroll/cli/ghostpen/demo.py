@@ -18,8 +18,8 @@ from toolroll.cli.ghostpen.person import draft_title
 from toolroll.cli.ghostpen.render import JsonRenderer, outcome_fields
 from toolroll.cli.render.prose import fit
 from toolroll.cli.session import DONE, Session
-from toolroll.kernel.approval import ApprovalRequest, Approve, Decision
-from toolroll.kernel.context import utc_now
+from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision
+from toolroll.kernel.call.context import utc_now
 from toolroll.models.scripted import ScriptedModel
 from toolroll.packs.writing.profiles.feedback import FeedbackStore
 from toolroll.packs.writing.profiles.mix import load_style

@@ -10,7 +10,7 @@ from toolroll.cli.ghostpen.context import CommandContext
 from toolroll.cli.session import DONE
 from toolroll.cli.terminal.editor import edit_text
 from toolroll.errors import ChangeRefused, JsonRefused, ProfileInvalid, ToolrollError, UsageError
-from toolroll.kernel.parse import parse_json
+from toolroll.kernel.arguments.parse import parse_json
 from toolroll.packs.writing.profiles.changes import IMMUTABLE, PATHS, history_language
 from toolroll.packs.writing.profiles.profile_format import (
     MAX_PROFILE_BYTES,

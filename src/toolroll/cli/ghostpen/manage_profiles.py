@@ -26,8 +26,8 @@ from toolroll.packs.writing.profiles.store import BACKUPS, FOLDER, ForbiddenFile
 from toolroll.packs.writing.texts.error_texts import translate_message
 from toolroll.packs.writing.texts.messages import Key
 from toolroll.packs.writing.tools.post_tools import display_path
-from toolroll.safe.names import shown
-from toolroll.safe.refusals import refusals
+from toolroll.safe.paths.names import quote_path
+from toolroll.safe.paths.os_errors import os_errors
 
 _TYPES: Final[Mapping[ProfileType, Key]] = {"personal": "type_personal", "reference": "type_reference"}
 
@@ -87,12 +87,12 @@ def export_profile(desk: CommandContext, name: str, output: Path | None) -> int:
         desk.write(encode_profile(fields).decode(), is_raw=True, profile=fields)
         return DONE
     try:
-        with refusals(shown(str(output))), output.open("xb") as file:
+        with os_errors(quote_path(str(output))), output.open("xb") as file:
             file.write(encode_profile(fields))
     except FileExists as error:
         raise FileExists(desk.words("file_taken", file=error.path), path=error.path) from None
     except FileMissing as error:
-        raise FileMissing(desk.words("no_folder", folder=shown(str(output.parent))), path=error.path) from None
+        raise FileMissing(desk.words("no_folder", folder=quote_path(str(output.parent))), path=error.path) from None
     desk.write(desk.words("profile_exported", name=name, file=str(output)), exported=name, file=str(output))
     return DONE
 
@@ -110,7 +110,7 @@ def import_profile(desk: CommandContext, file: Path, name: str | None) -> int:
 
 
 def _read(desk: CommandContext, file: Path, name: str | None) -> StoredProfile:
-    path = shown(str(file))
+    path = quote_path(str(file))
     data = _bytes(desk, file, path)
     if len(data) > MAX_PROFILE_BYTES:
         told = f"'{path}' has more than {MAX_PROFILE_BYTES:,} bytes, and no profile has."

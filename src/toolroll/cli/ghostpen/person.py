@@ -11,7 +11,7 @@ from toolroll.cli.render.rows import Row, preview_rows, request_rows
 from toolroll.cli.session import Session
 from toolroll.cli.terminal.pager import Pager
 from toolroll.cli.terminal.terminal import Terminal, interruptible, without_wakeups
-from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, Preview, Reject
+from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision, Preview, Reject
 from toolroll.packs.writing.session.intents import QuestionTopic, parse_yes_no
 from toolroll.packs.writing.session.interface import DraftView
 from toolroll.packs.writing.texts.messages import Key, Lang, say

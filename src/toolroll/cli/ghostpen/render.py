@@ -7,7 +7,7 @@ from toolroll.agent.events import CallFinished, CallStarted, Event, Retrying, Ru
 from toolroll.agent.result import RunResult
 from toolroll.cli.render.renderer import event_fields
 from toolroll.cli.session import Session
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.usage import Usage
 from toolroll.packs.writing.session.gate import TRACK
 from toolroll.packs.writing.session.interface import DraftView, Outcome
 from toolroll.packs.writing.session.save import parse_object

@@ -16,9 +16,9 @@ from toolroll.packs.writing.posts.front_matter import split_front_matter
 from toolroll.packs.writing.posts.post_file import MAX_POST_BYTES
 from toolroll.packs.writing.profiles.analysis import ENOUGH_POSTS, MAX_CHARACTERS, MAX_POSTS
 from toolroll.packs.writing.tools.post_tools import display_path
-from toolroll.safe.files import PRIVATE_FILE_MODE, private_folder
-from toolroll.safe.names import shown
-from toolroll.safe.refusals import refusals
+from toolroll.safe.paths.files import PRIVATE_FILE_MODE, private_folder
+from toolroll.safe.paths.names import quote_path
+from toolroll.safe.paths.os_errors import os_errors
 from toolroll.workspace.text import decode
 
 PASTED: Final = "pasted-posts.md"
@@ -73,7 +73,7 @@ def keep_pasted(desk: CommandContext, pasted: Sequence[str]) -> Iterator[None]:
         if pasted:
             path = private_folder(desk.data) / PASTED
             flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-            with refusals(str(path)), os.fdopen(os.open(path, flags, PRIVATE_FILE_MODE), "wb") as file:
+            with os_errors(str(path)), os.fdopen(os.open(path, flags, PRIVATE_FILE_MODE), "wb") as file:
                 file.write("\n---\n".join(pasted).encode("utf-8", "replace") + b"\n")
             desk.say("posts_kept", file=display_path(path))
         raise
@@ -92,7 +92,7 @@ def posts_in_file(desk: CommandContext, file: str) -> Iterator[str]:
     fields, body = split_front_matter(_read_text(desk, file))
     found = [part.strip() for part in ([body] if fields else _BETWEEN.split(body)) if part.strip()]
     if not found:
-        raise UsageError(desk.words("no_posts_in", file=shown(file)))
+        raise UsageError(desk.words("no_posts_in", file=quote_path(file)))
     yield from found
 
 
@@ -121,21 +121,21 @@ def _lines(desk: CommandContext) -> Iterator[str]:
 
 
 def _read_text(desk: CommandContext, file: str) -> str:
-    with desk.reading(shown(file)):
+    with desk.reading(quote_path(file)):
         if file == STDIN:
             data = sys.stdin.buffer.read(MAX_POST_BYTES + 1)
         elif Path(file).is_dir():
-            raise NotAFile(desk.words("is_folder", file=shown(file)), path=shown(file))
+            raise NotAFile(desk.words("is_folder", file=quote_path(file)), path=quote_path(file))
         else:
             with Path(file).open("rb") as opened:
                 data = opened.read(MAX_POST_BYTES + 1)
     if len(data) > MAX_POST_BYTES:
-        told = f"'{shown(file)}' has more than {MAX_POST_BYTES:,} bytes."
-        raise FileTooLarge(told, path=shown(file), limit_bytes=MAX_POST_BYTES)
+        told = f"'{quote_path(file)}' has more than {MAX_POST_BYTES:,} bytes."
+        raise FileTooLarge(told, path=quote_path(file), limit_bytes=MAX_POST_BYTES)
     try:
-        return decode(data, path=shown(file)).text
+        return decode(data, path=quote_path(file)).text
     except NotText:
-        raise NotText(desk.words("not_text", file=shown(file)), path=shown(file)) from None
+        raise NotText(desk.words("not_text", file=quote_path(file)), path=quote_path(file)) from None
 
 
 def _read_notion(desk: CommandContext, pages: Sequence[str]) -> list[str]:
@@ -149,7 +149,7 @@ def _read_notion(desk: CommandContext, pages: Sequence[str]) -> list[str]:
         raise ToolFailure(desk.words("notion_not_configured", missing=TOKEN), code="notion_not_configured")
     ids = [find_id(page) for page in pages]
     if None in ids:
-        raise UsageError(f"{desk.words('notion_invalid_page')} '{shown(pages[ids.index(None)])}'")
+        raise UsageError(f"{desk.words('notion_invalid_page')} '{quote_path(pages[ids.index(None)])}'")
     return asyncio.run(_read_pages(desk, token, [one for one in ids if one]))
 
 

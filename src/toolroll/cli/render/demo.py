@@ -9,7 +9,7 @@ from rich.text import Text
 
 from toolroll.cli.render.draw import fold
 from toolroll.cli.render.rows import request_rows
-from toolroll.kernel.approval import ApprovalRequest
+from toolroll.kernel.approval.request import ApprovalRequest
 from toolroll.safe.text import one_line, terminal_safe
 
 if TYPE_CHECKING:

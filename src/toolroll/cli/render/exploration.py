@@ -17,7 +17,7 @@ from toolroll.agent.result import RunResult
 from toolroll.cli.render.prose import notify
 from toolroll.cli.render.renderer import event_fields, format_call, is_live, result_fields
 from toolroll.cli.session import Session
-from toolroll.kernel.events import StateChanged
+from toolroll.kernel.call.events import StateChanged
 from toolroll.packs.research.exploration import Explored
 from toolroll.packs.search.sources import STATE
 from toolroll.safe.text import one_line, terminal_safe

@@ -25,8 +25,8 @@ from toolroll.cli.commands.call import show_progress
 from toolroll.cli.render.prose import notify
 from toolroll.cli.session import DONE, FAILED, INTERRUPTED, NEEDS_APPROVAL, STOPPED_BY_LIMIT, Session
 from toolroll.errors import ToolrollError
-from toolroll.kernel.events import ApprovalDecided, ApprovalRequested, Progress, StateChanged
-from toolroll.kernel.result import ToolResult
+from toolroll.kernel.call.events import ApprovalDecided, ApprovalRequested, Progress, StateChanged
+from toolroll.kernel.call.result import ToolResult
 from toolroll.safe.text import one_line, terminal_safe
 
 MAX_ARGUMENTS_CHARACTERS: Final = 60

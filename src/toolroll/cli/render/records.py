@@ -24,8 +24,7 @@ from toolroll.journal.records import (
     Stopped,
     Trimmed,
 )
-from toolroll.kernel.conversation import AssistantMessage, Message, UserMessage
-from toolroll.kernel.messages import TextPart
+from toolroll.kernel.data.messages import AssistantMessage, Message, TextPart, UserMessage
 from toolroll.safe.text import one_line
 
 if TYPE_CHECKING:

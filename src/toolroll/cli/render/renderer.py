@@ -13,8 +13,8 @@ from toolroll.cli.render.plain import PlainRenderer, exit_code, format_call
 from toolroll.cli.render.prose import notify
 from toolroll.cli.session import FAILED, Session
 from toolroll.errors import ToolrollError
-from toolroll.kernel.approval import ApprovalRequest, Approve, Decision
-from toolroll.kernel.events import ApprovalDecided, ApprovalRequested, StateChanged
+from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision
+from toolroll.kernel.call.events import ApprovalDecided, ApprovalRequested, StateChanged
 
 __all__ = [
     "JsonRenderer",

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from toolroll.kernel.approval import ApprovalRequest, Effect, Preview, content_hash
-from toolroll.kernel.hunks import Diff, DiffLine, Hunk, Sign, original, parse_diff, parse_diffs
-from toolroll.kernel.serialize import dump_json
+from toolroll.kernel.approval.request import ApprovalRequest, Effect, Preview, content_hash
+from toolroll.kernel.data.serialize import dump_json
+from toolroll.kernel.diff.hunks import Diff, DiffLine, Hunk, Sign, original, parse_diff, parse_diffs
 from toolroll.safe.limits import MAX_FINDINGS_SHOWN
 from toolroll.safe.text import one_line, suspicious, visible
 

@@ -14,8 +14,8 @@ from toolroll.cli.terminal.pager import Pager
 from toolroll.cli.terminal.remember import RuleMemory
 from toolroll.cli.terminal.terminal import Terminal, interruptible
 from toolroll.errors import ToolrollError
-from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, Preview, Reject
-from toolroll.kernel.hunks import original
+from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision, Preview, Reject
+from toolroll.kernel.diff.hunks import original
 from toolroll.safe.limits import APPROVAL_TIMEOUT_S
 from toolroll.safe.text import visible
 

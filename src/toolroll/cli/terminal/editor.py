@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from toolroll.errors import UsageError
-from toolroll.safe.files import PRIVATE_FILE_MODE
+from toolroll.safe.paths.files import PRIVATE_FILE_MODE
 
 USUAL: Final = ("nano", "vi")
 """Editors to take where none is set: the one that says which key leaves it comes first."""

@@ -10,8 +10,8 @@ from typing import Final, Literal, TypeAlias
 
 from toolroll.cli.render.rows import Row, hunk_rows
 from toolroll.cli.terminal.terminal import Terminal
-from toolroll.kernel.approval import Approve, Decision, Preview
-from toolroll.kernel.hunks import Diff, original, parse_diffs, selected
+from toolroll.kernel.approval.request import Approve, Decision, Preview
+from toolroll.kernel.diff.hunks import Diff, original, parse_diffs, selected
 from toolroll.safe.text import visible
 
 Pages: TypeAlias = Callable[[Terminal, Sequence[Row]], bool]

@@ -8,9 +8,9 @@ from typing import Final, Literal
 from toolroll.cli.terminal.terminal import Terminal
 from toolroll.errors import ToolrollError
 from toolroll.home.rules import Identity, RememberedRule, RuleBook, path_problem
-from toolroll.kernel.approval import ApprovalRequest
-from toolroll.kernel.labels import EXPOSED
-from toolroll.kernel.policy import Rule
+from toolroll.kernel.approval.policy import Rule
+from toolroll.kernel.approval.request import ApprovalRequest
+from toolroll.kernel.data.labels import EXPOSED
 from toolroll.safe.text import visible
 
 _WILD: Final = ("*", "?")

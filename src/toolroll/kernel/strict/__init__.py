@@ -1,1 +1,1 @@
-"""Strict forms of tool schemas: what one provider's strict mode takes, and which tools of a request get it."""
+"""Strict forms of tool schemas: what a provider's strict mode takes, and which tools of a request get it."""

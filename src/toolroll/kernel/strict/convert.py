@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from toolroll.kernel.strict.alternatives import alike
+from toolroll.kernel.strict.descriptions import describe_restrictions, is_scalar, keep_restrictions
 from toolroll.kernel.strict.flatten import (
     TELLING,
     Clash,
@@ -35,8 +35,7 @@ from toolroll.kernel.strict.nodes import (
     without_null,
 )
 from toolroll.kernel.strict.rules import MAX_LEVELS, MAX_PARTS, StrictRules
-from toolroll.kernel.strict.size import Size, measure, too_large, written
-from toolroll.kernel.strict.words import is_scalar, kept, told
+from toolroll.kernel.strict.size import Size, find_alike, measure, too_large, written
 
 # More reasons than this help nobody to change a schema.
 MAX_REASONS: Final = 10
@@ -129,7 +128,7 @@ class _Conversion:
             problems += [
                 f"parameters: two alternatives of a union both start with {name[:_MAX_SHOWN_NAME]!a}; "
                 "let each start with a property of its own, or with one whose fixed values differ"
-                for name in alike(written(root, used), self._definitions)
+                for name in find_alike(written(root, used), self._definitions)
             ]
         if problems:
             return NotStrict(reasons=tuple(problems[:MAX_REASONS]))
@@ -182,7 +181,7 @@ class _Conversion:
         address = self._addresses.get(ref) or self._define(ref, place)
         if address not in self._definitions:
             return self._leads_back(ref, address, place)
-        return self._told({"$ref": address}, schema)
+        return self._describe({"$ref": address}, schema)
 
     def _define(self, ref: str, place: _Place) -> str:
         found, named = target(self._schema, ref), definition_name(ref)
@@ -213,17 +212,17 @@ class _Conversion:
             if keyword in flat:
                 return self._fail(place, f"`{keyword}` has no strict form")
         if "anyOf" in flat or "oneOf" in flat:
-            return self._told(self._union(flat, place), flat)
+            return self._describe(self._union(flat, place), flat)
         kinds = self._kinds(flat, place)
         if "enum" in flat or "const" in flat:
-            return self._told(self._choice(flat, kinds, place), flat)
+            return self._describe(self._choice(flat, kinds, place), flat)
         if len(kinds) > 1:
             each = [{**_restrictions(flat), "type": kind} for kind in kinds]
-            return self._told(union([self._node(one, place.inside()) for one in each]), flat)
-        return self._told(self._single(kinds[0], flat, place), flat, kinds[0]) if kinds else {}
+            return self._describe(union([self._node(one, place.inside()) for one in each]), flat)
+        return self._describe(self._single(kinds[0], flat, place), flat, kinds[0]) if kinds else {}
 
-    def _told(self, node: Node, schema: Schema, kind: str = "") -> Node:
-        return self._described(node, schema.get("description"), told(schema, kind, self._rules))
+    def _describe(self, node: Node, schema: Schema, kind: str = "") -> Node:
+        return self._described(node, schema.get("description"), describe_restrictions(schema, kind, self._rules))
 
     def _described(self, node: Node, *texts: object) -> Node:
         if "$ref" not in node or not any(texts):
@@ -282,7 +281,7 @@ class _Conversion:
             return self._object(flat, place)
         if kind == "array":
             return self._array(flat, place)
-        return {"type": kind, **kept(flat, kind, self._rules)}
+        return {"type": kind, **keep_restrictions(flat, kind, self._rules)}
 
     def _object(self, flat: Schema, place: _Place) -> Node:
         properties, needed = flat.get("properties", {}), flat.get("required", [])
@@ -319,7 +318,7 @@ class _Conversion:
     def _array(self, flat: Schema, place: _Place) -> Node:
         items = flat.get("items", True)
         node = self._tuple(items, flat, place) if isinstance(items, list) else self._node(items, place.below("[]"))
-        return {"type": "array", "items": node, **kept(flat, "array", self._rules)}
+        return {"type": "array", "items": node, **keep_restrictions(flat, "array", self._rules)}
 
     def _tuple(self, items: list[object], flat: Schema, place: _Place) -> Node:
         rest = flat.get("additionalItems")

@@ -1,6 +1,9 @@
-"""How large a strict schema is: against the provider's limits, and for the budgets of a request."""
+"""Measure a strict schema: against a provider's limits, for the budgets of a request, and for ambiguous unions.
 
-from collections.abc import Iterator, Mapping
+A union is ambiguous for a decoder that reads from the front if two of its alternatives begin alike.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -104,3 +107,35 @@ def fixed_values(node: Node) -> list[object] | None:
         return [node["const"]]
     values = node.get("enum")
     return values if isinstance(values, list) else None
+
+
+def find_alike(nodes: Iterable[Node], definitions: Mapping[str, Node]) -> Iterator[str]:
+    """The names that two alternatives of one union both start with; `definitions` are by address."""
+    for node in nodes:
+        if "anyOf" in node:
+            yield from _shared_starts(node, definitions)
+
+
+def _shared_starts(node: Node, definitions: Mapping[str, Node]) -> Iterator[str]:
+    seen: dict[str, set[tuple[type, object]] | None] = {}
+    for alternative in _objects(node, definitions):
+        for name, first in list(properties_of(alternative).items())[:1]:
+            fixed = fixed_values(first)
+            values = {(type(value), value) for value in fixed} if fixed else None
+            before = seen.setdefault(name, set())
+            if before is None or (before and values is None) or (values and values & before):
+                yield name
+            seen[name] = None if values is None else values | (before or set())
+
+
+def _objects(node: Node, definitions: Mapping[str, Node]) -> Iterator[Node]:
+    waiting, followed = [node], set[str]()
+    while waiting:
+        node = waiting.pop(0)
+        ref = node.get("$ref")
+        if isinstance(ref, str) and ref not in followed:
+            followed.add(ref)
+            waiting.append(definitions[ref])
+        waiting.extend(branches(node))
+        if node.get("type") == "object":
+            yield node

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Final, Literal
 
 from toolroll.errors import ModelError
-from toolroll.kernel.conversation import Message, Wire
+from toolroll.kernel.data.messages import Message, Wire
 from toolroll.models.anthropic.failure import failure
 from toolroll.models.anthropic.request import breakpoints, head, message_json, with_breakpoint
 from toolroll.models.anthropic.response import read_message

@@ -5,21 +5,26 @@ from dataclasses import replace
 from typing import Final, assert_never
 
 from toolroll.errors import JsonRefused
-from toolroll.kernel.conversation import (
+from toolroll.kernel.arguments.parse import parse_object
+from toolroll.kernel.data.messages import (
     AssistantBlock,
     AssistantMessage,
     CallBlock,
+    DocumentPart,
+    ImagePart,
     Message,
     Origin,
+    Part,
     ReasoningBlock,
     ServerBlock,
     TextBlock,
+    TextPart,
+    ToolCall,
+    ToolMessage,
     ToolResults,
     UnknownBlock,
     UserMessage,
 )
-from toolroll.kernel.messages import DocumentPart, ImagePart, Part, TextPart, ToolCall, ToolMessage
-from toolroll.kernel.parse import parse_object
 from toolroll.kernel.strict.convert import StrictSchema, strict_form
 from toolroll.kernel.strict.plan import StrictWish, ToolShape, plan_strict
 from toolroll.kernel.strict.rules import ANTHROPIC, StrictRules

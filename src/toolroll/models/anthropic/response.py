@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from toolroll.kernel.conversation import (
+from toolroll.kernel.data.messages import (
     AssistantBlock,
     AssistantMessage,
     CallBlock,
@@ -12,10 +12,10 @@ from toolroll.kernel.conversation import (
     ReasoningBlock,
     ServerBlock,
     TextBlock,
+    ToolCall,
     UnknownBlock,
 )
-from toolroll.kernel.messages import ToolCall
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.usage import Usage
 from toolroll.models.body import count_of, text_of
 from toolroll.models.encode import compact
 from toolroll.models.model import ModelResponse, StopKind

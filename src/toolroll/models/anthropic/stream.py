@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from toolroll.errors import JsonRefused, ModelError, NetworkFailed, ProviderFailed
-from toolroll.kernel.parse import parse_object
+from toolroll.kernel.arguments.parse import parse_object
 from toolroll.models.anthropic.response import ARGUMENTS
 from toolroll.models.body import read_json
 from toolroll.models.failures import ErrorBody, error_in

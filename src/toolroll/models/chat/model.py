@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from toolroll.errors import ModelError
-from toolroll.kernel.conversation import Message, Wire
+from toolroll.kernel.data.messages import Message, Wire
 from toolroll.models.catalog import ModelLimits
 from toolroll.models.chat.failure import failure
 from toolroll.models.chat.request import ChatOptions, head, join, message_json

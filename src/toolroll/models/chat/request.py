@@ -9,18 +9,22 @@ from dataclasses import dataclass
 from typing import Final, Literal, assert_never
 
 from toolroll.errors import RequestRefused
-from toolroll.kernel.conversation import (
+from toolroll.kernel.data.messages import (
     AssistantMessage,
     CallBlock,
+    DocumentPart,
+    ImagePart,
     Message,
     Origin,
+    Part,
     ReasoningBlock,
     ServerBlock,
     TextBlock,
+    TextPart,
+    ToolMessage,
     ToolResults,
     UserMessage,
 )
-from toolroll.kernel.messages import DocumentPart, ImagePart, Part, TextPart, ToolMessage
 from toolroll.kernel.strict.plan import StrictWish, ToolShape, plan_strict
 from toolroll.kernel.strict.rules import OPENAI
 from toolroll.models.arguments import sent_back

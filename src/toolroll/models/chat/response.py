@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from toolroll.kernel.conversation import (
+from toolroll.kernel.data.messages import (
     AssistantBlock,
     AssistantMessage,
     CallBlock,
@@ -11,9 +11,9 @@ from toolroll.kernel.conversation import (
     Origin,
     ReasoningBlock,
     TextBlock,
+    ToolCall,
 )
-from toolroll.kernel.messages import ToolCall
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.usage import Usage
 from toolroll.models.arguments import received
 from toolroll.models.body import count_of, text_of
 from toolroll.models.model import ModelResponse, StopKind

@@ -6,20 +6,25 @@ from hashlib import sha256
 from typing import Final, assert_never
 
 from toolroll.errors import RequestRefused
-from toolroll.kernel.conversation import (
+from toolroll.kernel.data.messages import (
     AssistantBlock,
     AssistantMessage,
     CallBlock,
+    DocumentPart,
+    ImagePart,
     Message,
     Origin,
+    Part,
     ReasoningBlock,
     ServerBlock,
     TextBlock,
+    TextPart,
+    ToolCall,
+    ToolMessage,
     ToolResults,
     UnknownBlock,
     UserMessage,
 )
-from toolroll.kernel.messages import DocumentPart, ImagePart, Part, TextPart, ToolCall, ToolMessage
 from toolroll.kernel.strict.convert import StrictSchema, strict_form
 from toolroll.kernel.strict.plan import StrictWish, ToolShape, plan_strict
 from toolroll.kernel.strict.rules import OPENAI

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from contextlib import aclosing
 from typing import cast
 
-from toolroll.kernel.conversation import Message
+from toolroll.kernel.data.messages import Message
 from toolroll.models.chat.model import ChatModel
 from toolroll.models.encode import Json
 from toolroll.models.model import Delta, ModelRequest, ModelResponse, ReasoningDelta

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final, assert_never
 
-from toolroll.kernel.conversation import AssistantMessage, Message, Origin, ToolResults, UserMessage
-from toolroll.kernel.serialize import dump_json
+from toolroll.kernel.data.messages import AssistantMessage, Message, Origin, ToolResults, UserMessage
+from toolroll.kernel.data.serialize import dump_json
 from toolroll.models.arguments import sent_back
 from toolroll.models.chat.request import ChatOptions, head, message_json
 from toolroll.models.encode import Json

@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from toolroll.kernel.conversation import AssistantBlock, CallBlock, ReasoningBlock, TextBlock
-from toolroll.kernel.messages import ToolCall
-from toolroll.kernel.serialize import dump_json
+from toolroll.kernel.data.messages import AssistantBlock, CallBlock, ReasoningBlock, TextBlock, ToolCall
+from toolroll.kernel.data.serialize import dump_json
 from toolroll.models.chat.response import minted
 from toolroll.models.model import ModelResponse
 

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict, Unpack
 
 from toolroll.agent.agent import Agent
 from toolroll.agent.options import AgentOptions
-from toolroll.kernel.tool import Tool
+from toolroll.kernel.define.tool import Tool
 from toolroll.packs.code.prompt import read_instructions, system_prompt
 from toolroll.packs.code.tools import READING, TOOLS
 from toolroll.workspace.workspace import Workspace

@@ -8,7 +8,7 @@ from typing import Final
 
 from toolroll.errors import ToolrollError
 from toolroll.packs.code.seen_files import Span
-from toolroll.safe.names import RelativePath, shown
+from toolroll.safe.paths.names import RelativePath, quote_path
 from toolroll.safe.text import one_line
 from toolroll.workspace.read import Line, Reading
 from toolroll.workspace.search.find import Found
@@ -49,7 +49,7 @@ def page_of(reading: Reading) -> Page:
     numbered = [_numbered(line, len(str(reading.total_lines))) for line in reading.lines]
     lines = reading.lines[: fitting(numbered)]
     size = f"{counted(reading.total_lines, 'line')}, {counted(reading.size, 'byte')}"
-    heading = f"{shown(str(reading.path))}: {size}, hash {reading.hash}"
+    heading = f"{quote_path(str(reading.path))}: {size}, hash {reading.hash}"
     notes = [note for note in (reading.note, _ends(reading)) if note]
     last = lines[-1].number if lines else 0
     after = last + 1 if 0 < last < reading.total_lines else None
@@ -126,7 +126,7 @@ def found_text(found: Found, pattern: str) -> str:
     """Files by name, one a line."""
     if not found.paths:
         looked = f"{_files_were(found.searched)} looked at{_passed_over(found.skipped)}"
-        return f"No file fits '{shown(pattern)}': {looked}. Try a shorter part of the name, or list_files."
+        return f"No file fits '{quote_path(pattern)}': {looked}. Try a shorter part of the name, or list_files."
     paths = [shown_path(path, found.twins) for path in found.paths]
     count = fitting(paths)
     more = found.more + len(paths) - count
@@ -145,7 +145,7 @@ def search_text(result: SearchResult, pattern: str, *, most: int | None = None) 
     """Matches by file, with line numbers: so many of them as fit into one answer; without `most`, all there are."""
     if not result.files:
         looked = f"{_files_were(result.searched)} searched{_passed_over(result.skipped)}"
-        return f"No line matches '{shown(pattern)}': {looked}.{_in_old_encodings(result.not_utf8)}"
+        return f"No line matches '{quote_path(pattern)}': {looked}.{_in_old_encodings(result.not_utf8)}"
     rows = list(_rows(result))
     if most is not None:
         places = [at for at, row in enumerate(rows) if row.is_match][:most]
@@ -233,9 +233,9 @@ def definitions_text(
     """
     notes = [f"[{note}]" for note in answer.notes]
     if not answer.found:
-        near = f" Did you mean {' or '.join(map(shown, answer.suggestions))}?" if answer.suggestions else ""
+        near = f" Did you mean {' or '.join(map(quote_path, answer.suggestions))}?" if answer.suggestions else ""
         more = " Try search_files for other mentions of it." if not near else ""
-        return "\n".join([f"No definition of '{shown(symbol)}' was found.{near}{more}", *notes])
+        return "\n".join([f"No definition of '{quote_path(symbol)}' was found.{near}{more}", *notes])
     some = answer.found[:MAX_ANSWERS]
     lines = [_definition(one, context) for one, context in zip(some, chain(contexts, repeat(())), strict=False)]
     heading = [] if missed is None else [_other_kinds(answer, symbol, missed)]
@@ -244,14 +244,14 @@ def definitions_text(
 
 def _other_kinds(answer: Definitions, symbol: str, missed: Group) -> str:
     kinds = dict.fromkeys(one.symbol.kind for one in answer.found)
-    return f"No definition of '{shown(symbol)}' is of type {missed}. It is defined as {' and '.join(kinds)}:"
+    return f"No definition of '{quote_path(symbol)}' is of type {missed}. It is defined as {' and '.join(kinds)}:"
 
 
 def _definition(one: Definition, context: Sequence[Line]) -> str:
     symbol = one.symbol
     doc = f"  -- {symbol.doc}" if symbol.doc else ""
     sure = "" if one.is_certain else "  (looks like it; not parsed)"
-    place = f"{shown(one.path)}:{symbol.line}  {symbol.kind} {symbol.name_path}{sure}\n  {symbol.signature}{doc}"
+    place = f"{quote_path(one.path)}:{symbol.line}  {symbol.kind} {symbol.name_path}{sure}\n  {symbol.signature}{doc}"
     return "\n".join([place, *(f"    {line.number}\t{line.text[:MAX_CONTEXT_CHARACTERS]}" for line in context)])
 
 
@@ -261,10 +261,12 @@ def importers_text(answer: Importers, asked: str, *, is_complete: bool) -> str:
     if not answer.found:
         known = answer.meaning.paths or answer.meaning.owners
         where = (
-            f"Nothing imports it ({', '.join(map(shown, known))})." if known else "There is nothing of that name here."
+            f"Nothing imports it ({', '.join(map(quote_path, known))})."
+            if known
+            else "There is nothing of that name here."
         )
         hint = "" if known else " Name a file, a dotted module, or a relative path such as '../services/X'."
-        return "\n".join([f"No importers of '{shown(asked)}' were found. {where}{hint}", *note])
+        return "\n".join([f"No importers of '{quote_path(asked)}' were found. {where}{hint}", *note])
     files = len({one.path for one in answer.found})
     heading = f"{counted(len(answer.found), 'import')} in {counted(files, 'file')}"
     lines = [_importer(one) for one in answer.found[:MAX_PLACES]]
@@ -275,10 +277,10 @@ def _importer(one: Importer) -> str:
     marks = [
         *([] if one.kind == "static" else [one.kind]),
         *([] if one.certainty == "resolved" else ["by its text only"]),
-        *([f"through {shown(one.via)}"] if one.via else []),
+        *([f"through {quote_path(one.via)}"] if one.via else []),
     ]
     told = f"  [{', '.join(marks)}]" if marks else ""
-    return f"{shown(one.path)}:{one.line}  {one_line(' '.join(one.text.split()), MAX_STATEMENT_CHARACTERS)}{told}"
+    return f"{quote_path(one.path)}:{one.line}  {one_line(' '.join(one.text.split()), MAX_STATEMENT_CHARACTERS)}{told}"
 
 
 _UNKNOWN: Final = {
@@ -295,13 +297,13 @@ def outline_text(path: str, symbols: Sequence[Symbol], *, why_unknown: str | Non
     """What a file defines, indented as it is nested; or why that is not known."""
     if why_unknown is not None:
         reason = _UNKNOWN.get(why_unknown, why_unknown)
-        return f"What {shown(path)} defines is not known: {reason}. Read it with read_file, or search in it."
+        return f"What {quote_path(path)} defines is not known: {reason}. Read it with read_file, or search in it."
     if not symbols:
-        return f"{shown(path)} defines nothing that is known here. Read it with read_file."
+        return f"{quote_path(path)} defines nothing that is known here. Read it with read_file."
     lines = [_outlined(one) for one in symbols]
     count = fitting(lines)
     rest = [f"[{len(lines) - count:,} more: search in the file for them]"] if count < len(lines) else []
-    return "\n".join([f"{shown(path)}:", *lines[:count], *rest])
+    return "\n".join([f"{quote_path(path)}:", *lines[:count], *rest])
 
 
 def _outlined(symbol: Symbol) -> str:
@@ -315,13 +317,13 @@ def references_text(answer: References, symbol: str) -> str:
     notes = [f"[{note}]" for note in answer.notes]
     if not answer.found:
         return "\n".join(
-            [f"'{shown(symbol)}' is used nowhere in code. Try search_files for text and comments.", *notes]
+            [f"'{quote_path(symbol)}' is used nowhere in code. Try search_files for text and comments.", *notes]
         )
     files = len({one.path for one in answer.found})
     heading = f"{counted(len(answer.found), 'place')} in {counted(files, 'file')}"
     lines, last = [], ""
     for one in answer.found[:MAX_PLACES]:
-        lines.append(f"  {_reference(one)}" if one.path == last else f"{shown(one.path)}\n  {_reference(one)}")
+        lines.append(f"  {_reference(one)}" if one.path == last else f"{quote_path(one.path)}\n  {_reference(one)}")
         last = one.path
     return "\n".join([heading, *_shortened(lines, len(answer.found)), *notes])
 

@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 from toolroll.errors import ToolrollError
-from toolroll.kernel.approval import content_hash
-from toolroll.kernel.context import ToolContext
-from toolroll.kernel.diff import unified_diff
+from toolroll.kernel.approval.request import content_hash
+from toolroll.kernel.call.context import ToolContext
+from toolroll.kernel.diff.unified import unified_diff
 from toolroll.packs.code.failures import failure, tool_errors
 from toolroll.packs.code.seen_files import SeenFiles
-from toolroll.safe.names import shown
+from toolroll.safe.paths.names import quote_path
 from toolroll.workspace.changes.apply import Applied, apply
 from toolroll.workspace.changes.content_cache import Contents
 from toolroll.workspace.changes.history import History
@@ -46,7 +46,7 @@ def _tell_index(index: Index, proposal: Proposal, ctx: ToolContext) -> None:
 
 
 def _summary(proposal: Proposal, applied: Applied) -> str:
-    files = ", ".join(f"{shown(str(change.path))} ({_counts(change)})" for change in proposal.changes)
+    files = ", ".join(f"{quote_path(str(change.path))} ({_counts(change)})" for change in proposal.changes)
     return f"Written: {files}. Undo it with change id {applied.id}."
 
 
@@ -57,7 +57,7 @@ def _counts(change: Change) -> str:
 
 def _kept(proposal: Proposal) -> Iterator[str]:
     for path in proposal.merged:
-        yield f"What had changed in {shown(path)} since you read it is kept. Read it before you replace it whole."
+        yield f"What had changed in {quote_path(path)} since you read it is kept. Read it before you replace it whole."
 
 
 def _difference(proposal: Proposal) -> list[str]:

@@ -10,13 +10,13 @@ from typing import Annotated, Final
 from pydantic import BaseModel, Field
 
 from toolroll.errors import UsageError
-from toolroll.kernel.approval import Preview
-from toolroll.kernel.context import ToolContext
-from toolroll.kernel.define import define_tool
-from toolroll.kernel.tool import Tool
+from toolroll.kernel.approval.request import Preview
+from toolroll.kernel.call.context import ToolContext
+from toolroll.kernel.define.decorator import define_tool
+from toolroll.kernel.define.tool import Tool
 from toolroll.packs.code.failures import failure, tool_errors
 from toolroll.packs.code.keys import WORKSPACE
-from toolroll.safe.programs import ProgramResult, run_program
+from toolroll.safe.programs.run import ProgramResult, run_program
 
 MAX_OUTPUT_BYTES: Final = 1_048_576
 """Of what a check prints: the context gets less of it anyway."""

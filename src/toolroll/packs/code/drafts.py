@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from toolroll.errors import EditRefused, FileExists, FileMissing, OutsideRoot, StaleFile, ToolrollError
-from toolroll.kernel.approval import content_hash
-from toolroll.kernel.context import ToolContext
+from toolroll.kernel.approval.request import content_hash
+from toolroll.kernel.call.context import ToolContext
 from toolroll.packs.code.answers import counted
 from toolroll.packs.code.keys import is_by_person
 from toolroll.packs.code.seen_files import SeenFile, SeenFiles
-from toolroll.safe.names import RelativePath, check_new_part, shown
+from toolroll.safe.paths.names import RelativePath, check_new_part, quote_path
 from toolroll.workspace.changes.content_cache import Contents
 from toolroll.workspace.changes.proposal import Change, Proposal
 from toolroll.workspace.changes.write import missing_folders
@@ -127,11 +127,13 @@ class Drafting:
         changes = tuple(Change(path=one.path, before=one.before, after=_merged(one)) for one in files)
         idle = next((change for change in changes if change.does_nothing), None)
         if idle is not None:
-            name = shown(str(idle.path))
+            name = quote_path(str(idle.path))
             message = f"Taken together, the changes of '{name}' leave it as it is. Nothing was changed: leave them out."
             raise EditRefused(message, path=name, rule="no_change")
         behind = tuple(str(one.path) for one in files if one.is_behind)
-        kept = (f"{shown(path)} has changed since the model read it. What changed there is kept." for path in behind)
+        kept = (
+            f"{quote_path(path)} has changed since the model read it. What changed there is kept." for path in behind
+        )
         return Proposal(
             changes=changes,
             description=description,
@@ -158,8 +160,8 @@ class Drafting:
         seen, path = SeenFiles(self._ctx.run), str(file.path)
         known = seen.get(path)
         if known is None:
-            told = f"You have not read '{shown(path)}' in this run. Read it first, then propose the change."
-            raise StaleFile(told, path=shown(path))
+            told = f"You have not read '{quote_path(path)}' in this run. Read it first, then propose the change."
+            raise StaleFile(told, path=quote_path(path))
         hash_ = content_hash(now)
         if known.hash != hash_ and not file.is_changed:
             file = replace(file, base=self._contents.get(known.hash), after=b"")
@@ -184,14 +186,14 @@ class Drafting:
         folder = RelativePath(parts=place.parts[:there])
         found = self._workspace.status(folder).resolved
         if found != folder:
-            name = shown(str(place))
+            name = quote_path(str(place))
             raise OutsideRoot(
-                f"'{name}' goes through a link. Name the folder itself: '{shown(str(found))}'.", path=name
+                f"'{name}' goes through a link. Name the folder itself: '{quote_path(str(found))}'.", path=name
             )
 
     def _exists(self, place: RelativePath, path: str) -> FileExists:
         """What is there already; only a file can be read and changed instead."""
-        name, kind = shown(path), "file" if place in self._files else self._workspace.status(place).kind
+        name, kind = quote_path(path), "file" if place in self._files else self._workspace.status(place).kind
         if kind == "file":
             return FileExists(f"'{name}' exists already. Read it, and change it with edit or edit_file.", path=name)
         what = "a folder. Name a file in it" if kind == "folder" else "neither a file nor a folder. Choose another name"
@@ -215,12 +217,14 @@ def _importers(changes: Sequence[Change], index: Index) -> tuple[str, ...]:
     with suppress(ToolrollError):  # the index is a help: no change fails for it
         if index.is_ready:
             counts = ((path, index.importer_count(path)) for path in paths)
-            return tuple(f"{shown(path)} is imported by {counted(count, 'file')}." for path, count in counts if count)
+            return tuple(
+                f"{quote_path(path)} is imported by {counted(count, 'file')}." for path, count in counts if count
+            )
     return (NOT_INDEXED,) if paths else ()
 
 
 def _changed_before(place: RelativePath) -> EditRefused:
-    name = shown(str(place))
+    name = quote_path(str(place))
     message = (
         f"The whole content of '{name}' would take the place of what an earlier change in the same call gave it. "
         "Nothing was changed. Give the file one whole content, and passages only after it."
@@ -240,7 +244,7 @@ def _merged(file: _File) -> bytes:
 
 def _changed(file: _File, advice: str, total: int | None = None) -> StaleFile:
     """The file is another one by now: what changed, where that is still known, and how to go on."""
-    name, now = shown(str(file.path)), file.before or b""
+    name, now = quote_path(str(file.path)), file.before or b""
     lines = len(split_lines(carry(now).text))
     had = total if file.base is None else len(split_lines(carry(file.base).text))
     counts = f"it had {counted(had or 0, 'line')}, and has {lines:,} now, with the hash {content_hash(now)}"
@@ -251,7 +255,7 @@ def _changed(file: _File, advice: str, total: int | None = None) -> StaleFile:
 
 
 def _seen_in_part(path: str, known: SeenFile) -> StaleFile:
-    lines, name = sum(end - start for start, end in known.spans), shown(path)
+    lines, name = sum(end - start for start, end in known.spans), quote_path(path)
     message = (
         f"You have seen {lines:,} of the {known.total:,} lines of '{name}', and edit_file replaces all of them. "
         "Read the rest first, or change one passage with edit."

@@ -11,16 +11,16 @@ from typing import Annotated, Any, Final, TypeAlias
 from pydantic import BaseModel, Field
 
 from toolroll.errors import ArgumentsRefused
-from toolroll.kernel.approval import Preview
-from toolroll.kernel.context import ToolContext
-from toolroll.kernel.define import define_tool
-from toolroll.kernel.result import Answered
-from toolroll.kernel.tool import Tool
+from toolroll.kernel.approval.request import Preview
+from toolroll.kernel.call.context import ToolContext
+from toolroll.kernel.call.result import Answered
+from toolroll.kernel.define.decorator import define_tool
+from toolroll.kernel.define.tool import Tool
 from toolroll.packs.code.apply import carry_out
 from toolroll.packs.code.drafts import Drafting
 from toolroll.packs.code.failures import tool_errors
 from toolroll.packs.code.keys import CONTENTS, HISTORY, INDEX, WORKSPACE
-from toolroll.safe.names import shown
+from toolroll.safe.paths.names import quote_path
 from toolroll.workspace.changes.proposal import Proposal, taking
 
 MAX_CHANGES: Final = 500
@@ -149,7 +149,7 @@ def _draft_one(drafting: Drafting, change: FileChange) -> None:
         drafting.replace_text(change.path, old, new, replace_all=change.replace_all)
     else:
         needs = "either old_string and new_string, or content (with create for a new file)"
-        raise ArgumentsRefused(f"A change of '{shown(change.path)}' needs {needs}.")
+        raise ArgumentsRefused(f"A change of '{quote_path(change.path)}' needs {needs}.")
 
 
 async def _carry_out(_given: BaseModel, ctx: ToolContext) -> str:

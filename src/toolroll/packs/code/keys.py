@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Final, cast
 
-from toolroll.kernel.context import ToolContext
-from toolroll.kernel.depends import DependencyKey, Depends
+from toolroll.kernel.call.context import ToolContext
+from toolroll.kernel.depends.dependency import DependencyKey, Depends
 from toolroll.workspace.changes.content_cache import Contents
 from toolroll.workspace.changes.history import History
 from toolroll.workspace.changes.recovery import open_history

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from toolroll.errors import FileProblem, FileTooLarge, PathRefused
-from toolroll.safe.names import RelativePath
+from toolroll.safe.paths.names import RelativePath
 from toolroll.safe.text import visible
 from toolroll.workspace.text import decode
 from toolroll.workspace.workspace import Workspace

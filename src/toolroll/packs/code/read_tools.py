@@ -11,14 +11,14 @@ from typing import Annotated, TypeVar
 from pydantic import Field
 
 from toolroll.errors import PathRefused
-from toolroll.kernel.context import ToolContext
-from toolroll.kernel.define import tool
-from toolroll.kernel.result import ToolResult
+from toolroll.kernel.call.context import ToolContext
+from toolroll.kernel.call.result import ToolResult
+from toolroll.kernel.define.decorator import tool
 from toolroll.packs.code.answers import found_text, kept_text, listing_text, page_of, search_text
 from toolroll.packs.code.failures import tool_errors
 from toolroll.packs.code.keys import InWorkspace, WithContents, is_by_person
 from toolroll.packs.code.seen_files import SeenFiles
-from toolroll.safe.names import shown
+from toolroll.safe.paths.names import quote_path
 from toolroll.workspace.read import read_lines
 from toolroll.workspace.search.find import find_files as find_in
 from toolroll.workspace.search.listing import list_folder
@@ -114,7 +114,9 @@ def _spelled(parse: Callable[[str], _Named], path: str) -> _Named:
         plain = path.strip().removeprefix("./").removesuffix("/") or "."
         if error.rule not in {"dot", "trailing_slash"} or plain.endswith("/") or not _is_accepted(parse, plain):
             raise
-        raise PathRefused(f"{error.message} Here that is '{shown(plain)}'.", path=error.path, rule=error.rule) from None
+        raise PathRefused(
+            f"{error.message} Here that is '{quote_path(plain)}'.", path=error.path, rule=error.rule
+        ) from None
 
 
 def _is_accepted(parse: Callable[[str], object], path: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from pydantic import BaseModel, Field
 
-from toolroll.kernel.context import Run
+from toolroll.kernel.call.context import Run
 
 STATE: Final = "code.seen"
 

@@ -9,12 +9,12 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from toolroll.errors import ArgumentsRefused, ToolrollError
-from toolroll.kernel.context import ToolContext
-from toolroll.kernel.define import tool
+from toolroll.kernel.call.context import ToolContext
+from toolroll.kernel.define.decorator import tool
 from toolroll.packs.code.answers import definitions_text, importers_text, not_kept_text, outline_text, references_text
 from toolroll.packs.code.failures import failure, tool_errors
 from toolroll.packs.code.keys import InWorkspace, WithIndex
-from toolroll.safe.names import shown
+from toolroll.safe.paths.names import quote_path
 from toolroll.workspace.read import Line, read_lines
 from toolroll.workspace.symbols.definition_search import Definition
 from toolroll.workspace.symbols.index import Index
@@ -144,8 +144,8 @@ def _check_asked(name: str) -> None:
     """Refuse what no name of anything can be: it goes on to other programs."""
     if not name.strip().isprintable() or not name.strip():
         raise ArgumentsRefused(
-            f"'{shown(name)}' is no name: it is empty, or has characters that cannot be seen. Give it as it stands in "
-            "the code, such as 'DatabaseService'."
+            f"'{quote_path(name)}' is no name: it is empty, or has characters that cannot be seen. Give it as it "
+            "stands in the code, such as 'DatabaseService'."
         )
 
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from toolroll.kernel.tool import Tool
+from toolroll.kernel.define.tool import Tool
 from toolroll.packs.code.edit_tools import apply_changes, create_file, edit, edit_file
 from toolroll.packs.code.read_tools import find_files, list_files, read_file, search_files
 from toolroll.packs.code.symbol_tools import find_definition, find_importers, find_references, outline, repo_map

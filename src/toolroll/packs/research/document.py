@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import date
 from typing import Final
 
-from toolroll.kernel.conversation import AssistantBlock, AssistantMessage, ServerBlock
+from toolroll.kernel.data.messages import AssistantBlock, AssistantMessage, ServerBlock
 from toolroll.packs.research.prompts import title_of
 from toolroll.packs.search.sources import Source, cited_text, footnotes
 

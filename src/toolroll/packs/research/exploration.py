@@ -9,8 +9,8 @@ from typing_extensions import Unpack
 
 from toolroll.agent.cost import total_cost
 from toolroll.errors import FileMissing, ModelError, UsageError
-from toolroll.kernel.context import random_id, utc_now
-from toolroll.kernel.tool import Tool
+from toolroll.kernel.call.context import random_id, utc_now
+from toolroll.kernel.define.tool import Tool
 from toolroll.models.model import Model, WebSearch
 from toolroll.packs.research.document import holds, new_document, numbered, updated_document, written_text
 from toolroll.packs.research.exploring import Research, ResearchOptions, connected, generated, tools_for

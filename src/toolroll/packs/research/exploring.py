@@ -18,11 +18,11 @@ from toolroll.agent.stop import Condition, step_count_is, tokens_over
 from toolroll.errors import ContentRefused
 from toolroll.home.keys import with_keys
 from toolroll.journal.journal import Journal
-from toolroll.kernel.approval import Approver
-from toolroll.kernel.conversation import AssistantMessage
-from toolroll.kernel.policy import Policy, Rule
-from toolroll.kernel.tool import Tool
-from toolroll.kernel.wrappers import labelled
+from toolroll.kernel.approval.policy import Policy, Rule
+from toolroll.kernel.approval.request import Approver
+from toolroll.kernel.data.messages import AssistantMessage
+from toolroll.kernel.define.tool import Tool
+from toolroll.kernel.define.wrappers import labelled
 from toolroll.models.model import Model, WebSearch
 from toolroll.models.retry import RetryRule
 from toolroll.packs.research.reading import SOURCE, read_research

@@ -13,8 +13,8 @@ from urllib.parse import quote
 from pydantic import BaseModel, StrictInt, TypeAdapter, ValidationError
 
 from toolroll.errors import FileMissing, ServiceFailed, UsageError
-from toolroll.kernel.context import utc_now
-from toolroll.kernel.serialize import well_formed
+from toolroll.kernel.call.context import utc_now
+from toolroll.kernel.data.serialize import well_formed
 from toolroll.packs.research.github_requests import PAUSES_S, RAW, Answer, GitHubApi
 from toolroll.packs.research.paths import IDEAS, research_path
 from toolroll.packs.research.source import (
@@ -31,8 +31,8 @@ from toolroll.packs.research.source import (
     not_a_file,
     too_large,
 )
-from toolroll.safe.names import parse_path
-from toolroll.safe.root import Use
+from toolroll.safe.paths.names import parse_path
+from toolroll.safe.paths.root import Use
 from toolroll.safe.text import one_line
 from toolroll.workspace.denials import Denials
 

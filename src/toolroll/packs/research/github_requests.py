@@ -15,9 +15,9 @@ from urllib.parse import urljoin, urlsplit
 from pydantic import BaseModel, ValidationError
 
 from toolroll.errors import ServiceFailed, UsageError
-from toolroll.kernel.context import utc_now
-from toolroll.safe.secrets import redact
-from toolroll.safe.services import is_loopback, service_address
+from toolroll.kernel.call.context import utc_now
+from toolroll.safe.net.urls import is_loopback, service_address
+from toolroll.safe.secrets.redact import redact
 from toolroll.safe.text import one_line
 
 if TYPE_CHECKING:

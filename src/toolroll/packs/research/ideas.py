@@ -7,10 +7,10 @@ from datetime import date
 from typing import Final
 
 from toolroll.errors import FileMissing
-from toolroll.kernel.approval import content_hash
+from toolroll.kernel.approval.request import content_hash
 from toolroll.packs.research.paths import IDEAS
 from toolroll.packs.research.source import DOCUMENT, IdeaEntry
-from toolroll.safe.names import shown
+from toolroll.safe.paths.names import quote_path
 
 MAX_SLUG_CHARACTERS: Final = 60
 """About ten words: with the date, a name that any system holds and a person can read."""
@@ -69,7 +69,9 @@ def entry_named(named: str, known: Sequence[IdeaEntry]) -> IdeaEntry:
             return entry
     found = next((entry for entry in known if slug_in(entry.path) == wanted), None) or explored(wanted, known)
     if found is None:
-        raise FileMissing(f"There is no research '{shown(wanted)}'. See 'toolroll explore list'.", path=shown(wanted))
+        raise FileMissing(
+            f"There is no research '{quote_path(wanted)}'. See 'toolroll explore list'.", path=quote_path(wanted)
+        )
     return found
 
 

@@ -17,8 +17,8 @@ from toolroll.errors import (
     StaleFile,
     ToolrollError,
 )
-from toolroll.kernel.approval import content_hash
-from toolroll.kernel.serialize import well_formed
+from toolroll.kernel.approval.request import content_hash
+from toolroll.kernel.data.serialize import well_formed
 from toolroll.packs.research.paths import research_path
 from toolroll.packs.research.source import (
     DOCUMENT,
@@ -34,8 +34,8 @@ from toolroll.packs.research.source import (
     not_a_file,
     too_large,
 )
-from toolroll.safe.names import RelativePath, parse_path
-from toolroll.safe.refusals import refusals
+from toolroll.safe.paths.names import RelativePath, parse_path
+from toolroll.safe.paths.os_errors import os_errors
 from toolroll.workspace.workspace import Workspace
 
 MAX_ATTEMPTS: Final = 5
@@ -97,7 +97,7 @@ class LocalSource:
             return ()
 
     def _update(self, path: str, change: Change) -> None:
-        with refusals(str(self.folder)):
+        with os_errors(str(self.folder)):
             self.folder.mkdir(parents=True, exist_ok=True)
         place = parse_path(path)
         with self._open() as workspace, workspace.locked(place):

@@ -6,7 +6,7 @@ from typing import Final
 
 from toolroll.agent.result import ToolCallLog
 from toolroll.errors import JsonRefused
-from toolroll.kernel.parse import parse_json
+from toolroll.kernel.arguments.parse import parse_json
 from toolroll.packs.research.source import DOCUMENT
 
 LOG: Final = "exploration-log.json"

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Final, Literal
 
 from toolroll.errors import PathRefused
-from toolroll.safe.names import parse_path, shown
+from toolroll.safe.paths.names import parse_path, quote_path
 
 IDEAS: Final = "ideas"
 """The folder that all research is below. Paths name what is in it, without it."""
@@ -73,7 +73,7 @@ def research_path(given: str) -> str:
     path = trimmed(given)
     rule = next((rule for rule, is_broken in _BROKEN.items() if is_broken(path)), None)
     if rule is not None:
-        raise PathRefused(_WHY[rule], path=shown(path), rule=rule)
+        raise PathRefused(_WHY[rule], path=quote_path(path), rule=rule)
     # What passes so far and is no path all the same: a `.` component, which a URL would lose on the way, and a name
     # that ends with a dot, which some systems lose.
     return str(parse_path(path))

@@ -16,14 +16,14 @@ from typing_extensions import TypedDict
 
 from toolroll.errors import FileMissing, FileTooLarge, NotAFile, PathRefused, ToolFailure, ToolrollError
 from toolroll.home.keys import with_keys
-from toolroll.kernel.context import ToolContext
-from toolroll.kernel.define import tool
-from toolroll.kernel.depends import DependencyKey, Depends
-from toolroll.kernel.serialize import dump_json
+from toolroll.kernel.call.context import ToolContext
+from toolroll.kernel.data.serialize import dump_json
+from toolroll.kernel.define.decorator import tool
+from toolroll.kernel.depends.dependency import DependencyKey, Depends
 from toolroll.packs.research.local import LocalSource
 from toolroll.packs.research.paths import EXAMPLE, IDEAS, MAX_PATH_CHARACTERS, research_path, trimmed
 from toolroll.packs.research.source import ResearchFile, ResearchSource
-from toolroll.safe.names import shown
+from toolroll.safe.paths.names import quote_path
 
 if TYPE_CHECKING:
     import asyncio
@@ -136,7 +136,7 @@ async def read_research(
     except ToolrollError as error:
         failed = failure_of(error)
         kind = failed["error_type"]
-        _log(ctx, ReadRecord(path=shown(trimmed(path)), duration_ms=_since(begun, ctx), ok=False, error_type=kind))
+        _log(ctx, ReadRecord(path=quote_path(trimmed(path)), duration_ms=_since(begun, ctx), ok=False, error_type=kind))
         raise ToolFailure(failed, code=kind) from error
     _log(ctx, ReadRecord(path=name, duration_ms=_since(begun, ctx), ok=True, bytes=file.size))
     answer: Read = {"ok": True, "content": file.content, "bytes": file.size}

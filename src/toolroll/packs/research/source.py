@@ -12,7 +12,7 @@ from typing import Final, Protocol, TypeAlias
 
 from toolroll.errors import FileMissing, FileTooLarge, NotAFile, NotText, PathRefused
 from toolroll.packs.research.paths import research_path
-from toolroll.safe.names import shown
+from toolroll.safe.paths.names import quote_path
 from toolroll.workspace.text import decode
 
 DOCUMENT: Final = "research.md"
@@ -84,7 +84,7 @@ def exact_text(path: str, data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        raise NotText(f"'{shown(path)}' is not UTF-8, so it is not changed.", path=shown(path)) from error
+        raise NotText(f"'{quote_path(path)}' is not UTF-8, so it is not changed.", path=quote_path(path)) from error
 
 
 def missing(path: str) -> FileMissing:
@@ -94,7 +94,7 @@ def missing(path: str) -> FileMissing:
 
 def not_a_file(path: str, entries: Iterable[str] = ()) -> NotAFile:
     """The error for a folder, a link or a submodule; `entries` are the names in a folder, those of folders with `/`."""
-    inside = tuple(sorted(f"{path}/{shown(name)}" for name in entries))
+    inside = tuple(sorted(f"{path}/{quote_path(name)}" for name in entries))
     return NotAFile(f"Path is not a file: {path}", path=path, entries=inside[:MAX_ENTRIES_TOLD])
 
 

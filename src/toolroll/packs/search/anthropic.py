@@ -5,9 +5,9 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from toolroll.errors import ServiceFailed
-from toolroll.kernel.conversation import AssistantMessage, Origin, ServerBlock, TextBlock, UserMessage
-from toolroll.kernel.serialize import dump_json
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.messages import AssistantMessage, Origin, ServerBlock, TextBlock, UserMessage
+from toolroll.kernel.data.serialize import dump_json
+from toolroll.kernel.data.usage import Usage
 from toolroll.models.anthropic.model import AnthropicModel
 from toolroll.models.model import ModelRequest, ModelResponse, WebSearch
 from toolroll.models.transport import Reply, http_failures

@@ -6,7 +6,7 @@ from typing import Final, Protocol
 
 from toolroll.errors import ToolrollError
 from toolroll.packs.search.backend import MAX_HITS, SearchBackend, SearchFailed, SearchHit
-from toolroll.safe.secrets import redact
+from toolroll.safe.secrets.redact import redact
 from toolroll.safe.text import one_line
 
 TIMEOUT_S: Final = 10.0

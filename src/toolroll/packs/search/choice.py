@@ -17,7 +17,7 @@ from toolroll.packs.search.chain import TIMEOUT_S
 from toolroll.packs.search.keyless import KEYLESS_URL, Keyless
 from toolroll.packs.search.searxng import SearXNG
 from toolroll.packs.search.tavily import TAVILY_URL, Tavily
-from toolroll.safe.services import is_loopback
+from toolroll.safe.net.urls import is_loopback
 
 if TYPE_CHECKING:
     import httpx2

@@ -5,7 +5,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from toolroll.kernel.context import Run
+from toolroll.kernel.call.context import Run
 from toolroll.packs.search.backend import SearchFailed
 
 STATE: Final = "search.failures"

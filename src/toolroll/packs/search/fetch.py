@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from toolroll.errors import JsonRefused, ServiceFailed
-from toolroll.kernel.parse import parse_json
+from toolroll.kernel.arguments.parse import parse_json
 
 if TYPE_CHECKING:
     import httpx2

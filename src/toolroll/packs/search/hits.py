@@ -13,8 +13,8 @@ from urllib.parse import quote
 
 from toolroll.errors import UrlRefused
 from toolroll.packs.search.backend import SearchHit
+from toolroll.safe.net.urls import check_url
 from toolroll.safe.text import one_line, suspicious
-from toolroll.safe.urls import check_url
 
 MAX_TITLE_CHARACTERS: Final = 200
 MAX_SNIPPET_CHARACTERS: Final = 600

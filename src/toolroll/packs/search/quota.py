@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from toolroll.agent.result import Step
-from toolroll.kernel.context import Run
+from toolroll.kernel.call.context import Run
 
 MAX_SEARCHES: Final = 20
 """For one run: five steps of the provider's five would be more, and an exploration needs about ten."""

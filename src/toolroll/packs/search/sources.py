@@ -13,9 +13,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from toolroll.journal.journal import Recording
 from toolroll.journal.records import Kept
-from toolroll.kernel.approval import content_hash
-from toolroll.kernel.context import Run
-from toolroll.kernel.conversation import AssistantMessage, ServerBlock, TextBlock
+from toolroll.kernel.approval.request import content_hash
+from toolroll.kernel.call.context import Run
+from toolroll.kernel.data.messages import AssistantMessage, ServerBlock, TextBlock
 from toolroll.packs.search.hits import Found, hits_of
 
 STATE: Final = "search.source"

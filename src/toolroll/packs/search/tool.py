@@ -13,13 +13,13 @@ from toolroll.agent.cost import Bill
 from toolroll.agent.result import SubRun
 from toolroll.agent.run import AgentRun
 from toolroll.errors import ToolFailure
-from toolroll.kernel.approval import Preview
-from toolroll.kernel.context import ToolContext
-from toolroll.kernel.conversation import Origin
-from toolroll.kernel.define import define_tool
-from toolroll.kernel.depends import DependencyKey
-from toolroll.kernel.tool import Tool
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.approval.request import Preview
+from toolroll.kernel.call.context import ToolContext
+from toolroll.kernel.data.messages import Origin
+from toolroll.kernel.data.usage import Usage
+from toolroll.kernel.define.decorator import define_tool
+from toolroll.kernel.define.tool import Tool
+from toolroll.kernel.depends.dependency import DependencyKey
 from toolroll.models.model import Model, WebSearch
 from toolroll.packs.search.anthropic import Spend
 from toolroll.packs.search.backend import SearchBackend, SearchFailed

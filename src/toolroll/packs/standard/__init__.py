@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from toolroll.kernel.tool import Tool
+from toolroll.kernel.define.tool import Tool
 from toolroll.packs.standard.done import done
 from toolroll.packs.standard.todos import Todo, TodoList, read_todos, write_todos
 

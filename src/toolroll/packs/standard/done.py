@@ -4,8 +4,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from toolroll.kernel.define import tool
-from toolroll.kernel.result import Done
+from toolroll.kernel.call.result import Done
+from toolroll.kernel.define.decorator import tool
 
 
 @tool

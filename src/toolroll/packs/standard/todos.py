@@ -10,8 +10,8 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import BaseModel, Field, StringConstraints
 
 from toolroll.errors import ToolFailure
-from toolroll.kernel.context import Run, ToolContext
-from toolroll.kernel.define import tool
+from toolroll.kernel.call.context import Run, ToolContext
+from toolroll.kernel.define.decorator import tool
 
 MAX_TODOS: Final = 100
 """A plan that one reader can follow, with room to spare; the list is sent back on every write."""

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from toolroll.safe.locks import FileLock
-from toolroll.safe.refusals import refusals
+from toolroll.safe.paths.os_errors import os_errors
 
 _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 # A pipe must not make us wait for a writer; a link may lead anywhere.
@@ -27,7 +27,7 @@ _FILE_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY |
 @contextmanager
 def open_folder(folder: Path) -> Iterator[int]:
     """The descriptor of a folder, as long as it is needed."""
-    with refusals(str(folder)):
+    with os_errors(str(folder)):
         fd = os.open(folder, _FOLDER_FLAGS)
     try:
         yield fd

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from toolroll.errors import EditRefused, FileExists, FileProblem, JournalRefused, StaleFile
-from toolroll.safe.names import shown
+from toolroll.safe.paths.names import quote_path
 from toolroll.workspace.changes.history import History, new_id
 from toolroll.workspace.changes.proposal import Change, Proposal
 from toolroll.workspace.changes.records import Collected, Entry, Intent, Kind
@@ -34,7 +34,7 @@ class Applied:
     def notes(self) -> tuple[str, ...]:
         """All that is worth telling, a sentence each."""
         linked = [
-            f"'{shown(path)}' had other names (hard links): they keep the old content, this name has the new one."
+            f"'{quote_path(path)}' had other names (hard links): they keep the old content, this name has the new one."
             for path in self.hard_linked
         ]
         gone = len(self.collected.ids)
@@ -85,7 +85,7 @@ def _entry(workspace: Workspace, change: Change) -> Entry:
 
 
 def _stale(workspace: Workspace, change: Change) -> FileProblem:
-    name = shown(str(change.path))
+    name = quote_path(str(change.path))
     if change.before is None:
         message = f"'{name}' exists by now. Nothing was written: read it, and propose a change of what is there."
         return FileExists(message, path=name)
@@ -123,9 +123,9 @@ def _take_back(
     untried = [entry.path for entry in intent.entries[len(tried) :]]
     history.finish(intent.id, "partial" if back.left else "failed", rolled_back=[*back.paths, *untried])
     if back.left:
-        names = ", ".join(f"'{shown(path)}'" for path in back.left)
+        names = ", ".join(f"'{quote_path(path)}'" for path in back.left)
         message = f"{error} What was written before could not all be taken back: look at {names}."
-        raise EditRefused(message, path=shown(back.left[0]), rule="partial") from error
+        raise EditRefused(message, path=quote_path(back.left[0]), rule="partial") from error
 
 
 def _finished(history: History, applied: Applied) -> Applied:

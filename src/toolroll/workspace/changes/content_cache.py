@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from toolroll.errors import ToolrollError
-from toolroll.kernel.approval import content_hash
-from toolroll.safe.files import PRIVATE_FILE_MODE, private_folder
+from toolroll.kernel.approval.request import content_hash
+from toolroll.safe.paths.files import PRIVATE_FILE_MODE, private_folder
 from toolroll.workspace.workspace import Workspace
 
 MAX_FILES: Final = 1_000

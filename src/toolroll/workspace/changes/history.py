@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
 from toolroll.errors import JournalRefused
-from toolroll.kernel.approval import content_hash
+from toolroll.kernel.approval.request import content_hash
 from toolroll.workspace.changes.records import Collected, Intent, Quota, Record, State
 
 if TYPE_CHECKING:
@@ -234,6 +234,6 @@ def _without_secrets(description: str) -> str:
     import os  # noqa: PLC0415 - these are for who changes something, not for who lists
 
     from toolroll.home.keys import known_secrets  # noqa: PLC0415 - as above
-    from toolroll.safe.secrets import redact  # noqa: PLC0415 - as above
+    from toolroll.safe.secrets.redact import redact  # noqa: PLC0415 - as above
 
     return redact(description, known=known_secrets(os.environ))

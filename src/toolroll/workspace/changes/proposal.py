@@ -13,10 +13,10 @@ from itertools import chain
 from typing import Final
 
 from toolroll.errors import UsageError
-from toolroll.kernel.approval import Preview, content_hash
-from toolroll.kernel.diff import opcodes, unified_diff
-from toolroll.kernel.hunks import Diff, Hunk, parse_diff, parse_diffs, selected
-from toolroll.safe.names import RelativePath, shown
+from toolroll.kernel.approval.request import Preview, content_hash
+from toolroll.kernel.diff.hunks import Diff, Hunk, parse_diff, parse_diffs, selected
+from toolroll.kernel.diff.unified import opcodes, unified_diff
+from toolroll.safe.paths.names import RelativePath, quote_path
 from toolroll.workspace.edit.encoding import Carrier, carry
 from toolroll.workspace.edit.notes import content_notes
 from toolroll.workspace.edit.whole_file import written_text
@@ -162,7 +162,7 @@ class Proposal:
     @property
     def fittings(self) -> tuple[str, ...]:
         """What who proposed it must be told of how its text was taken, in the files that are still among these."""
-        told = dict.fromkeys(f"{shown(path)}: {how}" for path, how in self.fitted if path in self.paths)
+        told = dict.fromkeys(f"{quote_path(path)}: {how}" for path, how in self.fitted if path in self.paths)
         return tuple(told)
 
     @property

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from toolroll.errors import FileProblem, LockTimeout, PathRefused
-from toolroll.safe.names import RelativePath, parse_path
+from toolroll.safe.paths.names import RelativePath, parse_path
 from toolroll.workspace.changes.history import History
 from toolroll.workspace.changes.records import Record
 from toolroll.workspace.changes.write import place_of, roll_back

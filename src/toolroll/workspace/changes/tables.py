@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from toolroll.errors import JournalRefused
-from toolroll.safe.databases import can_write, open_private_database, open_to_read, use_wal
+from toolroll.safe.sqlite import can_write, open_private_database, open_to_read, use_wal
 from toolroll.workspace.changes.records import Entry, Record
 
 TABLES_VERSION: Final = 1

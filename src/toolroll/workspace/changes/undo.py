@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from toolroll.errors import FileProblem, PathRefused, UsageError
-from toolroll.safe.names import shown
+from toolroll.safe.paths.names import quote_path
 from toolroll.workspace.changes.apply import Applied, apply
 from toolroll.workspace.changes.history import History
 from toolroll.workspace.changes.proposal import Change, Proposal
@@ -44,7 +44,7 @@ class Step:
     entries: tuple[Entry, ...] = ()
 
     def __str__(self) -> str:
-        return f"'{shown(self.path)}' {_TOLD[self.action]}."
+        return f"'{quote_path(self.path)}' {_TOLD[self.action]}."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,7 +194,7 @@ def _nothing(history: History, what: str, change: str | None) -> str:
         return f"There is nothing to {what}."
     known = history.get(change)
     why = "No change on record has that id" if known is None else f"It is {_state(known)}"
-    return f"There is nothing to {what} of '{shown(change)}'. {why}. List the changes to see what there is."
+    return f"There is nothing to {what} of '{quote_path(change)}'. {why}. List the changes to see what there is."
 
 
 def _state(record: Record) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from toolroll.errors import FileProblem, PathRefused
-from toolroll.safe.names import RelativePath, parse_path
+from toolroll.safe.paths.names import RelativePath, parse_path
 from toolroll.workspace.changes.proposal import Change
 from toolroll.workspace.changes.records import Entry
 from toolroll.workspace.workspace import Workspace

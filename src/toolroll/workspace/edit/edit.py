@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from toolroll.errors import EditRefused, StaleFile
-from toolroll.kernel.approval import content_hash
-from toolroll.safe.names import shown
+from toolroll.kernel.approval.request import content_hash
+from toolroll.safe.paths.names import quote_path
 from toolroll.workspace.edit.encoding import Carrier, carry
 from toolroll.workspace.edit.match import Found, Tier, find_spans
 from toolroll.workspace.edit.near_matches import Near, near_matches
@@ -47,7 +47,9 @@ class Edited:
         """The same, and what to tell about new text that seems to stand for something else."""
         notes = [self.fitting] if self.fitting else []
         # Pointed out, not refused: it deletes at most what old_string names, and the person sees it.
-        notes += [f"New text seems to stand for text left out: '{shown(one.text)}'." for one in self.placeholders[:1]]
+        notes += [
+            f"New text seems to stand for text left out: '{quote_path(one.text)}'." for one in self.placeholders[:1]
+        ]
         return " ".join(notes) or None
 
 
@@ -151,13 +153,13 @@ def _lines(numbers: Sequence[int]) -> str:
 
 
 def _refused(why: str, *, path: str, rule: str, lines: tuple[int, ...] = ()) -> EditRefused:
-    message = f"The edit of '{shown(path)}' {why}. Nothing was changed."
-    return EditRefused(message, path=shown(path), rule=rule, lines=lines)
+    message = f"The edit of '{quote_path(path)}' {why}. Nothing was changed."
+    return EditRefused(message, path=quote_path(path), rule=rule, lines=lines)
 
 
 def _stale(data: bytes, *, path: str) -> StaleFile:
     message = (
-        f"'{shown(path)}' is not what the edit expects: its hash is {content_hash(data)} by now. Nothing was changed. "
-        "Read it again."
+        f"'{quote_path(path)}' is not what the edit expects: its hash is {content_hash(data)} by now. Nothing was "
+        "changed. Read it again."
     )
-    return StaleFile(message, path=shown(path))
+    return StaleFile(message, path=quote_path(path))

@@ -9,7 +9,7 @@ has may come again: they are copied, as what they were shown as.
 from dataclasses import dataclass
 
 from toolroll.errors import EditRefused
-from toolroll.safe.names import shown
+from toolroll.safe.paths.names import quote_path
 from toolroll.safe.text import one_line
 from toolroll.workspace.text import MARKS, declared_encoding
 
@@ -73,7 +73,7 @@ def _decoded(data: bytes, encoding: str) -> str | None:
 
 
 def _no_text(new: str, *, path: str) -> EditRefused:
-    name = shown(path)
+    name = quote_path(path)
     message = (
         f"The new text of '{name}' has a NUL character (U+0000) in it. With that the file would be binary, and no tool "
         "could read or change it any more. Nothing was changed. Leave it out, or write it as the language of the file "
@@ -84,11 +84,11 @@ def _no_text(new: str, *, path: str) -> EditRefused:
 
 def _refusal(new: str, error: UnicodeEncodeError, *, path: str, encoding: str | None) -> EditRefused:
     character = one_line(new[error.start], 20)
-    name = f"'{shown(path)}'"
+    name = f"'{quote_path(path)}'"
     why = (
         f"{name} is written in {encoding}, which has no '{character}'."
         if encoding
         else f"{name} is not UTF-8 and does not say what it is, so that only ASCII can be added; '{character}' is not."
     )
     message = f"{why} Nothing was changed. Write it with characters that the file can hold."
-    return EditRefused(message, path=shown(path), rule="encoding", lines=(new.count("\n", 0, error.start) + 1,))
+    return EditRefused(message, path=quote_path(path), rule="encoding", lines=(new.count("\n", 0, error.start) + 1,))

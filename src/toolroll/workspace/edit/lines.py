@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from toolroll.kernel.diff import opcodes
+from toolroll.kernel.diff.unified import opcodes
 
 _ENDS: Final = re.compile(r"(\r?\n)")
 _ALL_ENDS: Final = re.compile(r"(\r\n|\n|\r)")

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from toolroll.home.keys import known_secrets
-from toolroll.kernel.diff import opcodes, unified_diff
-from toolroll.safe.names import RelativePath, shown
-from toolroll.safe.secrets import redact
+from toolroll.kernel.diff.unified import opcodes, unified_diff
+from toolroll.safe.paths.names import RelativePath, quote_path
+from toolroll.safe.secrets.redact import redact
 from toolroll.safe.text import one_line, visible
 from toolroll.workspace.edit.encoding import Carrier, carry
 from toolroll.workspace.text import decode
@@ -103,7 +103,7 @@ def what_changed(path: RelativePath, before: bytes, now: bytes) -> str:
     """The difference as a short diff, without secrets; what is left out is counted."""
     name = str(path)
     old, new = decode(before, path=name).text, decode(now, path=name).text
-    lines = [line.rstrip("\n") for line in unified_diff(old, new, path=shown(name))]
+    lines = [line.rstrip("\n") for line in unified_diff(old, new, path=quote_path(name))]
     rest = len(lines) - MAX_SHOWN_LINES
     # A key may be longer than what is shown of its line: what is cut first would no longer look like one.
     safe = redact("\n".join(lines[:MAX_SHOWN_LINES]), known=known_secrets(os.environ)).split("\n")

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from toolroll.kernel.diff import opcodes
+from toolroll.kernel.diff.unified import opcodes
 from toolroll.safe.text import Finding, suspicious
 from toolroll.workspace.edit.encoding import Carrier
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from toolroll.errors import EditRefused
-from toolroll.safe.names import shown
+from toolroll.safe.paths.names import quote_path
 from toolroll.workspace.edit.lines import Lines, has_bare_ends, kept_lines, split_lines
 from toolroll.workspace.edit.match import Found, Match, Rule
 
@@ -87,10 +87,10 @@ def _indented(new: str, rule: Rule | None, *, bare_ends: bool, path: str) -> str
     contents = [rule.apply(content) for content in lines.contents]
     if None in contents:
         message = (
-            f"The lines to replace are indented less in '{shown(path)}' than in old_string, and new_string has lines "
-            "that cannot be moved out as far. Nothing was changed. Copy the indentation of the file."
+            f"The lines to replace are indented less in '{quote_path(path)}' than in old_string, and new_string has "
+            "lines that cannot be moved out as far. Nothing was changed. Copy the indentation of the file."
         )
-        raise EditRefused(message, path=shown(path), rule="indentation")
+        raise EditRefused(message, path=quote_path(path), rule="indentation")
     return Lines(contents=tuple(content or "" for content in contents), ends=lines.ends).text
 
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from toolroll.errors import EditRefused
-from toolroll.safe.names import shown
+from toolroll.safe.paths.names import quote_path
 from toolroll.workspace.edit.encoding import Carrier, carry
 from toolroll.workspace.edit.lines import Lines, has_bare_ends, kept_lines, split_lines
 from toolroll.workspace.edit.placeholders import find_placeholders
@@ -94,10 +94,10 @@ def _check_placeholders(old: str, content: str, path: str) -> None:
     found = find_placeholders(old, content)
     if not found:
         return
-    named = "; ".join(f"line {one.line}: {shown(one.text)}" for one in found[:MAX_PLACEHOLDERS_NAMED])
+    named = "; ".join(f"line {one.line}: {quote_path(one.text)}" for one in found[:MAX_PLACEHOLDERS_NAMED])
     why = f"has lines that stand for text that was left out ({named}). Write all of the file, or use edit for a part"
     lines = tuple(one.line for one in found)
-    raise EditRefused(_message(why, path), path=shown(path), rule="placeholder", lines=lines)
+    raise EditRefused(_message(why, path), path=quote_path(path), rule="placeholder", lines=lines)
 
 
 def _notes(old: Lines, new: Sequence[str]) -> tuple[str, ...]:
@@ -108,8 +108,8 @@ def _notes(old: Lines, new: Sequence[str]) -> tuple[str, ...]:
 
 
 def _refused(why: str, path: str, rule: str) -> EditRefused:
-    return EditRefused(_message(why, path), path=shown(path), rule=rule)
+    return EditRefused(_message(why, path), path=quote_path(path), rule=rule)
 
 
 def _message(why: str, path: str) -> str:
-    return f"The new content of '{shown(path)}' {why}. Nothing was changed."
+    return f"The new content of '{quote_path(path)}' {why}. Nothing was changed."

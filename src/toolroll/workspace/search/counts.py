@@ -7,7 +7,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
-from toolroll.safe.ripgrep_rows import gather_ripgrep
+from toolroll.safe.programs.ripgrep import gather_ripgrep
 from toolroll.workspace.search.globs import compiled, fits
 from toolroll.workspace.search.skipped import MAX_LOG_BYTES
 from toolroll.workspace.search.tree import walk_arguments

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from toolroll.errors import ArgumentsRefused
-from toolroll.safe.names import RelativePath
+from toolroll.safe.paths.names import RelativePath
 from toolroll.workspace.search.globs import check_glob, fits
 from toolroll.workspace.search.lookalikes import Twins, twins_in
 from toolroll.workspace.search.tree import path_from, start_of

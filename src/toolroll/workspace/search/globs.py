@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from toolroll.errors import ArgumentsRefused
-from toolroll.safe.names import shown
+from toolroll.safe.paths.names import quote_path
 
 MAX_ALTERNATIVES: Final = 64  # of braces, which multiply: {a,b}{a,b}{a,b}... doubles with each pair
 _BRACES: Final = re.compile(r"\{([^{}]*)\}")
@@ -64,7 +64,7 @@ def check_glob(pattern: str, *, name: str) -> None:
     For who found nothing: an odd pattern may be the name of a file, and then it is right as it is.
     """
     if why := _problem(pattern):
-        raise ArgumentsRefused(f"The {name} '{shown(pattern)}' fits no file, and is no glob as it stands: {why}")
+        raise ArgumentsRefused(f"The {name} '{quote_path(pattern)}' fits no file, and is no glob as it stands: {why}")
 
 
 def _problem(pattern: str) -> str | None:

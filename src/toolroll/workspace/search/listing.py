@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from toolroll.errors import ArgumentsRefused, FileProblem, PathRefused
-from toolroll.safe.listing import Entry, Special
-from toolroll.safe.names import RelativePath
+from toolroll.safe.paths.listing import Entry, Special
+from toolroll.safe.paths.names import RelativePath
 from toolroll.workspace.search.lookalikes import Twins, shown_apart, twins_in
 from toolroll.workspace.search.skipped import Log, account_from, log_of_walk
 from toolroll.workspace.search.tree import is_built_in, path_from, start_of

@@ -4,7 +4,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from toolroll.safe.names import MAX_SHOWN_CHARACTERS, shown
+from toolroll.safe.paths.names import MAX_SHOWN_CHARACTERS, quote_path
 from toolroll.safe.text import one_line
 
 Twins = frozenset[str]
@@ -27,9 +27,9 @@ def shown_apart(path: str, twins: Twins) -> str:
     """The path on one line, every character to be seen; in names that are twins, all beyond ASCII is spelled out."""
     ways = list(_ways(path)) if twins else []
     if twins.isdisjoint(ways):
-        return shown(path)
+        return quote_path(path)
     names = [(way.rpartition("/")[2], way in twins) for way in ways]
-    spelled = "/".join(_spelled(name) if is_twin else shown(name) for name, is_twin in names)
+    spelled = "/".join(_spelled(name) if is_twin else quote_path(name) for name, is_twin in names)
     return one_line(spelled, MAX_SHOWN_CHARACTERS, is_spelled=True)
 
 

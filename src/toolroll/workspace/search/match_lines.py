@@ -8,8 +8,8 @@ import os
 from dataclasses import dataclass
 from typing import Final
 
-from toolroll.safe.opened import OpenFile
-from toolroll.safe.ripgrep_json import RipgrepMatch
+from toolroll.safe.paths.open_file import OpenFile
+from toolroll.safe.programs.ripgrep_output import RipgrepMatch
 from toolroll.workspace.text import declared_encoding, decode, split_lines
 
 UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)

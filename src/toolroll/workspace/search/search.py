@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Final
 
 from toolroll.errors import ArgumentsRefused, ToolrollError
 from toolroll.safe.limits import MAX_ERROR_MESSAGE_CHARACTERS
-from toolroll.safe.names import RelativePath
-from toolroll.safe.ripgrep import run_ripgrep
-from toolroll.safe.ripgrep_json import RipgrepMatch, parse_match
+from toolroll.safe.paths.names import RelativePath
+from toolroll.safe.programs.ripgrep import run_ripgrep
+from toolroll.safe.programs.ripgrep_output import RipgrepMatch, parse_match
 from toolroll.safe.text import one_line, visible
 from toolroll.workspace.search.counts import Counts, Scope, account_for, count_matches, count_not_utf8
 from toolroll.workspace.search.globs import check_glob

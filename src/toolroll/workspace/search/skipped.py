@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from toolroll.safe.ripgrep_rows import gather_ripgrep
+from toolroll.safe.programs.ripgrep import gather_ripgrep
 from toolroll.workspace.search.tree import PROTECTED, walk_arguments
 from toolroll.workspace.search.walk import MAX_COUNTING_SECONDS, Clock, Skipped
 

@@ -12,9 +12,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from toolroll.safe.names import RelativePath
-from toolroll.safe.refusals import wrong_kind
-from toolroll.safe.ripgrep import iterate_ripgrep
+from toolroll.safe.paths.names import RelativePath
+from toolroll.safe.paths.os_errors import kind_error
+from toolroll.safe.programs.ripgrep import iterate_ripgrep
 
 if TYPE_CHECKING:
     from toolroll.workspace.workspace import Workspace
@@ -61,7 +61,7 @@ def start_of(workspace: "Workspace", folder: RelativePath | None) -> str:
     """
     status = workspace.status(folder)
     if status.kind != "folder":
-        raise wrong_kind(stat.S_IFREG if status.kind == "file" else 0, str(folder), needed="a folder")
+        raise kind_error(stat.S_IFREG if status.kind == "file" else 0, str(folder), needed="a folder")
     return as_argument(status.resolved)
 
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from toolroll.safe.ripgrep import run_ripgrep
+from toolroll.safe.programs.ripgrep import run_ripgrep
 from toolroll.workspace.search.tree import text_of, walk_arguments
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from toolroll.errors import FileSystemRefused
-from toolroll.safe.databases import can_write, open_private_database, use_wal
-from toolroll.safe.refusals import refusals
+from toolroll.safe.paths.os_errors import os_errors
+from toolroll.safe.sqlite import can_write, open_private_database, use_wal
 
 if TYPE_CHECKING:
     import sqlite3
@@ -71,7 +71,7 @@ def connect(path: Path | None) -> "sqlite3.Connection":
 def remove(path: Path) -> None:
     """Remove the index with what SQLite keeps beside it."""
     for ending in ("", "-wal", "-shm"):
-        with refusals(str(path)), suppress(FileNotFoundError):
+        with os_errors(str(path)), suppress(FileNotFoundError):
             os.unlink(f"{path}{ending}")  # noqa: PTH108 - a name with an ending, not a path
 
 

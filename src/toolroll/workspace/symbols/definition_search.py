@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Final, cast
 
 from toolroll.errors import ToolrollError
-from toolroll.safe.names import RelativePath
+from toolroll.safe.paths.names import RelativePath
 from toolroll.workspace.symbols.describe import MAX_SIGNATURE_CHARACTERS
 from toolroll.workspace.symbols.extract import as_utf8
 from toolroll.workspace.symbols.languages import is_installed, language_of

@@ -6,7 +6,7 @@ All are read from the bytes around the definition: walking to neighbours and par
 import re
 from typing import Final
 
-from toolroll.safe.secrets import redact
+from toolroll.safe.secrets.redact import redact
 
 MAX_SIGNATURE_CHARACTERS: Final = 240
 MAX_DOC_CHARACTERS: Final = 160

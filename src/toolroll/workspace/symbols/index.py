@@ -14,10 +14,10 @@ from types import TracebackType
 from typing import Final, Self, TypeVar, cast
 
 from toolroll.errors import FileProblem, LockTimeout, ToolrollError
-from toolroll.kernel.approval import content_hash
-from toolroll.safe.databases import can_write
+from toolroll.kernel.approval.request import content_hash
 from toolroll.safe.locks import FileLock
-from toolroll.safe.names import RelativePath, shown
+from toolroll.safe.paths.names import RelativePath, quote_path
+from toolroll.safe.sqlite import can_write
 from toolroll.workspace.symbols.database import Damaged, NotKept, remove
 from toolroll.workspace.symbols.definition_search import Definition, search_definitions
 from toolroll.workspace.symbols.definitions import Definitions, as_import, chosen, split_name_path
@@ -274,7 +274,7 @@ class Index:
             notes.append("More files look as if they defined it: ask for a longer name path, or search for it.")
         failed = self._with(lambda store: store.all("select path from files where state = 'not parsed' order by path"))
         if failed:
-            notes.append(f"The parser failed on '{shown(str(failed[0][0]))}'{_and_more(len(failed) - 1)}.")
+            notes.append(f"The parser failed on '{quote_path(str(failed[0][0]))}'{_and_more(len(failed) - 1)}.")
         query = "select distinct language from files where state = 'language not installed'"
         names = sorted(LANGUAGES[str(name)].title for (name,) in self._with(lambda store: store.all(query)))
         if names:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from toolroll.errors import ToolrollError
-from toolroll.safe.names import RelativePath
+from toolroll.safe.paths.names import RelativePath
 from toolroll.workspace.symbols.languages import is_installed, language_of
 from toolroll.workspace.symbols.source_files import files_with, why_skipped
 from toolroll.workspace.symbols.workers import Task, Workers

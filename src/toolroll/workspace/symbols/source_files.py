@@ -15,8 +15,8 @@ from itertools import islice
 from typing import Final, Literal
 
 from toolroll.errors import ToolrollError
-from toolroll.safe.names import RelativePath
-from toolroll.safe.ripgrep import iterate_ripgrep
+from toolroll.safe.paths.names import RelativePath
+from toolroll.safe.programs.ripgrep import iterate_ripgrep
 from toolroll.workspace.search.tree import (
     FileStamp,
     as_argument,

@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Final, cast
 
-from toolroll.safe.names import RelativePath
+from toolroll.safe.paths.names import RelativePath
 from toolroll.workspace.symbols.edges import resolve, touched
 from toolroll.workspace.symbols.imports.resolver import Resolver
 from toolroll.workspace.symbols.manifests import is_manifest

@@ -19,7 +19,7 @@ from queue import SimpleQueue
 from typing import Final, Generic, Literal, TypeVar
 
 from toolroll.errors import ToolrollError
-from toolroll.safe.programs import minimal_environment
+from toolroll.safe.programs.run import minimal_environment
 from toolroll.workspace.symbols.worker import REPLY, REQUEST
 
 K = TypeVar("K")

@@ -29,8 +29,8 @@ from toolroll.agent.events import (
 from toolroll.agent.result import Step
 from toolroll.cli.render.live.renderer import LiveExplorationRenderer
 from toolroll.cli.session import Session
-from toolroll.kernel.events import StateChanged
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.call.events import StateChanged
+from toolroll.kernel.data.usage import Usage
 
 IDEA = "Сонячні дахи"
 SEARCH = {"calls": [{"name": "web_search", "arguments": {"query": "solar roofs"}}]}

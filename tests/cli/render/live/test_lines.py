@@ -16,8 +16,8 @@ from toolroll.cli.render.live.calls import (
     size,
 )
 from toolroll.cli.render.live.status import MAX_SHOWN, Status, format_todos
-from toolroll.kernel.events import Progress
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.call.events import Progress
+from toolroll.kernel.data.usage import Usage
 
 LOOK = ToolCall(id="c", name="look", arguments='{"path": "' + "я" * 80 + '"}')
 

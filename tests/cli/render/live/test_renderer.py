@@ -33,8 +33,8 @@ from toolroll.cli.render.live.renderer import LiveRenderer
 from toolroll.cli.render.renderer import PlainRenderer, make_renderer
 from toolroll.cli.session import Session
 from toolroll.errors import QuotaExceeded
-from toolroll.kernel.events import ApprovalDecided, ApprovalRequested, Progress, StateChanged
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.call.events import ApprovalDecided, ApprovalRequested, Progress, StateChanged
+from toolroll.kernel.data.usage import Usage
 
 STARTED = RunStarted(run_id="r", model="scripted")
 STEP = Step(number=1, text="", usage=Usage(input_tokens=10, output_tokens=5), bill=Bill.of(None), duration_s=1.0)

@@ -8,8 +8,7 @@ import pytest
 from tests.packs.writing.profiles.samples import NOW, STAMP, draft, fields
 
 from toolroll.errors import ToolFailure
-from toolroll.kernel.conversation import Message, UserMessage
-from toolroll.kernel.messages import TextPart
+from toolroll.kernel.data.messages import Message, TextPart, UserMessage
 from toolroll.models.scripted import ScriptedModel
 from toolroll.packs.writing.profiles.analysis import MAX_EXAMPLES, Analyst, ProfileAnswer, ProfileLabel, profile_draft
 from toolroll.packs.writing.profiles.changes import first_version

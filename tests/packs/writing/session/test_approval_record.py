@@ -10,7 +10,7 @@ import pytest
 from toolroll.journal.journal import MemoryJournal
 from toolroll.journal.records import Kept, RunBegan
 from toolroll.journal.sqlite import SqliteJournal
-from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, Preview, Reject
+from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision, Preview, Reject
 from toolroll.packs.writing.session.agent import WritingContext
 from toolroll.packs.writing.session.approval_record import record_approvals
 

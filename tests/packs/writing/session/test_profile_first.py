@@ -10,8 +10,7 @@ from tests.packs.writing.profiles.samples import NOW, draft, put
 
 from toolroll import Agent
 from toolroll.errors import ProfileInvalid, ProfileMissing, RequestRefused, UsageError
-from toolroll.kernel.conversation import AssistantMessage, Message, ToolResults, UserMessage
-from toolroll.kernel.messages import TextPart, ToolMessage
+from toolroll.kernel.data.messages import AssistantMessage, Message, TextPart, ToolMessage, ToolResults, UserMessage
 from toolroll.models.model import Delta, ModelRequest, ModelResponse
 from toolroll.models.obedient import ObedientModel
 from toolroll.models.scripted import Call, Line, ScriptedModel

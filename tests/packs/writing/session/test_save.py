@@ -17,7 +17,7 @@ from toolroll.errors import ToolFailure
 from toolroll.journal import records
 from toolroll.journal.journal import MemoryJournal
 from toolroll.journal.sqlite import SqliteJournal
-from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, Reject
+from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision, Reject
 from toolroll.models.obedient import ObedientModel
 from toolroll.packs.writing.posts.post_file import Draft
 from toolroll.packs.writing.posts.stats import DraftLog
@@ -178,7 +178,7 @@ async def test_W31_a_page_is_read_before_the_first_draft_and_counts_as_strangers
     assert "Чаю 5000 років." in str(desk.model.requests[0])
     assert person.told == ["Read the Notion page 'Notes'."]
     [read] = [one for one in WritingContext(data=desk.data).tools if one.name == "read_notion_page"]
-    assert read.brings == {"private", "untrusted"}
+    assert read.labels == {"private", "untrusted"}
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from tests.packs.writing.profiles.samples import draft, state_of
 
 from toolroll.agent.events import CallFinished, Event
 from toolroll.errors import ProfileMissing, RequestRefused
-from toolroll.kernel.approval import ApprovalRequest, Approve, Decision, Reject
-from toolroll.kernel.conversation import AssistantMessage, TextBlock
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision, Reject
+from toolroll.kernel.data.messages import AssistantMessage, TextBlock
+from toolroll.kernel.data.usage import Usage
 from toolroll.models.model import ModelRequest, ModelResponse
 from toolroll.models.scripted import Call, Line, ScriptedModel
 from toolroll.packs.writing.posts.stats import DraftLog

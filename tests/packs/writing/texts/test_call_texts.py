@@ -5,8 +5,8 @@ from typing import get_args
 
 import pytest
 
-from toolroll.kernel.messages import ToolCall
-from toolroll.kernel.result import ToolResult
+from toolroll.kernel.call.result import ToolResult
+from toolroll.kernel.data.messages import ToolCall
 from toolroll.packs.writing.profiles.feedback import Category
 from toolroll.packs.writing.texts.call_texts import describe_call, describe_feedback_count
 from toolroll.packs.writing.texts.feedback_texts import CATEGORY_TEXTS

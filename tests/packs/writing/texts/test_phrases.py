@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.kernel.test_parse import MUST_FAIL
+from tests.kernel.arguments.test_parse import MUST_FAIL
 
 import toolroll
 from toolroll import errors
@@ -19,17 +19,27 @@ from toolroll.cli.chat.input import PASTED
 from toolroll.cli.chat.parse import TOO_LONG
 from toolroll.cli.chat.prompt import LEAVE_HINT
 from toolroll.errors import JsonRefused
-from toolroll.kernel.parse import parse_json
+from toolroll.kernel.arguments.parse import parse_json
 from toolroll.packs.writing.texts import phrase_texts
 from toolroll.packs.writing.texts.error_texts import translate_message
 from toolroll.packs.writing.texts.messages import placeholders
 from toolroll.packs.writing.texts.phrases import MAX_CHARACTERS, in_ukrainian
-from toolroll.safe import refusals
+from toolroll.safe.paths import os_errors as refusals
 
 SOURCE = Path(toolroll.__file__).parent
 MAKERS = (
-    *("safe/refusals.py", "safe/walk.py", "safe/root.py", "safe/opened.py", "safe/files.py", "safe/locks.py"),
-    *("kernel/parse.py", *sorted(str(one.relative_to(SOURCE)) for one in SOURCE.glob("packs/writing/**/*.py"))),
+    *(
+        "safe/paths/os_errors.py",
+        "safe/paths/walk.py",
+        "safe/paths/root.py",
+        "safe/paths/open_file.py",
+        "safe/paths/files.py",
+        "safe/locks.py",
+    ),
+    *(
+        "kernel/arguments/parse.py",
+        *sorted(str(one.relative_to(SOURCE)) for one in SOURCE.glob("packs/writing/**/*.py")),
+    ),
     *sorted(str(one.relative_to(SOURCE)) for one in SOURCE.glob("cli/profile/*.py")),
     *("cli/ghostpen/write_post.py", "cli/model_choice.py", "cli/spec.py", "models/connect.py", "models/catalog.py"),
     *("cli/ghostpen/agent.py", "models/scripted_file.py"),

@@ -14,9 +14,9 @@ from tests.packs.writing.notion.make_blocks import block
 from tests.packs.writing.notion.workspace import DATABASE, EDITED, PAGE, TOKEN, Fault, Workspace
 
 from toolroll.errors import ToolFailure
-from toolroll.kernel.approval import Reject
-from toolroll.kernel.result import ToolResult
-from toolroll.kernel.serialize import dump_json
+from toolroll.kernel.approval.request import Reject
+from toolroll.kernel.call.result import ToolResult
+from toolroll.kernel.data.serialize import dump_json
 from toolroll.packs.writing.tools.notion_tools import (
     NOTION,
     NOTION_TOOLS,

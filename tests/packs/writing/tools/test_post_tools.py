@@ -11,10 +11,10 @@ from typing import Any, cast
 import pytest
 from tests.packs.writing.profiles.samples import draft
 
-from toolroll.kernel.approval import Approve, Decision, Reject
-from toolroll.kernel.events import Progress
-from toolroll.kernel.result import ToolResult
-from toolroll.kernel.serialize import dump_json
+from toolroll.kernel.approval.request import Approve, Decision, Reject
+from toolroll.kernel.call.events import Progress
+from toolroll.kernel.call.result import ToolResult
+from toolroll.kernel.data.serialize import dump_json
 from toolroll.packs.writing.posts import sync as post_step
 from toolroll.packs.writing.profiles.store import ProfileStore
 from toolroll.packs.writing.tools.post_tools import MAX_LIMIT, NOT_WHOLE, POST_TOOLS, read_past_posts, save_to_file
@@ -194,7 +194,7 @@ async def test_W14_a_folder_that_cannot_be_read_is_told(data: Path, monkeypatch:
 
 
 def test_W14_W15_tools_are_labelled_by_what_they_do() -> None:
-    assert (read_past_posts.effect, read_past_posts.brings) == ("reads", frozenset({"private"}))
+    assert (read_past_posts.effect, read_past_posts.labels) == ("reads", frozenset({"private"}))
     assert save_to_file.effect == "writes"
 
 

@@ -11,10 +11,10 @@ from tests.packs.writing.profiles.samples import NOW, draft, fields, put, state_
 
 from toolroll import Agent, Reject
 from toolroll.errors import FileSystemRefused
-from toolroll.kernel.approval import ApprovalRequest, Approve
-from toolroll.kernel.context import Run
-from toolroll.kernel.policy import Policy, Rule
-from toolroll.kernel.tool import Tool
+from toolroll.kernel.approval.policy import Policy, Rule
+from toolroll.kernel.approval.request import ApprovalRequest, Approve
+from toolroll.kernel.call.context import Run
+from toolroll.kernel.define.tool import Tool
 from toolroll.models.obedient import ObedientModel
 from toolroll.packs.writing.profiles import store as profiles
 from toolroll.packs.writing.profiles.feedback import Category, FeedbackStore
@@ -94,7 +94,7 @@ def test_the_tools_are_sound(tool: Tool) -> None:
 def test_W12_only_the_update_needs_leave() -> None:
     assert {tool.name for tool in PROFILE_TOOLS if tool.effect != "reads"} == {"update_style_profile"}
     assert update_style_profile.effect == "writes"
-    assert {tool.name for tool in PROFILE_TOOLS if "private" in tool.brings} == {
+    assert {tool.name for tool in PROFILE_TOOLS if "private" in tool.labels} == {
         "read_style_profile",
         "list_profiles",
         "update_style_profile",

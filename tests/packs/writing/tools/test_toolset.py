@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from toolroll.kernel.tool import Tool
+from toolroll.kernel.define.tool import Tool
 from toolroll.packs.registry import pack_named
 from toolroll.packs.search import chain
 from toolroll.packs.writing.notion import client

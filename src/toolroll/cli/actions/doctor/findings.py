@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from toolroll.errors import FileProblem
-from toolroll.safe.databases import can_write, open_to_read
-from toolroll.safe.names import shown
+from toolroll.safe.paths.names import quote_path
+from toolroll.safe.sqlite import can_write, open_to_read
 
 Status: TypeAlias = Literal["ok", "missing", "warning", "broken"]
 """`missing` is what somebody may want and has not set up; `broken` is what was set up, and does not work."""
@@ -62,13 +62,13 @@ class Database:
         if version > self.newest:
             return self._found(f"{self._place} is of a newer toolroll (tables {version})", "broken", "update toolroll")
         if state != "ok":
-            return self._found(f"{self._place} is damaged: {shown(state)}", "broken", self._away)
+            return self._found(f"{self._place} is damaged: {quote_path(state)}", "broken", self._away)
         counted = f"{rows:,} {self.table.removesuffix('s') if rows == 1 else self.table}"
         return self._found(f"{self._place}: {counted}, {size / 1_048_576:.1f} MB, tables {version}")
 
     @property
     def _place(self) -> str:
-        return shown(str(self.path))
+        return quote_path(str(self.path))
 
     @property
     def _away(self) -> str:
@@ -90,7 +90,7 @@ class Database:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED:
             return self._found(text, "broken", self._away)
         if not can_write(self.path.parent):
-            folder = shown(str(self.path.parent))
+            folder = quote_path(str(self.path.parent))
             return self._found(f"{text}: {folder} cannot be written, and commits wait beside it", "broken")
         return self._found(text, "broken", "try again when nobody else uses it")
 

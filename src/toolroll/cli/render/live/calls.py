@@ -8,8 +8,8 @@ from rich.text import Text
 
 from toolroll.agent.events import CallFinished
 from toolroll.cli.render.plain import MAX_ARGUMENTS_CHARACTERS, MAX_LINE_CHARACTERS, describe_failure
-from toolroll.kernel.events import Progress
-from toolroll.kernel.messages import ToolCall
+from toolroll.kernel.call.events import Progress
+from toolroll.kernel.data.messages import ToolCall
 from toolroll.safe.text import one_line
 
 MAX_RUNNING_LINES: Final = 6

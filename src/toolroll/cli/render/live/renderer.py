@@ -30,7 +30,7 @@ from toolroll.cli.render.live.status import Status, format_todos
 from toolroll.cli.render.plain import PlainRenderer
 from toolroll.cli.session import Session
 from toolroll.errors import ToolrollError
-from toolroll.kernel.events import ApprovalDecided, ApprovalRequested, Progress, StateChanged
+from toolroll.kernel.call.events import ApprovalDecided, ApprovalRequested, Progress, StateChanged
 from toolroll.safe.text import one_line, terminal_safe
 
 DRAW_EVERY_S: Final = 0.05

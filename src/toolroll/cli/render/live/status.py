@@ -8,7 +8,7 @@ from rich.text import Text
 from toolroll.agent.cost import total_cost
 from toolroll.agent.result import Step
 from toolroll.errors import UsageError
-from toolroll.kernel.usage import Usage
+from toolroll.kernel.data.usage import Usage
 from toolroll.models.catalog import known_limits, parse_model
 from toolroll.safe.text import one_line
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias, get_args
 
 from toolroll.errors import FileTooLarge, UsageError
-from toolroll.safe.names import shown
-from toolroll.safe.refusals import refusals
+from toolroll.safe.paths.names import quote_path
+from toolroll.safe.paths.os_errors import os_errors
 from toolroll.safe.text import visible
 from toolroll.workspace.text import decode
 
@@ -38,14 +38,16 @@ def framework_of(mode: str) -> Framework:
         return Framework(name=mode, text=(_HERE / f"{mode}.md").read_text(encoding="utf-8").strip())
     if not mode.casefold().endswith(_SUFFIXES):
         known = ", ".join(MODES)
-        raise UsageError(f"There is no mode {shown(mode)!r}. Modes: {known}, or the path of a Markdown file (*.md).")
+        raise UsageError(
+            f"There is no mode {quote_path(mode)!r}. Modes: {known}, or the path of a Markdown file (*.md)."
+        )
     return read_framework(Path(mode))
 
 
 def read_framework(path: Path) -> Framework:
     """A framework of one's own; UsageError where the file holds nothing."""
-    name = shown(str(path))
-    with refusals(str(path)), path.open("rb") as file:
+    name = quote_path(str(path))
+    with os_errors(str(path)), path.open("rb") as file:
         data = file.read(MAX_FRAMEWORK_BYTES + 1)
     if len(data) > MAX_FRAMEWORK_BYTES:
         raise FileTooLarge(

@@ -12,11 +12,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Final, Literal, Self, TypeAlias
 
 from toolroll.errors import JsonRefused, ServiceFailed
-from toolroll.kernel.parse import parse_json
-from toolroll.kernel.serialize import dump_json
+from toolroll.kernel.arguments.parse import parse_json
+from toolroll.kernel.data.serialize import dump_json
 from toolroll.packs.writing.notion.blocks import Json, text
-from toolroll.safe.secrets import redact
-from toolroll.safe.services import is_loopback
+from toolroll.safe.net.urls import is_loopback
+from toolroll.safe.secrets.redact import redact
 from toolroll.safe.text import one_line
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from toolroll.kernel.serialize import well_formed
+from toolroll.kernel.data.serialize import well_formed
 from toolroll.packs.writing.notion.blocks import Block, Mark, make_block
 from toolroll.packs.writing.notion.languages import notion_language
 from toolroll.packs.writing.notion.limits import split_rich, split_text

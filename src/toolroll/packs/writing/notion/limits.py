@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from toolroll.kernel.serialize import dump_json
+from toolroll.kernel.data.serialize import dump_json
 from toolroll.packs.writing.notion.blocks import Block, body_of, kind_of
 
 MAX_TEXT_UNITS: Final = 2_000

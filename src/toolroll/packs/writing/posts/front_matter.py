@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Final, TypeAlias
 
-from toolroll.kernel.serialize import well_formed
+from toolroll.kernel.data.serialize import well_formed
 
 Value: TypeAlias = str | int | None
 

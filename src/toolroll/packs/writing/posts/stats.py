@@ -15,9 +15,9 @@ from typing import Final
 
 from toolroll.packs.writing.posts.lengths import find_emoji
 from toolroll.packs.writing.posts.stems import split_words
-from toolroll.safe.files import PRIVATE_FILE_MODE, private_folder
-from toolroll.safe.locks import locked
-from toolroll.safe.refusals import refusals
+from toolroll.safe.locks import file_lock
+from toolroll.safe.paths.files import PRIVATE_FILE_MODE, private_folder
+from toolroll.safe.paths.os_errors import os_errors
 
 FILE: Final = "drafts.jsonl"
 TOP: Final = 3
@@ -80,7 +80,7 @@ class DraftLog:
         folder = self._data if self._data.is_dir() else private_folder(self._data)
         line = json.dumps(asdict(record), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
         path = folder / FILE
-        with locked(folder / _LOCK), refusals(str(path)):
+        with file_lock(folder / _LOCK), os_errors(str(path)):
             fd = os.open(path, _APPEND, PRIVATE_FILE_MODE)
             try:
                 # A line that was cut off by a kill ends here, so that it costs only itself.
@@ -93,7 +93,7 @@ class DraftLog:
         path = self._data / FILE
         if not path.is_file():
             return ()
-        with refusals(str(path)):
+        with os_errors(str(path)):
             lines = path.read_bytes().splitlines()
         return tuple(record for line in lines if (record := _parse_record(line)) is not None)
 

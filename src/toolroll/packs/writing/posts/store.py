@@ -13,10 +13,10 @@ from toolroll.errors import FileExists
 from toolroll.packs.writing.posts.index import PostIndex, PostMatches
 from toolroll.packs.writing.posts.post_file import SUFFIX, Draft, Platform, file_stem, file_text
 from toolroll.packs.writing.posts.sync import OwnSave, Progress
-from toolroll.safe.files import PRIVATE_FILE_MODE, private_folder
-from toolroll.safe.names import RelativePath
-from toolroll.safe.refusals import taken
-from toolroll.safe.root import Root
+from toolroll.safe.paths.files import PRIVATE_FILE_MODE, private_folder
+from toolroll.safe.paths.names import RelativePath
+from toolroll.safe.paths.os_errors import exists_error
+from toolroll.safe.paths.root import Root
 
 FOLDER: Final = Path("output") / "generated"
 INDEX: Final = Path(".index") / "posts.sqlite3"
@@ -97,4 +97,4 @@ def _create(root: Root, stem: str, data: bytes) -> str:
         with suppress(FileExists):
             root.create_file(RelativePath(parts=(name,)), data, mode=PRIVATE_FILE_MODE)
             return name
-    raise taken(f"{stem}{SUFFIX}")
+    raise exists_error(f"{stem}{SUFFIX}")

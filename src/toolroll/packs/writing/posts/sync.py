@@ -21,7 +21,7 @@ from toolroll.packs.writing.posts.post_file import MAX_POST_BYTES, PostFile, is_
 from toolroll.packs.writing.posts.tables import drop_rows, put_rows, transaction
 from toolroll.packs.writing.profiles.cache import is_settled
 from toolroll.packs.writing.storage import read_regular_file
-from toolroll.safe.files import sweep_temporary
+from toolroll.safe.paths.files import sweep_temporary
 
 if TYPE_CHECKING:
     import sqlite3

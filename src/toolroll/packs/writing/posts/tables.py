@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from toolroll.safe.databases import open_private_database, use_wal
+from toolroll.safe.sqlite import open_private_database, use_wal
 from toolroll.workspace.symbols.database import Damaged, remove, sqlite_errors
 
 if TYPE_CHECKING:

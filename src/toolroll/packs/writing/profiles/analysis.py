@@ -16,8 +16,8 @@ from toolroll.agent.options import AgentOptions
 from toolroll.agent.result import Out, RunResult
 from toolroll.errors import ChangeRefused, ToolFailure
 from toolroll.journal.journal import Journal
-from toolroll.kernel.conversation import Message
-from toolroll.kernel.serialize import dump_json
+from toolroll.kernel.data.messages import Message
+from toolroll.kernel.data.serialize import dump_json
 from toolroll.models.model import Model
 from toolroll.packs.writing.posts.stats import TextMeasures, measure
 from toolroll.packs.writing.profiles.changes import PATHS, FieldChange, change_fields, list_changes

@@ -15,9 +15,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from toolroll.errors import ToolrollError
 from toolroll.packs.writing.profiles.schema import Language, Moment, ProfileType
-from toolroll.safe.files import private_folder
-from toolroll.safe.names import RelativePath
-from toolroll.safe.root import Root
+from toolroll.safe.paths.files import private_folder
+from toolroll.safe.paths.names import RelativePath
+from toolroll.safe.paths.root import Root
 
 FOLDER: Final = ".index"
 MIN_NEW_TO_WRITE: Final = 50

@@ -23,7 +23,7 @@ from toolroll.packs.writing.profiles.schema import (
     timestamp,
 )
 from toolroll.packs.writing.texts.wording import Lang
-from toolroll.safe.names import shown
+from toolroll.safe.paths.names import quote_path
 
 IMMUTABLE: Final = ("profile_name", "profile_type", "created_at", "version", "updated_at", "changelog")
 """What a profile is, and its history: the first three for ever, the others go with each change by themselves."""
@@ -87,7 +87,7 @@ def _path_faults(changes: Mapping[str, object]) -> tuple[ProfileFault, ...]:
             ProfileFault(path="changes", problem=f"has more than {MAX_CHANGES} entries: make several updates of it"),
         )
     return tuple(
-        ProfileFault(path=shown(path[:MAX_PATH_CHARACTERS]), problem=why)
+        ProfileFault(path=quote_path(path[:MAX_PATH_CHARACTERS]), problem=why)
         for path in changes
         if (why := _path_problem(path, changes))
     )

@@ -15,13 +15,13 @@ from typing import Annotated, Final, Literal, TypeAlias, get_args
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from toolroll.errors import FileMissing, JsonRefused
-from toolroll.kernel.parse import parse_json
-from toolroll.kernel.serialize import well_formed
+from toolroll.kernel.arguments.parse import parse_json
+from toolroll.kernel.data.serialize import well_formed
 from toolroll.packs.writing.profiles.schema import timestamp, to_fault
 from toolroll.packs.writing.storage import store_lock
-from toolroll.safe.files import private_folder
-from toolroll.safe.names import RelativePath, shown
-from toolroll.safe.root import Root
+from toolroll.safe.paths.files import private_folder
+from toolroll.safe.paths.names import RelativePath, quote_path
+from toolroll.safe.paths.root import Root
 
 Category: TypeAlias = Literal[
     "too_formal",
@@ -187,7 +187,7 @@ class FeedbackStore:
             raise self._refusal(f"{fault.path or 'the file'}: {fault.problem}") from None
 
     def _refusal(self, why: str) -> JsonRefused:
-        told = f"The feedback in '{shown(str(self.path))}' cannot be used: {why}."
+        told = f"The feedback in '{quote_path(str(self.path))}' cannot be used: {why}."
         return JsonRefused(f"{told} Repair the file or move it away; it was left as it is.")
 
 

@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Final
 
 from toolroll.errors import PathRefused
-from toolroll.safe.names import RelativePath, check_new_name, shown
+from toolroll.safe.paths.names import RelativePath, check_new_name, quote_path
 
 DEFAULT: Final = "default"
 MAX_NAME_CHARACTERS: Final = 64
@@ -21,16 +21,16 @@ def check_profile_name(name: str) -> str:
     """The name itself where it is a slug; `PathRefused` says what is wrong with it."""
     if len(name) > MAX_NAME_CHARACTERS:
         told = (
-            f"The name '{shown(name[:_SHOWN_CHARACTERS])}…' is too long for a profile: it has {len(name)} characters, "
-            f"and at most {MAX_NAME_CHARACTERS} are taken."
+            f"The name '{quote_path(name[:_SHOWN_CHARACTERS])}…' is too long for a profile: it has {len(name)} "
+            f"characters, and at most {MAX_NAME_CHARACTERS} are taken."
         )
-        raise PathRefused(told, path=shown(name), rule="profile_name_length")
+        raise PathRefused(told, path=quote_path(name), rule="profile_name_length")
     if not _SLUG.fullmatch(name):
         told = (
-            f"'{shown(name)}' cannot be the name of a profile. Use up to {MAX_NAME_CHARACTERS} small Latin letters, "
-            "digits, and single dashes between, as in 'competitor-alex'."
+            f"'{quote_path(name)}' cannot be the name of a profile. Use up to {MAX_NAME_CHARACTERS} small Latin "
+            "letters, digits, and single dashes between, as in 'competitor-alex'."
         )
-        raise PathRefused(told, path=shown(name), rule="profile_name")
+        raise PathRefused(told, path=quote_path(name), rule="profile_name")
     if _is_reserved(name):
         told = f"'{name}' cannot be the name of a profile: Windows keeps it for a device. Choose another one."
         raise PathRefused(told, path=name, rule="profile_name_reserved")

@@ -13,12 +13,12 @@ from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
 from toolroll.errors import JsonRefused, ProfileInvalid
-from toolroll.kernel.approval import content_hash
-from toolroll.kernel.parse import parse_json
-from toolroll.kernel.serialize import well_formed
+from toolroll.kernel.approval.request import content_hash
+from toolroll.kernel.arguments.parse import parse_json
+from toolroll.kernel.data.serialize import well_formed
 from toolroll.packs.writing.profiles.names import check_profile_name
 from toolroll.packs.writing.profiles.schema import ProfileFault, StyleProfile, check_profile
-from toolroll.safe.names import shown
+from toolroll.safe.paths.names import quote_path
 
 MAX_PROFILE_BYTES: Final = 4_194_304
 """A thousand long posts as examples, and as many changes: far more than fits a prompt."""
@@ -140,9 +140,9 @@ def _refuse(name: str, faults: tuple[ProfileFault, ...], schema: int = SCHEMA) -
     told = tuple(map(str, faults))
     newer = " It is of a newer format: a newer version of this program may read it." if schema > SCHEMA else ""
     raise ProfileInvalid(
-        f"Profile '{shown(name)}' is damaged, and its file was left as it is.{newer} What is wrong:\n"
+        f"Profile '{quote_path(name)}' is damaged, and its file was left as it is.{newer} What is wrong:\n"
         + "\n".join(f"- {one}" for one in told)
         + "\nRepair the file, or make the profile anew: the damaged one is kept as a backup then.",
-        profile=shown(name),
+        profile=quote_path(name),
         faults=told,
     )

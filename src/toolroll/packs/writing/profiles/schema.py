@@ -14,7 +14,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from toolroll.errors import PathRefused
 from toolroll.packs.writing.profiles.names import check_profile_name
-from toolroll.safe.names import shown
+from toolroll.safe.paths.names import quote_path
 
 Platform: TypeAlias = Literal["linkedin", "instagram", "x"]
 ProfileType: TypeAlias = Literal["personal", "reference"]
@@ -177,4 +177,4 @@ def to_fault(detail: ErrorDetails) -> ProfileFault:
 
 def _field_path(place: tuple[int | str, ...]) -> str:
     """`examples.2.text` for the text of the second example: people count from 1."""
-    return ".".join(str(step + 1) if isinstance(step, int) else shown(step) for step in place)
+    return ".".join(str(step + 1) if isinstance(step, int) else quote_path(step) for step in place)

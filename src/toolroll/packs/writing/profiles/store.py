@@ -26,7 +26,7 @@ from toolroll.errors import (
     ToolrollError,
     UsageError,
 )
-from toolroll.kernel.approval import content_hash
+from toolroll.kernel.approval.request import content_hash
 from toolroll.packs.writing.profiles.cache import (
     MIN_NEW_TO_WRITE,
     CachedSummaries,
@@ -48,10 +48,10 @@ from toolroll.packs.writing.profiles.profile_format import (
 )
 from toolroll.packs.writing.profiles.schema import StyleProfile
 from toolroll.packs.writing.storage import open_folder, read_regular_file, store_lock
-from toolroll.safe.files import private_folder
-from toolroll.safe.listing import Entry
-from toolroll.safe.names import RelativePath, shown
-from toolroll.safe.root import Root
+from toolroll.safe.paths.files import private_folder
+from toolroll.safe.paths.listing import Entry
+from toolroll.safe.paths.names import RelativePath, quote_path
+from toolroll.safe.paths.root import Root
 
 FOLDER: Final = "profiles"
 INIT_HINT: Final = "Run `ghostpen init` to make your own."
@@ -367,4 +367,4 @@ def _missing(name: str, available: tuple[str, ...]) -> ProfileMissing:
     more = f" and {len(available) - MAX_NAMES_SHOWN} more" if len(available) > MAX_NAMES_SHOWN else ""
     known = f" Available profiles: {', '.join(available[:MAX_NAMES_SHOWN])}{more}" if available else ""
     hint = f" {INIT_HINT}" if name == DEFAULT or not available else ""
-    return ProfileMissing(f"Profile '{shown(name)}' not found.{hint}{known}", profile=name, available=available)
+    return ProfileMissing(f"Profile '{quote_path(name)}' not found.{hint}{known}", profile=name, available=available)

@@ -13,12 +13,12 @@ from toolroll.agent.run import new_run, play
 from toolroll.agent.state import RunState
 from toolroll.agent.stop import step_count_is
 from toolroll.journal.journal import Journal
-from toolroll.kernel.approval import Approver
-from toolroll.kernel.conversation import Message
-from toolroll.kernel.depends import Identity, Maker
-from toolroll.kernel.policy import Policy, Rule
-from toolroll.kernel.tool import Tool
-from toolroll.kernel.wrappers import labelled
+from toolroll.kernel.approval.policy import Policy, Rule
+from toolroll.kernel.approval.request import Approver
+from toolroll.kernel.data.messages import Message
+from toolroll.kernel.define.tool import Tool
+from toolroll.kernel.define.wrappers import labelled
+from toolroll.kernel.depends.dependency import Identity, Maker
 from toolroll.models.model import Model
 from toolroll.packs.writing.profiles.feedback import VerbatimFeedbackStore
 from toolroll.packs.writing.profiles.mix import Style

@@ -14,8 +14,8 @@ from toolroll.agent.preview import shown_of
 from toolroll.errors import ToolrollError
 from toolroll.journal.journal import Journal
 from toolroll.journal.records import Kept
-from toolroll.kernel.approval import ApprovalRequest, Approve, Approver, Decision
-from toolroll.kernel.context import utc_now
+from toolroll.kernel.approval.request import ApprovalRequest, Approve, Approver, Decision
+from toolroll.kernel.call.context import utc_now
 from toolroll.packs.writing.profiles.schema import timestamp
 from toolroll.packs.writing.session.agent import WritingContext
 

@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from toolroll.errors import ToolFailure
-from toolroll.kernel.approval import Preview
-from toolroll.kernel.context import ToolContext
-from toolroll.kernel.function import CoreTool
-from toolroll.kernel.permit import Permit
-from toolroll.kernel.tool import Tool
-from toolroll.kernel.wrappers import WrapperTool
+from toolroll.kernel.approval.permit import Permit
+from toolroll.kernel.approval.request import Preview
+from toolroll.kernel.call.context import ToolContext
+from toolroll.kernel.define.function import CoreTool
+from toolroll.kernel.define.tool import Tool
+from toolroll.kernel.define.wrappers import WrapperTool
 from toolroll.packs.writing.profiles.feedback import Category
 from toolroll.packs.writing.session.intents import mentions_profile, mentions_saving
 

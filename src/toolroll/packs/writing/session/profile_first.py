@@ -11,11 +11,20 @@ from dataclasses import replace
 from typing import Final
 
 from toolroll.errors import JsonRefused, RequestRefused, ToolrollError, UsageError
-from toolroll.kernel.context import random_id
-from toolroll.kernel.conversation import AssistantMessage, CallBlock, Message, Origin, ToolResults, UserMessage
-from toolroll.kernel.messages import Part, ToolCall, ToolMessage
-from toolroll.kernel.parse import parse_json
-from toolroll.kernel.serialize import dump_json
+from toolroll.kernel.arguments.parse import parse_json
+from toolroll.kernel.call.context import random_id
+from toolroll.kernel.data.messages import (
+    AssistantMessage,
+    CallBlock,
+    Message,
+    Origin,
+    Part,
+    ToolCall,
+    ToolMessage,
+    ToolResults,
+    UserMessage,
+)
+from toolroll.kernel.data.serialize import dump_json
 from toolroll.models.model import Delta, Model, ModelRequest, ModelResponse
 from toolroll.packs.writing.profiles.names import DEFAULT
 from toolroll.packs.writing.profiles.profile_format import MAX_PROFILE_BYTES

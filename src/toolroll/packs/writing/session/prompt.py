@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from toolroll.kernel.serialize import dump_json
+from toolroll.kernel.data.serialize import dump_json
 from toolroll.packs.writing.posts.post_file import Platform
 from toolroll.packs.writing.profiles.feedback import MEANINGS, Category
 from toolroll.packs.writing.profiles.mix import Style

@@ -15,15 +15,15 @@ from toolroll.agent.events import CallFinished, CallStarted, Event
 from toolroll.errors import JsonRefused, ToolrollError
 from toolroll.home.keys import with_keys
 from toolroll.journal import records
-from toolroll.kernel.approval import ApprovalRequest, Approve, Decision
-from toolroll.kernel.context import Run, random_id
-from toolroll.kernel.messages import ToolCall
-from toolroll.kernel.parse import parse_json
-from toolroll.kernel.policy import Policy
-from toolroll.kernel.result import ToolResult
-from toolroll.kernel.serialize import dump_json
-from toolroll.kernel.step import execute_step
-from toolroll.kernel.toolset import Toolset
+from toolroll.kernel.approval.policy import Policy
+from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision
+from toolroll.kernel.arguments.parse import parse_json
+from toolroll.kernel.call.context import Run, random_id
+from toolroll.kernel.call.result import ToolResult
+from toolroll.kernel.call.step import execute_step
+from toolroll.kernel.data.messages import ToolCall
+from toolroll.kernel.data.serialize import dump_json
+from toolroll.kernel.define.toolset import Toolset
 from toolroll.packs.writing.posts.post_file import Draft
 from toolroll.packs.writing.posts.stats import DraftLog, DraftRecord
 from toolroll.packs.writing.profiles.schema import timestamp

@@ -12,7 +12,7 @@ from datetime import datetime
 from toolroll.agent.events import CallFinished, Event
 from toolroll.agent.state import RunState
 from toolroll.errors import ToolrollError
-from toolroll.kernel.context import utc_now
+from toolroll.kernel.call.context import utc_now
 from toolroll.models.model import Model
 from toolroll.packs.writing.posts.post_file import Draft
 from toolroll.packs.writing.profiles.changes import list_changes

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from toolroll.agent.events import Event
 from toolroll.errors import ToolFailure
-from toolroll.kernel.conversation import AssistantMessage, CallBlock, Message, ToolResults
+from toolroll.kernel.data.messages import AssistantMessage, CallBlock, Message, ToolResults
 from toolroll.packs.writing.session.agent import WritingContext
 from toolroll.packs.writing.session.save import call_tool
 from toolroll.packs.writing.texts.call_texts import describe_call

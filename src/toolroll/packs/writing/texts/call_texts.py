@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final, get_args
 
 from toolroll.errors import JsonRefused
-from toolroll.kernel.messages import ToolCall
-from toolroll.kernel.parse import parse_json
-from toolroll.kernel.result import ToolResult
+from toolroll.kernel.arguments.parse import parse_json
+from toolroll.kernel.call.result import ToolResult
+from toolroll.kernel.data.messages import ToolCall
 from toolroll.packs.writing.profiles.feedback import THRESHOLD, Category
 from toolroll.packs.writing.session.gate import TRACK, UPDATE
 from toolroll.packs.writing.texts.error_texts import translate_message

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Annotated, Final, cast
 
 from toolroll.home.folders import find_folders
-from toolroll.kernel.context import ToolContext
-from toolroll.kernel.depends import DependencyKey, Depends
+from toolroll.kernel.call.context import ToolContext
+from toolroll.kernel.depends.dependency import DependencyKey, Depends
 from toolroll.packs.writing.profiles.feedback import FeedbackStore
 from toolroll.packs.writing.profiles.store import ProfileStore
 

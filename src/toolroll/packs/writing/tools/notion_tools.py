@@ -13,11 +13,11 @@ from pydantic import Field
 
 from toolroll.errors import ServiceFailed, ToolFailure, ToolrollError
 from toolroll.home.keys import with_keys
-from toolroll.kernel.approval import Preview
-from toolroll.kernel.context import ToolContext
-from toolroll.kernel.define import tool
-from toolroll.kernel.depends import DependencyKey, Depends
-from toolroll.kernel.tool import Tool
+from toolroll.kernel.approval.request import Preview
+from toolroll.kernel.call.context import ToolContext
+from toolroll.kernel.define.decorator import tool
+from toolroll.kernel.define.tool import Tool
+from toolroll.kernel.depends.dependency import DependencyKey, Depends
 from toolroll.packs.writing.notion.blocks import find_id
 from toolroll.packs.writing.notion.client import API_URL, NotionClient
 from toolroll.packs.writing.notion.errors import ErrorCode, describe_notion_error, error_code
@@ -27,7 +27,7 @@ from toolroll.packs.writing.profiles.names import DEFAULT
 from toolroll.packs.writing.texts.error_texts import describe_error
 from toolroll.packs.writing.texts.messages import Lang, language_of, say
 from toolroll.packs.writing.tools.post_tools import WithPosts, WithProfiles, display_path, profile_version
-from toolroll.safe.services import service_address
+from toolroll.safe.net.urls import service_address
 
 TOKEN: Final = "NOTION_TOKEN"  # noqa: S105 - the name of the variable
 DATABASE: Final = "NOTION_DATABASE_ID"

@@ -11,11 +11,11 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 from pydantic import Field
 
 from toolroll.errors import ToolFailure, ToolrollError
-from toolroll.kernel.approval import Preview
-from toolroll.kernel.context import ToolContext
-from toolroll.kernel.define import tool
-from toolroll.kernel.depends import DependencyKey, Depends
-from toolroll.kernel.tool import Tool
+from toolroll.kernel.approval.request import Preview
+from toolroll.kernel.call.context import ToolContext
+from toolroll.kernel.define.decorator import tool
+from toolroll.kernel.define.tool import Tool
+from toolroll.kernel.depends.dependency import DependencyKey, Depends
 from toolroll.packs.writing.posts.index import PostMatches
 from toolroll.packs.writing.posts.post_file import Draft, Platform, PostFile
 from toolroll.packs.writing.posts.store import PostStore

@@ -11,12 +11,12 @@ from typing import Annotated, Any, Final, Literal, TypeGuard
 from pydantic import Field, JsonValue, StringConstraints
 
 from toolroll.errors import ChangeRefused, ProfileInvalid, ProfileMissing, ToolFailure, ToolrollError
-from toolroll.kernel.approval import Preview
-from toolroll.kernel.context import ToolContext
-from toolroll.kernel.define import tool
-from toolroll.kernel.depends import DependencyKey, Depends
-from toolroll.kernel.serialize import dump_json
-from toolroll.kernel.tool import Tool
+from toolroll.kernel.approval.request import Preview
+from toolroll.kernel.call.context import ToolContext
+from toolroll.kernel.data.serialize import dump_json
+from toolroll.kernel.define.decorator import tool
+from toolroll.kernel.define.tool import Tool
+from toolroll.kernel.depends.dependency import DependencyKey, Depends
 from toolroll.packs.writing.profiles.feedback import Category, FeedbackStore
 from toolroll.packs.writing.profiles.names import DEFAULT
 from toolroll.packs.writing.profiles.profile_format import ProfileFields

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from toolroll.kernel.tool import Tool
+from toolroll.kernel.define.tool import Tool
 from toolroll.packs.search.tool import search_tool
 from toolroll.packs.writing.tools.notion_tools import read_notion_page, write_to_notion
 from toolroll.packs.writing.tools.post_tools import read_past_posts, save_to_file

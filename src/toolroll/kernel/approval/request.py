@@ -1,0 +1,143 @@
+"""Approvals: what a person is shown, what they answer, and the digest that ties the two together.
+
+An approval is a binding, not a flag. The digest covers the run, the call, the tool as it was defined, the canonical
+arguments, and the preview with the hash of what it was computed from. Whatever changes, changes the digest, and the
+answer no longer fits.
+"""
+
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, TypeAlias
+
+from toolroll.errors import UsageError
+from toolroll.kernel.data.serialize import canonical_json
+
+Effect: TypeAlias = Literal["reads", "writes", "external"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """What would happen, computed by the code that would do it.
+
+    `base` is the hash of the content it was computed from, `target` of what would be there after (for who cannot tell
+    it by `editable`: whether a call has run is seen by the two); `editable` the proposed text, where a person may
+    change it (after an edit: exactly the person's text); `notes` what the text alone does not show, a sentence each;
+    `hints` what is known of the surroundings: shown like notes, but no part of what is approved, as other files make
+    them true or untrue; `payload` whatever the tool wants back when it runs. The payload is shown to nobody: that it is
+    what `text` says is the tool's to keep, that nobody swaps it is the executor's.
+    """
+
+    kind: Literal["diff", "text"]
+    text: str
+    added: int = 0
+    removed: int = 0
+    base: str | None = None
+    target: str | None = None
+    editable: str | None = None
+    notes: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+    payload: object = field(default=None, compare=False, repr=False)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """All that is shown beside the text: the notes, then the hints."""
+        return (*self.notes, *self.hints)
+
+    @classmethod
+    def of_text(cls, text: str, *, base: str | None = None, editable: str | None = None) -> "Preview":
+        """A preview in words."""
+        return cls(kind="text", text=text, base=base, editable=editable)
+
+    @classmethod
+    def of_change(cls, before: str, after: str, *, path: str, base: str | None = None) -> "Preview":
+        """A unified diff with its counts; the new text may be edited. The base is the hash of `before` if not given."""
+        from toolroll.kernel.diff.unified import unified_diff  # noqa: PLC0415 - most programs that import toolroll never need it
+
+        lines = unified_diff(before, after, path=path)
+        added = sum(line.startswith("+") for line in lines[2:])
+        removed = sum(line.startswith("-") for line in lines[2:])
+        text = "".join(lines)
+        base = base or content_hash(before)
+        return cls(kind="diff", text=text, added=added, removed=removed, base=base, editable=after)
+
+
+def content_hash(content: str | bytes) -> str:
+    """The hash that `Preview.base` and staleness checks use."""
+    import hashlib  # noqa: PLC0415 - most programs that import toolroll never need it
+
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalRequest:
+    """One call that needs a person's answer. `digest` is what the answer is bound to."""
+
+    run_id: str
+    call_id: str
+    tool: str
+    effect: Effect
+    arguments: object
+    why: str
+    preview: Preview
+    paths: tuple[str, ...]
+    fingerprint: str
+
+    @property
+    def digest(self) -> str:
+        """The hash of everything the person decides on, and of what would run: of all they saw but the hints."""
+        shown = self.preview
+        bound = [
+            self.run_id,
+            self.call_id,
+            self.tool,
+            self.effect,
+            self.fingerprint,
+            self.arguments,
+            self.why,
+            list(self.paths),
+            [shown.kind, shown.text, shown.added, shown.removed, shown.base, shown.editable],
+            [shown.target, list(shown.notes)],
+        ]
+        return content_hash(canonical_json(bound))
+
+
+@dataclass(frozen=True, slots=True)
+class Approve:
+    """Yes. With `edited`, yes to this text instead of the proposed one (an empty text is an edit too)."""
+
+    edited: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """No, and why, where the person says so."""
+
+    reason: str | None = None
+
+
+Decision: TypeAlias = Approve | Reject
+
+REJECTED = "User rejected changes"
+
+
+def rejection_text(decision: Reject) -> str:
+    """What the model reads after a no."""
+    reason = (decision.reason or "").strip()
+    return f"{REJECTED}: {reason}" if reason else REJECTED
+
+
+class Approver(Protocol):
+    """Somebody who can be asked. All calls of one step that need an answer come together."""
+
+    def decide(self, requests: Sequence[ApprovalRequest], /) -> Sequence[Decision] | Awaitable[Sequence[Decision]]:
+        """One decision for each request, in their order."""
+        ...
+
+
+def check_approver(approver: object) -> None:
+    """Refuse what cannot be asked; at the first question it would be too late to notice."""
+    if isinstance(approver, type) or not callable(getattr(approver, "decide", None)):
+        given = f"the class {approver.__name__}" if isinstance(approver, type) else repr(approver)
+        raise UsageError(
+            f"An approver is an object with decide(requests), not {given}. Pass None if nobody can be asked."
+        )

@@ -1,0 +1,1 @@
+"""One call of a tool, and all calls of a step: context, execution, events, result."""

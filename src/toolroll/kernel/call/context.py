@@ -1,0 +1,242 @@
+"""What a call knows of the world: the run it belongs to, and its own context.
+
+Time, ids, logging, dependencies and everybody who must be asked come in through here, so that a test can replace each.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from threading import get_ident
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar
+
+from toolroll.kernel.approval.request import Approver, Preview, check_approver
+from toolroll.kernel.data.labels import LABELS_KEY, NO_LABELS, Labels
+from toolroll.kernel.depends.dependency import DependencyKey, Depends, Identity, Maker, check_overrides
+from toolroll.kernel.depends.resolve import ValueStore, provide
+from toolroll.kernel.failures import is_being_cancelled, log_failure
+
+if TYPE_CHECKING:
+    import asyncio
+    import logging
+    from types import TracebackType
+
+    from toolroll.kernel.approval.policy import Policy
+    from toolroll.kernel.call.events import KernelEvent
+    from toolroll.kernel.call.result import ToolResult
+    from toolroll.kernel.data.messages import ToolCall
+
+T = TypeVar("T")
+
+LOGGER_NAME: Final = "toolroll.tools"
+
+
+class Ledger(Protocol):
+    """Where effects are written down: the intent before a call runs, the outcome after."""
+
+    async def intent(self, call: "ToolCall", /) -> None:
+        """The call is about to run. If this raises, it does not."""
+        ...
+
+    async def outcome(self, call: "ToolCall", result: "ToolResult", /) -> None:
+        """The call has ended so."""
+        ...
+
+
+def utc_now() -> datetime:
+    """The time now, with its zone."""
+    return datetime.now(UTC)
+
+
+def random_id() -> str:
+    """An id that nobody can guess: 128 random bits."""
+    return os.urandom(16).hex()
+
+
+class Run:
+    """What the calls of one run share. Close it (or use `async with`) to tear down run-scoped dependencies."""
+
+    def __init__(
+        self,
+        *,
+        run_id: str | None = None,
+        deps: Mapping[str, object] | None = None,
+        overrides: Mapping[Identity, Maker] | None = None,
+        policy: "Policy | None" = None,
+        approver: Approver | None = None,
+        ledger: Ledger | None = None,
+        on_event: "Callable[[KernelEvent], None] | None" = None,
+        clock: Callable[[], datetime] = utc_now,
+        make_id: Callable[[], str] = random_id,
+        logger: "logging.Logger | None" = None,
+    ) -> None:
+        self.run_id = run_id or make_id()
+        self.deps: Mapping[str, object] = MappingProxyType(dict(deps or {}))
+        self.overrides: Mapping[Identity, Maker] = MappingProxyType(dict(overrides or {}))
+        check_overrides(self.overrides)
+        self.policy = policy
+        if approver is not None:
+            check_approver(approver)
+        self.approver = approver
+        self.ledger = ledger
+        self.clock = clock
+        self.make_id = make_id
+        self._logger = logger
+        self.values = ValueStore()
+        self.cancelled = False
+        self.labels: Labels = NO_LABELS
+        self.calls = 0  # that got a context so far: those of one turn get theirs before any of them is answered
+        self._on_event = on_event
+        self._state: dict[str, object] = {}
+
+    @property
+    def logger(self) -> "logging.Logger":
+        """Where tools and the executor write for operators."""
+        if self._logger is None:
+            import logging  # noqa: PLC0415 - most programs that import toolroll never need it
+
+            self._logger = logging.getLogger(LOGGER_NAME)
+        return self._logger
+
+    @property
+    def state(self) -> Mapping[str, object]:
+        """What is kept with the run by name, such as the todos."""
+        return MappingProxyType(self._state)
+
+    def set_state(self, name: str, value: object) -> None:
+        """Keep a value with the run; everybody who watches is told."""
+        from toolroll.kernel.call.events import StateChanged  # noqa: PLC0415 - no tool needs it to be made
+
+        self._state[name] = value
+        self.emit(StateChanged(name=name, value=value))
+
+    def add_labels(self, labels: Labels) -> None:
+        """Results with these labels are in the run from now on; nothing takes them out again."""
+        if not labels <= self.labels:
+            self.labels |= labels
+            self.set_state(LABELS_KEY, sorted(self.labels))
+
+    def emit(self, event: "KernelEvent") -> None:
+        """Report an event."""
+        if self._on_event is not None:
+            self._on_event(event)
+
+    def tell(self, event: "KernelEvent") -> None:
+        """Report an event; a listener that breaks, or tries to exit the program, changes nothing for who reports it."""
+        try:
+            self.emit(event)
+        except BaseException as error:
+            if is_being_cancelled(error):
+                raise
+            log_failure(self.logger, error, "a listener failed on %s", event.event)
+
+    def context(self, call_id: str | None = None) -> "ToolContext":
+        """The context of one more call."""
+        return ToolContext(run=self, call_id=call_id)
+
+    async def aclose(self) -> None:
+        """Tear down what was made for the run."""
+        await self.values.aclose()
+
+    async def __aenter__(self) -> "Run":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: "TracebackType | None"
+    ) -> None:
+        await self.aclose()
+
+
+class ToolContext:
+    """What one call may use: dependencies, clock, logger, progress, and whether it was cancelled."""
+
+    is_tool_context: ClassVar[bool] = True
+
+    __slots__ = ("_cancelled", "_home", "_values", "approved", "call_id", "has_unread_edit", "number", "run")
+
+    def __init__(self, *, run: Run | None = None, call_id: str | None = None) -> None:
+        self.run = run or Run()
+        self.call_id = call_id if call_id is not None else self.run.make_id()
+        self.run.calls += 1
+        self.number = self.run.calls
+        self.approved: Preview | None = None
+        self.has_unread_edit = False  # of a person, which the tool has not looked at so far
+        self._cancelled = False
+        self._values: ValueStore | None = None
+        self._home: tuple[asyncio.AbstractEventLoop, int] | None = None  # and the thread that it runs in
+
+    @property
+    def run_id(self) -> str:
+        """The run this call belongs to."""
+        return self.run.run_id
+
+    @property
+    def preview(self) -> Preview | None:
+        """What a person or a rule allowed, for a call that changes something; with the person's text if they edited."""
+        if self.approved is not None:
+            self.has_unread_edit = False
+        return self.approved
+
+    @preview.setter
+    def preview(self, preview: Preview | None) -> None:
+        self.approved = preview
+
+    @property
+    def deps(self) -> Mapping[str, object]:
+        """The plain mapping of values that the run was given."""
+        return self.run.deps
+
+    @property
+    def logger(self) -> "logging.Logger":
+        """Where the tool may write for operators."""
+        return self.run.logger
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the result is no longer wanted. A long sync tool looks here between its steps."""
+        return self._cancelled or self.run.cancelled
+
+    @property
+    def values(self) -> ValueStore:
+        """The dependencies made for this call."""
+        if self._values is None:
+            self._values = ValueStore()
+        return self._values
+
+    def now(self) -> datetime:
+        """The time, from the run's clock."""
+        return self.run.clock()
+
+    def cancel(self) -> None:
+        """Tell the tool that nobody waits for it any more."""
+        self._cancelled = True
+
+    def progress(self, message: str, fraction: float | None = None) -> None:
+        """Report how far the call is. Works from threads too."""
+        from toolroll.kernel.call.events import Progress  # noqa: PLC0415 - as above
+
+        event = Progress(call_id=self.call_id, message=message, fraction=fraction)
+        if self._home is None or self._home[1] == get_ident():
+            self.run.emit(event)
+            return
+        try:
+            self._home[0].call_soon_threadsafe(self.run.tell, event)
+        except RuntimeError:  # the loop has closed: nobody is left to be told
+            return
+
+    async def resolve(self, key: DependencyKey[T]) -> T:
+        """The value behind the key: an override with its id, or what `create` makes."""
+        value: Any = await provide(Depends(key, key.scope), self)
+        return value  # type: ignore[no-any-return]  # the key says which type `create` makes
+
+    def runs_on(self, loop: "asyncio.AbstractEventLoop") -> None:
+        """The call runs on this loop, in this thread: events from other threads must cross over to it."""
+        self._home = loop, get_ident()
+
+    async def aclose(self) -> None:
+        """Tear down what was made for this call."""
+        if self._values is not None:
+            try:
+                await self._values.aclose()
+            finally:
+                self._values = None

@@ -1,0 +1,357 @@
+"""The one way a tool runs: parse, validate, policy, approval, intent, run, outcome, serialize.
+
+`admit` does what needs no waiting: it answers with a permit, with a failure, or with the arguments a person must see.
+`show` makes the request for that person, `settle` turns the answer into a permit, `run` takes the permit to the tool.
+Permits are written in this module alone.
+"""
+
+from collections.abc import Awaitable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from toolroll.errors import ArgumentsRefused, JsonRefused, ToolFailure, ToolrollError
+from toolroll.kernel.approval.ask_person import Unanswered, ask, tell
+from toolroll.kernel.approval.permit import _MINT, Permit, seal_of
+from toolroll.kernel.approval.policy import Policy
+from toolroll.kernel.approval.request import ApprovalRequest, Decision, Effect, Preview, Reject, rejection_text
+from toolroll.kernel.call.context import Ledger, ToolContext
+from toolroll.kernel.call.events import ApprovalDecided
+from toolroll.kernel.call.result import Answered, Done, ToolResult, Unclean, result_of
+from toolroll.kernel.data.labels import EXPOSED, is_exposed, labels_of
+from toolroll.kernel.data.messages import TextPart, ToolCall
+from toolroll.kernel.data.serialize import text_of, whole
+from toolroll.kernel.failures import is_being_cancelled, log_failure
+from toolroll.safe.limits import MAX_ERROR_MESSAGE_CHARACTERS
+
+if TYPE_CHECKING:
+    from toolroll.kernel.define.tool import Tool
+
+_DEFAULT_POLICY: Final = Policy()
+_TRACEBACK: Final = "Traceback (most recent call last):"
+
+_PREFIX: Final = "Error executing tool: "
+_WORDLESS: Final = (KeyError, SystemExit, StopIteration, StopAsyncIteration)
+"""Errors whose message is a value, not a sentence: a key, an exit code, what a generator returned."""
+
+# Looking for secrets takes a second a megabyte; what lies behind this is cut off in any case.
+_MAX_REDACTED_CHARACTERS: Final = 32 * MAX_ERROR_MESSAGE_CHARACTERS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """A valid call that must be shown to a person first; `seal` is the hash of its arguments as they were checked."""
+
+    tool: "Tool"
+    core: "Tool"
+    arguments: object
+    effect: Effect
+    seal: str
+    warning: str = ""
+    """What the person must know beyond what the tool says."""
+
+    @property
+    def changes(self) -> bool:
+        """Whether it changes anything."""
+        return self.effect != "reads"
+
+
+async def execute(tool: "Tool", raw: str, ctx: ToolContext) -> ToolResult:
+    """One call from its JSON text to its result. Never raises, cancellation aside."""
+    admitted = admit(tool, raw, ctx)
+    if isinstance(admitted, Asking):
+        admitted = await _ask_about(admitted, ctx)
+    if isinstance(admitted, Permit):
+        return await run(tool, raw, admitted, ctx)
+    return admitted
+
+
+async def _ask_about(asking: Asking, ctx: ToolContext) -> Permit | ToolResult:
+    request = await show(asking, ctx)
+    if isinstance(request, ToolResult):
+        return request
+    [decision] = await ask(ctx.run, [request])
+    return await settle(asking, request, decision, ctx)
+
+
+def admit(tool: "Tool", raw: str, ctx: ToolContext) -> Permit | Asking | ToolResult:
+    """Parse, validate and judge a call, without running or asking anything."""
+    try:
+        if not isinstance(raw, str):
+            raise JsonRefused(f"The arguments must be JSON text (a str), not {type(raw).__name__}.")
+        arguments = tool.validate(raw)
+        core = tool.core
+        effect = core.effect
+        if effect == "reads":
+            effect = tool.effect  # a wrapper can only make it stricter
+        if effect == "reads" and ctx.run.policy is None and not tool.asks:
+            return Permit(_MINT, core, arguments, ctx)
+        return _judge(tool, core, arguments, effect, ctx)
+    except (JsonRefused, ArgumentsRefused) as error:
+        return ToolResult.failure(error.message, code=error.code)
+    except BaseException as error:  # noqa: BLE001 - the executor answers for whatever a validator or wrapper raises
+        return _answer(error, tool, ctx)
+
+
+def _judge(
+    tool: "Tool", core: "Tool", arguments: object, effect: Effect, ctx: ToolContext
+) -> Permit | Asking | ToolResult:
+    paths = _paths(tool, core, arguments)
+    policy = ctx.run.policy or _DEFAULT_POLICY
+    verdict = policy.judge(tool.name, effect=effect, paths=paths, asks=tool.asks, core=core.name)
+    if verdict.action == "deny":
+        text = f"{tool.name} is not allowed here ({verdict.because}). Do without it, or ask the user to change that."
+        return ToolResult.failure(text, code="denied")
+    brought = ctx.run.labels
+    if brought and "external" in (core.effect, tool.effect) and is_exposed(brought, labels_of(tool)):
+        return _judge_outward(tool, core, arguments, policy)
+    if verdict.action == "allow" and not verdict.by_rule and not paths:
+        return Permit(_MINT, core, arguments, ctx)  # nothing of the arguments was judged
+    seal = seal_of(arguments)
+    if verdict.action == "ask":
+        return Asking(tool=tool, core=core, arguments=arguments, effect=effect, seal=seal)
+    return Permit(_MINT, core, arguments, ctx, "policy" if verdict.by_rule else "effect", seal)
+
+
+def _judge_outward(tool: "Tool", core: "Tool", arguments: object, policy: Policy) -> Asking | ToolResult:
+    """A call out of a run that holds private data and text of strangers: no rule is enough."""
+    if policy.outward == "ask":
+        seal = seal_of(arguments)
+        return Asking(tool=tool, core=core, arguments=arguments, effect="external", seal=seal, warning=EXPOSED)
+    text = (
+        f"{tool.name} was not run. {EXPOSED} No rule allows that. Do without it and tell the user, who can do it "
+        "themselves, or in a new run that does not read both."
+    )
+    return ToolResult.failure(text, code="blocked_by_policy")
+
+
+def _paths(tool: "Tool", core: "Tool", arguments: object) -> tuple[str, ...]:
+    # Those of the tool that will run count, whatever a wrapper says; one may know of more.
+    return tuple(dict.fromkeys((*core.paths(arguments), *tool.paths(arguments))))
+
+
+async def show(asking: Asking, ctx: ToolContext, edited: str | None = None) -> ApprovalRequest | ToolResult:
+    """What a person has to see before this call may run, or why there is nothing to approve."""
+    tool, arguments = asking.tool, asking.arguments
+    try:
+        preview = await _preview(tool, arguments, ctx, edited)
+        return ApprovalRequest(
+            run_id=ctx.run_id,
+            call_id=ctx.call_id,
+            tool=tool.name,
+            effect=asking.effect,
+            arguments=whole(arguments),
+            why=_why(asking),
+            preview=preview,
+            paths=_paths(tool, asking.core, arguments),
+            fingerprint=tool.describe().fingerprint,
+        )
+    except BaseException as error:  # noqa: BLE001 - the executor answers for whatever a preview raises
+        return _answer(error, tool, ctx, preview=True)
+
+
+def _why(asking: Asking) -> str:
+    said = asking.tool.why(asking.arguments)
+    return f"{asking.warning} {said}" if asking.warning else said
+
+
+async def _preview(tool: "Tool", arguments: object, ctx: ToolContext, edited: str | None = None) -> Preview:
+    preview: object = await tool.preview(arguments, ctx, edited)
+    if not isinstance(preview, Preview):
+        raise TypeError(f"it returned {type(preview).__name__}, not a Preview")
+    return preview
+
+
+async def settle(
+    asking: Asking, request: ApprovalRequest, decision: Decision | Unanswered, ctx: ToolContext
+) -> Permit | ToolResult:
+    """Turn an answer into a permit, if it is a yes to what would happen now."""
+    if isinstance(decision, Unanswered):
+        if ctx.run.approver is not None:
+            tell(ctx.run, ApprovalDecided(request=request, decision=Reject(decision.because)))
+        text = f"{asking.tool.name} needs a person's approval, and {decision.because}. Nothing was done."
+        return ToolResult.failure(text, code="needs_approval")
+    if isinstance(decision, Reject):
+        tell(ctx.run, ApprovalDecided(request=request, decision=decision))
+        return ToolResult.failure(rejection_text(decision), code="rejected")
+    now = await _as_of_now(asking, request, decision.edited, ctx)
+    bound = request if isinstance(now, ToolResult) else now
+    tell(ctx.run, ApprovalDecided(request=bound, decision=decision))
+    if isinstance(now, ToolResult):
+        return now
+    ctx.has_unread_edit = decision.edited is not None
+    return Permit(_MINT, asking.core, asking.arguments, ctx, "person", asking.seal, now.preview)
+
+
+async def _as_of_now(
+    asking: Asking, request: ApprovalRequest, edited: str | None, ctx: ToolContext
+) -> ApprovalRequest | ToolResult:
+    """The request as it stands at this moment; a failure where it is no longer what the person saw."""
+    # Without the edit first: a preview that names no base would let a person's text overwrite newer work.
+    now = await show(asking, ctx)
+    if isinstance(now, ToolResult):
+        return now
+    if now.digest != request.digest or seal_of(asking.arguments) != asking.seal:
+        return _stale(asking)
+    return now if edited is None else await _edited(asking, request, edited, ctx)
+
+
+async def _edited(
+    asking: Asking, request: ApprovalRequest, edited: str, ctx: ToolContext
+) -> ApprovalRequest | ToolResult:
+    """The request with the person's own text in place of the proposed one."""
+    if request.preview.editable is None:
+        return _not_editable(asking)
+    now = await show(asking, ctx, edited)
+    if isinstance(now, ToolResult):
+        return now
+    # All that must not have moved is what it is based on.
+    seen = replace(now, preview=replace(request.preview, base=now.preview.base))
+    if seen.digest != request.digest or seal_of(asking.arguments) != asking.seal:
+        return _stale(asking)
+    if now.preview.editable != edited:  # it would do something else than the person wrote
+        return _not_editable(asking)
+    return now
+
+
+def _stale(asking: Asking) -> ToolResult:
+    text = (
+        f"What {asking.tool.name} would change is no longer what was shown for approval. Nothing was done. "
+        "Read it again and propose the change anew."
+    )
+    return ToolResult.failure(text, code="stale_approval")
+
+
+def _not_editable(asking: Asking) -> ToolResult:
+    text = f"What {asking.tool.name} proposes cannot be edited, only taken or left. Nothing was done."
+    return ToolResult.failure(text, code="not_editable")
+
+
+def run(tool: "Tool", raw: str, permit: Permit, ctx: ToolContext) -> Awaitable[ToolResult]:
+    """Take the permit to the tool, with the intent written down before and the outcome after."""
+    if ctx.run.policy is not None and permit.granted == "policy" and permit.changes:
+        return _show_and_run(tool, raw, permit, ctx)
+    return _run(tool, raw, permit, ctx)
+
+
+async def _show_and_run(tool: "Tool", raw: str, permit: Permit, ctx: ToolContext) -> ToolResult:
+    # When its turn comes, as calls before it may have changed what it is about. Nobody sees this preview, but the tool
+    # does what it says: a change that a rule allows must be the one that a person would have been shown.
+    try:
+        permit.show(_MINT, await _preview(tool, permit.arguments, ctx))
+    except BaseException as error:  # noqa: BLE001 - the executor answers for whatever a preview raises
+        permit.expire()
+        return _answer(error, tool, ctx, preview=True)
+    return await _run(tool, raw, permit, ctx)
+
+
+def _run(tool: "Tool", raw: str, permit: Permit, ctx: ToolContext) -> Awaitable[ToolResult]:
+    if ctx.run.ledger is None:
+        return _invoke(tool, permit, ctx)
+    call = ToolCall(id=ctx.call_id, name=tool.name, arguments=raw)
+    return _invoke_on_record(tool, call, permit, ctx, ctx.run.ledger)
+
+
+async def _invoke_on_record(
+    tool: "Tool", call: ToolCall, permit: Permit, ctx: ToolContext, ledger: Ledger
+) -> ToolResult:
+    try:
+        await ledger.intent(call)
+    except BaseException as error:  # noqa: BLE001 - what cannot be recorded does not run
+        return _answer(error, tool, ctx)
+    result = await _invoke(tool, permit, ctx)
+    try:
+        await ledger.outcome(call, result)
+    except Exception as error:  # noqa: BLE001 - the call has happened, and its result must be told
+        log_failure(ctx.logger, error, "the outcome of %s could not be recorded", tool.name)
+    return result
+
+
+async def _invoke(tool: "Tool", permit: Permit, ctx: ToolContext) -> ToolResult:
+    try:
+        try:
+            result = result_of(await tool.invoke(permit, ctx))
+        except Done as done:
+            result = result_of(done)
+        return _edit_ignored(tool) if ctx.has_unread_edit and not result.is_error else result
+    except BaseException as error:  # noqa: BLE001 - the executor answers for whatever a tool raises
+        return _answer(error, tool, ctx)
+    finally:
+        permit.expire()
+
+
+def _edit_ignored(tool: "Tool") -> ToolResult:
+    text = (
+        f"{tool.name} ran, but never looked at the text that the person wrote in place of the proposed one. What it "
+        "changed may be the proposal instead. Look at the outcome, and tell the user."
+    )
+    return ToolResult.failure(text, code="edit_ignored")
+
+
+def _answer(error: BaseException, tool: "Tool", ctx: ToolContext, *, preview: bool = False) -> ToolResult:
+    if is_being_cancelled(error):
+        raise error
+    if isinstance(error, Answered):
+        return result_of(error.value)
+    if isinstance(error, Unclean):
+        return failure_of(error.error, tool, ctx, preview=True) if preview else _unclean(error, tool, ctx)
+    return failure_of(error, tool, ctx, preview=preview)
+
+
+def failure_of(error: BaseException, tool: "Tool", ctx: ToolContext, *, preview: bool = False) -> ToolResult:
+    """What a model reads of an exception; the traceback goes to the log, never further."""
+    error = _alone(error)
+    if isinstance(error, ToolFailure):
+        return ToolResult.failure(error.content, code=error.failure_code)
+    log_failure(ctx.logger, error, "the preview of %s failed" if preview else "tool %s failed", tool.name)
+    message = _message(error)
+    if isinstance(error, ToolrollError):
+        return ToolResult.failure(f"{_PREFIX}{message}", code=error.code)
+    return ToolResult.failure(f"{_PREFIX}{'its preview failed: ' if preview else ''}{message}", code="tool_error")
+
+
+def _unclean(unclean: Unclean, tool: "Tool", ctx: ToolContext) -> ToolResult:
+    """What the tool answered, and that its end failed: a change may be there (a file) or not (without a commit)."""
+    log_failure(ctx.logger, unclean.error, "tool %s has run, and cleaning up after it failed", tool.name)
+    try:
+        result = result_of(unclean.value)
+    except Exception as error:  # noqa: BLE001 - as for a tool whose end did not fail
+        return failure_of(error, tool, ctx)
+    return result if result.is_error else _uncertain(result, _message(_alone(unclean.error)))
+
+
+def _uncertain(result: ToolResult, because: str) -> ToolResult:
+    # Before the answer: the end of a long one is cut off.
+    head = (
+        f"{_PREFIX}it ran, but cleaning up after it failed: {because}. What it did may be done or undone: look before "
+        "you call it again. It had answered:"
+    )
+    text = f"{head}\n{result.text}"
+    if result.type == "parts":
+        noted = replace(result, value=(TextPart(text=head), *result.content), text=text)
+    else:
+        noted = replace(result, text=text)
+    return replace(noted, is_error=True, code="cleanup_failed", is_final=False)
+
+
+def _alone(error: BaseException) -> BaseException:
+    """The one thing that went wrong, where a task group made more of it."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
+
+
+def _message(error: BaseException) -> str:
+    from toolroll.safe.secrets.redact import redact  # noqa: PLC0415 - most programs that import toolroll never need it
+
+    text, _, trace = text_of(error)[:_MAX_REDACTED_CHARACTERS].partition(_TRACEBACK)  # of another process, often
+    message = text.strip() or trace.strip().rpartition("\n")[2] or type(error).__name__
+    if isinstance(error, _WORDLESS) or not any(map(str.isalpha, message)):
+        message = _named(error, message)
+    message = redact(message)
+    return message if len(message) <= MAX_ERROR_MESSAGE_CHARACTERS else message[:MAX_ERROR_MESSAGE_CHARACTERS] + "…"
+
+
+def _named(error: BaseException, message: str) -> str:
+    """The message after the name of its error: of a missing key the key alone says nothing."""
+    name = type(error).__name__
+    return message if message == name else f"{name}: {message}"

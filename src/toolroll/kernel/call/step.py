@@ -1,0 +1,196 @@
+"""All the calls of one model turn: asked about together, run side by side, answered in order.
+
+Calls that only read run concurrently. Calls that change something run one after another, in the model's order.
+"""
+
+from collections.abc import Awaitable, Callable, Container, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import TYPE_CHECKING
+
+from toolroll.kernel.approval.ask_person import Unanswered, ask
+from toolroll.kernel.approval.permit import Permit
+from toolroll.kernel.approval.request import ApprovalRequest, Decision
+from toolroll.kernel.call.context import Run, ToolContext
+from toolroll.kernel.call.execute import Asking, admit, failure_of, run, settle, show
+from toolroll.kernel.call.result import ToolResult
+from toolroll.kernel.data.messages import ToolCall, ToolMessage
+from toolroll.kernel.define.tool import Tool
+from toolroll.kernel.define.toolset import Toolset
+from toolroll.kernel.failures import log_failure
+from toolroll.safe.limits import MAX_CALLS_PER_STEP
+
+if TYPE_CHECKING:
+    import asyncio
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answered:
+    """A call that a person has answered; the answer is checked against the world when its turn comes."""
+
+    asking: Asking
+    request: ApprovalRequest
+    decision: Decision | Unanswered
+
+
+@dataclass(slots=True, kw_only=True)
+class _Work:
+    """One call on its way, and what is known of it so far."""
+
+    call: ToolCall
+    ctx: ToolContext
+    tool: Tool | None
+    state: Permit | Asking | _Answered | ToolResult
+
+    @property
+    def changes(self) -> bool:
+        """Whether it must wait for its turn among the calls that change something."""
+        state = self.state.asking if isinstance(self.state, _Answered) else self.state
+        return not isinstance(state, ToolResult) and state.changes
+
+
+OnResult = Callable[[ToolCall, ToolResult], Awaitable[None] | None]
+"""Hears of a result the moment it is there; what it awaits (keeping the result, say) is waited for."""
+
+
+async def execute_step(
+    tools: Toolset, calls: Sequence[ToolCall], of: Run, *, on_result: OnResult | None = None
+) -> list[ToolResult]:
+    """A result for every call, in their order. `on_result` hears of each as it finishes.
+
+    An error that `on_result` raises is raised here too, when all calls have ended: they are not to suffer from it.
+    """
+    works = [_admit(tools, call, of, number) for number, call in enumerate(unique_ids(calls, of.make_id))]
+    await _ask_together(works, of)
+    await _run_all(works, on_result)
+    return [_ended(work) for work in works]
+
+
+def messages_of(calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> list[ToolMessage]:
+    """The messages that answer the calls."""
+    pairs = zip(calls, results, strict=True)
+    return [result.to_message(call_id=call.id, name=call.name) for call, result in pairs]
+
+
+def unique_ids(calls: Sequence[ToolCall], make_id: Callable[[], str], taken: Iterable[str] = ()) -> list[ToolCall]:
+    """The calls with ids that are there and differ, from each other and from those `taken` by earlier turns.
+
+    Providers have sent empty, repeated and reused ones. Calls that are fine keep their ids.
+    """
+    seen = set(taken)
+    found: list[ToolCall] = []
+    for call in calls:
+        name = call.id
+        if not name or name in seen:
+            name = _free(f"call_{make_id()}", seen)
+        seen.add(name)
+        found.append(call if name == call.id else replace(call, id=name))
+    return found
+
+
+def _free(name: str, seen: Container[str]) -> str:
+    # A source of ids that repeats itself (a test's fixed one) must not make two calls one.
+    if name not in seen:
+        return name
+    return next(longer for number in count(2) if (longer := f"{name}_{number}") not in seen)
+
+
+def _admit(tools: Toolset, call: ToolCall, of: Run, number: int) -> _Work:
+    ctx = of.context(call.id)
+    tool = tools.get(call.name)
+    if number >= MAX_CALLS_PER_STEP:
+        text = f"More than {MAX_CALLS_PER_STEP} calls in one turn; this one was not run. Call it again in the next."
+        return _Work(call=call, ctx=ctx, tool=None, state=ToolResult.failure(text, code="too_many_calls"))
+    if tool is None:
+        return _Work(call=call, ctx=ctx, tool=None, state=tools.unknown(call.name))
+    return _Work(call=call, ctx=ctx, tool=tool, state=admit(tool, call.arguments, ctx))
+
+
+async def _ask_together(works: Sequence[_Work], of: Run) -> None:
+    shown: list[tuple[_Work, Asking, ApprovalRequest]] = []
+    for work in works:
+        if isinstance(work.state, Asking):
+            asking, request = work.state, await show(work.state, work.ctx)
+            if isinstance(request, ToolResult):
+                work.state = request
+            else:
+                shown.append((work, asking, request))
+    if shown:
+        decisions = await ask(of, [request for _, _, request in shown])
+        for (work, asking, request), decision in zip(shown, decisions, strict=True):
+            work.state = _Answered(asking=asking, request=request, decision=decision)
+
+
+async def _run_all(works: Sequence[_Work], on_result: OnResult | None) -> None:
+    import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
+
+    caller = asyncio.current_task()
+    assert caller is not None
+    running = _Running(caller, on_result)
+    in_order = [work for work in works if work.changes]
+    async with asyncio.TaskGroup() as group:
+        for work in works:
+            if not work.changes:
+                group.create_task(running.one(work))
+        if in_order:
+            group.create_task(running.in_turn(in_order))
+    if running.error is not None:
+        raise running.error
+
+
+class _Running:
+    """The calls of a step while they run: none of them can take another one down."""
+
+    def __init__(self, caller: "asyncio.Task[object]", on_result: OnResult | None) -> None:
+        self._caller = caller
+        self._on_result = on_result
+        self.error: Exception | None = None
+
+    async def in_turn(self, works: Sequence[_Work]) -> None:
+        for work in works:
+            await self.one(work)
+
+    async def one(self, work: _Work) -> None:
+        import asyncio  # noqa: PLC0415 - as above
+
+        me = asyncio.current_task()
+        try:
+            await _finish(work)
+        except (asyncio.CancelledError, GeneratorExit) as error:
+            if self._is_ending(me):
+                raise
+            assert me is not None
+            me.uncancel()  # the tool did that to itself, and its siblings go on
+            assert work.tool is not None
+            work.state = failure_of(error, work.tool, work.ctx)
+        if self._on_result is not None:
+            await self._report(work, self._on_result)
+
+    def _is_ending(self, me: "asyncio.Task[object] | None") -> bool:
+        """Whether the whole step is being cancelled, or this part of it thrown away."""
+        import asyncio  # noqa: PLC0415 - as above
+
+        return me is not asyncio.current_task() or self._caller.cancelling() > 0
+
+    async def _report(self, work: _Work, on_result: OnResult) -> None:
+        try:
+            heard = on_result(work.call, _ended(work))
+            if heard is not None:
+                await heard
+        except Exception as error:  # noqa: BLE001 - raised again when all calls have ended
+            self.error = self.error or error
+            log_failure(work.ctx.logger, error, "who listens to results failed on that of %s", work.call.name)
+
+
+async def _finish(work: _Work) -> None:
+    if isinstance(work.state, _Answered):
+        answered = work.state
+        work.state = await settle(answered.asking, answered.request, answered.decision, work.ctx)
+    if isinstance(work.state, Permit):
+        assert work.tool is not None
+        work.state = await run(work.tool, work.call.arguments, work.state, work.ctx)
+
+
+def _ended(work: _Work) -> ToolResult:
+    assert isinstance(work.state, ToolResult)
+    return work.state

@@ -1,0 +1,1 @@
+"""Plain data that every other part of the kernel uses: messages, labels, usage, stable JSON."""

@@ -1,0 +1,305 @@
+"""Making tools: `@tool` on a function, or `define_tool` with data and a function. Both check everything at once."""
+
+import inspect
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import fields, is_dataclass
+from functools import partial
+from typing import Any, Final, TypeVar, get_args, get_origin, overload
+
+from pydantic import BaseModel, TypeAdapter
+from pydantic.errors import PydanticUndefinedAnnotation
+from pydantic_core import SchemaError
+from typing_extensions import TypedDict, is_typeddict
+
+from toolroll.errors import DefinitionError, ToolrollError
+from toolroll.kernel.approval.request import Effect
+from toolroll.kernel.call.context import ToolContext
+from toolroll.kernel.callables import Place, callable_of, place_at, written_function
+from toolroll.kernel.data.labels import Label, Labels, labels_from
+from toolroll.kernel.define.docstring import Docstring, read_docstring
+from toolroll.kernel.define.function import CoreTool, FunctionTool, InputTool, PreviewMaker
+from toolroll.kernel.define.schema import JsonSchema, OpenObject, draft07
+from toolroll.kernel.define.signature import Signature, check_defaults, read_signature
+from toolroll.kernel.define.tool import Tool, check_name
+from toolroll.kernel.define.wrappers import with_timeout
+from toolroll.kernel.depends.dependency import Depends, check_graph
+
+Input = TypeVar("Input")
+
+# RuntimeError (PydanticUserError is one) and TypeError for a constraint that does not fit, SchemaError for one that
+# makes no sense, KeyError for a default that looks like a reference.
+UNUSABLE: Final = (RuntimeError, TypeError, SchemaError, KeyError, PydanticUndefinedAnnotation)
+"""What pydantic raises for a type that it cannot use."""
+
+
+@overload
+def tool(function: Callable[..., Any], /) -> Tool: ...
+
+
+@overload
+def tool(
+    description: str | None = None,
+    /,
+    *,
+    name: str | None = None,
+    effect: Effect = "reads",
+    brings: Label | Collection[Label] = (),
+    timeout: float | None = None,
+    paths: Sequence[str] = (),
+    why: str | None = None,
+    preview: PreviewMaker | None = None,
+) -> Callable[[Callable[..., Any]], Tool]: ...
+
+
+def tool(
+    subject: Callable[..., Any] | str | None = None,
+    /,
+    *,
+    name: str | None = None,
+    effect: Effect = "reads",
+    brings: Label | Collection[Label] = (),
+    timeout: float | None = None,
+    paths: Sequence[str] = (),
+    why: str | None = None,
+    preview: PreviewMaker | None = None,
+) -> Tool | Callable[[Callable[..., Any]], Tool]:
+    """A tool from a function: `@tool`, `@tool("what it does")` or `@tool(name=..., effect="writes", ...)`.
+
+    `effect` says what running it does to the world; everything but `reads` needs leave. `brings` says what its results
+    are: `private`, `untrusted` (text of strangers), or both; a run that has read both sends nothing out any more.
+    `timeout` is in seconds. `paths` names the parameters that hold paths (for rules; `changes.path` is the `path` of
+    each of `changes`), `why` the one that says what the call is for, `preview` the function that shows what would
+    happen. The function stays callable as it was.
+    """
+    place = place_at(2)
+    text = subject if isinstance(subject, str) else None
+
+    def make(function: Callable[..., Any]) -> Tool:
+        made = _from_function(
+            function, name, text, place, effect=effect, brings=brings, paths=paths, why=why, preview=preview
+        )
+        return made if timeout is None else with_timeout(made, timeout)
+
+    return make if subject is None or isinstance(subject, str) else make(subject)
+
+
+def define_tool(
+    *,
+    name: str,
+    description: str,
+    input: type[Input],  # noqa: A002 - the name that users of such tools know
+    execute: Callable[[Input, ToolContext], Any],
+    effect: Effect = "reads",
+    brings: Label | Collection[Label] = (),
+    timeout: float | None = None,
+    paths: Sequence[str] = (),
+    why: str | None = None,
+    preview: PreviewMaker | None = None,
+) -> Tool:
+    """A tool from data and a function: `execute(input, ctx)` gets one checked value of the `input` type."""
+    check_name(name)
+    if not _is_input_type(input):
+        raise DefinitionError(
+            f"{name}: input must be a pydantic model with fields, a TypedDict or a dataclass, not {input!r}.", tool=name
+        )
+    _check_takes(name, "execute", execute, "input, ctx")
+    _check_is_no_generator(name, execute)
+    adapter, parameters = _adapt(name, input, None, place_at(2))
+    options = _core_options(name, description, adapter, parameters, effect, brings, preview)
+    made = InputTool(execute, **options, **_named_parameters(name, _field_names(input), paths, why))
+    return made if timeout is None else with_timeout(made, timeout)
+
+
+def _is_input_type(shape: object) -> bool:
+    from pydantic import RootModel  # noqa: PLC0415 - making it loads plugins, a quarter more than all of pydantic
+
+    shape = get_origin(shape) or shape  # of a generic one
+    if not isinstance(shape, type) or issubclass(shape, RootModel):  # which has no fields to name
+        return False
+    return is_typeddict(shape) or is_dataclass(shape) or issubclass(shape, BaseModel)
+
+
+def _field_names(shape: Any) -> Collection[str]:
+    """The fields of an input type as its author calls them, whatever a model is told."""
+    shape = get_origin(shape) or shape
+    if is_dataclass(shape):
+        return [field.name for field in fields(shape)]
+    return list(shape.__annotations__ if is_typeddict(shape) else shape.model_fields)
+
+
+def _from_function(
+    function: Callable[..., Any],
+    name: str | None,
+    description: str | None,
+    place: Place,
+    *,
+    effect: Effect,
+    brings: Label | Collection[Label],
+    paths: Sequence[str],
+    why: str | None,
+    preview: PreviewMaker | None,
+) -> CoreTool:
+    name = name or str(getattr(function, "__name__", ""))
+    _check_is_function(name, function)
+    check_name(name)
+    _check_is_no_generator(name, function)
+    docs = _docs(function)
+    signature = read_signature(function, tool=name, place=place, texts=docs.parameters)
+    _check_dependencies(name, signature, place)
+    shape = TypedDict(name, signature.fields)  # type: ignore[misc]  # the fields are known only here
+    adapter, parameters = _adapt(name, shape, signature, place)
+    if signature.defaults:
+        check_defaults(name, signature, adapter)
+    signature.put_defaults(parameters)
+    options = _core_options(name, description or docs.summary, adapter, parameters, effect, brings, preview)
+    return FunctionTool(
+        function,
+        injected=signature.injected,
+        shown=signature.shown,
+        filled=signature.filled,
+        **options,
+        **_named_parameters(name, signature.fields, paths, why),
+    )
+
+
+def _docs(function: Callable[..., Any]) -> Docstring:
+    docs = read_docstring(written_function(function).__doc__)
+    if docs.summary or isinstance(function, partial):  # whose own docstring explains partial
+        return docs
+    return Docstring(summary=read_docstring(function.__doc__).summary, parameters=docs.parameters)
+
+
+def _check_is_function(name: str, subject: object) -> None:
+    if isinstance(subject, Tool):
+        raise DefinitionError(f"{subject.name} is a tool already. Use it as it is, or renamed(tool, ...).", tool=name)
+    if isinstance(subject, type) or not callable(subject):
+        raise DefinitionError(
+            f"A tool is made of a function, not of {subject!r}. Of a class or class method, take the bound method: "
+            "tool(object.method).",
+            tool=name,
+        )
+
+
+def _check_is_no_generator(name: str, function: Callable[..., Any]) -> None:
+    plain = callable_of(function)
+    if inspect.isgeneratorfunction(plain) or inspect.isasyncgenfunction(plain):
+        raise DefinitionError(
+            f"{name}: a tool answers once, and this function yields. Return a list instead, and report what happens on "
+            "the way with ctx.progress(...).",
+            tool=name,
+        )
+
+
+def _check_takes(name: str, option: str, function: Callable[..., Any], wanted: str) -> None:
+    try:
+        inspect.signature(function).bind(*wanted.split(", "))
+    except (TypeError, ValueError):
+        raise DefinitionError(f"{name}: {option} must be a function that takes ({wanted}).", tool=name) from None
+
+
+def _core_options(
+    name: str,
+    description: str,
+    adapter: TypeAdapter[Any],
+    parameters: JsonSchema,
+    effect: Effect,
+    brings: Label | Collection[Label],
+    preview: PreviewMaker | None,
+) -> dict[str, Any]:
+    if not description.strip():
+        raise DefinitionError(
+            f"{name}: a model needs to know what this tool does. Write a docstring, or pass a description.",
+            tool=name,
+        )
+    if effect not in get_args(Effect):
+        raise DefinitionError(f"{name}: effect is 'reads', 'writes' or 'external', not {effect!r}.", tool=name)
+    if preview is not None:
+        _check_takes(name, "preview", preview, "arguments, ctx, edited")
+    return {
+        "name": name,
+        "description": description.strip(),
+        "adapter": adapter,
+        "parameters": parameters,
+        "effect": effect,
+        "brings": _labels(name, brings),
+        "preview": preview,
+    }
+
+
+def _labels(name: str, brings: Label | Collection[Label]) -> Labels:
+    """The labels, checked: a typo must not leave private data unmarked."""
+    found = labels_from(brings)
+    if len(found) != (1 if isinstance(brings, str) else len(set(brings))):
+        raise DefinitionError(f"{name}: brings is 'private', 'untrusted' or both, not {brings!r}.", tool=name)
+    return found
+
+
+def _named_parameters(name: str, known: Collection[str], paths: Sequence[str], why: str | None) -> dict[str, Any]:
+    """What `paths=` and `why=` name, checked: a typo must not leave a path unguarded."""
+    if isinstance(paths, str):
+        raise DefinitionError(f"{name}: paths= takes a list of parameters: paths=[{paths!r}].", tool=name)
+    for parameter in (*paths, *([why] if why else ())):
+        if parameter.partition(".")[0] not in known:
+            raise DefinitionError(
+                f"{name}: there is no parameter {parameter!r} for paths= or why= to name; "
+                f"there is: {', '.join(known) or 'none'}.",
+                tool=name,
+                parameter=parameter,
+            )
+    return {"path_arguments": tuple(paths), "why_argument": why}
+
+
+def _check_dependencies(name: str, signature: Signature, place: Place) -> None:
+    for parameter, injection in signature.injected:
+        if isinstance(injection, Depends):
+            try:
+                check_graph(injection, place)
+            except ToolrollError as error:
+                error.add_note(f"tool {name}, parameter '{parameter}'")
+                raise
+
+
+def _adapt(name: str, shape: Any, signature: Signature | None, place: Place) -> tuple[TypeAdapter[Any], JsonSchema]:
+    """The validator of the arguments and their schema; what cannot be either is blamed on its parameter."""
+    try:
+        adapter = _adapter(shape, place)
+        return adapter, draft07(adapter)
+    except OpenObject as error:
+        raise DefinitionError(
+            f'{name}: {error.where or "the input"} takes fields it does not name (extra="allow"). A model must know '
+            "what it can send: declare the fields, or use dict[str, ...] for a free-form map.",
+            tool=name,
+            parameter=_culprit(signature, place),
+        ) from None
+    except UNUSABLE as error:
+        parameter = _culprit(signature, place)
+        subject = f"parameter '{parameter}'" if parameter else "the input"
+        raise DefinitionError(
+            f"{name}: {subject} has a type that cannot be used ({reason_of(error)}). Take a plain type (str, int, "
+            "list, model) and convert inside, or inject the value with Depends.",
+            tool=name,
+            parameter=parameter,
+        ) from None
+
+
+def reason_of(error: Exception) -> str:
+    """What pydantic says, without its advice: that is for models, not for tools."""
+    said = str(error).partition("\n\nFor further information")[0].partition(". Set `arbitrary_types_allowed")[0]
+    return " ".join(said.split())
+
+
+def _adapter(shape: Any, place: Place) -> TypeAdapter[Any]:
+    adapter: TypeAdapter[Any] = TypeAdapter(shape)
+    if not adapter.pydantic_complete:  # a type in it names one that only the place of definition knows
+        adapter.rebuild(raise_errors=True, _types_namespace=place.names)
+    return adapter
+
+
+def _culprit(signature: Signature | None, place: Place) -> str | None:
+    for parameter, annotation in signature.fields.items() if signature else ():
+        try:
+            one = TypedDict("One", {parameter: annotation})  # type: ignore[misc]  # as above
+            draft07(_adapter(one, place))
+        except (OpenObject, *UNUSABLE):
+            return parameter
+    return None

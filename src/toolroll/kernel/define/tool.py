@@ -1,0 +1,142 @@
+"""What a tool is: the face that agents, surfaces and wrappers see."""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from toolroll.errors import DefinitionError
+from toolroll.kernel.approval.permit import Permit
+from toolroll.kernel.approval.request import Effect, Preview, content_hash
+from toolroll.kernel.call.context import ToolContext
+from toolroll.kernel.data.labels import NO_LABELS, Label, Labels, labels_of
+from toolroll.kernel.data.serialize import canonical_json
+from toolroll.kernel.define.schema import JsonSchema
+from toolroll.safe.limits import MAX_TOOL_NAME_CHARACTERS
+
+if TYPE_CHECKING:
+    from toolroll.kernel.call.result import ToolResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolDefinition:
+    """What a model is told about a tool: its name, what it does, and the JSON Schema of its arguments."""
+
+    name: str
+    description: str
+    parameters: JsonSchema
+    labels: tuple[Label, ...] = ()
+    """What its results bring into a run; told to no model."""
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash that changes whenever a model would be told something else, or results count as something else."""
+        told = [self.name, self.description, self.parameters]
+        return content_hash(canonical_json([*told, list(self.labels)] if self.labels else told))
+
+
+class Tool(ABC):
+    """A tool. `execute_raw` is the only way to run one; everything else describes it or is called by the executor."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The name a model calls it by."""
+
+    @property
+    @abstractmethod
+    def description(self) -> str:
+        """What it does, for a model."""
+
+    @property
+    @abstractmethod
+    def parameters(self) -> JsonSchema:
+        """The JSON Schema (draft-07) of its arguments."""
+
+    @property
+    @abstractmethod
+    def effect(self) -> Effect:
+        """What running it does to the world: `reads`, `writes` or `external`."""
+
+    @property
+    @abstractmethod
+    def core(self) -> "Tool":
+        """The tool at the bottom of whatever is wrapped around it."""
+
+    @property
+    def asks(self) -> bool:
+        """Whether a person is to be asked even though the effect alone would not need it."""
+        return False
+
+    @property
+    def can_be_stopped(self) -> bool:
+        """Whether a cancelled call really ends; one that goes on in a thread does not."""
+        return True
+
+    @property
+    def labels(self) -> Labels:
+        """What its results bring into a run: `private` data, `untrusted` text, both, or nothing to speak of."""
+        return NO_LABELS
+
+    @cached_property
+    def definition(self) -> ToolDefinition:
+        """What a model is told: the same bytes for as long as the tool lives, as prompt caches depend on it."""
+        return self.describe()
+
+    def describe(self) -> ToolDefinition:
+        """The definition as it would be now; an approval is bound to this one."""
+        labels = tuple(sorted(labels_of(self)))
+        return ToolDefinition(name=self.name, description=self.description, parameters=self.parameters, labels=labels)
+
+    @abstractmethod
+    def validate(self, raw: str) -> object:
+        """The arguments behind the JSON text, checked; raises `JsonRefused` or `ArgumentsRefused`."""
+
+    @abstractmethod
+    def paths(self, arguments: object) -> tuple[str, ...]:
+        """The paths these arguments name, for rules to match."""
+
+    @abstractmethod
+    def why(self, arguments: object) -> str:
+        """The tool's own words for what this call is for."""
+
+    @abstractmethod
+    async def preview(self, arguments: object, ctx: ToolContext, edited: str | None = None) -> Preview:
+        """What would happen; with `edited`, what would happen with the person's text instead."""
+
+    @abstractmethod
+    def invoke(self, permit: Permit, ctx: ToolContext) -> Awaitable[object]:
+        """Run with the permit's arguments. For the executor and for wrappers only."""
+
+    def execute_raw(self, raw_args_json: str, ctx: ToolContext | None = None) -> "Coroutine[Any, Any, ToolResult]":
+        """Parse, check, ask where needed, run, and say what came of it. Never raises, cancellation aside."""
+        return _executor()(self, raw_args_json, ctx or ToolContext())
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The plain function behind the tool, called directly: no validation, no approval, for tests and reuse."""
+        return self.core(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<tool {self.name} ({self.effect})>"
+
+
+@cache  # kept: an import statement in each call takes a microsecond, a twentieth of the whole
+def _executor() -> "Callable[[Tool, str, ToolContext], Coroutine[Any, Any, ToolResult]]":
+    from toolroll.kernel.call.execute import execute  # noqa: PLC0415 - to make a tool, nothing of how one runs is needed
+
+    return execute
+
+
+_NAME: Final = re.compile(rf"[a-zA-Z0-9_-]{{1,{MAX_TOOL_NAME_CHARACTERS}}}")
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that a provider would refuse later."""
+    if not _NAME.fullmatch(name):
+        raise DefinitionError(
+            f"A tool cannot be named {name!r}: providers take 1 to {MAX_TOOL_NAME_CHARACTERS} of a-z, A-Z, 0-9, "
+            "'_' and '-'. Pass name=... to give it another one.",
+            tool=name,
+        )

@@ -1,0 +1,215 @@
+"""Behaviour added to a tool by wrapping it: each wrapper forwards everything and overrides one thing.
+
+What a wrapper cannot do is decide that a call may run. The permit does that, and the tool at the core checks it.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable
+from functools import update_wrapper
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from toolroll.errors import DefinitionError, ToolTimeout
+from toolroll.kernel.approval.permit import Permit
+from toolroll.kernel.approval.request import Effect, Preview
+from toolroll.kernel.call.context import ToolContext
+from toolroll.kernel.data.labels import Label, Labels, labels_from
+from toolroll.kernel.define.schema import JsonSchema
+from toolroll.kernel.define.tool import Tool, check_name
+
+if TYPE_CHECKING:
+    import asyncio
+
+T = TypeVar("T")
+
+CANCEL_GRACE_S: Final = 1.0
+"""How long a tool that was told to stop may take to do so before it is left behind."""
+
+
+class WrapperTool(Tool):
+    """Forwards everything to the tool inside. Subclass it and override one thing."""
+
+    def __init__(self, inner: Tool) -> None:
+        self._inner = inner
+        if function := getattr(inner, "__wrapped__", None):
+            update_wrapper(
+                self, function, updated=()
+            )  # signature, docstring and name, as of the function that was decorated
+
+    @property
+    def name(self) -> str:
+        return self._inner.name
+
+    @property
+    def description(self) -> str:
+        return self._inner.description
+
+    @property
+    def parameters(self) -> JsonSchema:
+        return self._inner.parameters
+
+    @property
+    def effect(self) -> Effect:
+        return self._inner.effect
+
+    @property
+    def labels(self) -> Labels:
+        return self._inner.labels
+
+    @property
+    def core(self) -> Tool:
+        return self._inner.core
+
+    @property
+    def asks(self) -> bool:
+        return self._inner.asks
+
+    @property
+    def can_be_stopped(self) -> bool:
+        return self._inner.can_be_stopped
+
+    def validate(self, raw: str) -> object:
+        return self._inner.validate(raw)
+
+    def paths(self, arguments: object) -> tuple[str, ...]:
+        return self._inner.paths(arguments)
+
+    def why(self, arguments: object) -> str:
+        return self._inner.why(arguments)
+
+    async def preview(self, arguments: object, ctx: ToolContext, edited: str | None = None) -> Preview:
+        return await self._inner.preview(arguments, ctx, edited)
+
+    async def invoke(self, permit: Permit, ctx: ToolContext) -> object:
+        return await self._inner.invoke(permit, ctx)
+
+
+class RenamedTool(WrapperTool):
+    """The same tool under another name."""
+
+    def __init__(self, inner: Tool, name: str) -> None:
+        super().__init__(inner)
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+
+class ApprovalTool(WrapperTool):
+    """The same tool, but a person is asked each time, whatever its effect and whatever a rule allows."""
+
+    @property
+    def asks(self) -> bool:
+        return True
+
+    async def invoke(self, permit: Permit, ctx: ToolContext) -> object:
+        permit.require_person(self.name)
+        return await self._inner.invoke(permit, ctx)
+
+
+class LabelledTool(WrapperTool):
+    """The same tool, but its results bring more into the run than it says itself."""
+
+    def __init__(self, inner: Tool, labels: Labels) -> None:
+        super().__init__(inner)
+        self._labels = labels
+
+    @property
+    def labels(self) -> Labels:
+        return self._inner.labels | self._labels
+
+    async def invoke(self, permit: Permit, ctx: ToolContext) -> object:
+        ctx.run.add_labels(self._labels)
+        return await self._inner.invoke(permit, ctx)
+
+
+class TimeoutTool(WrapperTool):
+    """The same tool, but its call ends as an error after so many seconds."""
+
+    def __init__(self, inner: Tool, seconds: float) -> None:
+        super().__init__(inner)
+        self._seconds = seconds
+
+    async def preview(self, arguments: object, ctx: ToolContext, edited: str | None = None) -> Preview:
+        work = self._inner.preview(arguments, ctx, edited)
+        text = f"The preview of {self.name} {self._late}. Nothing was done."
+        return await self._in_time(work, ctx, lambda _ended: text)
+
+    async def invoke(self, permit: Permit, ctx: ToolContext) -> object:
+        return await self._in_time(self._inner.invoke(permit, ctx), ctx, self._too_late)
+
+    @property
+    def _late(self) -> str:
+        return f"did not end within {self._seconds:g} second{'' if self._seconds == 1 else 's'}"
+
+    def _too_late(self, ended: bool) -> str:  # noqa: FBT001 - a callback's one argument
+        if ended and self.core.can_be_stopped:
+            return f"{self.name} {self._late} and was stopped."
+        return f"{self.name} {self._late}; it may still be running."
+
+    async def _in_time(self, work: Awaitable[T], ctx: ToolContext, words: Callable[[bool], str]) -> T:
+        import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
+
+        # A task of its own: a tool that swallows its cancellation can then be left behind instead of waited for.
+        task = asyncio.ensure_future(_no_exit(work))
+        try:
+            in_time, _ = await asyncio.wait({task}, timeout=self._seconds)
+        finally:
+            if not task.done():
+                ctx.cancel()
+                task.add_done_callback(_forget)
+                task.cancel()
+                await asyncio.wait({task}, timeout=CANCEL_GRACE_S)
+        if in_time:
+            return task.result()
+        raise ToolTimeout(words(task.done()))
+
+
+async def _no_exit(work: Awaitable[T]) -> T:
+    try:
+        return await work
+    except SystemExit as error:  # a task would carry it out of the event loop and end the program
+        raise RuntimeError(f"the tool tried to exit the program ({error.code})") from error
+
+
+def _forget(task: "asyncio.Task[Any]") -> None:
+    if not task.cancelled():
+        task.exception()  # seen: nobody is left to be told
+
+
+def renamed(tool: Tool, name: str) -> Tool:
+    """The tool under another name."""
+    check_name(name)
+    return RenamedTool(tool, name)
+
+
+def prefixed(tools: Iterable[Tool], prefix: str) -> list[Tool]:
+    """The tools with a prefix before each name, such as `files_`."""
+    return [renamed(tool, prefix + tool.name) for tool in tools]
+
+
+def filtered(tools: Iterable[Tool], keep: Callable[[Tool], bool]) -> list[Tool]:
+    """Only the tools that `keep` says yes to."""
+    return [tool for tool in tools if keep(tool)]
+
+
+def labelled(tool: Tool, *labels: Label) -> Tool:
+    """The tool, with results that count as `private`, `untrusted` or both; what it says itself stays."""
+    found = labels_from(labels)
+    if not labels or len(found) != len(set(labels)):
+        raise DefinitionError(f"{tool.name}: a label is 'private' or 'untrusted', not {labels!r}.", tool=tool.name)
+    return LabelledTool(tool, found)
+
+
+def with_approval(tool: Tool) -> Tool:
+    """The tool, asking a person each time."""
+    return ApprovalTool(tool)
+
+
+def with_timeout(tool: Tool, seconds: float) -> Tool:
+    """The tool, ended as an error after so many seconds."""
+    if not (seconds > 0 and isfinite(seconds)):
+        raise DefinitionError(
+            f"{tool.name}: a timeout is a number of seconds above 0, not {seconds!r}.", tool=tool.name
+        )
+    return TimeoutTool(tool, seconds)

@@ -1,0 +1,1 @@
+"""Unified diffs: write them, read them, take some of their hunks."""

@@ -1,0 +1,235 @@
+"""Files that are there whole or not at all: written beside their place, synced, then put there by name.
+
+All names are relative to an open folder. A crash leaves the old content or the new. What it may leave beside is a
+temporary file, which `sweep_temporary` knows for ownerless: its lock died with its writer.
+"""
+
+import errno
+import fcntl
+import os
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from toolroll.errors import FileSystemRefused
+from toolroll.safe.paths.names import quote_path
+from toolroll.safe.paths.os_errors import kind_error, os_errors
+
+PRIVATE_FILE_MODE: Final = 0o600
+PRIVATE_FOLDER_MODE: Final = 0o700
+
+_TEMPORARY: Final = re.compile(r"\.toolroll-[0-9a-f]{32}\.tmp")
+_RANDOM_BYTES: Final = 16  # 128 bits: no name is met twice
+_CLAIM_ATTEMPTS: Final = 8  # each is lost only to a sweep in the microseconds between two system calls
+_NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# How FAT, FUSE and network file systems say that they have no locks, owners, modes, hard links or synced folders.
+_UNSUPPORTED: Final = frozenset(
+    {errno.EPERM, errno.EINVAL, errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP}
+)
+
+
+def replace_file(
+    dir_fd: int,
+    name: str,
+    data: bytes,
+    *,
+    mode: int | None = PRIVATE_FILE_MODE,
+    owner: tuple[int, int] | None = None,
+    path: str | None = None,
+) -> None:
+    """Put the data under that name, whatever was there: at any moment the name has all of the old or all of the new.
+
+    `mode=None` leaves the mode to the umask. `owner` (user, group) is given where we have the right to. `path` is what
+    errors call the file. After an error the old content is there, unless the very last step failed, which makes the new
+    one survive a power cut.
+    """
+    with (
+        os_errors(path or name),
+        _synced(dir_fd),
+        _temporary(dir_fd, data, mode=mode, owner=owner) as temporary,
+    ):
+        os.replace(temporary, name, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
+
+
+def create_file(
+    dir_fd: int, name: str, data: bytes, *, mode: int | None = PRIVATE_FILE_MODE, path: str | None = None
+) -> None:
+    """Put the data under a name that is free, or FileExists; the name never shows a part of the data."""
+    with (
+        os_errors(path or name),
+        _synced(dir_fd),
+        _temporary(dir_fd, data, mode=mode, owner=None) as temporary,
+    ):
+        _move_to_free_name(dir_fd, temporary, dir_fd, name)
+
+
+def move_file(
+    source_fd: int, source: str, target_fd: int, target: str, *, replace: bool, path: str | None = None
+) -> None:
+    """Give a file another name; without `replace`, FileExists when that is taken, also at the last moment."""
+    with os_errors(path or target), _synced(source_fd), _synced(target_fd):
+        if replace:
+            os.replace(source, target, src_dir_fd=source_fd, dst_dir_fd=target_fd)
+        else:
+            _move_to_free_name(source_fd, source, target_fd, target)
+
+
+def sweep_temporary(dir_fd: int, folder: str = ".") -> int:
+    """Remove the temporary files of writers that are dead, never of those at work; tells how many."""
+    with os_errors(folder):
+        fd = os.open(folder, _FOLDER, dir_fd=dir_fd)
+        try:
+            names = os.listdir(fd)  # noqa: PTH208 -- of a descriptor, which pathlib cannot take
+            return sum(_sweep(fd, name) for name in names if _TEMPORARY.fullmatch(name))
+        finally:
+            os.close(fd)
+
+
+def sync_folder(dir_fd: int) -> None:
+    """Make the names in a folder survive a power cut."""
+    with _synced(dir_fd):
+        pass
+
+
+def private_folder(path: Path | str) -> Path:
+    """The folder, made for its owner alone with all that is missing above it; refused if others can change it."""
+    folder = Path(path)
+    with os_errors(str(folder)):
+        for missing in [one for one in (folder, *folder.parents) if not one.exists()][::-1]:
+            with suppress(FileExistsError):
+                missing.mkdir(PRIVATE_FOLDER_MODE)
+        found = folder.stat()
+    if not stat.S_ISDIR(found.st_mode):
+        raise kind_error(found.st_mode, str(folder), needed="a folder")
+    if found.st_uid not in {os.geteuid(), 0} or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        name = quote_path(str(folder))
+        why = f"Other users can change the folder '{name}', which is for private data. Make it yours alone (chmod 700)."
+        raise FileSystemRefused(why, path=name, errno_name="EPERM")
+    return folder
+
+
+@contextmanager
+def _synced(dir_fd: int) -> Iterator[None]:
+    """Sync the folder after a change; it is opened first, so that a lack of descriptors is met before the change."""
+    fd = os.open(".", _FOLDER, dir_fd=dir_fd)
+    try:
+        yield
+        with _where_supported():
+            os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+@contextmanager
+def _temporary(dir_fd: int, data: bytes, *, mode: int | None, owner: tuple[int, int] | None) -> Iterator[str]:
+    """The name of a finished, synced file that has no other name yet; it goes away unless it is given one."""
+    fd, name = _claim_temporary(dir_fd, mode)
+    try:
+        _fill(fd, data, mode=mode, owner=owner)
+        yield name
+    finally:
+        _discard(dir_fd, name, fd)
+
+
+def _claim_temporary(dir_fd: int, mode: int | None) -> tuple[int, str]:
+    """A new file that is locked from before anybody could sweep it."""
+    for _ in range(_CLAIM_ATTEMPTS):
+        name = f".toolroll-{os.urandom(_RANDOM_BYTES).hex()}.tmp"
+        # Only the kernel knows the umask without changing it for all threads; a file that gets its mode from there ends
+        # with that mode anyway.
+        fd = os.open(name, _NEW_FILE, 0o666 if mode is None else PRIVATE_FILE_MODE, dir_fd=dir_fd)
+        claimed = False
+        try:
+            claimed = _lock_unswept(fd)
+        finally:
+            if not claimed:
+                _discard(dir_fd, name, fd)
+        if claimed:
+            return fd, name
+    raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
+
+
+def _lock_unswept(fd: int) -> bool:
+    try:
+        with _where_supported():
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return os.fstat(fd).st_nlink > 0
+
+
+def _fill(fd: int, data: bytes, *, mode: int | None, owner: tuple[int, int] | None) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(fd, rest) :]
+    with _where_supported():
+        if owner is not None:
+            os.fchown(fd, *owner)
+    with _where_supported():
+        if mode is not None:
+            os.fchmod(fd, mode)
+    os.fsync(fd)
+
+
+def _discard(dir_fd: int, name: str, fd: int) -> None:
+    # After success the name is gone already; after a failure that is worth reporting, this one is not. What stays is
+    # swept later. The data is synced, so closing has nothing left to lose.
+    with suppress(OSError):
+        os.unlink(name, dir_fd=dir_fd)
+    with suppress(OSError):
+        os.close(fd)
+
+
+def _move_to_free_name(source_fd: int, source: str, target_fd: int, target: str) -> None:
+    if _link(source_fd, source, target_fd, target):
+        finish = partial(os.unlink, source, dir_fd=source_fd)
+    else:
+        # Without hard links the free name is first taken by an empty file, which a crash right here leaves behind.
+        os.close(os.open(target, _NEW_FILE, PRIVATE_FILE_MODE, dir_fd=target_fd))
+        finish = partial(os.replace, source, target, src_dir_fd=source_fd, dst_dir_fd=target_fd)
+    try:
+        finish()
+    except OSError:
+        with suppress(OSError):
+            os.unlink(target, dir_fd=target_fd)
+        raise
+
+
+def _link(source_fd: int, source: str, target_fd: int, target: str) -> bool:
+    """Whether a second name was given; a link that somebody put in the file's place is itself named, not followed."""
+    try:
+        os.link(source, target, src_dir_fd=source_fd, dst_dir_fd=target_fd, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in _UNSUPPORTED:
+            raise
+        return False
+    return True
+
+
+def _sweep(dir_fd: int, name: str) -> bool:
+    try:
+        fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=dir_fd)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.unlink(name, dir_fd=dir_fd)
+    except OSError:
+        return False
+    finally:
+        os.close(fd)
+    return True
+
+
+@contextmanager
+def _where_supported() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _UNSUPPORTED:
+            raise

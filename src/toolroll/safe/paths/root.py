@@ -1,0 +1,204 @@
+"""A folder that everything is relative to, and all the ways to what is in it.
+
+Each operation is about what is there at the moment of use, reached from a descriptor of the folder: see `walk`.
+Reading, listing, and writing to a file that exists follow links that stay inside. What makes, moves or removes a name
+follows none.
+"""
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Literal, Self
+
+from toolroll.errors import OutsideRoot
+from toolroll.safe.paths import files, walk
+from toolroll.safe.paths.listing import Entry, Kind, kind_of_mode, list_entries
+from toolroll.safe.paths.names import RelativePath, check_new_part, quote_path
+from toolroll.safe.paths.open_file import OpenFile, open_regular
+from toolroll.safe.paths.os_errors import exists_error, kind_error, os_errors
+from toolroll.safe.paths.walk import Spot
+
+Use = Literal["read", "write"]
+Guard = Callable[[RelativePath, Use], None]
+"""Raises to refuse a path. It is asked about the path as given and as it is without links, at the moment of use."""
+
+_ROOT_PATH: Final = RelativePath(parts=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileStatus:
+    """What is at a path, links followed: `resolved` is its path without them."""
+
+    kind: Kind
+    size: int
+    mtime_ns: int
+    mode: int
+    hard_links: int
+    resolved: RelativePath
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteReport:
+    """What a write did: `hard_linked` says that other names keep the old content, also outside of the root."""
+
+    resolved: RelativePath
+    created: bool
+    hard_linked: bool
+
+
+class Root:
+    """A folder held open: what is below it can be used, and nothing else can be reached.
+
+    Threads may share it. It is closed after the last use.
+    """
+
+    def __init__(self, path: Path | str, *, guard: Guard | None = None) -> None:
+        self.path = Path(path)
+        self._guard = guard
+        with os_errors(str(path)):
+            self._fd = os.open(path, walk.FOLDER_FLAGS & ~os.O_NOFOLLOW)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the descriptor back; a second time does nothing, and every use after it is an error."""
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)
+
+    def open_file(self, path: RelativePath) -> OpenFile:
+        """A regular file, open for reading; anything else is refused at once."""
+        with self._at(path, "read", follow=True) as spot:
+            return open_regular(spot, path)
+
+    def read_bytes(self, path: RelativePath, *, limit_bytes: int) -> bytes:
+        """All bytes of a file, or FileTooLarge once more than the limit came."""
+        with self.open_file(path) as file:
+            return file.read(limit_bytes)
+
+    def list_folder(self, path: RelativePath | None = None) -> tuple[Entry, ...]:
+        """What is in a folder (None: the root), by name; links are listed, not followed."""
+        path = path or _ROOT_PATH
+        with self._at(path, "read", follow=True) as spot:
+            found = walk.stat_existing(spot, path)
+            if not stat.S_ISDIR(found.st_mode):
+                raise kind_error(found.st_mode, str(path), needed="a folder")
+            return list_entries(spot.folder_fd, spot.name)
+
+    def stat(self, path: RelativePath) -> FileStatus:
+        """What is at a path, or FileMissing."""
+        with self._at(path, "read", follow=True) as spot:
+            found = walk.stat_existing(spot, path)
+            return FileStatus(
+                kind=kind_of_mode(found.st_mode),
+                size=found.st_size,
+                mtime_ns=found.st_mtime_ns,
+                mode=stat.S_IMODE(found.st_mode),
+                hard_links=found.st_nlink,
+                resolved=spot.resolved,
+            )
+
+    def make_folders(self, path: RelativePath, mode: int = 0o777) -> tuple[RelativePath, ...]:
+        """Make a folder and what is missing above it, following no link; tells which ones were made."""
+        self._ask_guard(path, "write")
+        return walk.make_folders(self._fd, path, mode)
+
+    def write_file(self, path: RelativePath, data: bytes, *, mode: int | None = None) -> WriteReport:
+        """Replace a file's content at once, or make the file; its mode and (if we may) its owner stay as they are.
+
+        Through a link that stays inside, the file that it leads to is replaced, and the link stays.
+        """
+        with self._at(path, "write", follow=True) as spot:
+            found = spot.found
+            if found is None:
+                _check_free(spot, path)
+            elif not stat.S_ISREG(found.st_mode):
+                raise kind_error(found.st_mode, str(path), needed="a file")
+            elif mode is None:
+                mode = stat.S_IMODE(found.st_mode) & 0o777  # set-user-id ends with the content it was given to
+            owner = (found.st_uid, found.st_gid) if found else None
+            files.replace_file(spot.folder_fd, spot.name, data, mode=mode, owner=owner, path=str(path))
+            hard_linked = found is not None and found.st_nlink > 1
+            return WriteReport(resolved=spot.resolved, created=found is None, hard_linked=hard_linked)
+
+    def create_file(self, path: RelativePath, data: bytes, *, mode: int | None = None) -> WriteReport:
+        """Make a file under a name that is free, or FileExists; its folder must exist."""
+        with self._at(path, "write", follow=False) as spot:
+            if spot.found is not None:
+                raise exists_error(str(path))
+            check_new_part(spot.name, path)
+            files.create_file(spot.folder_fd, spot.name, data, mode=mode, path=str(path))
+            return WriteReport(resolved=spot.resolved, created=True, hard_linked=False)
+
+    def move(self, source: RelativePath, target: RelativePath, *, replace: bool = False) -> None:
+        """Give a file or folder another name; only a file can be replaced, and only when that is asked for."""
+        with (
+            self._at(source, "write", follow=False) as old,
+            self._at(target, "write", follow=False) as new,
+        ):
+            found = walk.stat_existing(old, source)
+            is_file = stat.S_ISREG(found.st_mode)
+            if not is_file and not stat.S_ISDIR(found.st_mode):
+                raise kind_error(found.st_mode, str(source), needed="a file or a folder")
+            if new.found is None:
+                check_new_part(new.name, target)
+            elif not replace:
+                raise exists_error(str(target))
+            elif not is_file or not stat.S_ISREG(new.found.st_mode):
+                raise kind_error(new.found.st_mode, str(target), needed="a free name")
+            # A folder is never put over a file or a folder with something in it: the system itself sees to that.
+            over = replace or not is_file
+            files.move_file(old.folder_fd, old.name, new.folder_fd, new.name, replace=over, path=str(target))
+
+    def remove_file(self, path: RelativePath) -> None:
+        """Remove a file's name; links and folders are refused."""
+        with self._at(path, "write", follow=False) as spot:
+            found = walk.stat_existing(spot, path)
+            if not stat.S_ISREG(found.st_mode):
+                raise kind_error(found.st_mode, str(path), needed="a file")
+            os.unlink(spot.name, dir_fd=spot.folder_fd)
+            files.sync_folder(spot.folder_fd)
+
+    def remove_folder(self, path: RelativePath) -> None:
+        """Remove an empty folder; one with something in it is refused."""
+        with self._at(path, "write", follow=False) as spot:
+            os.rmdir(spot.name, dir_fd=spot.folder_fd)
+            files.sync_folder(spot.folder_fd)
+
+    def sweep_temporary(self, path: RelativePath | None = None) -> int:
+        """Remove from one folder what writers that were killed left there; tells how many files."""
+        path = path or _ROOT_PATH
+        with self._at(path, "write", follow=False) as spot:
+            walk.stat_existing(spot, path)
+            return files.sweep_temporary(spot.folder_fd, spot.name)
+
+    @contextmanager
+    def _at(self, path: RelativePath, use: Use, *, follow: bool) -> Iterator[Spot]:
+        # Asked before the file system is: whether something that is denied exists is nobody's business.
+        self._ask_guard(path, use)
+        with walk.locate(self._fd, path, follow=follow) as spot:
+            if spot.resolved != path:
+                self._ask_guard(spot.resolved, use)
+            yield spot
+
+    def _ask_guard(self, path: RelativePath, use: Use) -> None:
+        if self._guard is not None:
+            self._guard(path, use)
+
+
+def _check_free(spot: Spot, path: RelativePath) -> None:
+    """Refuse to make a file through a linked folder, or under a name that nobody should make."""
+    if spot.resolved != path:
+        where = f"'{quote_path(str(path))}' goes through a link, and nothing is made through links."
+        raise OutsideRoot(f"{where} Name it '{quote_path(str(spot.resolved))}'.", path=quote_path(str(path)))
+    check_new_part(spot.name, path)

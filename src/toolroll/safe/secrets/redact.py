@@ -1,0 +1,121 @@
+"""Secrets are replaced before anything is stored, logged or sent on (D6): `[redacted:KIND]`.
+
+Two nets: known values, exactly and in the forms they travel in (URL-encoded, base64, JSON-escaped), which are sure;
+and what `makers` and `shapes` take for a secret by its look or its place, which is a guess.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from toolroll.safe.limits import MAX_ARGUMENTS_DEPTH, MIN_KNOWN_SECRET_CHARACTERS, MIN_SECRET_CHARACTERS
+from toolroll.safe.secrets.key_prefixes import without_keys, without_private_keys
+from toolroll.safe.secrets.named_secrets import names_a_secret, url_passwords, variable_names_a_secret, without_named
+
+# A description of a field called `password` is not a password.
+_SCHEMA_WORDS = frozenset(
+    {"$ref", "allOf", "anyOf", "description", "format", "maxLength", "minLength", "title", "type"}
+)
+
+
+def redact(text: str, *, known: Sequence[str] = ()) -> str:
+    """Replace every secret in a text; doing it again changes nothing.
+
+    `known` are exact values. Those under four characters are left, as replacing them would shred ordinary words.
+    """
+    text = without_private_keys(text)
+    for form in known_forms(tuple(known)):
+        if form in text:
+            text = _without_known(text, form)
+    return _without_shapes(text)
+
+
+def _without_shapes(text: str) -> str:
+    # Keys that touch hide each other: the second one is seen only when the first is gone. Each round removes one at
+    # least, and what stands in its place is none, so there is a last round.
+    while (replaced := without_named(without_keys(text))) != text:
+        text = replaced
+    return text
+
+
+def redact_value(value: object, *, known: Sequence[str] = ()) -> object:
+    """Replace every secret in a JSON value, keys included; what stands under a secret's name goes as a whole.
+
+    The result is plain JSON: what is not JSON comes back as redacted text. What is nested too deep goes as a whole too.
+    """
+    return _redacted(value, tuple(known), MAX_ARGUMENTS_DEPTH)
+
+
+def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """List the values of variables named like secrets, and the passwords in URLs: what `known` is for."""
+    found = set(_named_secrets(environment))
+    for value in environment.values():
+        found.update(url_passwords(value))
+    return tuple(sorted(value for value in found if len(value) >= MIN_SECRET_CHARACTERS))
+
+
+def _named_secrets(environment: Mapping[str, str]) -> Iterator[str]:
+    for name, value in environment.items():
+        a_file = name.upper().endswith("CREDENTIALS") and value.startswith(("/", "~", "."))
+        if variable_names_a_secret(name) and not a_file:
+            yield value.strip()
+
+
+@lru_cache(maxsize=8)
+def known_forms(known: tuple[str, ...]) -> tuple[str, ...]:
+    """The forms in which known values travel, the longest first."""
+    forms = {form for value in known for form in _forms(value.strip())}
+    # The longest first: one known value may begin another.
+    return tuple(sorted(forms, key=lambda form: (-len(form), form)))
+
+
+def _forms(value: str) -> Iterator[str]:
+    # Imported here: 3 ms at start, for what only a run with keys needs.
+    from json import dumps  # noqa: PLC0415
+    from urllib.parse import quote, quote_plus  # noqa: PLC0415
+
+    if len(value) < MIN_KNOWN_SECRET_CHARACTERS:
+        return
+    raw = value.encode("utf-8", "surrogatepass")
+    yield from (value, quote(raw), quote(raw, safe=""), quote_plus(raw))
+    for escaped in (dumps(value)[1:-1], dumps(value, ensure_ascii=False)[1:-1]):
+        yield from (escaped, escaped.replace("/", "\\/"))
+    yield from _base64_forms(raw)
+
+
+def _base64_forms(raw: bytes) -> Iterator[str]:
+    from base64 import b64encode  # noqa: PLC0415 -- as above
+
+    # Inside a longer text (`user:password`) a value starts at one of three offsets; only whole sextets are its own.
+    for offset in range(3):
+        encoded = b64encode(bytes(offset) + raw).decode("ascii")
+        own = encoded[(offset * 8 + 5) // 6 : (offset + len(raw)) * 8 // 6]
+        if len(own) >= MIN_SECRET_CHARACTERS:
+            yield from (own, own.replace("+", "-").replace("/", "_"))
+
+
+def _without_known(text: str, form: str) -> str:
+    # What was already replaced is no text: a value such as "known" must not be found inside the mark for it.
+    parts = re.split(r"(\[redacted:[a-z-]+\])", text)
+    parts[::2] = [part.replace(form, "[redacted:known]") for part in parts[::2]]
+    return "".join(parts)
+
+
+def _redacted(value: object, known: tuple[str, ...], depth: int) -> object:
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if depth == 0:
+        return "[redacted:too-deep]"
+    if isinstance(value, Mapping):
+        return {redact(str(key), known=known): _field(str(key), item, known, depth - 1) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_redacted(item, known, depth - 1) for item in value]
+    return redact(str(value), known=known)
+
+
+def _field(name: str, value: object, known: tuple[str, ...], depth: int) -> object:
+    holds_nothing = value is None or isinstance(value, bool) or value in ("", [], {})
+    describes = isinstance(value, Mapping) and _SCHEMA_WORDS.issuperset(value)
+    if names_a_secret(name) and not holds_nothing and not describes:
+        return "[redacted:field]"
+    return _redacted(value, known, depth)
