@@ -21,7 +21,7 @@ from tests.packs.writing.notion.workspace import Fault as Held
 
 from toolroll.kernel.call.context import utc_now
 from toolroll.packs.writing.sample import sample_profile
-from toolroll.packs.writing.texts.messages import LANGS, Lang
+from toolroll.packs.writing.texts.messages import Lang, languages
 
 WORDS: dict[Lang, dict[str, str]] = {
     "en": {
@@ -52,7 +52,7 @@ WORDS: dict[Lang, dict[str, str]] = {
 SLUG: dict[Lang, str] = {"en": "good-tea", "uk": "dobryi-chai"}
 
 
-@pytest.fixture(params=LANGS)
+@pytest.fixture(params=languages())
 def author(tmp_path: Path, request: pytest.FixtureRequest) -> Author:
     return Author(tmp_path / "author", request.param)
 

@@ -6,6 +6,7 @@ from typing import Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from toolroll.errors import UsageError
+from toolroll.messages import MODEL_NEEDS_ADDRESS, MODEL_UNKNOWN
 from toolroll.models.model import DEFAULT_MAX_OUTPUT_TOKENS
 
 Provider: TypeAlias = Literal["anthropic", "openai", "openai-compatible", "ollama", "local"]
@@ -81,12 +82,12 @@ def parse_model(name: str, aliases: Mapping[str, str] = ALIASES) -> ModelName:
     found = next((known for known in PROVIDERS if known == provider), None)
     if found is None or not rest:
         known = ", ".join([*aliases, *(f"{word}:NAME" for word in PROVIDERS)])
-        raise UsageError(f"Unknown model {name!r}. Use one of: {known}.")
+        raise UsageError(MODEL_UNKNOWN(name=repr(name), known=known))
     if found != "openai-compatible":
         return ModelName(provider=found, model=rest)
     model, at, url = rest.partition("@")
     if not model or not at or not urlsplit(url).hostname or not url.startswith(("http://", "https://")):
-        raise UsageError(f"{name!r} needs an address: openai-compatible:NAME@https://host/v1.")
+        raise UsageError(MODEL_NEEDS_ADDRESS(name=repr(name)))
     return ModelName(provider=found, model=model, base_url=url)
 
 

@@ -10,6 +10,7 @@ from typing import Final, Literal, assert_never
 
 from toolroll._version import __version__
 from toolroll.errors import AuthenticationFailed, UsageError
+from toolroll.messages import KEY_MALFORMED, KEY_MISSING, MODEL_ADDRESS_INVALID, MODEL_ADDRESS_PLAIN
 from toolroll.models.anthropic.model import AnthropicModel
 from toolroll.models.catalog import ALIASES, LIMITS, ModelLimits, ModelName, known_limits, parse_model
 from toolroll.models.chat.model import ChatModel
@@ -118,19 +119,15 @@ def _bearer(key: str) -> dict[str, str]:
 def _key(environment: Mapping[str, str], variable: str, provider: str) -> str:
     key = environment.get(variable, "").strip()
     if not key:
-        raise AuthenticationFailed(
-            f"There is no key for {provider}. Set {variable}, or keep it: toolroll config key set {variable}\n"
-            "Another model may need none: 'ollama:NAME' is one on this machine.\n"
-            "Without any, 'toolroll demo' shows an agent at work, and 'toolroll call' reaches tools without a model."
-        )
+        raise AuthenticationFailed(KEY_MISSING(provider=provider, variable=variable))
     if not (key.isascii() and key.isprintable()):  # the HTTP library would quote it in its complaint
-        raise AuthenticationFailed(f"{variable} holds characters that no key has. Copy the key again.")
+        raise AuthenticationFailed(KEY_MALFORMED(variable=variable))
     return key
 
 
 def _transport(url: str, settings: ConnectSettings, *, key: str) -> HttpTransport:
     if not url.startswith(("http://", "https://")):
-        raise UsageError(f"{url!r} is no address of a model server. It must begin with https://.")
+        raise UsageError(MODEL_ADDRESS_INVALID(url=repr(url)))
     if key and url.startswith("http://") and not (is_loopback(url) or settings.allow_plain_http):
-        raise UsageError(f"{url!r} would send the key unencrypted. Use https://, or allow plain HTTP in the settings.")
+        raise UsageError(MODEL_ADDRESS_PLAIN(url=repr(url)))
     return HttpTransport(url, timeout_s=settings.timeout_s)

@@ -14,6 +14,7 @@ from toolroll.errors import ModelError, RequestRefused, UsageError
 from toolroll.kernel.data.messages import AssistantBlock, AssistantMessage, CallBlock, Origin, TextBlock, ToolCall
 from toolroll.kernel.data.serialize import dump_json
 from toolroll.kernel.data.usage import Usage
+from toolroll.messages import SCRIPT_CODE_UNKNOWN, SCRIPT_INVALID, SCRIPT_TOO_LARGE
 from toolroll.models.model import ModelRequest, ModelResponse, StopKind
 from toolroll.models.scripted import Line, ScriptedModel
 from toolroll.safe.paths.os_errors import os_errors
@@ -31,7 +32,7 @@ def scripted_file(path: Path) -> ScriptedModel:
     with os_errors(str(path)), path.open("rb") as file:
         data = file.read(MAX_SCRIPT_BYTES + 1)
     if len(data) > MAX_SCRIPT_BYTES:
-        raise UsageError(f"The script '{path}' is larger than {MAX_SCRIPT_BYTES:,} bytes.")
+        raise UsageError(SCRIPT_TOO_LARGE(path=path, limit=f"{MAX_SCRIPT_BYTES:,}"))
     origin = Origin(wire="chat", model=f"{PREFIX}{path.name}")
     return ScriptedModel(_Player(_read(path, data), origin), origin=origin)
 
@@ -65,7 +66,7 @@ def _error(code: str, message: str) -> ModelError:
     kind = next((one for one in ModelError.__subclasses__() if one.code == code), None)
     if kind is None:
         known = ", ".join(one.code for one in ModelError.__subclasses__())
-        raise UsageError(f"A script cannot fail with {code!r}. Codes: {known}.")
+        raise UsageError(SCRIPT_CODE_UNKNOWN(code=repr(code), known=known))
     return kind(message)
 
 
@@ -77,7 +78,7 @@ def _read(path: Path, data: bytes) -> Sequence[Any]:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"])) or "the whole"
-        raise UsageError(f"The script '{path}' cannot be played: {place}: {first['msg']}.") from None
+        raise UsageError(SCRIPT_INVALID(path=path, place=place, reason=first["msg"])) from None
 
 
 @cache

@@ -9,31 +9,31 @@ import pytest
 from tests.cli.ghostpen.author import Desk
 from tests.cli.pseudo import Pseudo, environment
 
-from toolroll.packs.writing.texts.messages import LANGS, Lang
+from toolroll.packs.writing.texts.messages import Lang, languages
 
 COMMAND = [sys.executable, "-c", "from toolroll.cli.ghostpen.main import main; main()", "--demo"]
 SHOWN: dict[Lang, tuple[str, ...]] = {
     "en": (
         "What the model says is recorded, and so is what you say",
         "Profile 'default', version 1",
-        "> post about the first frost and bicycle chains for LinkedIn  (played)",
-        "\n· The draft broke 1 of its rules; asking once more…\n",
-        "> too formal  (played)",
+        "> post about the first frost and bicycle chains for LinkedIn  (recorded)",
+        "\n· The draft breaks 1 rule; rewriting it…\n",
+        "> too formal  (recorded)",
         "· Noted: too formal (3 of 3).",
         "You have said this 3 times. Update voice.formality in your profile?",
         "voice.formality\n- businesslike\n+ casual: as one talks at the workbench",
         "Profile 'default' is now at version 2.",
-        "Save it? [y/n]\n> y  (played)",
+        "Save it? [y/n]\n> y  (recorded)",
         "style_profile_version: 2",
         "feedback-tracker.json: too formal (0)\n",
         "Try next",
     ),
     "uk": (
         "Слова моделі записані заздалегідь",
-        "> занадто формально  (програно)",
+        "> занадто формально  (із запису)",
         "· Занотовано: занадто формально (1 з 3).",
         "- діловий\n+ невимушено: так, як говорять біля верстата",
-        "Зберегти? [т/н]\n> т  (програно)",
+        "Зберегти? [т/н]\n> т  (із запису)",
         "topic: перші морози",
         "feedback-tracker.json: занадто формально (0)\n",
         "Що спробувати далі",
@@ -41,7 +41,7 @@ SHOWN: dict[Lang, tuple[str, ...]] = {
 }
 
 
-@pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize("lang", languages())
 def test_W30_W34_the_demo_shows_the_whole_flow(desk: Desk, lang: Lang) -> None:
     told = desk.run("--demo", "--lang", lang)
     assert (told.code, told.err) == (0, "")
@@ -85,7 +85,7 @@ def test_S8_W30_the_demo_at_a_terminal(tmp_path: Path) -> None:
     assert "ghostpen init --sample" in terminal.text
 
 
-@pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize("lang", languages())
 def test_S8_W30_on_a_narrow_terminal_the_demo_is_broken_between_words(tmp_path: Path, lang: Lang) -> None:
     env = environment(tmp_path / "home", TMPDIR=str(tmp_path))
     with Pseudo([*COMMAND, "--lang", lang], env=env, cwd=tmp_path, columns=40, stdout_on_terminal=True) as terminal:

@@ -7,7 +7,7 @@ from tests.cli.ghostpen.author import CTRL_C, READ, Desk, Typed, post
 
 import toolroll.cli.chat.input as chat
 import toolroll.cli.terminal.terminal as terminals
-from toolroll.packs.writing.texts.messages import LANGS, Lang
+from toolroll.packs.writing.texts.messages import Lang, languages
 
 REQUEST = "post about tea for LinkedIn"
 UPDATE = {
@@ -27,7 +27,7 @@ def typed(monkeypatch: pytest.MonkeyPatch, *lines: str) -> Typed:
     return terminal
 
 
-@pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize("lang", languages())
 def test_W30_W34_ctrl_c_at_the_question_about_saving_goes_back_to_the_draft(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, lang: Lang
 ) -> None:
@@ -40,7 +40,7 @@ def test_W30_W34_ctrl_c_at_the_question_about_saving_goes_back_to_the_draft(
     assert text.endswith("\nTea is tea.\n")
 
 
-@pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize("lang", languages())
 def test_W12_W30_W34_ctrl_c_at_the_question_about_the_profile_is_a_no_to_all_that_is_open(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, lang: Lang
 ) -> None:
@@ -54,7 +54,7 @@ def test_W12_W30_W34_ctrl_c_at_the_question_about_the_profile_is_a_no_to_all_tha
     assert text.endswith("\nMore tea.\n")
 
 
-@pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize("lang", languages())
 def test_W30_W34_ctrl_c_at_a_question_before_the_first_draft_ends_it(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, lang: Lang
 ) -> None:
@@ -75,7 +75,7 @@ def test_W30_ctrl_c_at_the_question_about_leaving_leaves(desk: Desk, monkeypatch
     assert (told.code, desk.posts()) == (130, [])
 
 
-@pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize("lang", languages())
 def test_W15_W34_W35_ctrl_c_at_the_question_about_a_page_leaves_the_post_saved_and_counted(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, lang: Lang
 ) -> None:

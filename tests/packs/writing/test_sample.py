@@ -9,17 +9,17 @@ from toolroll.packs.writing.posts.checks import DraftRules, check_draft
 from toolroll.packs.writing.profiles.store import ProfileStore
 from toolroll.packs.writing.sample import recording, sample_posts, sample_profile
 from toolroll.packs.writing.session.intents import parse_intent
-from toolroll.packs.writing.texts.messages import LANGS, Lang
+from toolroll.packs.writing.texts.messages import Lang, languages
 
 
-@pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize("lang", languages())
 def test_W32_the_sample_is_a_profile_in_its_language(tmp_path: Path, lang: Lang) -> None:
     stored = ProfileStore(tmp_path).create(sample_profile(lang), now=NOW)
     assert (stored.profile.profile_name, stored.profile.language) == ("default", lang)
     assert set(stored.profile.platforms) == {"linkedin", "instagram", "x"}
 
 
-@pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize("lang", languages())
 def test_W32_W33_the_posts_of_the_sample_keep_to_its_profile(tmp_path: Path, lang: Lang) -> None:
     profile = ProfileStore(tmp_path).create(sample_profile(lang), now=NOW).profile
     posts = sample_posts(lang)
@@ -34,7 +34,7 @@ def test_W32_W33_the_posts_of_the_sample_keep_to_its_profile(tmp_path: Path, lan
         assert check_draft(post.content, rules).is_clean
 
 
-@pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize("lang", languages())
 def test_W32_the_recording_has_all_that_a_demo_needs(lang: Lang) -> None:
     found = recording(lang)
     assert parse_intent(found.answers[-1]) == "save"

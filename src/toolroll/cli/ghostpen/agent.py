@@ -15,6 +15,7 @@ from toolroll.packs.writing.profiles.mix import load_style
 from toolroll.packs.writing.profiles.store import ProfileStore
 from toolroll.packs.writing.session.agent import WritingContext, writing_agent
 from toolroll.packs.writing.session.gate import Gate
+from toolroll.packs.writing.texts.messages import languages
 
 _WITHOUT: Final = "'ghostpen --demo' shows how a post is written, without any."
 
@@ -28,7 +29,7 @@ def build_writer(making: AgentSpec, journal: SqliteJournal, *, connect: bool) ->
     style = load_style(ProfileStore(data), *making.profiles)
     place = WritingContext(
         data=data,
-        lang="uk" if making.lang == "uk" else "en",
+        lang=making.lang if making.lang in languages() else "en",
         environment=with_keys(os.environ),
         journal=journal,
         settings=making.settings,

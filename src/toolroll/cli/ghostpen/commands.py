@@ -35,14 +35,30 @@ class _Folder(click.Path):
         return super().convert(value, param, ctx)
 
 
+class _Language(click.Choice[str]):
+    """One of the languages that have a file; they are listed when the option is read, not when this is imported."""
+
+    def __init__(self) -> None:
+        super().__init__(())
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """Return the codes of the languages."""
+        from toolroll.packs.writing.texts.messages import languages  # noqa: PLC0415 - reads a folder
+
+        return languages()
+
+    @choices.setter
+    def choices(self, _given: object) -> None:
+        """Ignore what click's constructor sets."""
+
+
 def place_options(command: F) -> F:
     """Adds `--data` and `--lang`: where profiles are, and how it is spoken of."""
     folder = _Folder(path_type=Path, file_okay=False)
     told = "The folder of profiles and posts; ./data if there is one, else a folder of yours."
     data = click.option("--data", type=folder, metavar="DIR", help=told)
-    spoken = click.option(
-        "--lang", type=click.Choice(["en", "uk"]), help="The language of messages; else the locale's."
-    )
+    spoken = click.option("--lang", type=_Language(), help="The language of messages; else the locale's.")
     return data(spoken(command))
 
 

@@ -29,8 +29,7 @@ from toolroll.packs.writing.session.agent import WritingContext
 from toolroll.packs.writing.session.gate import TRACK
 from toolroll.packs.writing.session.interface import Assignment, DraftView, Outcome
 from toolroll.packs.writing.session.session import WritingSession
-from toolroll.packs.writing.texts.call_texts import describe_feedback_count
-from toolroll.packs.writing.texts.feedback_texts import category_name
+from toolroll.packs.writing.texts.call_texts import category_name, describe_feedback_count
 from toolroll.packs.writing.texts.messages import Key, Lang, choose_language, say
 from toolroll.safe.text import terminal_safe
 

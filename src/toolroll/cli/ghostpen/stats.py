@@ -7,8 +7,8 @@ from toolroll.cli.session import DONE, FAILED
 from toolroll.errors import ToolrollError
 from toolroll.packs.writing.posts.stats import DraftLog, DraftStats, compute_stats
 from toolroll.packs.writing.profiles.feedback import Category, FeedbackStore
+from toolroll.packs.writing.texts.call_texts import category_name
 from toolroll.packs.writing.texts.error_texts import describe_error
-from toolroll.packs.writing.texts.feedback_texts import category_name
 from toolroll.packs.writing.texts.messages import Key
 
 CATEGORIES = cast("tuple[Category, ...]", get_args(Category))

@@ -7,7 +7,7 @@ from tests.e2e.writing import ASKS, SAVE_ASKS, YES, Author, post, said
 from tests.models.script import Turn
 from tests.models.server import ModelServer
 
-from toolroll.packs.writing.texts.messages import LANGS, Lang
+from toolroll.packs.writing.texts.messages import Lang, languages
 
 DRAFT: dict[Lang, str] = {"en": "Here is the thing: tea.\n\nIs it not?", "uk": "Ось у чому штука: чай.\n\nЧи не так?"}
 MORE: dict[Lang, str] = {"en": "longer", "uk": "довше"}
@@ -17,7 +17,7 @@ TAKE: dict[Lang, str] = {"en": "take it", "uk": "бери"}
 LACKS: dict[Lang, str] = {"en": "may lack its end", "uk": "може бути без кінця"}
 
 
-@pytest.fixture(params=LANGS)
+@pytest.fixture(params=languages())
 def author(tmp_path: Path, request: pytest.FixtureRequest) -> Author:
     made = Author(tmp_path / "author", request.param)
     made.has_profile()

@@ -23,7 +23,7 @@ from toolroll.packs.writing.profiles.store import ProfileStore
 from toolroll.packs.writing.session.agent import WritingContext
 from toolroll.packs.writing.session.interface import Assignment, DraftView, Outcome
 from toolroll.packs.writing.session.session import WritingSession
-from toolroll.packs.writing.texts.messages import LANGS, Lang
+from toolroll.packs.writing.texts.messages import Lang, languages
 
 NOW = datetime(2026, 2, 9, 10, tzinfo=UTC)
 SAVE = Call("save_to_file", {"content": "stolen", "platform": "x", "topic": "t"})
@@ -258,7 +258,7 @@ BEFORE: dict[Lang, str] = {
 }
 
 
-@pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize("lang", languages())
 async def test_XE8_W30_W34_a_later_draft_that_was_cut_off_does_not_replace_a_whole_one(desk: Desk, lang: Lang) -> None:
     person = Scripted("довше", "save")
     outcome = await desk.write(person, post("Чай."), cut(CUT), lang=lang)
@@ -297,7 +297,7 @@ async def test_XE8_W30_of_two_that_lack_their_end_the_later_one_counts(desk: Des
     assert (outcome.draft, outcome.notes) == ("Чай.", ())
 
 
-@pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize("lang", languages())
 async def test_XE8_W30_W34_a_turn_that_was_cut_off_before_the_post_leaves_the_draft(desk: Desk, lang: Lang) -> None:
     person = Scripted("довше", "ще довше", "save")
     outcome = await desk.write(person, post("Чай."), cut("Ось він:\n<post>"), cut("<post>"), lang=lang)

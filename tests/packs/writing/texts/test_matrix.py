@@ -18,7 +18,7 @@ from tests.models.script import Turn, Use
 from tests.models.server import ModelServer
 from tests.packs.writing.notion.workspace import DATABASE, PAGE, TOKEN, Fault, Workspace
 
-from toolroll.packs.writing.texts.messages import LANGS, MATRIX, Lang
+from toolroll.packs.writing.texts.messages import MATRIX, Lang, languages
 
 DRAFT: dict[Lang, str] = {"en": "Here is the thing: tea.\n\nIs it not?", "uk": "Ось у чому штука: чай.\n\nЧи не так?"}
 REQUEST: dict[Lang, str] = {"en": "post about tea for LinkedIn", "uk": "пост про чай для LinkedIn"}
@@ -53,7 +53,7 @@ SEEN: dict[tuple[str, str], dict[Lang, str]] = {
 }
 
 
-@pytest.fixture(params=LANGS)
+@pytest.fixture(params=languages())
 def author(tmp_path: Path, request: pytest.FixtureRequest) -> Author:
     made = Author(tmp_path / "author", request.param)
     made.has_profile()
@@ -95,7 +95,7 @@ def test_W10_W34_a_profile_that_is_not_there(author: Author) -> None:
 
 
 def test_W10_W34_without_any_profile_the_way_to_one_is_told(tmp_path: Path) -> None:
-    for lang in LANGS:
+    for lang in languages():
         with ModelServer([]) as server:
             done = Author(tmp_path / lang, lang).alone(server, REQUEST[lang])
         assert done.returncode == 1

@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 from toolroll.packs.writing.posts.lengths import post_length, remove_links
 from toolroll.packs.writing.posts.post_file import Platform
 from toolroll.packs.writing.posts.stems import Word, english_forms, find_stem, split_words
-from toolroll.packs.writing.texts.messages import Lang, say
+from toolroll.packs.writing.texts.messages import Key, Lang, say
 
 FindingKind: TypeAlias = Literal["too_long", "avoid", "language"]
 DetectedLanguage: TypeAlias = Literal["uk", "en", "uk+en", "other", "none"]
@@ -31,9 +31,11 @@ _COMMON_ENGLISH: Final = re.compile(
 _NOT_PROSE: Final = re.compile(r"[#@][\w.]+|`[^`]*`")
 _RUSSIAN_ONLY: Final = frozenset("ыэёъ")
 _UKRAINIAN_ONLY: Final = frozenset("іїєґ")
-_NAMES: Final[dict[Lang, dict[DetectedLanguage, str]]] = {
-    "en": {"uk": "Ukrainian", "en": "English", "uk+en": "Ukrainian and English", "other": "another language"},
-    "uk": {"uk": "українською", "en": "англійською", "uk+en": "українською й англійською", "other": "іншою"},
+_NAMES: Final[dict[DetectedLanguage, Key]] = {
+    "uk": "in_ukrainian",
+    "en": "in_english",
+    "uk+en": "in_both_languages",
+    "other": "in_another_language",
 }
 
 
@@ -131,11 +133,11 @@ def _check_length(length: int, rules: DraftRules, lang: Lang) -> Iterator[DraftF
 def _check_language(found: DetectedLanguage, wanted: Language, lang: Lang) -> Iterator[DraftFinding]:
     fits = found in {wanted, "none"} or (wanted == "uk+en" and found != "other")
     if not fits:
-        names = _NAMES[lang]
+        name = say(_NAMES[wanted], lang)
         yield DraftFinding(
             kind="language",
-            message=say("draft_language", lang, wanted=names[wanted], found=names[found]),
-            repair=say("repair_language", lang, wanted=names[wanted]),
+            message=say("draft_language", lang, wanted=name, found=say(_NAMES[found], lang)),
+            repair=say("repair_language", lang, wanted=name),
         )
 
 

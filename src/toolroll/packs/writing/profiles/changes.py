@@ -22,7 +22,7 @@ from toolroll.packs.writing.profiles.schema import (
     check_profile,
     timestamp,
 )
-from toolroll.packs.writing.texts.wording import Lang
+from toolroll.packs.writing.texts.messages import Lang, say
 from toolroll.safe.paths.names import quote_path
 
 IMMUTABLE: Final = ("profile_name", "profile_type", "created_at", "version", "updated_at", "changelog")
@@ -189,5 +189,5 @@ def history_language(fields: Mapping[str, object]) -> Lang:
 
 
 def _changelog_text(changes: Mapping[str, object], reason: str, lang: Lang) -> str:
-    done, why = ("Updated", "Reason") if lang == "en" else ("Оновлено", "Причина")
+    done, why = say("history_updated", lang), say("history_reason", lang)
     return f"{done}: {', '.join(changes)}. {why}: {reason.strip().rstrip('.')}."

@@ -30,8 +30,14 @@ def _posts(lang: Lang) -> list[dict[str, Any]]:
 
 
 def _sample(lang: Lang) -> ProfileFields:
-    found: ProfileFields = json.loads((_FOLDER / f"{lang}.json").read_text(encoding="utf-8"))
+    found: ProfileFields = json.loads(_file(f"{lang}.json", "en.json").read_text(encoding="utf-8"))
     return found
+
+
+def _file(name: str, otherwise: str) -> Path:
+    """Return a file of the sample; a language without one gets the English one."""
+    path = _FOLDER / name
+    return path if path.exists() else _FOLDER / otherwise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +51,7 @@ class Recording:
 
 def recording(lang: Lang) -> Recording:
     """The recorded sides of the demo in a language."""
-    found = json.loads((_FOLDER / f"demo.{lang}.json").read_text(encoding="utf-8"))
+    found = json.loads(_file(f"demo.{lang}.json", "demo.en.json").read_text(encoding="utf-8"))
     return Recording(request=found["request"], answers=tuple(found["answers"]), turns=tuple(map(_line, found["turns"])))
 
 

@@ -6,6 +6,7 @@ from toolroll.kernel.data.serialize import dump_json
 from toolroll.packs.writing.posts.post_file import Platform
 from toolroll.packs.writing.profiles.feedback import MEANINGS, Category
 from toolroll.packs.writing.profiles.mix import Style
+from toolroll.packs.writing.texts.messages import load_language
 
 SYSTEM: Final = """\
 You are a ghostwriter: you write posts for social networks in the voice of one author, by their style profile.
@@ -56,7 +57,7 @@ write by, put together:
 
 def system_prompt(style: Style, *, lang: str) -> str:
     """The prompt for writing in a style; words to the author are in `lang`."""
-    spoken = f"Speak to the author in {'Ukrainian' if lang == 'uk' else 'English'}."
+    spoken = f"Speak to the author in {load_language(lang).name}."
     if not style.is_mix:
         return f"{SYSTEM}\n\n{spoken}"
     fields = {key: style.fields[key] for key in ("language", "voice", "platforms")}

@@ -1,7 +1,7 @@
 """What a person is told of the tool calls of a model, in their language: the matrix of errors, row by row (W34)."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final, get_args
+from typing import Final, cast, get_args
 
 from toolroll.errors import JsonRefused
 from toolroll.kernel.arguments.parse import parse_json
@@ -11,7 +11,6 @@ from toolroll.packs.writing.profiles.feedback import THRESHOLD, Category
 from toolroll.packs.writing.session.gate import TRACK, UPDATE
 from toolroll.packs.writing.texts.error_texts import translate_message
 from toolroll.packs.writing.texts.fault_texts import describe_fault
-from toolroll.packs.writing.texts.feedback_texts import category_name
 from toolroll.packs.writing.texts.messages import Key, Lang, say
 from toolroll.packs.writing.tools.toolset import SEARCH
 
@@ -46,6 +45,11 @@ def describe_feedback_count(result: ToolResult, lang: Lang) -> str | None:
             return say(key, lang, what=category_name(category, lang), count=count, needed=THRESHOLD)
         case _:
             return None
+
+
+def category_name(category: str, lang: Lang) -> str:
+    """Return a category of feedback as a person would say it; an unknown one, as it is."""
+    return say(cast("Key", f"feedback_{category}"), lang) if category in get_args(Category) else category
 
 
 def _success(call: ToolCall, answer: Fields, lang: Lang) -> str | None:

@@ -21,10 +21,11 @@ from toolroll.errors import (
     ToolFailure,
     ToolrollError,
 )
+from toolroll.messages import Text
 from toolroll.packs.writing.profiles.names import MAX_NAME_CHARACTERS
 from toolroll.packs.writing.profiles.store import MAX_NAMES_SHOWN
 from toolroll.packs.writing.texts.fault_texts import describe_fault
-from toolroll.packs.writing.texts.messages import Key, Lang, say
+from toolroll.packs.writing.texts.messages import DEFAULT, Key, Lang, say, translate
 from toolroll.packs.writing.texts.phrases import in_ukrainian
 
 MODEL_KEYS: Final[Mapping[str, Key]] = {
@@ -71,13 +72,15 @@ def describe_error(error: ToolrollError, lang: Lang) -> str:
     if isinstance(error, RequestRefused) and isinstance(cause, ToolrollError):  # by the rule that a profile is read
         return say("nothing_drafted", lang, why=describe_error(cause, lang))
     words = translate_message(error.message, lang)
-    if lang == "uk" and isinstance(error, ModelError) and words == error.message:
+    if lang != DEFAULT and isinstance(error, ModelError) and not isinstance(error.message, Text):
         return say(MODEL_KEYS[error.code], lang, detail=error.message)
     return words
 
 
 def translate_message(message: str, lang: Lang) -> str:
     """A message of a tool or a store in that language, line by line; what is no known phrase is said as it is."""
+    if isinstance(message, Text) or lang == DEFAULT:
+        return translate(message, lang)
     known = in_ukrainian(message) if lang == "uk" else message
     return known or "\n".join(_line(line) for line in message.split("\n"))
 
@@ -85,7 +88,7 @@ def translate_message(message: str, lang: Lang) -> str:
 def describe_stop(error: ToolFailure, lang: Lang) -> str:
     """Why a run gave nothing that could be used; in English with all that is known of it."""
     key = STOP_KEYS.get(cast("StopReason", error.failure_code))
-    return error.message if lang == "en" or key is None else say(key, lang)
+    return error.message if lang == DEFAULT or key is None else say(key, lang)
 
 
 def list_faults(faults: tuple[str, ...], lang: Lang) -> str:

@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
+from toolroll.packs.writing.texts.messages import Lang
 from toolroll.packs.writing.texts.phrases import in_ukrainian
-from toolroll.packs.writing.texts.wording import Lang
 
 _CHOICE: Final = re.compile(r"(is no platform that is known here; a platform )?must be (.+)", re.DOTALL)
 _THE_PROFILE: Final = "the profile"

@@ -1,213 +1,45 @@
-"""Every text that a person who writes posts reads, in English and Ukrainian, by a key that type checkers know (W34).
+"""The texts that a writer reads, in every language that has a file beside this module (W34).
 
-The first block is the matrix of errors row by row; `MATRIX` says which row each key is for.
+`en.toml` and `uk.toml` hold the texts by key. A third language is a third file with the same keys, and nothing else.
 """
 
 import re
+import tomllib
 from collections.abc import Mapping
-from typing import Final, Literal, TypeAlias, get_args
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Final, TypeAlias
 
-from toolroll.packs.writing.texts.flow_texts import FLOW_TEXTS, FlowKey
-from toolroll.packs.writing.texts.model_texts import MODEL_TEXTS, ModelKey
-from toolroll.packs.writing.texts.profile_texts import PROFILE_TEXTS, ProfileKey
-from toolroll.packs.writing.texts.wording import Lang, Text
+from toolroll.messages import Text, for_person
+from toolroll.packs.writing.texts.keys import Key
 
 __all__ = [
+    "DEFAULT",
     "LANG",
-    "LANGS",
     "MATRIX",
-    "TEXTS",
     "Key",
     "Lang",
-    "Text",
+    "Language",
     "choose_language",
     "language_of",
+    "languages",
+    "load_language",
     "placeholders",
+    "read_language",
     "say",
+    "translate",
 ]
 
-Key: TypeAlias = Literal[
-    ProfileKey,
-    FlowKey,
-    ModelKey,
-    "profile_not_found",
-    "profile_not_found_init",
-    "profile_invalid",
-    "reference_profile",
-    "validation_failed",
-    "search_failed",
-    "notion_not_configured",
-    "notion_page_not_found",
-    "notion_no_access",
-    "notion_unauthorized",
-    "notion_invalid_page",
-    "notion_error",
-    "notion_not_configured_saved",
-    "notion_failed_saved",
-    "save_failed",
-    "feedback_failed",
-    "empty_post",
-    "save_preview",
-    "saved",
-    "saved_to_notion",
-    "not_saved",
-    "leave_unsaved",
-    "ask_feedback",
-    "ask_update",
-    "profile_updated",
-    "few_posts",
-    "draft_too_long",
-    "draft_avoid",
-    "draft_avoid_form",
-    "draft_language",
-    "repair_too_long",
-    "repair_avoid",
-    "repair_language",
-    "stats",
-    "no_stats",
-]
+Lang: TypeAlias = str
+"""The code of a language: the name of its file."""
 
-
-LANGS: Final[tuple[Lang, ...]] = get_args(Lang)
 LANG: Final = "lang"
 """The name under which a surface gives the language to a run."""
 
-TEXTS: Final[Mapping[Key, Text]] = {
-    **dict(PROFILE_TEXTS.items()),  # as pairs: the type of a mapping's keys cannot be widened
-    **dict(FLOW_TEXTS.items()),
-    **dict(MODEL_TEXTS.items()),
-    # --- The matrix of errors ---------------------------------------------------------------------------
-    "profile_not_found": Text(
-        en="Profile '{name}' not found. Available profiles: {available}.",
-        uk="Профіль не знайдений: «{name}». Доступні профілі: {available}.",
-    ),
-    "profile_not_found_init": Text(
-        en="Profile '{name}' not found. Run `ghostpen init` to make your own.",
-        uk="Профіль не знайдений: «{name}». Запустіть `ghostpen init`, щоб створити свій.",
-    ),
-    "profile_invalid": Text(
-        en="Profile '{name}' is damaged:\n{problems}\nThe file was left as it is. `ghostpen profile edit {name}` opens "
-        "it to be repaired, `ghostpen profile create {name}` makes it anew.",
-        uk="Профіль пошкоджений: «{name}».\n{problems}\nФайл не змінено. `ghostpen profile edit {name}` відкриє його, "
-        "щоб виправити, `ghostpen profile create {name}` створить наново.",
-    ),
-    "reference_profile": Text(
-        en="Reference profiles are not updated automatically, and '{name}' is one. Edit it by hand: "
-        "`ghostpen profile edit {name}`.",
-        uk="Reference профілі не оновлюються автоматично, а «{name}» саме такий. Змініть його вручну: "
-        "`ghostpen profile edit {name}`.",
-    ),
-    "validation_failed": Text(
-        en="Invalid value for {field}. Nothing was changed:\n{problems}",
-        uk="Невалідне значення для {field}. Нічого не змінено:\n{problems}",
-    ),
-    "search_failed": Text(
-        en="Search is not available, so I write without data from the web.",
-        uk="Пошук недоступний, генерую без зовнішніх даних.",
-    ),
-    "notion_not_configured": Text(
-        en="Notion is not configured. Set {missing} in the environment, or keep it: toolroll config key set {missing}",
-        # The first two sentences are the seed's. No .env file is read by this program, so the third says what to do.
-        uk="Notion не налаштований. Додайте {missing} до .env файлу. Сама програма .env не читає: задайте {missing} у "
-        "змінних середовища або збережіть: toolroll config key set {missing}",
-    ),
-    "notion_page_not_found": Text(
-        en="The page was not found. Check the URL, and that the page is shared with the connection.",
-        uk="Сторінку не знайдено. Перевірте URL і чи надано інтеграції доступ до сторінки.",
-    ),
-    "notion_no_access": Text(
-        en="There is no access to the page. Share it with the connection in Notion.",
-        uk="Немає доступу до сторінки. Надайте його інтеграції в Notion.",
-    ),
-    "notion_unauthorized": Text(
-        en="Notion refused the token. Check NOTION_TOKEN.", uk="Notion не прийняв токен. Перевірте NOTION_TOKEN."
-    ),
-    "notion_invalid_page": Text(
-        en="This is neither the id nor the URL of a Notion page. Check the URL.",
-        uk="Це не ID і не URL сторінки Notion. Перевірте URL.",
-    ),
-    "notion_error": Text(en="Notion failed.", uk="Помилка Notion."),
-    "notion_not_configured_saved": Text(
-        en="Notion is not configured, saving to a file. Set {missing} in the environment; a token can also be kept: "
-        "toolroll config key set NOTION_TOKEN",
-        uk="Notion не налаштований, зберігаю локально. Задайте {missing} у змінних середовища; токен можна й зберегти: "
-        "toolroll config key set NOTION_TOKEN",
-    ),
-    "notion_failed_saved": Text(
-        en="Notion failed, saving to a file.",
-        uk="Помилка Notion, зберігаю локально.",
-    ),
-    "save_failed": Text(
-        en="Saving failed. {reason} Here is the text, to copy and paste.",
-        uk="Помилка збереження. {reason} Ось текст, щоб його скопіювати.",
-    ),
-    # The person sees nothing of it: this one is for the log.
-    "feedback_failed": Text(
-        en="The feedback was not written down: {reason}",
-        uk="Фідбек не записано: {reason}",
-    ),
-    # --- Saving -----------------------------------------------------------------------------------------
-    "empty_post": Text(en="There is no text to save.", uk="Немає тексту, який можна зберегти."),
-    "save_preview": Text(en="Save as {file}:", uk="Зберегти як {file}:"),
-    "saved": Text(en="Saved: {file}", uk="Збережено: {file}"),
-    "saved_to_notion": Text(en="Saved to Notion as a draft: {url}", uk="Збережено в Notion як чернетку: {url}"),
-    "not_saved": Text(en="Nothing was saved.", uk="Нічого не збережено."),
-    "leave_unsaved": Text(en="Leave without saving the draft?", uk="Вийти, не зберігши чернетку?"),
-    # --- The conversation -------------------------------------------------------------------------------
-    "ask_feedback": Text(
-        en='What should be different? ("save" keeps it, "exit" leaves)',
-        uk="Що змінити? («зберігай» — зберегти, «exit» — вийти)",
-    ),
-    "ask_update": Text(
-        en="You have said this {count} times. Update {field} in your profile?",
-        uk="Ви сказали це вже стільки разів: {count}. Оновити {field} у вашому профілі?",
-    ),
-    "profile_updated": Text(
-        en="Profile '{name}' is now at version {version}.",
-        uk="Профіль «{name}» оновлено до версії {version}.",
-    ),
-    "few_posts": Text(
-        en="Posts given: {count}. From 3 on, the profile gets much closer to your voice.",
-        uk="Надано постів: {count}. Від 3 постів профіль буде набагато ближчим до вашого голосу.",
-    ),
-    # --- Checks of a draft (W33) ------------------------------------------------------------------------
-    "draft_too_long": Text(
-        en="Too long for {platform}: {length} of {limit} characters.",
-        uk="Задовго для {platform}: {length} символів із {limit}.",
-    ),
-    "draft_avoid": Text(
-        en="Your profile avoids '{item}', and the draft says '{found}'.",
-        uk="Ваш профіль уникає «{item}», а в чернетці є «{found}».",
-    ),
-    "draft_avoid_form": Text(
-        en="Your profile avoids '{item}', and the draft says '{found}', which looks like a form of it.",
-        uk="Ваш профіль уникає «{item}», а в чернетці є «{found}», що схоже на його форму.",
-    ),
-    "draft_language": Text(
-        en="The draft should be in {wanted} and is in {found}.",
-        uk="Чернетка має бути {wanted}, а написана {found}.",
-    ),
-    "repair_too_long": Text(
-        en="Shorten it by at least {over} characters, to at most {limit} as {platform} counts them.",
-        uk="Скоротіть щонайменше на {over} символів, до {limit} за підрахунком {platform}.",
-    ),
-    "repair_avoid": Text(
-        en="Say it without '{item}' in any form; it is there as '{found}'.",
-        uk="Напишіть це без «{item}» у будь-якій формі; зараз там «{found}».",
-    ),
-    "repair_language": Text(
-        en="Write all of it in {wanted}; names and quotes may stay.",
-        uk="Напишіть усе {wanted}; назви й цитати можуть лишитися.",
-    ),
-    # --- Statistics (W35) -------------------------------------------------------------------------------
-    "stats": Text(
-        en="Drafts: {drafts}. Accepted: {accepted}, of these the first time: {first} ({share} %). "
-        "Mean rounds: {rounds}.",
-        uk="Чернеток: {drafts}. Прийнято: {accepted}, з них з першого разу: {first} ({share} %). "
-        "Раундів у середньому: {rounds}.",
-    ),
-    "no_stats": Text(en="No drafts have been written yet.", uk="Чернеток ще немає."),
-}
+DEFAULT: Final = "en"
+_FILE_TYPE: Final = ".toml"
+_PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 
 MATRIX: Final[Mapping[tuple[str, str], Key]] = {
     ("read_style_profile", "File not found"): "profile_not_found",
@@ -222,34 +54,90 @@ MATRIX: Final[Mapping[tuple[str, str], Key]] = {
     ("save_to_file", "Disk error"): "save_failed",
     ("track_feedback", "File error"): "feedback_failed",
 }
-"""What is said of each error that a tool of this pack meets."""
+"""The text for each error that a tool of this pack meets."""
 
-_PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
+
+Forms: TypeAlias = Mapping[str, str]
+"""The forms of a text with a number: `one`, `few`, `many`, `other`, and under `count` the value that decides."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Language:
+    """The texts of one language."""
+
+    name: str
+    """What the language is called in English, for a model."""
+    plural_rule: str
+    texts: Mapping[str, str | Forms]
+    messages: Mapping[str, str]
+    """Translations of messages of the whole program, by the keys of `toolroll.messages`."""
+
+    def fill(self, key: Key, values: Mapping[str, object]) -> str:
+        """Return a text with its values; they are inserted as they are, braces and all."""
+        found = self.texts[key]
+        text = found if isinstance(found, str) else _choose_form(found, self.plural_rule, values)
+        return _PLACEHOLDER.sub(lambda place: str(values[place[1]]), text)
+
+    def translate(self, message: str) -> str:
+        """Return a message of the program in this language; one without a translation stays in English."""
+        if not isinstance(message, Text) or message.key not in self.messages:
+            return for_person(message)
+        values = {name: self.translate(one) if isinstance(one, Text) else one for name, one in message.values.items()}
+        return _PLACEHOLDER.sub(lambda place: str(values[place[1]]), self.messages[message.key])
 
 
 def say(key: Key, lang: Lang, /, **values: object) -> str:
-    """The text in that language with its placeholders filled; values are put in as they are, braces and all."""
-    text = TEXTS[key].uk if lang == "uk" else TEXTS[key].en
-    return _PLACEHOLDER.sub(lambda found: str(values[found[1]]), text)
+    """Return a text in that language with its placeholders filled."""
+    return load_language(lang).fill(key, values)
+
+
+def translate(message: str, lang: Lang) -> str:
+    """Return a message of the program as a person reads it in that language."""
+    return load_language(lang).translate(message)
+
+
+@cache
+def languages() -> tuple[Lang, ...]:
+    """Return the codes of all languages: every file is one."""
+    names = (entry.name for entry in resources.files(__package__).iterdir())
+    return tuple(sorted(name.removesuffix(_FILE_TYPE) for name in names if name.endswith(_FILE_TYPE)))
+
+
+@cache
+def load_language(lang: Lang) -> Language:
+    """Return the texts of a language."""
+    return read_language(resources.files(__package__).joinpath(f"{lang}{_FILE_TYPE}").read_text(encoding="utf-8"))
+
+
+def read_language(source: str) -> Language:
+    """Parse the file of a language."""
+    data = tomllib.loads(source)
+    return Language(
+        name=data["name"],
+        plural_rule=data["plural_rule"],
+        texts=data["texts"],
+        messages=data.get("messages", {}),
+    )
 
 
 def placeholders(text: str) -> frozenset[str]:
-    """The names that a text wants values for."""
+    """Return the names that a text needs values for."""
     return frozenset(_PLACEHOLDER.findall(text))
 
 
 def choose_language(option: str | None, environment: Mapping[str, str], profile: str | None = None) -> Lang:
-    """The language for messages: what was asked for, else that of the locale, else that of the profile, else English.
+    """Choose the language for messages: the option, else that of the locale, else that of the profile, else English.
 
-    A locale that names no language (C, POSIX) decides nothing; one of a language we do not speak asks for English.
+    A locale that names no language (C, POSIX) decides nothing; one that has no file here means English.
     """
     given = option or _locale(environment) or (profile or "").partition("+")[0]
-    return "uk" if given == "uk" else "en"
+    return given if given in languages() else DEFAULT
 
 
 def language_of(deps: Mapping[str, object]) -> Lang:
-    """The language of a run, as its surface chose it."""
-    return "uk" if deps.get(LANG) == "uk" else "en"
+    """Return the language of a run, as its surface chose it."""
+    given = deps.get(LANG)
+    return given if isinstance(given, str) and given in languages() else DEFAULT
 
 
 def _locale(environment: Mapping[str, str]) -> str:
@@ -257,3 +145,19 @@ def _locale(environment: Mapping[str, str]) -> str:
     name = next(filter(None, map(environment.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
     language = re.split(r"[_.@-]", name)[0].casefold()
     return "" if language in {"c", "posix"} else language
+
+
+def _choose_form(forms: Forms, rule: str, values: Mapping[str, object]) -> str:
+    count = int(str(values[forms["count"]]))
+    form = _plural_form(count, rule)
+    return forms.get(form) or forms["other"]
+
+
+def _plural_form(count: int, rule: str) -> str:
+    """Return the form that a number needs, by the plural rules of the Unicode CLDR."""
+    if rule != "slavic":
+        return "one" if count == 1 else "other"
+    last, last_two = count % 10, count % 100
+    if last == 1 and last_two != 11:  # noqa: PLR2004 - the rule itself
+        return "one"
+    return "few" if 2 <= last <= 4 and not 12 <= last_two <= 14 else "many"  # noqa: PLR2004 - as above
