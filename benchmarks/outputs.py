@@ -37,10 +37,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))  # a script's own folder i
 
 from benchmarks.kit import save, spread, table, where
 
-from toolroll.outputs.excerpt import excerpt
-from toolroll.outputs.grep import MAX_MATCHES, find_matches
-from toolroll.outputs.kept import KeptOutput
-from toolroll.outputs.page import answer, read_page
+from toolroll.outputs.reader import StoredOutput, page_content, read_page
+from toolroll.outputs.search import MAX_MATCHES, find_matches, show_matches
 from toolroll.outputs.store import OutputStore
 from toolroll.safe.programs.ripgrep import ripgrep_path
 
@@ -91,17 +89,17 @@ async def copied(source: Path, target: Path) -> None:
     subprocess.run(["cp", str(source), str(target)], check=True)  # noqa: ASYNC221 - nothing else is running
 
 
-async def kept(source: Path, store: OutputStore) -> KeptOutput:
+async def kept(source: Path, store: OutputStore) -> StoredOutput:
     with source.open("rb", buffering=0) as file:
         return keep(iter(partial(file.read, PIECE_BYTES), b""), store)
 
 
-async def kept_from_memory(block: bytes, times: int, store: OutputStore) -> KeptOutput:
+async def kept_from_memory(block: bytes, times: int, store: OutputStore) -> StoredOutput:
     pieces = [block[start : start + PIECE_BYTES] for start in range(0, len(block), PIECE_BYTES)]
     return keep(chain.from_iterable(repeat(pieces, times)), store)
 
 
-def keep(pieces: Iterable[bytes], store: OutputStore) -> KeptOutput:
+def keep(pieces: Iterable[bytes], store: OutputStore) -> StoredOutput:
     with store.writer("call", "tool") as out:
         for piece in pieces:
             out.write(piece)
@@ -125,12 +123,12 @@ def grep(pattern: str, path: Path) -> list[str]:
     return ["grep", "-n", "-F", "-e", pattern, str(path)]
 
 
-async def searched(output: KeptOutput, pattern: str) -> str:
-    return excerpt(output, await find_matches(output, pattern, max_matches=MAX_MATCHES))
+async def searched(output: StoredOutput, pattern: str) -> str:
+    return show_matches(output, await find_matches(output, pattern, max_matches=MAX_MATCHES))
 
 
-async def paged(output: KeptOutput, offset: int) -> None:
-    answer(output, read_page(output, offset=offset))
+async def paged(output: StoredOutput, offset: int) -> None:
+    page_content(output, read_page(output, offset=offset))
 
 
 async def compare(works: Mapping[str, Work], rounds: int) -> dict[str, list[Took]]:
@@ -199,7 +197,7 @@ def touch_memory(size: int) -> None:
             memory[page] = 1
 
 
-async def searching(output: KeptOutput, pattern: str, out: int, rounds: int) -> list[str]:
+async def searching(output: StoredOutput, pattern: str, out: int, rounds: int) -> list[str]:
     took = await compare(
         {
             "ours": partial(searched, output, pattern),

@@ -24,7 +24,17 @@ sys.path.insert(0, str(Path(__file__).parent.parent))  # a script's own folder i
 from benchmarks.kit import save, spread, table, where
 
 from toolroll.journal import statistics
-from toolroll.journal.records import Answered, Asked, Decided, Ended, Finished, Intended, Record, RunBegan, Said
+from toolroll.journal.records import (
+    ApprovalAnswer,
+    ApprovalQuestion,
+    CallEnded,
+    CallIntended,
+    MessageAdded,
+    ModelTurn,
+    Record,
+    RunBegan,
+    RunEnded,
+)
 from toolroll.journal.sqlite import SqliteJournal
 from toolroll.kernel.data.messages import (
     AssistantMessage,
@@ -46,23 +56,23 @@ USAGE = Usage(input_tokens=1_200, output_tokens=150, cache_read_tokens=8_000, re
 def records(number: int) -> Iterator[Record]:
     """A run like many."""
     yield RunBegan(model="sonnet", system="You are a careful engineer. " * 20, tools=dict.fromkeys(TOOLS, "f" * 64))
-    yield Said(message=UserMessage.of(f"Fix number {number}."))
+    yield MessageAdded(message=UserMessage.of(f"Fix number {number}."))
     for step in range(STEPS):
         call = ToolCall(id=f"call_{step}", name=TOOLS[step], arguments=f'{{"path": "src/module_{number % 97}.py"}}')
         message = AssistantMessage(
             blocks=(TextBlock(text="I look at the file first."), CallBlock(call=call)),
             origin=Origin(wire="anthropic", model="sonnet"),
         )
-        yield Answered(
+        yield ModelTurn(
             message=message, stop="tool_calls", stop_detail="", usage=USAGE, cost=0.01, duration_s=1.0 + number % 7
         )
         if TOOLS[step] == "edit_file":
-            yield Asked(call_id=call.id, tool=call.name, digest="d" * 64, preview="+line\n" * 20)
-            yield Decided(call_id=call.id, digest="d" * 64, decision="approve")
-            yield Intended(call=call, effect="writes")
+            yield ApprovalQuestion(call_id=call.id, tool=call.name, digest="d" * 64, preview="+line\n" * 20)
+            yield ApprovalAnswer(call_id=call.id, digest="d" * 64, decision="approve")
+            yield CallIntended(call=call, effect="writes")
         result = ToolMessage(call_id=call.id, name=call.name, content="a line of a file\n" * 60)
-        yield Ended(result=result, code=None, duration_ms=10.0 + number % 101)
-    yield Finished(stop_reason="answer", stop_detail="", text="Done.")
+        yield CallEnded(result=result, code=None, duration_ms=10.0 + number % 101)
+    yield RunEnded(stop_reason="answer", stop_detail="", text="Done.")
 
 
 async def fill(path: Path, runs: int) -> int:

@@ -22,7 +22,7 @@ from tests.cli.chat.screen import ENTER, Screen, at_screen
 from tests.cli.project import Project
 from tests.cli.pseudo import toolroll
 
-from toolroll.journal.records import Answered, Asked, Decided, Ended, Record, RunBegan
+from toolroll.journal.records import ApprovalAnswer, ApprovalQuestion, CallEnded, ModelTurn, Record, RunBegan
 from toolroll.journal.sqlite import SqliteJournal
 from toolroll.kernel.data.messages import AssistantMessage, Origin, ToolMessage
 from toolroll.kernel.data.usage import Usage
@@ -182,7 +182,7 @@ def _records(seed: int) -> Iterable[Record]:
         used = Usage(input_tokens=900 + 310 * step, output_tokens=120, cache_read_tokens=2_000 * step, requests=1)
         message = AssistantMessage(blocks=(), origin=Origin(wire="anthropic", model=name))
         cost = None if "qwen" in name else 0.004 + 0.001 * step
-        yield Answered(message=message, stop="end", stop_detail="", usage=used, cost=cost, duration_s=1.5 + seed % 7)
+        yield ModelTurn(message=message, stop="end", stop_detail="", usage=used, cost=cost, duration_s=1.5 + seed % 7)
         yield from _calls(seed + step)
 
 
@@ -190,15 +190,15 @@ def _calls(seed: int) -> Iterable[Record]:
     for tool, ms in (("read_file", 4.0), ("search_files", 21.0), ("find_definition", 9.0))[: 1 + seed % 3]:
         yield _ended(tool, "x" * (700 + 90 * seed), ms + seed % 5, "path_missing" if seed % 11 == 0 else None)
     if seed % 3 == 1:
-        yield Asked(call_id="c", tool="edit", digest="d", preview="")
+        yield ApprovalQuestion(call_id="c", tool="edit", digest="d", preview="")
         answer: Literal["approve", "reject"] = "reject" if seed % 7 == 0 else "approve"
-        yield Decided(call_id="c", digest="d", decision=answer)
+        yield ApprovalAnswer(call_id="c", digest="d", decision=answer)
         yield _ended("edit", "Written.", 30.0 + seed, "rejected" if answer == "reject" else None)
 
 
-def _ended(tool: str, text: str, ms: float, code: str | None) -> Ended:
+def _ended(tool: str, text: str, ms: float, code: str | None) -> CallEnded:
     result = ToolMessage(call_id="c", name=tool, content=text, is_error=code is not None)
-    return Ended(result=result, code=code, duration_ms=ms)
+    return CallEnded(result=result, code=code, duration_ms=ms)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from toolroll._version import __version__ as __version__
 if TYPE_CHECKING:
     from toolroll.agent.agent import Agent as Agent
     from toolroll.agent.agent import generate_text as generate_text
-    from toolroll.agent.replay import replay as replay
+    from toolroll.agent.history.replay import replay as replay
     from toolroll.agent.result import RunResult as RunResult
     from toolroll.agent.stop import cost_over as cost_over
     from toolroll.agent.stop import deadline as deadline
@@ -86,7 +86,7 @@ _HOMES = {
     "define_tool": "kernel.define.decorator",
     "generate_research": "packs.research.exploring",
     "generate_text": "agent.agent",
-    "replay": "agent.replay",
+    "replay": "agent.history.replay",
     "step_count_is": "agent.stop",
     "tokens_over": "agent.stop",
     "tool": "kernel.define.decorator",

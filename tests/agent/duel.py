@@ -14,7 +14,7 @@ from tests.agent.crash import RUN, make_agent, script, told
 
 from toolroll.agent.agent import Agent
 from toolroll.agent.events import Event, Warned
-from toolroll.agent.resume import resume
+from toolroll.agent.history.resume import resume
 from toolroll.kernel.data.messages import Origin
 from toolroll.models.model import Delta, Model, ModelRequest, ModelResponse
 

@@ -1,7 +1,7 @@
 """A journal that can be cut off after any write, as a crash would: what is left is all that the next process knows."""
 
 from toolroll.journal.journal import MemoryJournal
-from toolroll.journal.records import Answered, Record
+from toolroll.journal.records import ModelTurn, Record
 
 
 class Tape(MemoryJournal):
@@ -35,4 +35,4 @@ class Tape(MemoryJournal):
 
     def paid(self, run_id: str) -> int:
         """How many turns of the model are on record."""
-        return sum(isinstance(record, Answered) for record in self.records(run_id))
+        return sum(isinstance(record, ModelTurn) for record in self.records(run_id))

@@ -14,11 +14,11 @@ from tests.models.script import Block, Text, Thinking, Turn, Use
 from tests.models.server import ModelServer, Received
 
 from toolroll import Agent, Depends, tool
+from toolroll.agent.history.repair import INTERRUPTED
 from toolroll.agent.live import LiveRun
-from toolroll.agent.repair import INTERRUPTED
 from toolroll.errors import JournalRefused, NetworkFailed, UsageError
 from toolroll.journal.journal import MemoryJournal
-from toolroll.journal.records import Ended, Finished, Record
+from toolroll.journal.records import CallEnded, Record, RunEnded
 from toolroll.kernel.data.messages import AssistantMessage, Message, ToolResults, UserMessage, Wire
 from toolroll.models.retry import RetryRule
 
@@ -117,8 +117,8 @@ async def test_A6_results_that_are_there_are_kept_when_their_siblings_are_cancel
     assert isinstance(results, ToolResults)
     assert [one.content for one in results.results] == [INTERRUPTED, "3"]
     records = [record for _, record in await journal.read(run.run_id)]
-    assert [record.result.content for record in records if isinstance(record, Ended)] == ["3"]
-    assert isinstance(records[-1], Finished)
+    assert [record.result.content for record in records if isinstance(record, CallEnded)] == ["3"]
+    assert isinstance(records[-1], RunEnded)
     assert records[-1].stop_reason == "interrupted"
 
 
@@ -140,7 +140,7 @@ async def test_A6_cancelling_the_task_of_a_plain_run_leaves_its_record() -> None
         await task
     [row] = await journal.runs()
     *_, (_, last) = await journal.read(row.run_id)
-    assert isinstance(last, Finished)
+    assert isinstance(last, RunEnded)
     assert (last.stop_reason, last.stop_detail) == ("interrupted", "CancelledError")
 
 

@@ -10,10 +10,10 @@ from tests.models.server import ModelServer
 
 from toolroll import Agent, Approve, Policy, Rule, RunResult, ScriptedModel, Tool, tool
 from toolroll.agent.approvals import AskLater
-from toolroll.agent.replay import replay
+from toolroll.agent.history.replay import replay
 from toolroll.errors import AuthenticationFailed
 from toolroll.journal.journal import Journal, MemoryJournal
-from toolroll.journal.records import Kept, RunBegan
+from toolroll.journal.records import RunBegan, StateSet
 from toolroll.journal.sqlite import SqliteJournal
 from toolroll.kernel.data.labels import EXPOSED, LABELS_KEY
 from toolroll.kernel.data.messages import AssistantMessage, ServerBlock, ToolResults, UserMessage
@@ -126,7 +126,7 @@ async def test_XL14_a_resumed_run_remembers_what_it_has_read(which: int, tmp_pat
     assert (codes(result), world.sent) == ([None, None, "blocked_by_policy"], [])
     records = [record for _, record in await journal.read(run_id)]
     assert isinstance(records[0], RunBegan)
-    assert [one.value for one in records if isinstance(one, Kept)] == [["untrusted"], ["private", "untrusted"]]
+    assert [one.value for one in records if isinstance(one, StateSet)] == [["untrusted"], ["private", "untrusted"]]
     again = await world.agent(ScriptedModel([Call("send", {"text": "1"}), "so"]), journal=journal).resume(
         run_id, prompt="once more"
     )
@@ -199,7 +199,7 @@ async def test_XL14_a_sub_agent_that_had_ended_when_its_caller_was_cut_off_passe
     records = [record for _, record in await journal.read(whole.run_id)]
     end = next(n for n, one in enumerate(records) if one.kind == "ended" and one.result.call_id == "c9")
     cut = MemoryJournal()
-    kept = [one for one in records[:end] if not (isinstance(one, Kept) and "untrusted" in str(one.value))]
+    kept = [one for one in records[:end] if not (isinstance(one, StateSet) and "untrusted" in str(one.value))]
     await cut.append(whole.run_id, *kept)
     part = f"{whole.run_id}.c9"
     await cut.append(part, *(record for _, record in await journal.read(part)))
@@ -259,17 +259,17 @@ async def test_a_run_without_labels_keeps_nothing_of_them() -> None:
     world, journal = World(), MemoryJournal()
     result = await world.agent(ScriptedModel([Call("send", {"text": "0"}), "so"]), journal=journal).run("go")
     records = [record for _, record in await journal.read(result.run_id)]
-    assert not any(isinstance(one, Kept) and one.name == LABELS_KEY for one in records)
+    assert not any(isinstance(one, StateSet) and one.name == LABELS_KEY for one in records)
 
 
 def test_what_an_earlier_conversation_holds_is_judged_by_the_tools_of_now() -> None:
-    from toolroll.agent.labels import labels_in
+    from toolroll.agent.labels import labels_of_message
     from toolroll.kernel.data.messages import ToolMessage
     from toolroll.kernel.define.toolset import Toolset
 
     tools = Toolset(World().tools)
     results = tuple(ToolMessage(call_id="c", name=name, content="x") for name in ("secret", "gone", "send"))
-    assert labels_in(ToolResults(results=results), tools) == {"private"}
-    assert labels_in(UserMessage.of("CALL page"), tools) == frozenset()
+    assert labels_of_message(ToolResults(results=results), tools) == {"private"}
+    assert labels_of_message(UserMessage.of("CALL page"), tools) == frozenset()
     block = ServerBlock(kind="call", tool="web_search", summary="")
-    assert labels_in(AssistantMessage(blocks=(block,)), tools) == {"untrusted"}
+    assert labels_of_message(AssistantMessage(blocks=(block,)), tools) == {"untrusted"}

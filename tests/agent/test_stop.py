@@ -8,7 +8,7 @@ import pytest
 from toolroll import cost_over, deadline, step_count_is, tokens_over, tool_called
 from toolroll.agent.cost import Bill
 from toolroll.agent.result import Step, ToolCallLog
-from toolroll.agent.stop import DEFAULT, conditions, first_met, measured, name_of
+from toolroll.agent.stop import DEFAULT, conditions, first_met, measured_conditions, name_of
 from toolroll.errors import UsageError
 from toolroll.kernel.data.usage import Usage
 
@@ -65,7 +65,10 @@ def test_A3_one_condition_or_several_or_the_default() -> None:
     assert conditions(deadline(5)) == (deadline(5),)
     assert conditions([deadline(5), tokens_over(9)]) == (deadline(5), tokens_over(9))
     assert conditions(()) == ()
-    assert measured([step_count_is(1), deadline(5), tool_called("x"), cost_over(1)]) == (deadline(5), cost_over(1))
+    assert measured_conditions([step_count_is(1), deadline(5), tool_called("x"), cost_over(1)]) == (
+        deadline(5),
+        cost_over(1),
+    )
 
 
 @pytest.mark.parametrize("kind", [step_count_is, tokens_over, cost_over, deadline])

@@ -17,8 +17,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 from tests.agent.stage import Notes, add, agent_of
 
 from toolroll import Agent, tool
-from toolroll.agent.telemetry.content import VARIABLE
-from toolroll.agent.telemetry.tracer import current_tracer, kind_of
+from toolroll.agent.telemetry.tracer import VARIABLE, current_tracer, error_type
 from toolroll.errors import Overloaded, RequestRefused
 from toolroll.journal.sqlite import SqliteJournal
 from toolroll.kernel.data.messages import (
@@ -168,7 +167,7 @@ async def test_S42_a_run_that_fails_is_a_span_that_failed(spans: InMemorySpanExp
         await agent_of(RequestRefused("no")).run("go")
     told = of(named(spans)["invoke_agent"])
     assert (told["error.type"], told["toolroll.run.stop_reason"]) == ("invalid_request", "failed")
-    assert kind_of(KeyError()) == "KeyError"
+    assert error_type(KeyError()) == "KeyError"
 
 
 async def test_S42_a_run_that_is_cancelled_leaves_no_span_open(spans: InMemorySpanExporter) -> None:

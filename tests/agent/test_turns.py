@@ -13,8 +13,8 @@ from tests.models.server import ModelServer
 from toolroll import Agent, ScriptedModel, ToolCall, tokens_over
 from toolroll.agent.finish import NO_ANSWER
 from toolroll.agent.live import LiveRun
+from toolroll.agent.model_turn import MAX_PAUSES
 from toolroll.agent.state import CUT
-from toolroll.agent.turn import MAX_PAUSES
 from toolroll.errors import AuthenticationFailed, ModelError, NetworkFailed, Overloaded, ProviderFailed
 from toolroll.kernel.data.messages import AssistantMessage, CallBlock, Origin, TextBlock, ToolResults, UserMessage, Wire
 from toolroll.kernel.data.usage import Usage

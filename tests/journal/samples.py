@@ -3,20 +3,20 @@
 from hypothesis import strategies as st
 
 from toolroll.journal.records import (
-    Answered,
-    Asked,
-    Compacted,
-    Decided,
-    Ended,
-    Finished,
-    Intended,
-    Kept,
+    ApprovalAnswer,
+    ApprovalQuestion,
+    CallEnded,
+    CallIntended,
+    MessageAdded,
+    MessagesCompacted,
+    ModelTurn,
+    OutputsTrimmed,
     Record,
     RunBegan,
-    Said,
-    Spent,
-    Stopped,
-    Trimmed,
+    RunEnded,
+    StateSet,
+    StopDecided,
+    UsageAdded,
 )
 from toolroll.kernel.data.messages import (
     AssistantMessage,
@@ -48,7 +48,7 @@ EVERY_KIND: tuple[Record, ...] = (
         parent="run_0",
         settings={"model": "scripted:a.json", "max_steps": 5},
     ),
-    Said(
+    MessageAdded(
         message=UserMessage(
             content=(
                 TextPart(text="Look at this."),
@@ -57,7 +57,7 @@ EVERY_KIND: tuple[Record, ...] = (
             )
         )
     ),
-    Answered(
+    ModelTurn(
         message=AssistantMessage(
             blocks=(
                 ReasoningBlock(text="Hm.", raw={"type": "thinking", "thinking": "Hm.", "signature": "sig=="}),
@@ -76,11 +76,11 @@ EVERY_KIND: tuple[Record, ...] = (
         cost=0.25,
         duration_s=1.5,
     ),
-    Asked(call_id="call_1", tool="write_file", digest="d" * 64, preview="+Привіт", why="Write a file."),
-    Decided(call_id="call_1", digest="d" * 64, decision="approve", edited=""),
-    Intended(call=CALL, effect="writes", base="e" * 64, target="f" * 64),
-    Kept(name="todos", value={"todos": [{"id": "1", "content": "Write", "status": "pending"}], "made": 1}),
-    Ended(
+    ApprovalQuestion(call_id="call_1", tool="write_file", digest="d" * 64, preview="+Привіт", why="Write a file."),
+    ApprovalAnswer(call_id="call_1", digest="d" * 64, decision="approve", edited=""),
+    CallIntended(call=CALL, effect="writes", base="e" * 64, target="f" * 64),
+    StateSet(name="todos", value={"todos": [{"id": "1", "content": "Write", "status": "pending"}], "made": 1}),
+    CallEnded(
         result=ToolMessage(
             call_id="call_1",
             name="write_file",
@@ -91,9 +91,9 @@ EVERY_KIND: tuple[Record, ...] = (
         duration_ms=2.5,
         note="Twice now.",
     ),
-    Said(message=ToolResults(results=(ToolMessage(call_id="x", name="y", content="z", is_error=True),))),
-    Said(message=UserMessage.of("Answer, please."), about="empty"),
-    Spent(
+    MessageAdded(message=ToolResults(results=(ToolMessage(call_id="x", name="y", content="z", is_error=True),))),
+    MessageAdded(message=UserMessage.of("Answer, please."), about="empty"),
+    UsageAdded(
         name="helper",
         run_id="run.call_1",
         step=1,
@@ -101,12 +101,12 @@ EVERY_KIND: tuple[Record, ...] = (
         usage=Usage(output_tokens=7, requests=1),
         cost=None,
     ),
-    Stopped(stop_reason="condition", stop_detail="step_count_is(5)"),
-    Finished(stop_reason="answer", stop_detail="", text="Done."),
+    StopDecided(stop_reason="condition", stop_detail="step_count_is(5)"),
+    RunEnded(stop_reason="answer", stop_detail="", text="Done."),
 )
 NEW_IN_FORMAT_2: tuple[Record, ...] = (
-    Trimmed(outputs=(("call_1", "0123456789abcdef" * 2), ("api_key_2", "fedcba9876543210" * 2))),
-    Compacted(
+    OutputsTrimmed(outputs=(("call_1", "0123456789abcdef" * 2), ("api_key_2", "fedcba9876543210" * 2))),
+    MessagesCompacted(
         through=7,
         summary="[summary]\n- 0123456789abcdef0123456789abcdef: read",
         pinned=(0, 3),
@@ -151,9 +151,9 @@ results = st.builds(
     output_ref=st.none(),
 )
 records: st.SearchStrategy[Record] = (
-    st.builds(Said, message=st.builds(UserMessage, content=st.lists(parts, max_size=3).map(tuple)))
+    st.builds(MessageAdded, message=st.builds(UserMessage, content=st.lists(parts, max_size=3).map(tuple)))
     | st.builds(
-        Answered,
+        ModelTurn,
         message=answers,
         stop=texts,
         stop_detail=texts,
@@ -161,12 +161,16 @@ records: st.SearchStrategy[Record] = (
         cost=st.none() | st.just(0.5),
         duration_s=st.just(1.0),
     )
-    | st.builds(Intended, call=calls, effect=st.just("writes"), base=st.none() | texts, target=st.none())
-    | st.builds(Ended, result=results, code=st.none() | texts, duration_ms=st.just(1.0), note=st.none() | texts)
-    | st.builds(Asked, call_id=texts, tool=texts, digest=texts, preview=texts, why=texts)
+    | st.builds(CallIntended, call=calls, effect=st.just("writes"), base=st.none() | texts, target=st.none())
+    | st.builds(CallEnded, result=results, code=st.none() | texts, duration_ms=st.just(1.0), note=st.none() | texts)
+    | st.builds(ApprovalQuestion, call_id=texts, tool=texts, digest=texts, preview=texts, why=texts)
     | st.builds(
-        Decided, call_id=texts, digest=texts, decision=st.sampled_from(["approve", "reject"]), edited=st.none() | texts
+        ApprovalAnswer,
+        call_id=texts,
+        digest=texts,
+        decision=st.sampled_from(["approve", "reject"]),
+        edited=st.none() | texts,
     )
-    | st.builds(Kept, name=texts, value=values)
-    | st.builds(Finished, stop_reason=texts, stop_detail=texts, text=texts)
+    | st.builds(StateSet, name=texts, value=values)
+    | st.builds(RunEnded, stop_reason=texts, stop_detail=texts, text=texts)
 )

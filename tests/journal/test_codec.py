@@ -9,7 +9,7 @@ from tests.journal.samples import EVERY_KIND, NEW_IN_FORMAT_2, records
 
 from toolroll.errors import JournalRefused
 from toolroll.journal.codec import LONG_CHARACTERS, Encoded, decode, encode
-from toolroll.journal.records import Ended, Kept, Record, Said
+from toolroll.journal.records import CallEnded, MessageAdded, Record, StateSet
 from toolroll.kernel.approval.request import content_hash
 from toolroll.kernel.data.messages import ToolMessage, UserMessage
 
@@ -32,19 +32,19 @@ def test_D1_any_record_comes_back_as_it_was(record: Record) -> None:
 
 @pytest.mark.parametrize("text", ["\0", "\0" * 2, "\0" + "a" * 64, "a\0b", "\\u0000", "ж" * LONG_CHARACTERS])
 def test_D1_no_text_is_taken_for_a_reference(text: str) -> None:
-    record = Kept(name=text, value=[text, {"deep": [text]}])
+    record = StateSet(name=text, value=[text, {"deep": [text]}])
     assert record == again(encode(record))
 
 
 def test_D1_a_long_text_is_stored_under_its_hash_once() -> None:
     text = "a line of it\n" * 1_000
-    encoded = encode(Kept(name="n", value=[text, text, {"short": "x"}]))
+    encoded = encode(StateSet(name="n", value=[text, text, {"short": "x"}]))
     assert {content_hash(text): text.encode()} == encoded.contents
     assert len(encoded.body) < 400
 
 
 def test_D1_a_text_that_is_missing_is_refused() -> None:
-    encoded = encode(Kept(name="n", value="x" * LONG_CHARACTERS))
+    encoded = encode(StateSet(name="n", value="x" * LONG_CHARACTERS))
     with pytest.raises(JournalRefused, match="is missing"):
         decode(encoded.body, nothing)
 
@@ -64,19 +64,19 @@ def test_XD4_what_is_no_record_is_refused(body: bytes, told: str) -> None:
 
 
 def test_D1_half_of_a_surrogate_pair_costs_that_character_only() -> None:
-    record = Said(message=UserMessage.of("before \ud800 after"))
-    assert Said(message=UserMessage.of("before � after")) == again(encode(record))
+    record = MessageAdded(message=UserMessage.of("before \ud800 after"))
+    assert MessageAdded(message=UserMessage.of("before � after")) == again(encode(record))
 
 
 def test_D1_what_has_no_json_form_is_kept_as_text() -> None:
-    assert Kept(name="n", value=["1j", [3]]) == again(encode(Kept(name="n", value=[1j, {3}])))
+    assert StateSet(name="n", value=["1j", [3]]) == again(encode(StateSet(name="n", value=[1j, {3}])))
 
 
 def test_D1_a_value_that_holds_itself_is_refused_in_words() -> None:
     value: list[Any] = []
     value.append(value)
     with pytest.raises(JournalRefused, match=r"\(kept\) cannot be stored"):
-        encode(Kept(name="n", value=value))
+        encode(StateSet(name="n", value=value))
 
 
 def test_D1_records_of_format_1_still_open() -> None:
@@ -94,7 +94,7 @@ def test_D1_records_of_format_2_still_open() -> None:
 
 def test_D1_fields_that_a_later_version_adds_are_passed_over() -> None:
     result = ToolMessage(call_id="c", name="n", content="x")
-    body = encode(Ended(result=result, code=None, duration_ms=1.0)).body
-    assert Ended(result=result, code=None, duration_ms=1.0) == decode(
+    body = encode(CallEnded(result=result, code=None, duration_ms=1.0)).body
+    assert CallEnded(result=result, code=None, duration_ms=1.0) == decode(
         body.replace(b'{"result"', b'{"from_the_future":{"a":1},"result"'), nothing
     )

@@ -10,7 +10,7 @@ from tests.journal.samples import EVERY_KIND
 
 from toolroll.errors import JournalRefused
 from toolroll.journal.journal import Journal, MemoryJournal, RunRow, ancestors
-from toolroll.journal.records import Kept, RunBegan
+from toolroll.journal.records import RunBegan, StateSet
 from toolroll.journal.sqlite import SqliteJournal
 
 
@@ -35,8 +35,8 @@ def journal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Journal]
     found.close()
 
 
-def kept(value: object) -> Kept:
-    return Kept(name="n", value=value)
+def kept(value: object) -> StateSet:
+    return StateSet(name="n", value=value)
 
 
 async def test_D1_every_kind_of_record_comes_back_as_it_was(journal: Journal) -> None:

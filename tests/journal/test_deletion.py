@@ -15,7 +15,7 @@ from tests.journal.samples import EVERY_KIND
 
 from toolroll.errors import JournalRefused
 from toolroll.journal.codec import LONG_CHARACTERS
-from toolroll.journal.records import Kept, RunBegan
+from toolroll.journal.records import RunBegan, StateSet
 from toolroll.journal.sqlite import SqliteJournal
 from toolroll.kernel.approval.request import content_hash
 
@@ -36,7 +36,7 @@ def journal(path: Path) -> Iterator[SqliteJournal]:
 
 async def write(journal: SqliteJournal, run_id: str, *values: object, parent: str | None = None) -> None:
     began = RunBegan(model="m", system="", tools={}, parent=parent)
-    await journal.append(run_id, began, *(Kept(name="n", value=value) for value in values))
+    await journal.append(run_id, began, *(StateSet(name="n", value=value) for value in values))
     await journal.release(run_id)
 
 
@@ -52,7 +52,7 @@ async def test_D1_a_deleted_run_is_gone_with_its_parts_and_texts(journal: Sqlite
     await write(journal, "one.c1", TEXTS[2], parent="one")
     await write(journal, "one.c1.c2", TEXTS[0], parent="one.c1")
     await write(journal, "other", TEXTS[1])
-    weighed = await journal.weigh(["one", "nobody"])
+    weighed = await journal.measure_deletion(["one", "nobody"])
     assert weighed.runs == ("one", "one.c1", "one.c1.c2")
     assert (weighed.records, weighed.texts) == (8, 2)
     assert weighed.byte_size > len(TEXTS[0]) + len(TEXTS[2])
@@ -109,13 +109,13 @@ async def test_D1_a_text_that_looks_like_a_hash_keeps_too_much_rather_than_too_l
     await journal.delete(["one"])
     assert contents(path) == {name}
     recording = await journal.read("two")
-    assert (recording.is_damaged, recording.records[1][1]) == (False, Kept(name="n", value=f"\0{name}"))
+    assert (recording.is_damaged, recording.records[1][1]) == (False, StateSet(name="n", value=f"\0{name}"))
 
 
 async def test_D1_many_texts_are_weighed(journal: SqliteJournal) -> None:
     texts = [f"{number:04}{TEXTS[0]}" for number in range(501)]
     await write(journal, "one", *texts)
-    weighed = await journal.weigh(["one"])
+    weighed = await journal.measure_deletion(["one"])
     assert weighed.texts == 501
     assert weighed.byte_size > sum(map(len, texts))
 
@@ -148,7 +148,7 @@ def test_D1_whatever_is_deleted_all_others_are_as_they_were(
         for run_id in left:
             assert before[run_id] == await journal.read(run_id)
             assert await journal.acquire(run_id)
-            await journal.append(run_id, Kept(name="n", value="more"))
+            await journal.append(run_id, StateSet(name="n", value="more"))
         used = {content_hash(text) for run_id in left for text in log[run_id] if len(text) >= LONG_CHARACTERS}
         assert contents(path) == used
         journal.close()

@@ -11,7 +11,7 @@ from tests.journal.samples import records
 
 from toolroll.journal import redaction
 from toolroll.journal.codec import decode, encode
-from toolroll.journal.records import Answered, Ended, Intended, Kept, Record, RunBegan, Said
+from toolroll.journal.records import CallEnded, CallIntended, MessageAdded, ModelTurn, Record, RunBegan, StateSet
 from toolroll.journal.redaction import MAX_DEPTH, lost_a_secret, without_secrets
 from toolroll.kernel.arguments.parse import parse_object
 from toolroll.kernel.data.messages import (
@@ -41,13 +41,13 @@ def again(record: Record) -> Record:
     return decode(encoded.body, encoded.contents.__getitem__)
 
 
-def call_with(arguments: str) -> Intended:
-    return Intended(call=ToolCall(id="c", name="n", arguments=arguments), effect="writes")
+def call_with(arguments: str) -> CallIntended:
+    return CallIntended(call=ToolCall(id="c", name="n", arguments=arguments), effect="writes")
 
 
-def answer_with(call: ToolCall, raw: dict[str, Any]) -> Answered:
+def answer_with(call: ToolCall, raw: dict[str, Any]) -> ModelTurn:
     message = AssistantMessage(blocks=(CallBlock(call=call, raw=raw),))
-    return Answered(message=message, stop="tool_calls", stop_detail="", usage=Usage(), cost=None, duration_s=0.0)
+    return ModelTurn(message=message, stop="tool_calls", stop_detail="", usage=Usage(), cost=None, duration_s=0.0)
 
 
 @pytest.mark.parametrize("secret", [KNOWN, SHAPED, PEM])
@@ -55,9 +55,9 @@ def answer_with(call: ToolCall, raw: dict[str, Any]) -> Answered:
 def test_D6_a_secret_in_a_text_is_not_stored(secret: str, around: str) -> None:
     text = around.format(secret)
     for record in (
-        Said(message=UserMessage.of(text)),
-        Kept(name="n", value={"deep": [text]}),
-        Ended(result=ToolMessage(call_id="c", name="n", content=text), code=None, duration_ms=0.0),
+        MessageAdded(message=UserMessage.of(text)),
+        StateSet(name="n", value={"deep": [text]}),
+        CallEnded(result=ToolMessage(call_id="c", name="n", content=text), code=None, duration_ms=0.0),
     ):
         found = stored(record)
         assert secret[4:] not in found
@@ -70,7 +70,7 @@ def test_D6_a_secret_in_a_text_is_not_stored(secret: str, around: str) -> None:
 def test_D6_arguments_stay_json_when_a_secret_is_taken_out(secret: str, before: str) -> None:
     arguments = json.dumps({"content": before + secret, "path": "a.txt", "end": "-----END X-----"})
     record = again(call_with(arguments))
-    assert isinstance(record, Intended)
+    assert isinstance(record, CallIntended)
     parsed = parse_object(record.call.arguments)
     assert (parsed["path"], parsed["end"]) == ("a.txt", "-----END X-----")
     assert str(parsed["content"]).startswith(before + "[redacted:")
@@ -80,7 +80,7 @@ def test_D6_arguments_stay_json_when_a_secret_is_taken_out(secret: str, before: 
 def test_D6_what_stands_under_the_name_of_a_secret_goes_whatever_it_looks_like() -> None:
     arguments = '{"password": "abc", "user": "me", "nested": {"apiKey": ["x", "y"]}, "token": null}'
     record = again(answer_with(ToolCall(id="c", name="n", arguments=arguments), {"input": json.loads(arguments)}))
-    assert isinstance(record, Answered)
+    assert isinstance(record, ModelTurn)
     [block] = record.message.blocks
     assert isinstance(block, CallBlock)
     assert block.raw is not None
@@ -104,7 +104,7 @@ def test_D6_json_within_json_is_looked_into() -> None:
 
 
 def test_D6_secrets_in_keys_go_too() -> None:
-    assert SHAPED not in stored(Kept(name="n", value={SHAPED: 1}))
+    assert SHAPED not in stored(StateSet(name="n", value={SHAPED: 1}))
 
 
 def test_D6_names_of_tools_are_no_names_of_secrets() -> None:
@@ -117,16 +117,16 @@ def test_D6_names_of_tools_are_no_names_of_secrets() -> None:
 
 def test_D6_pictures_survive_and_lose_known_values_only() -> None:
     data = b"\xff\xfe" + SHAPED.encode() + KNOWN.encode() + b"\x00\xfb"
-    record = again(Said(message=UserMessage(content=(ImagePart(data=data, media_type="image/png"),))))
+    record = again(MessageAdded(message=UserMessage(content=(ImagePart(data=data, media_type="image/png"),))))
     expected = b"\xff\xfe" + SHAPED.encode() + b"*" * len(KNOWN) + b"\x00\xfb"
-    assert Said(message=UserMessage(content=(ImagePart(data=expected, media_type="image/png"),))) == record
+    assert MessageAdded(message=UserMessage(content=(ImagePart(data=expected, media_type="image/png"),))) == record
 
 
 def test_D6_documents_of_text_are_read_like_text() -> None:
     data = f"a {SHAPED} b".encode() + b"\xff"
-    record = again(Said(message=UserMessage(content=(DocumentPart(data=data, media_type="text/plain"),))))
+    record = again(MessageAdded(message=UserMessage(content=(DocumentPart(data=data, media_type="text/plain"),))))
     expected = b"a [redacted:anthropic] b\xff"
-    assert Said(message=UserMessage(content=(DocumentPart(data=expected, media_type="text/plain"),))) == record
+    assert MessageAdded(message=UserMessage(content=(DocumentPart(data=expected, media_type="text/plain"),))) == record
 
 
 def test_D6_known_values_that_are_too_short_shred_no_picture() -> None:
@@ -152,14 +152,14 @@ def test_D6_what_a_provider_signed_stays_to_the_byte() -> None:
     record = answer_with(ToolCall(id="c", name="n", arguments="{}"), {})
     thought = ReasoningBlock(text="", raw={"type": "thinking", "signature": signature, "api_key": "hidden1"})
     message = AssistantMessage(blocks=(thought,))
-    found = again(Answered(**{**_fields(record), "message": message}))
-    assert isinstance(found, Answered)
+    found = again(ModelTurn(**{**_fields(record), "message": message}))
+    assert isinstance(found, ModelTurn)
     [block] = found.message.blocks
     assert isinstance(block, ReasoningBlock)
     assert {"type": "thinking", "signature": signature, "api_key": "[redacted:field]"} == block.raw
 
 
-def _fields(record: Answered) -> dict[str, Any]:
+def _fields(record: ModelTurn) -> dict[str, Any]:
     return {name: getattr(record, name) for name in record.__slots__}
 
 
@@ -167,7 +167,7 @@ def test_D6_what_is_nested_too_deep_is_not_stored() -> None:
     value: object = SHAPED
     for _ in range(MAX_DEPTH + 5):
         value = [value]
-    found = stored(Kept(name="n", value=value))
+    found = stored(StateSet(name="n", value=value))
     assert SHAPED not in found
     assert "[redacted:too-deep]" in found
 

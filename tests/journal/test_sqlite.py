@@ -17,9 +17,9 @@ from tests.journal.samples import EVERY_KIND
 from toolroll.errors import FileProblem, JournalRefused
 from toolroll.journal.codec import FORMAT_VERSION, LONG_CHARACTERS
 from toolroll.journal.holder import Holder
-from toolroll.journal.opening import TABLES_VERSION
-from toolroll.journal.records import Kept, RunBegan
+from toolroll.journal.records import RunBegan, StateSet
 from toolroll.journal.sqlite import SqliteJournal
+from toolroll.journal.tables import TABLES_VERSION
 
 LONG = "a long line\n" * LONG_CHARACTERS
 
@@ -36,8 +36,8 @@ def journal(path: Path) -> Iterator[SqliteJournal]:
     found.close()
 
 
-def kept(value: object) -> Kept:
-    return Kept(name="n", value=value)
+def kept(value: object) -> StateSet:
+    return StateSet(name="n", value=value)
 
 
 async def write(journal: SqliteJournal, count: int, run_id: str = "run") -> None:
@@ -280,13 +280,13 @@ def test_D1_threads_may_share_a_journal(path: Path, journal: SqliteJournal) -> N
 WRITER = """
 import asyncio, sys
 from pathlib import Path
-from toolroll.journal.records import Kept
+from toolroll.journal.records import StateSet
 from toolroll.journal.sqlite import SqliteJournal
 
 async def main():
     journal = SqliteJournal(Path(sys.argv[1]))
     while True:
-        number = await journal.append("run", Kept(name="n", value="x" * 3000))
+        number = await journal.append("run", StateSet(name="n", value="x" * 3000))
         print(number, flush=True)
 
 asyncio.run(main())

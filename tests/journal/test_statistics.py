@@ -14,10 +14,17 @@ from hypothesis import strategies as st
 
 from toolroll.journal import statistics as module
 from toolroll.journal.codec import LONG_CHARACTERS
-from toolroll.journal.latency import Latency
-from toolroll.journal.records import Answered, Asked, Decided, Ended, Record, RunBegan, Spent
+from toolroll.journal.records import (
+    ApprovalAnswer,
+    ApprovalQuestion,
+    CallEnded,
+    ModelTurn,
+    Record,
+    RunBegan,
+    UsageAdded,
+)
 from toolroll.journal.sqlite import SqliteJournal
-from toolroll.journal.statistics import OTHERS, Statistics, ToolFigures, favourites, gather
+from toolroll.journal.statistics import OTHERS, Latency, Statistics, ToolFigures, favourites, gather
 from toolroll.kernel.data.messages import AssistantMessage, ImagePart, Origin, OutputRef, TextPart, ToolMessage
 from toolroll.kernel.data.usage import Usage
 
@@ -55,21 +62,21 @@ def log(tmp_path: Path) -> Iterator[Log]:
     made.journal.close()
 
 
-def answered(model: str | None = "small", cost: float | None = 0.5) -> Answered:
+def answered(model: str | None = "small", cost: float | None = 0.5) -> ModelTurn:
     origin = None if model is None else Origin(wire="anthropic", model=model)
     used = Usage(input_tokens=10, output_tokens=5, cache_read_tokens=100, requests=1)
     message = AssistantMessage(blocks=(), origin=origin)
-    return Answered(message=message, stop="end", stop_detail="", usage=used, cost=cost, duration_s=2.0)
+    return ModelTurn(message=message, stop="end", stop_detail="", usage=used, cost=cost, duration_s=2.0)
 
 
-def ended(name: str = "read", content: object = "four", code: str | None = None, ms: float = 10.0) -> Ended:
+def ended(name: str = "read", content: object = "four", code: str | None = None, ms: float = 10.0) -> CallEnded:
     made = ToolMessage(call_id="c", name=name, content=content, is_error=code is not None)  # type: ignore[arg-type]
-    return Ended(result=made, code=code, duration_ms=ms)
+    return CallEnded(result=made, code=code, duration_ms=ms)
 
 
 def test_D5_tools_models_and_days_are_counted(log: Log) -> None:
-    asked = Asked(call_id="c", tool="write", digest="d", preview="")
-    yes, no = (Decided(call_id="c", digest="d", decision=word) for word in ("approve", "reject"))
+    asked = ApprovalQuestion(call_id="c", tool="write", digest="d", preview="")
+    yes, no = (ApprovalAnswer(call_id="c", digest="d", decision=word) for word in ("approve", "reject"))
     log.write("a", BEGAN, answered(), ended(), ended(code="tool_failed", ms=30.0), asked, yes, ended("write"))
     log.now += DAY_S
     log.write("a", answered("large", cost=None), asked, no, ended("write", code="rejected", ms=0.0), yes)
@@ -90,7 +97,7 @@ def test_D5_what_is_taken_over_or_a_part_is_not_counted_twice(log: Log) -> None:
     inherited = replace(BEGAN, forked_from="a", at=1, inherited=2)
     log.write("b", inherited, answered(), ended(), answered("large"))
     log.write("c", replace(BEGAN, forked_from="a", at=0), answered())
-    spent = Spent(name="helper", run_id="a.c", step=1, call_id="c", usage=Usage(input_tokens=7), cost=1.0)
+    spent = UsageAdded(name="helper", run_id="a.c", step=1, call_id="c", usage=Usage(input_tokens=7), cost=1.0)
     log.write("a", spent)
     log.write("a.c", replace(BEGAN, parent="a"), answered())
     found = log.figures()
@@ -102,12 +109,12 @@ def test_D5_what_is_taken_over_or_a_part_is_not_counted_twice(log: Log) -> None:
 
 
 def test_D5_only_since_then_and_only_one_model(log: Log) -> None:
-    asked = Asked(call_id="c", tool="write", digest="d", preview="")
+    asked = ApprovalQuestion(call_id="c", tool="write", digest="d", preview="")
     log.write("a", BEGAN, answered(), ended())
     log.now += 10 * DAY_S
     log.write("a", answered(None), ended("late"))
     log.write("b", replace(BEGAN, model="large"), answered("large"), ended("big"), asked)
-    log.write("b", Decided(call_id="c", digest="d", decision="approve"))
+    log.write("b", ApprovalAnswer(call_id="c", digest="d", decision="approve"))
     log.write("d", replace(BEGAN, model="silent"))
     found = log.figures(since=NOON + DAY_S)
     assert (found.runs, set(found.tools), found.models["small"].steps) == (3, {"late", "big", "write"}, 1)
@@ -122,7 +129,7 @@ def test_D5_bytes_are_of_the_whole_output(log: Log) -> None:
     kept = ToolMessage(call_id="c", name="kept", content="cut", output_ref=ref)
     parts = (TextPart(text="ab"), ImagePart(data=b"\x00" * 3, media_type="image/png"))
     log.write("a", BEGAN, ended("long", long), ended("nul", "\0ab"), ended("parts", parts))
-    log.write("a", Ended(result=kept, code=None, duration_ms=1.0), ended("never", code="not_run"))
+    log.write("a", CallEnded(result=kept, code=None, duration_ms=1.0), ended("never", code="not_run"))
     sizes = {name: tool.byte_size for name, tool in log.figures().tools.items()}
     assert sizes == {"long": 2 * LONG_CHARACTERS, "nul": 3, "parts": 6, "kept": 1_000_000}
 

@@ -8,8 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolroll.kernel.data.messages import DocumentPart, ImagePart, OutputRef, TextPart
-from toolroll.outputs.cut import cut_for_context, cut_from_whole, cut_parts, trimmed_marker, whole_characters
-from toolroll.outputs.view import placeholder
+from toolroll.outputs.cut import (
+    cut_for_context,
+    cut_from_whole,
+    cut_parts,
+    placeholder,
+    trimmed_marker,
+    whole_characters,
+)
 
 REF = OutputRef(id="ab12", byte_size=1_000, line_count=30)
 MIXED = "abc\nдва слова\n漢字かな\n😀👩‍👩‍👧 é\u0301\n\n" * 3 + "שלום עולם"

@@ -7,9 +7,8 @@ import pytest
 
 from toolroll.errors import OutputMissing
 from toolroll.kernel.data.messages import ImagePart, TextPart
-from toolroll.outputs.inherit import inherit_outputs
-from toolroll.outputs.place import folder_name, remove
-from toolroll.outputs.store import OutputStore
+from toolroll.outputs.run_folder import folder_name, remove_folder
+from toolroll.outputs.store import OutputStore, inherit_outputs
 
 
 def test_D4_only_named_outputs_of_that_run_are_handed_on(tmp_path: Path) -> None:
@@ -22,7 +21,7 @@ def test_D4_only_named_outputs_of_that_run_are_handed_on(tmp_path: Path) -> None
     named = {first.id, child.id, "f" * 32}
     assert inherit_outputs(tmp_path, of_run="old", to_run="new", named=named) == 2
     assert inherit_outputs(tmp_path, of_run="old.c3", to_run="new", named=named) == 0
-    assert remove(tmp_path / folder_name("old"))
+    assert remove_folder(tmp_path / folder_name("old"))
     with OutputStore(tmp_path, run_id="new") as new:
         assert (new.open(first.id).content(), new.open(child.id).content()) == ("first", "of a part")
         with pytest.raises(OutputMissing):

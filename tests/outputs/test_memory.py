@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from toolroll.outputs.excerpt import excerpt
-from toolroll.outputs.grep import find_matches
-from toolroll.outputs.page import answer, read_page
+from toolroll.outputs.reader import page_content, read_page
+from toolroll.outputs.search import find_matches, show_matches
 from toolroll.outputs.store import OutputStore
 
 MIB = 1 << 20
@@ -29,11 +28,11 @@ async def test_K55_an_output_of_any_size_takes_little_memory(tmp_path: Path, kin
                 out.write(piece)
         assert out.ref is not None
         kept = store.open(out.ref.id)
-        answer(kept, read_page(kept, offset=kept.meta.line_count // 2))
+        page_content(kept, read_page(kept, offset=kept.meta.line_count // 2))
         for pattern, regex in (("needle", False), ("^.*e?$", True)):
             matches = await find_matches(kept, pattern, regex=regex, max_matches=1_000)
             assert matches.total in (0, kept.meta.line_count)
-            assert len(excerpt(kept, matches, before=1, after=1)) < MIB
+            assert len(show_matches(kept, matches, before=1, after=1)) < MIB
         assert tracemalloc.get_traced_memory()[1] < HELD_MIB * MIB
     finally:
         tracemalloc.stop()

@@ -19,10 +19,10 @@ from tests.descriptors import as_many_descriptors
 
 from toolroll.errors import OutputMissing
 from toolroll.kernel.data.messages import DocumentPart, ImagePart, Part, TextPart
-from toolroll.outputs import write
-from toolroll.outputs.meta import Meta, decode_meta, encode_meta
-from toolroll.outputs.page import read_page
-from toolroll.outputs.place import folder_name
+from toolroll.outputs import writer as write
+from toolroll.outputs.format import Meta, decode_meta, encode_meta
+from toolroll.outputs.reader import read_page
+from toolroll.outputs.run_folder import folder_name
 from toolroll.outputs.store import OutputStore
 from toolroll.testing.fixed import counting_ids
 

@@ -9,7 +9,7 @@ import pytest
 from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.data.messages import ImagePart, OutputRef
 from toolroll.outputs.cut import cut_for_context
-from toolroll.outputs.kept import KeptOutput
+from toolroll.outputs.reader import StoredOutput
 from toolroll.outputs.store import OutputStore
 from toolroll.outputs.tools import EXEMPT, output_tools
 
@@ -174,7 +174,7 @@ async def test_K57_an_output_that_goes_while_it_is_read_is_an_error_result_and_n
     """A person may delete a run that is going on."""
     ref, found = desk.keep(TEXT), OutputStore.open
 
-    def opened(store: OutputStore, ref_id: str) -> KeptOutput:
+    def opened(store: OutputStore, ref_id: str) -> StoredOutput:
         kept = found(store, ref_id)
         kept.data_path.unlink()
         return kept

@@ -8,7 +8,7 @@ from typing import Any, Generic, Self, TypeVar
 from typing_extensions import Unpack
 
 from toolroll.agent.live import Listener, LiveRun, RunRequest
-from toolroll.agent.options import AgentOptions, setup_of
+from toolroll.agent.options import AgentOptions, make_setup
 from toolroll.agent.result import Out, RunResult
 from toolroll.agent.run import close_models
 from toolroll.agent.setup import Setup
@@ -30,7 +30,7 @@ class Agent(Generic[Out]):
     """
 
     def __init__(self, *, output: "type[Out] | None" = None, **options: Unpack[AgentOptions]) -> None:
-        self._setup = setup_of(options, output)
+        self._setup = make_setup(options, output)
 
     @property
     def setup(self) -> Setup:
@@ -100,7 +100,7 @@ class Agent(Generic[Out]):
         decisions: Mapping[str, Decision] | None = None,
         prompt: "Prompt | None" = None,
     ) -> RunResult[Out]:
-        """Go on with a run from its record, in any process: see `toolroll.agent.resume`."""
+        """Go on with a run from its record, in any process: see `toolroll.agent.history.resume`."""
         return await self.start(prompt, resume=run_id, decisions=decisions).wait()
 
     async def aclose(self) -> None:

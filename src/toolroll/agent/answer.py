@@ -5,7 +5,7 @@ from typing import Final, Literal, TypeAlias
 
 from pydantic import ValidationError
 
-from toolroll.agent.ask import Turn
+from toolroll.agent.ask_model import Turn
 from toolroll.agent.result import Ending
 from toolroll.agent.state import RunState
 from toolroll.kernel.data.serialize import dump_json
@@ -36,7 +36,7 @@ async def judge_answer(state: RunState, turn: Turn) -> Ending | None:
     fault = _fault(state, turn)
     if fault is None:
         return Ending(reason="answer", detail=turn.response.stop_detail if turn.response.stop == "unknown" else "")
-    if await may_repair(state, fault):
+    if await ask_to_repair(state, fault):
         return None
     if fault == "output":
         return Ending(reason="invalid_output", detail=state.output_fault or "")
@@ -47,7 +47,7 @@ async def judge_done(state: RunState, text: str) -> Ending | None:
     """The end that a tool asked for; with `output=`, only if its words are what was agreed on."""
     if read_output(state, text):
         return Ending(reason="done", text=text)
-    if await may_repair(state, "output"):
+    if await ask_to_repair(state, "output"):
         return None
     return Ending(reason="invalid_output", detail=state.output_fault or "", text=text)
 
@@ -57,7 +57,7 @@ def read_output(state: RunState, text: str) -> bool:
     if state.setup.output is None:
         return True
     try:
-        state.output = state.setup.output.validate_json(_unfenced(text))
+        state.output = state.setup.output.validate_json(_strip_fence(text))
     except ValidationError as error:
         state.output_fault = _faults(error)
         return False
@@ -65,7 +65,7 @@ def read_output(state: RunState, text: str) -> bool:
     return True
 
 
-async def may_repair(state: RunState, fault: Fault) -> bool:
+async def ask_to_repair(state: RunState, fault: Fault) -> bool:
     """Tell the model of a fault, unless it has been told often enough."""
     told = state.nudges.get(fault, 0)
     if told >= _TOLD[fault]:
@@ -75,7 +75,7 @@ async def may_repair(state: RunState, fault: Fault) -> bool:
     if words is None:
         schema = dump_json(state.setup.output_schema)
         words = f"Your answer must be JSON by this schema, and nothing else: {schema}\nIt is not:\n{state.output_fault}"
-    await state.tell(words, about=fault)
+    await state.instruct(words, about=fault)
     return True
 
 
@@ -89,7 +89,7 @@ def _fault(state: RunState, turn: Turn) -> Fault | None:
     return None if read_output(state, turn.text) else "output"
 
 
-def _unfenced(text: str) -> str:
+def _strip_fence(text: str) -> str:
     """What stands in the first block of code, if there is one. No pattern: many blank lines would take it hours."""
     _, fence, rest = text.partition(_FENCE)
     first_line, _, block = rest.partition("\n")

@@ -1,16 +1,34 @@
-"""Asking a person on record: the question before it is seen, the answer before it counts, and each answer once."""
+"""Asking a person: the question is recorded before it is shown, the answer before it counts, and each counts once."""
 
 import inspect
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from toolroll.agent.events import Warned
-from toolroll.agent.preview import change_of, shown_of
-from toolroll.agent.state import RunState
+from toolroll.agent.state import Change, RunState
 from toolroll.errors import DecisionRefused
-from toolroll.journal.records import Asked, Decided
+from toolroll.journal.records import ApprovalAnswer, ApprovalQuestion
 from toolroll.kernel.approval.ask_person import check_decisions
-from toolroll.kernel.approval.request import ApprovalRequest, Approve, Approver, Decision, Reject
+from toolroll.kernel.approval.permit import Permit
+from toolroll.kernel.approval.request import (
+    ApprovalRequest,
+    Approve,
+    Approver,
+    Decision,
+    Effect,
+    Preview,
+    Reject,
+    content_hash,
+)
+from toolroll.kernel.call.context import Run
+from toolroll.kernel.call.execute import Asking, admit, show
+from toolroll.kernel.call.result import ToolResult
+from toolroll.kernel.data.messages import ToolCall
+from toolroll.kernel.define.tool import Tool
+
+if TYPE_CHECKING:
+    import asyncio
+
 
 NOT_YET: Final = Reject("no answer yet")
 """What the executor is given where a person is asked later; it ends nothing, for the call stays open."""
@@ -26,6 +44,23 @@ class AskLater:
     def decide(self, requests: Sequence[ApprovalRequest], /) -> Sequence[Decision]:
         """Nobody can be asked now."""
         raise DecisionRefused(f"Nobody is there to be asked about {len(requests)} calls.")
+
+
+class OneAtATime:
+    """An approver that is asked one question after another, also by sub-agents that run side by side."""
+
+    def __init__(self, approver: Approver) -> None:
+        self.approver = approver
+        self._lock: asyncio.Lock | None = None
+
+    async def decide(self, requests: Sequence[ApprovalRequest], /) -> Sequence[Decision]:
+        """One decision for each request, in their order."""
+        import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
+
+        self._lock = self._lock or asyncio.Lock()
+        async with self._lock:
+            answer = self.approver.decide(requests)
+            return await answer if inspect.isawaitable(answer) else answer
 
 
 class RecordedApprover:
@@ -49,7 +84,7 @@ class RecordedApprover:
         for one in requests:
             decision = found[one.call_id]
             edited = decision.edited if isinstance(decision, Approve) else None
-            self._state.approved[one.call_id] = change_of(one.preview, edited)
+            self._state.approved[one.call_id] = content_change(one.preview, edited)
         return [found[one.call_id] for one in requests]
 
     async def _known(self, request: ApprovalRequest) -> Decision | None:
@@ -58,15 +93,17 @@ class RecordedApprover:
         if answer is None:
             return None
         if answer.digest != request.digest:
-            self._state.emit(Warned(text=_asked_anew(request, self._state.asked.get(request.call_id))))
+            self._state.emit(Warned(text=_why_asked_again(request, self._state.asked.get(request.call_id))))
             return None
         if not answer.is_recorded:
-            await self._state.record(_decided(request, answer.decision))
+            await self._state.record(_answer_record(request, answer.decision))
         return answer.decision
 
     async def _ask(self, requests: Sequence[ApprovalRequest]) -> Sequence[Decision]:
         for one in requests:
-            asked = Asked(call_id=one.call_id, tool=one.tool, digest=one.digest, preview=shown_of(one), why=one.why)
+            asked = ApprovalQuestion(
+                call_id=one.call_id, tool=one.tool, digest=one.digest, preview=question_text(one), why=one.why
+            )
             known = self._state.asked.get(one.call_id)
             if known is None or known.digest != one.digest:
                 await self._state.record(asked)
@@ -78,13 +115,13 @@ class RecordedApprover:
         answer = self._approver.decide(tuple(requests))
         decisions = check_decisions(await answer if inspect.isawaitable(answer) else answer, len(requests))
         for one, decision in zip(requests, decisions, strict=True):
-            await self._state.record(_decided(one, decision))
+            await self._state.record(_answer_record(one, decision))
         return decisions
 
 
-def _asked_anew(request: ApprovalRequest, before: Asked | None) -> str:
+def _why_asked_again(request: ApprovalRequest, before: ApprovalQuestion | None) -> str:
     """Why an answer does not count any more. Notes are part of what a person saw: others make another question."""
-    shown = shown_of(request)
+    shown = question_text(request)
     if before is None:
         what = "what it is about has"
     elif before.preview == shown:
@@ -98,7 +135,41 @@ def _asked_anew(request: ApprovalRequest, before: Asked | None) -> str:
     return f"{request.tool} ({request.call_id}) is asked anew: {what} changed since it was answered."
 
 
-def _decided(request: ApprovalRequest, decision: Decision) -> Decided:
+def _answer_record(request: ApprovalRequest, decision: Decision) -> ApprovalAnswer:
     if isinstance(decision, Approve):
-        return Decided(call_id=request.call_id, digest=request.digest, decision="approve", edited=decision.edited)
-    return Decided(call_id=request.call_id, digest=request.digest, decision="reject", reason=decision.reason)
+        return ApprovalAnswer(
+            call_id=request.call_id, digest=request.digest, decision="approve", edited=decision.edited
+        )
+    return ApprovalAnswer(call_id=request.call_id, digest=request.digest, decision="reject", reason=decision.reason)
+
+
+def effect_of(tool: Tool) -> Effect:
+    """What running the tool does: a wrapper can only make it stricter."""
+    return tool.core.effect if tool.effect == "reads" else tool.effect
+
+
+async def preview_call(
+    tool: Tool, call: ToolCall, run: Run, *, edited: str | None = None
+) -> ApprovalRequest | ToolResult:
+    """What a person would be shown of the call at this moment, or why there is nothing to show."""
+    ctx = run.context(call.id)
+    admitted = admit(tool, call.arguments, ctx)
+    if isinstance(admitted, ToolResult):
+        return admitted
+    if isinstance(admitted, Permit):
+        admitted.expire()
+        admitted = Asking(tool=tool, core=tool.core, arguments=admitted.arguments, effect=effect_of(tool), seal="")
+    return await show(admitted, ctx, edited)
+
+
+def content_change(preview: Preview, edited: str | None = None) -> Change:
+    """The hashes of what is changed, before and after: whether a call has run can be seen by them."""
+    if edited is None and preview.target is not None:
+        return preview.base, preview.target
+    text = preview.editable if edited is None else edited
+    return preview.base, None if text is None else content_hash(text)
+
+
+def question_text(request: ApprovalRequest) -> str:
+    """What a person is shown, as text that can be kept: the notes and hints, then what would happen."""
+    return "\n".join([*request.preview.remarks, request.preview.text])

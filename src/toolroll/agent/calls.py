@@ -7,14 +7,17 @@ from time import perf_counter
 from typing import Final
 
 from toolroll.agent.answer import judge_done
-from toolroll.agent.context.keeping import kept
+from toolroll.agent.approvals import content_change, effect_of, preview_call
+from toolroll.agent.context.outputs import store_result
 from toolroll.agent.events import CallFinished, CallStarted, Warned
 from toolroll.agent.result import Ending, ToolCallLog
-from toolroll.agent.state import RunState
-from toolroll.journal.records import Asked, Ended
+from toolroll.agent.state import Change, RunState
+from toolroll.journal.records import ApprovalQuestion, CallEnded, CallIntended
+from toolroll.kernel.approval.request import Effect
 from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.call.step import execute_step
 from toolroll.kernel.data.messages import TextPart, ToolCall, ToolMessage
+from toolroll.kernel.define.tool import Tool
 from toolroll.safe.secrets.redact import redact
 from toolroll.safe.text import one_line
 
@@ -65,10 +68,10 @@ class _Batch:
         ended = self._state.known.pop(call.id, None)
         if ended is None:
             return False
-        self.results[call.id] = result = result_on_record(ended)
-        self.logs[call.id] = log_of(call, result, ended.duration_ms)
-        self._state.guard.hear(call, result)
-        self._state.hear_result(ended.result)
+        self.results[call.id] = result = recorded_result(ended)
+        self.logs[call.id] = make_log(call, result, ended.duration_ms)
+        self._state.guard.add_result(call, result)
+        self._state.add_result(ended.result)
         return True
 
     async def end(self, call: ToolCall, result: ToolResult) -> None:
@@ -81,14 +84,14 @@ class _Batch:
             state.spans.end(call, result)
         message = result.to_message(call_id=call.id, name=call.name)
         if state.outputs is not None:
-            message = await kept(state.outputs, message, state.window.limits.output_bytes, result.whole)
-        warning = state.guard.hear(call, result)
+            message = await store_result(state.outputs, message, state.window.limits.output_bytes, result.whole)
+        warning = state.guard.add_result(call, result)
         if warning is not None:
             state.emit(Warned(text=f"{call.name}: {warning}"))
             message = _with_note(message, warning)
         self.results[call.id] = result
-        self.logs[call.id] = log = log_of(call, result, duration_ms)
-        state.hear_result(message)
+        self.logs[call.id] = log = make_log(call, result, duration_ms)
+        state.add_result(message)
         write_line(state.run.logger, log, call.arguments)
         if state.setup.journal is not None:
             await state.record(_record(message, result, duration_ms, warning))
@@ -102,7 +105,7 @@ class _Batch:
         return 0.0
 
 
-def result_on_record(ended: Ended) -> ToolResult:
+def recorded_result(ended: CallEnded) -> ToolResult:
     """What a call came to, without what the guard added to it."""
     content, note = ended.result.content, ended.note
     if isinstance(content, str):
@@ -113,13 +116,13 @@ def result_on_record(ended: Ended) -> ToolResult:
     return replace(result, is_error=ended.result.is_error, code=ended.code, is_final=ended.is_final)
 
 
-def _pending(waiting: Mapping[str, Asked]) -> Ending:
+def _pending(waiting: Mapping[str, ApprovalQuestion]) -> Ending:
     named = ", ".join(f"{asked.tool} ({call_id})" for call_id, asked in waiting.items())
     return Ending(reason="approval_pending", detail=named, text=f"(Waiting for an approval: {named}.)")
 
 
-def _record(message: ToolMessage, result: ToolResult, duration_ms: float, note: str | None) -> Ended:
-    return Ended(result=message, code=result.code, duration_ms=duration_ms, is_final=result.is_final, note=note)
+def _record(message: ToolMessage, result: ToolResult, duration_ms: float, note: str | None) -> CallEnded:
+    return CallEnded(result=message, code=result.code, duration_ms=duration_ms, is_final=result.is_final, note=note)
 
 
 def _with_note(message: ToolMessage, note: str) -> ToolMessage:
@@ -128,7 +131,7 @@ def _with_note(message: ToolMessage, note: str) -> ToolMessage:
     return replace(message, content=(*message.content, TextPart(text=f"[{note}]")))
 
 
-def log_of(call: ToolCall, result: ToolResult, duration_ms: float) -> ToolCallLog:
+def make_log(call: ToolCall, result: ToolResult, duration_ms: float) -> ToolCallLog:
     """The call in figures."""
     return ToolCallLog(
         name=call.name,
@@ -156,15 +159,50 @@ def write_line(logger: logging.Logger, log: ToolCallLog, arguments: str) -> None
     if logger.isEnabledFor(logging.INFO):
         logger.info(
             "tool_call name=%s ok=%s duration_ms=%.1f bytes=%d error_type=%s arguments=%s",
-            _shown(log.name),
+            _safe_line(log.name),
             log.ok,
             log.duration_ms,
             log.bytes,
             log.error_type,
-            _shown(arguments),
+            _safe_line(arguments),
         )
 
 
-def _shown(text: str) -> str:
+def _safe_line(text: str) -> str:
     # Redacted before it is cut: half of a secret would no longer look like one.
     return one_line(redact(text[:_LOOKED_AT_CHARACTERS]), ARGUMENTS_SHOWN_CHARACTERS)
+
+
+class CallLedger:
+    """The kernel's ledger of one run. A call that reads may simply be run again, so only changes are recorded."""
+
+    def __init__(self, state: RunState) -> None:
+        self._state = state
+
+    async def intent(self, call: ToolCall, /) -> None:
+        """The call runs now, after everybody who had to be asked."""
+        state = self._state
+        if state.setup.journal is not None:
+            tool = state.setup.tools.get(call.name)
+            assert tool is not None
+            effect = effect_of(tool)
+            if effect != "reads":
+                base, target = await self._change(tool, call, effect)
+                intended = CallIntended(call=call, effect=effect, base=base, target=target)
+                if state.intended.pop(call.id, None) != intended:
+                    await state.record(intended)
+        state.started[call.id] = perf_counter()
+        if state.spans is not None:
+            state.spans.begin(call)
+        state.emit(CallStarted(call=call))
+
+    async def _change(self, tool: Tool, call: ToolCall, effect: Effect) -> Change:
+        """The hashes before and after; where nobody was shown a preview, one is made for them."""
+        known = self._state.approved.pop(call.id, None)
+        if known is not None or effect != "writes":
+            return known or (None, None)
+        shown = await preview_call(tool, call, self._state.run)
+        return (None, None) if isinstance(shown, ToolResult) else content_change(shown.preview)
+
+    async def outcome(self, call: ToolCall, result: ToolResult, /) -> None:
+        """Nothing: who hears of the result keeps it, with what the model reads of it."""

@@ -1,35 +1,104 @@
-"""How a run ends, well or badly: a result with all there is, a last record, a last event."""
+"""How a run ends: with a last answer where a limit stopped it, a result, a last record and a last event."""
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from toolroll.agent.events import RunFinished
-from toolroll.agent.result import Ending, RunResult
+from toolroll.agent.answer import ask_to_repair, read_output
+from toolroll.agent.ask_model import Turn, ask_model
+from toolroll.agent.events import RunFinished, Warned
+from toolroll.agent.result import Ending, RunResult, StopReason
 from toolroll.agent.state import RunState
 from toolroll.errors import ModelError, ToolrollError
-from toolroll.journal.records import Finished
-from toolroll.kernel.data.messages import AssistantMessage
+from toolroll.journal.records import CallEnded, RunEnded, StopDecided
+from toolroll.kernel.data.messages import AssistantMessage, ToolCall, ToolMessage
 from toolroll.kernel.failures import log_failure
 
 NO_ANSWER: Final = "(The model gave no answer.)"
+CLOSE: Final = (
+    "This run ends here ({why}); tools can no longer be used. Answer now with what you have, and say what is missing."
+)
+CLOSING: Final = "closing"
+"""What that word is about, on record."""
+_WORTH_CLOSING: Final = frozenset({"condition", "repeated_failure", "repeated_calls", "invalid_calls", "cut_off"})
+_NOT_RUN: Final[Mapping[StopReason, str]] = {
+    "cut_off": "[not run: the turn was cut off before it was complete]",
+    "refusal": "[not run: the model refused to go on]",
+    "interrupted": "[not run: the run was stopped]",
+    "condition": "[not run: a limit of the run was reached]",
+}
 
 
-async def finish(state: RunState, ending: Ending, *, closing: bool = False) -> RunResult[object]:
+async def close_with_answer(state: RunState, ending: Ending) -> bool:
+    """Ask for the answer where the work is there but nobody has said what it comes to; whether that was done.
+
+    A model that fails now costs the last words, never the run.
+    """
+    if not needs_closing(state, ending):
+        return False
+    why = StopDecided(stop_reason=ending.reason, stop_detail=ending.detail)
+    await state.instruct(CLOSE.format(why=ending.detail or ending.reason), why, about=CLOSING)
+    return await ask_last_answer(state)
+
+
+def needs_closing(state: RunState, ending: Ending) -> bool:
+    """Whether the last step ended without an answer."""
+    if not state.setup.close_with_answer or ending.reason not in _WORTH_CLOSING or not state.steps:
+        return False
+    last = state.steps[-1]
+    return bool(last.calls) or not last.text.strip()
+
+
+async def ask_last_answer(state: RunState) -> bool:
+    """Ask for the last answer, which the model has been told to give."""
+    try:
+        while not await _take_last_turn(state):
+            pass
+    except ModelError as error:
+        state.emit(Warned(text=f"The model could not be asked for a last answer. {error.message}"))
+        return False
+    return True
+
+
+async def _take_last_turn(state: RunState) -> bool:
+    state.begin_step()
+    return await accept_last_turn(state, await ask_model(state, closing=True))
+
+
+async def accept_last_turn(state: RunState, turn: Turn) -> bool:
+    """Whether the run can end with this last turn."""
+    await answer_unrun(state, turn.calls, "condition")
+    state.end_step(turn.text, closing=True)
+    return turn.ending is not None or read_output(state, turn.text) or not await ask_to_repair(state, "output")
+
+
+async def answer_unrun(state: RunState, calls: Sequence[ToolCall], reason: StopReason) -> None:
+    """Answer calls that are not going to be run, in words that say so."""
+    for call in calls:
+        if call.id in state.known:
+            state.add_result(state.known.pop(call.id).result)
+            continue
+        result = ToolMessage(call_id=call.id, name=call.name, content=_NOT_RUN[reason], is_error=True)
+        state.add_result(result)
+        await state.record(CallEnded(result=result, code="not_run", duration_ms=0.0))
+
+
+async def finish_run(state: RunState, ending: Ending, *, closing: bool = False) -> RunResult[object]:
     """The result of the run, recorded and told."""
-    result = state.result = summed_up(state, ending, closing=closing)
-    await state.record(Finished(stop_reason=ending.reason, stop_detail=ending.detail, text=result.text))
+    result = state.result = build_result(state, ending, closing=closing)
+    await state.record(RunEnded(stop_reason=ending.reason, stop_detail=ending.detail, text=result.text))
     state.emit(RunFinished(result=result))
     return result
 
 
-async def break_down(state: RunState, error: BaseException) -> None:
+async def fail_run(state: RunState, error: BaseException) -> None:
     """The end of a run that an error or a cancellation has cut short; what it had goes along with a model's error."""
     failed = isinstance(error, Exception)
     detail = str(error) or type(error).__name__
     ending = Ending(reason="failed" if failed else "interrupted", detail=detail, text="".join(state.written).strip())
     _count_answered(state)
-    result = state.result = summed_up(state, ending, closing=False)
+    result = state.result = build_result(state, ending, closing=False)
     try:
-        await state.record(Finished(stop_reason=ending.reason, stop_detail=detail, text=result.text))
+        await state.record(RunEnded(stop_reason=ending.reason, stop_detail=detail, text=result.text))
     except (ToolrollError, OSError) as unrecorded:  # what made the run fail is what has to be known
         log_failure(state.run.logger, unrecorded, "the end of run %s could not be recorded", state.run.run_id)
     if isinstance(error, ModelError):
@@ -40,11 +109,11 @@ async def break_down(state: RunState, error: BaseException) -> None:
 def _count_answered(state: RunState) -> None:
     """A turn that was answered is on record and paid for: it counts, although its calls were cut short."""
     if state.budget.is_answered:
-        said = (one.text for one in reversed(state.history.snapshot()) if isinstance(one, AssistantMessage))
+        said = (one.text for one in reversed(state.conversation.snapshot()) if isinstance(one, AssistantMessage))
         state.budget.end_step(next(said, ""), (), closing=False)
 
 
-def summed_up(state: RunState, ending: Ending, *, closing: bool) -> RunResult[object]:
+def build_result(state: RunState, ending: Ending, *, closing: bool) -> RunResult[object]:
     """What the run comes to, as it stands."""
     steps = tuple(state.steps)
     said = (step.text for step in reversed(steps) if step.text.strip())

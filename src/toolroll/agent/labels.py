@@ -2,7 +2,7 @@
 
 from typing import Final, assert_never
 
-from toolroll.agent.context.summary import stands_for_more
+from toolroll.agent.context.summary import is_summary
 from toolroll.kernel.data.labels import NO_LABELS, Labels, labels_of
 from toolroll.kernel.data.messages import AssistantMessage, Message, ServerBlock, ToolResults, UserMessage
 from toolroll.kernel.define.toolset import Toolset
@@ -11,16 +11,16 @@ UNTRUSTED: Final[Labels] = frozenset({"untrusted"})
 COMPACTED: Final[Labels] = frozenset({"private", "untrusted"})
 
 
-def labels_in(message: Message, tools: Toolset) -> Labels:
+def labels_of_message(message: Message, tools: Toolset) -> Labels:
     """What a message of an earlier conversation brings along: by the tools that are known now, whether they ran or not.
 
     What a person says is theirs to answer for. The summary of a conversation that was compacted may hold anything.
     """
     match message:
         case UserMessage():
-            return COMPACTED if stands_for_more(message) else NO_LABELS
+            return COMPACTED if is_summary(message) else NO_LABELS
         case AssistantMessage():
-            return labels_found(message)
+            return labels_of_turn(message)
         case ToolResults():
             known = (tools.get(result.name) for result in message.results)
             return NO_LABELS.union(*(labels_of(tool) for tool in known if tool is not None))
@@ -28,12 +28,12 @@ def labels_in(message: Message, tools: Toolset) -> Labels:
             assert_never(message)
 
 
-def labels_found(message: AssistantMessage) -> Labels:
+def labels_of_turn(message: AssistantMessage) -> Labels:
     """What the provider itself has read for the model, as in a web search."""
     return UNTRUSTED if any(isinstance(block, ServerBlock) for block in message.blocks) else NO_LABELS
 
 
-def labels_within(tools: Toolset, *, searches: bool) -> Labels:
+def labels_of_tools(tools: Toolset, *, searches: bool) -> Labels:
     """All that an agent with these tools can bring in."""
     found: Labels = NO_LABELS.union(*(labels_of(tool) for tool in tools))
     return found | UNTRUSTED if searches else found

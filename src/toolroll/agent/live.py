@@ -7,10 +7,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Generic, Self, TypeAlias, cast
 
 from toolroll.agent.events import Event
-from toolroll.agent.fork import fork_run
+from toolroll.agent.history.fork import fork_run
+from toolroll.agent.history.resume import resume_run
 from toolroll.agent.result import Out, RunResult
-from toolroll.agent.resume import go_on
-from toolroll.agent.run import AgentRun, close_models, new_run, opening, play
+from toolroll.agent.run import AgentRun, close_models, execute_run, initial_messages, new_run
 from toolroll.agent.setup import Setup
 from toolroll.agent.state import RunState
 from toolroll.errors import UsageError
@@ -84,7 +84,7 @@ class LiveRun(Generic[Out]):
         setup = request.setup
         self._run_id = request.resume or request.run_id or (setup.make_id or random_id)()
         if request.is_new:
-            said = opening(request.prompt, request.messages)
+            said = initial_messages(request.prompt, request.messages)
             self._open(
                 new_run(setup, said, self._emit, stream=request.stream, caller=request.caller, run_id=self._run_id)
             )
@@ -181,7 +181,7 @@ class LiveRun(Generic[Out]):
     async def _execute(self) -> RunResult[object]:
         request = self._request
         if self._state is not None:
-            return await play(self._state)
+            return await execute_run(self._state)
         if request.fork is not None:
             assert request.at_step is not None
             await fork_run(
@@ -191,7 +191,7 @@ class LiveRun(Generic[Out]):
                 replaces_prompt=request.prompt is not None,
                 run_id=self._run_id,
             )
-        self._result = await go_on(
+        self._result = await resume_run(
             request.setup,
             self._run_id,
             emit=self._emit,

@@ -1,35 +1,34 @@
 """The loop: ask the model, run its calls, until there is an answer or a reason to stop. No limit raises."""
 
 from toolroll.agent.answer import judge_answer
-from toolroll.agent.ask import STOPPED, Turn, ask
+from toolroll.agent.ask_model import STOPPED, Turn, ask_model
 from toolroll.agent.calls import run_calls
-from toolroll.agent.closing import close, not_run
-from toolroll.agent.finish import finish
+from toolroll.agent.finish import answer_unrun, close_with_answer, finish_run
 from toolroll.agent.result import Ending, RunResult, ToolCallLog
 from toolroll.agent.state import RunState
 from toolroll.agent.stop import first_met
 
 
-async def drive(state: RunState, ending: Ending | None = None) -> RunResult[object]:
+async def run_loop(state: RunState, ending: Ending | None = None) -> RunResult[object]:
     """Step after step, to the end of the run; with `ending` to that one."""
     while ending is None:
         ending = _limit(state) or await _step(state)
-    closing = await close(state, ending)
-    return await finish(state, ending, closing=closing)
+    closing = await close_with_answer(state, ending)
+    return await finish_run(state, ending, closing=closing)
 
 
 async def _step(state: RunState) -> Ending | None:
     """One model call and all the tool calls it leads to."""
     state.begin_step()
-    return await settle(state, await ask(state))
+    return await settle_turn(state, await ask_model(state))
 
 
-async def settle(state: RunState, turn: Turn) -> Ending | None:
+async def settle_turn(state: RunState, turn: Turn) -> Ending | None:
     """All that a turn of the model leads to."""
     ending, calls = turn.ending, turn.calls
     logs: tuple[ToolCallLog, ...] = ()
     if ending is not None:
-        await not_run(state, calls, ending.reason)
+        await answer_unrun(state, calls, ending.reason)
     elif calls:
         logs, ending = await run_calls(state, calls)
     else:

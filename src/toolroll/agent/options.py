@@ -1,24 +1,24 @@
-"""What an agent can be given, and the checked setup it becomes."""
+"""The options of an agent, and the checked `Setup` they become. Mistakes raise `UsageError` when the agent is made."""
 
-from collections.abc import Callable, Iterable, Mapping
+import difflib
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
-from os import environ
+from os import PathLike, environ
 from pathlib import Path
-from typing import Any, Required
+from typing import Any, Final, Required
 
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from toolroll.agent.context.rules import ContextRules
 from toolroll.agent.cost import Price
-from toolroll.agent.mistakes import check_options
 from toolroll.agent.setup import Setup, TurnHook
 from toolroll.agent.stop import Condition, conditions, tool_called
 from toolroll.errors import UsageError
 from toolroll.home.keys import with_keys
 from toolroll.journal.journal import Journal
 from toolroll.kernel.approval.policy import Policy
-from toolroll.kernel.approval.request import Approver
+from toolroll.kernel.approval.request import Approver, check_approver
 from toolroll.kernel.define.decorator import UNUSABLE, reason_of
 from toolroll.kernel.define.schema import OpenObject, draft07
 from toolroll.kernel.define.tool import Tool
@@ -26,6 +26,26 @@ from toolroll.kernel.define.toolset import Toolset
 from toolroll.kernel.depends.dependency import Identity, Maker
 from toolroll.models.model import Model, WebSearch
 from toolroll.models.retry import RetryRule
+
+_NONE: Final = type(None)
+_WANTED: Final[Mapping[str, tuple[tuple[type, ...], str]]] = {
+    "system": ((str,), "a text"),
+    "policy": ((Policy, _NONE), "a Policy"),
+    "context": ((ContextRules,), "ContextRules"),
+    "retry": ((RetryRule,), "a RetryRule"),
+    "deps": ((Mapping, _NONE), "a mapping of values by name"),
+    "overrides": ((Mapping, _NONE), "a mapping of providers to those that stand in for them"),
+    "settings": ((Mapping, _NONE), "a mapping"),
+    "outputs": ((str, PathLike, _NONE), "a folder, or None for none"),
+    "require_done": ((bool,), "True or False"),
+    "close_with_answer": ((bool,), "True or False"),
+    "collect_tool_stats": ((bool,), "True or False"),
+    "on_turn": ((Callable, _NONE), "a function"),  # type: ignore[dict-item]  # a class to isinstance, not to mypy
+    "price": ((Callable,), "a function"),  # type: ignore[dict-item]  # as above
+    "clock": ((Callable, _NONE), "a function"),  # type: ignore[dict-item]  # as above
+    "make_id": ((Callable, _NONE), "a function"),  # type: ignore[dict-item]  # as above
+}
+"""What an option must be, and the words for it; those that can be several things are looked at on their own."""
 
 
 class AgentOptions(TypedDict, total=False):
@@ -54,7 +74,7 @@ class AgentOptions(TypedDict, total=False):
     make_id: Callable[[], str]
 
 
-def setup_of(options: AgentOptions, output: object = None) -> Setup:
+def make_setup(options: AgentOptions, output: object = None) -> Setup:
     """The setup behind the options; what cannot work is refused here, not at run time."""
     rest: dict[str, Any] = dict(options)
     check_options(rest, (*AgentOptions.__annotations__, "output"))
@@ -122,3 +142,51 @@ def _check_names(setup: Setup) -> None:
         if setup.tools.get(name) is None:
             known = ", ".join(tool.name for tool in setup.tools) or "none"
             raise UsageError(f"pinned_tools names {name!r}, and the agent's tools are: {known}.")
+
+
+def check_options(options: Mapping[str, object], known: Collection[str]) -> None:
+    """Refuse an option that there is not, one that is missing, and a value that cannot be what it is for."""
+    for name in options:
+        if name not in known:
+            raise UsageError(_no_such_option(name, known))
+    if "model" not in options:
+        raise UsageError('An agent needs a model: Agent(model="sonnet", ...), or any Model.')
+    _check_model(options["model"])
+    _check_tools(options.get("tools", ()))
+    if options.get("approver") is not None:
+        check_approver(options["approver"])
+    _check_journal(options.get("journal"))
+    for name, (kinds, words) in _WANTED.items():
+        if name in options and not isinstance(options[name], kinds):
+            raise UsageError(f"{name} is {words}, not {options[name]!r}.")
+    _check_tokens(options.get("max_output_tokens", 1))
+
+
+def _no_such_option(name: str, known: Collection[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f" Did you mean {near[0]}=?" if near else ""
+    return f"An agent has no option {name!r}.{hint} It takes: {', '.join(known)}."
+
+
+def _check_model(model: object) -> None:
+    if not isinstance(model, str) and (isinstance(model, type) or not callable(getattr(model, "respond", None))):
+        raise UsageError(
+            f'model is the name of one, such as "sonnet", or an object that answers requests, not {model!r}.'
+        )
+
+
+def _check_tools(tools: object) -> None:
+    if isinstance(tools, Tool | WebSearch):
+        raise UsageError("tools takes a list of them: tools=[...], also for one.")
+    if not isinstance(tools, Iterable) or isinstance(tools, str):
+        raise UsageError(f"tools takes a list of tools, not {tools!r}.")
+
+
+def _check_journal(journal: object) -> None:
+    if journal is not None and (isinstance(journal, type) or not callable(getattr(journal, "append", None))):
+        raise UsageError(f"journal is an object that keeps runs, such as SqliteJournal(folder), not {journal!r}.")
+
+
+def _check_tokens(tokens: object) -> None:
+    if not isinstance(tokens, int) or isinstance(tokens, bool) or tokens <= 0:
+        raise UsageError(f"max_output_tokens is a whole number above 0, not {tokens!r}.")

@@ -6,7 +6,7 @@ from typing import Final, Generic, Literal, TypeAlias
 from typing_extensions import TypeVar
 
 from toolroll.agent.cost import Bill, total_cost
-from toolroll.journal.records import Asked
+from toolroll.journal.records import ApprovalQuestion
 from toolroll.kernel.data.messages import Message
 from toolroll.kernel.data.usage import Usage
 
@@ -104,7 +104,7 @@ class RunResult(Generic[Out]):
     closing: bool = False
     output: Out | None = None
     output_fault: str | None = None
-    pending: tuple[Asked, ...] = ()
+    pending: tuple[ApprovalQuestion, ...] = ()
     tool_calls: tuple[ToolCallLog, ...] | None = None
 
     @property

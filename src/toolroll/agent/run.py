@@ -4,22 +4,22 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequen
 from contextlib import asynccontextmanager
 from typing import Final, Protocol, cast
 
-from toolroll.agent.approvals import AskLater, RecordedApprover
+from toolroll.agent.approvals import AskLater, OneAtATime, RecordedApprover
 from toolroll.agent.budget import Budget
-from toolroll.agent.context.opening import open_outputs, window_for, with_output_tools, without_references
+from toolroll.agent.calls import CallLedger
+from toolroll.agent.context.outputs import add_output_tools, drop_references, new_window, open_outputs
 from toolroll.agent.events import Event, RunStarted, Warned
-from toolroll.agent.finish import break_down
-from toolroll.agent.ledger import CallLedger, OneAtATime
-from toolroll.agent.loop import drive
-from toolroll.agent.repair import History
+from toolroll.agent.finish import fail_run
+from toolroll.agent.history.repair import Conversation
+from toolroll.agent.loop import run_loop
 from toolroll.agent.result import RunResult
 from toolroll.agent.setup import Setup
 from toolroll.agent.state import RunState
-from toolroll.agent.stop import measured
-from toolroll.agent.telemetry.spans import observed
+from toolroll.agent.stop import measured_conditions
+from toolroll.agent.telemetry.run_spans import trace_run
 from toolroll.errors import JournalRefused, UsageError
 from toolroll.journal.journal import Journal
-from toolroll.journal.records import RunBegan, Said
+from toolroll.journal.records import MessageAdded, RunBegan
 from toolroll.kernel.approval.request import Approver
 from toolroll.kernel.call.context import Run, random_id, utc_now
 from toolroll.kernel.data.messages import AssistantMessage, Message, Part, Prompt, UserMessage
@@ -51,23 +51,23 @@ def new_run(
     """A run that has not begun, with what was said to it."""
     run_id = run_id or (setup.make_id or random_id)()
     outputs = outputs or open_outputs(setup, run_id, None if caller is None else caller.going.outputs)
-    setup = with_output_tools(setup, outputs)
+    setup = add_output_tools(setup, outputs)
     run = AgentRun(
         run_id=run_id,
         deps=setup.deps,
         overrides=setup.overrides,
         policy=setup.policy,
-        on_event=lambda event: state.hear(event),  # noqa: PLW0108 - which is made below
+        on_event=lambda event: state.on_kernel_event(event),  # noqa: PLW0108 - which is made below
         clock=setup.clock or utc_now,
         make_id=setup.make_id or random_id,
     )
     state = run.going = RunState(
         setup=setup,
         run=run,
-        history=History(),
-        window=window_for(setup, keeps_outputs=outputs is not None),
+        conversation=Conversation(),
+        window=new_window(setup, keeps_outputs=outputs is not None),
         budget=Budget(
-            conditions=measured(setup.stop_when),
+            conditions=measured_conditions(setup.stop_when),
             origin=setup.model.origin,
             price=setup.price,
             parent=None if caller is None else caller.going.budget,
@@ -81,7 +81,7 @@ def new_run(
     )
     state.models.append(setup.model)
     for message in said:
-        state.hear_message(message)
+        state.add_message(message)
     run.depth = 0 if caller is None else caller.depth + 1
     run.ledger = CallLedger(state)
     if setup.approver is not None:
@@ -98,7 +98,7 @@ def _approver(gate: OneAtATime, state: RunState, *, is_part: bool) -> Approver |
     return None if later and is_part else RecordedApprover(gate, state, later=later)
 
 
-def spoken(prompt: Prompt) -> UserMessage:
+def as_user_message(prompt: Prompt) -> UserMessage:
     """The prompt as a message."""
     if isinstance(prompt, UserMessage):
         return prompt
@@ -111,11 +111,11 @@ def _is_prompt(given: object) -> bool:
     return isinstance(given, str) or (isinstance(given, Sequence) and all(isinstance(one, Part) for one in given))
 
 
-def opening(prompt: "Prompt | None", messages: Iterable[Message]) -> tuple[Message, ...]:
+def initial_messages(prompt: "Prompt | None", messages: Iterable[Message]) -> tuple[Message, ...]:
     """What a run begins with: an earlier conversation, and the prompt, or a word to go on."""
-    earlier = tuple(without_references(_message(one)) for one in messages)
+    earlier = tuple(drop_references(_message(one)) for one in messages)
     if prompt is not None:
-        return (*earlier, spoken(prompt))
+        return (*earlier, as_user_message(prompt))
     if not earlier:
         raise UsageError("A run needs a prompt, or the messages of an earlier one to go on from.")
     if isinstance(earlier[-1], AssistantMessage) and not earlier[-1].calls:
@@ -140,14 +140,14 @@ async def close_models(models: Iterable[Model]) -> None:
             await cast("_Closes", model).aclose()
 
 
-async def play(state: RunState) -> RunResult[object]:
+async def execute_run(state: RunState) -> RunResult[object]:
     """Drive the run from its beginning to its end."""
-    async with held(state):
-        return await through(state, lambda: _from_start(state))
+    async with run_lock(state):
+        return await run_to_end(state, lambda: _start(state))
 
 
 @asynccontextmanager
-async def held(state: RunState) -> AsyncIterator[None]:
+async def run_lock(state: RunState) -> AsyncIterator[None]:
     """Inside, the new run is ours alone. One that is on record already is not begun again: it would be two in one."""
     journal, run_id = state.setup.journal, state.run.run_id
     if journal is None:
@@ -171,26 +171,26 @@ async def is_on_record(journal: Journal, run_id: str) -> bool:
         return False
 
 
-async def through(state: RunState, work: Callable[[], Awaitable[RunResult[object]]]) -> RunResult[object]:
+async def run_to_end(state: RunState, work: Callable[[], Awaitable[RunResult[object]]]) -> RunResult[object]:
     """Do the work of a run; its end is told and on record, however it comes."""
     async with state.run:
-        with observed(state):
+        with trace_run(state):
             try:
                 return await work()
             except BaseException as error:
-                await break_down(state, error)
+                await fail_run(state, error)
                 raise
             finally:
                 if state.outputs is not None and state.parent_id is None:  # parts of a run keep theirs in its place
                     state.outputs.close()
 
 
-async def _from_start(state: RunState) -> RunResult[object]:
+async def _start(state: RunState) -> RunResult[object]:
     await _begin(state)
-    return await drive(state)
+    return await run_loop(state)
 
 
-def _began(state: RunState) -> RunBegan:
+def _began_record(state: RunState) -> RunBegan:
     setup = state.setup
     return RunBegan(
         model=setup.model.origin.model,
@@ -204,7 +204,7 @@ def _began(state: RunState) -> RunBegan:
 async def _begin(state: RunState) -> None:
     setup = state.setup
     if setup.journal is not None:
-        await state.record(_began(state), *(Said(message=message) for message in state.said))
+        await state.record(_began_record(state), *(MessageAdded(message=message) for message in state.said))
     state.emit(RunStarted(run_id=state.run.run_id, model=setup.model.origin.model))
-    for note in state.history.notes:
+    for note in state.conversation.notes:
         state.emit(Warned(text=f"The conversation was mended: {note}."))

@@ -7,13 +7,23 @@ from typing import Final, TypeAlias
 from toolroll.agent.budget import Budget
 from toolroll.agent.context.window import Window
 from toolroll.agent.events import Event, StepFinished, StepStarted
-from toolroll.agent.guard import LoopGuard
-from toolroll.agent.labels import labels_in
-from toolroll.agent.repair import History
+from toolroll.agent.history.repair import Conversation
+from toolroll.agent.labels import labels_of_message
+from toolroll.agent.loop_guard import LoopGuard
 from toolroll.agent.result import RunResult, Step, SubRun, ToolCallLog
 from toolroll.agent.setup import Setup
-from toolroll.agent.telemetry.spans import Spans
-from toolroll.journal.records import Asked, Compacted, Ended, Intended, Kept, Record, Said, Spent, Trimmed
+from toolroll.agent.telemetry.run_spans import Spans
+from toolroll.journal.records import (
+    ApprovalQuestion,
+    CallEnded,
+    CallIntended,
+    MessageAdded,
+    MessagesCompacted,
+    OutputsTrimmed,
+    Record,
+    StateSet,
+    UsageAdded,
+)
 from toolroll.kernel.approval.request import Decision
 from toolroll.kernel.call.context import Run
 from toolroll.kernel.call.events import ApprovalDecided, KernelEvent, StateChanged
@@ -43,7 +53,7 @@ class RunState:
 
     setup: Setup
     run: Run
-    history: History
+    conversation: Conversation
     window: Window
     budget: Budget
     emit: Callable[[Event], None]
@@ -66,17 +76,17 @@ class RunState:
     """When each call of the step that goes on began to run."""
     approved: dict[str, Change] = field(default_factory=dict)
     """What each call that a person has answered would change."""
-    changes: Mapping[int, Sequence[Trimmed | Compacted]] | None = None
+    changes: Mapping[int, Sequence[OutputsTrimmed | MessagesCompacted]] | None = None
     """What is done to the context of a run that is played again, by the number of turns before it."""
-    known: dict[str, Ended] = field(default_factory=dict)
+    known: dict[str, CallEnded] = field(default_factory=dict)
     """The calls of a resumed turn that have their result on record: they are not run again."""
     answers: dict[str, Answer] = field(default_factory=dict)
     """What a person has answered already, call by call."""
-    intended: dict[str, Intended] = field(default_factory=dict)
+    intended: dict[str, CallIntended] = field(default_factory=dict)
     """The calls that set out before, and have left no trace."""
-    asked: dict[str, Asked] = field(default_factory=dict)
+    asked: dict[str, ApprovalQuestion] = field(default_factory=dict)
     """The questions that are on record, call by call."""
-    waiting: dict[str, Asked] = field(default_factory=dict)
+    waiting: dict[str, ApprovalQuestion] = field(default_factory=dict)
     """The calls that a person has still to be asked about, later."""
     models: list[Model] = field(default_factory=list)
     """All that were asked, those of sub-agents included."""
@@ -97,32 +107,32 @@ class RunState:
         waiting, self._unrecorded = self._unrecorded, []
         await self.setup.journal.append(self.run.run_id, *waiting, *records)
 
-    def hear_message(self, message: Message) -> None:
+    def add_message(self, message: Message) -> None:
         """Add something from outside to the conversation."""
-        self.history.append(message)
+        self.conversation.append(message)
         self.budget.heard(message)
-        self.run.labels |= labels_in(message, self.setup.tools)  # found out again from its record
+        self.run.labels |= labels_of_message(message, self.setup.tools)  # found out again from its record
 
-    def hear_result(self, result: ToolMessage) -> None:
+    def add_result(self, result: ToolMessage) -> None:
         """Add the result of a call to the conversation, as soon as it is there."""
-        self.history.answer(result)
+        self.conversation.answer(result)
         self.budget.heard(result)
 
-    async def tell(self, text: str, *before: Record, about: str) -> None:
+    async def instruct(self, text: str, *before: Record, about: str) -> None:
         """Tell the model something in the user's place; what led to it goes on record with it."""
         message = UserMessage.of(text)
-        self.hear_own(message)
-        await self.record(*before, Said(message=message, about=about))
+        self.add_own_message(message)
+        await self.record(*before, MessageAdded(message=message, about=about))
 
-    def hear_own(self, message: Message) -> None:
+    def add_own_message(self, message: Message) -> None:
         """Add what the agent itself says in the user's place."""
-        self.hear_message(message)
+        self.add_message(message)
         self.window.own_words.append(message)
 
-    def hear(self, event: KernelEvent) -> None:
+    def on_kernel_event(self, event: KernelEvent) -> None:
         """Pass on what a call reports; what it keeps with the run is recorded before anything else is."""
         if isinstance(event, StateChanged) and self.setup.journal is not None:
-            self._unrecorded.append(Kept(name=event.name, value=event.value))
+            self._unrecorded.append(StateSet(name=event.name, value=event.value))
         if isinstance(event, ApprovalDecided) and event.request.call_id in self.waiting:
             return  # nothing was decided: the executor only had to be given an answer
         self.emit(event)
@@ -131,7 +141,7 @@ class RunState:
         """Count what a step of a sub-agent has used; recorded like what a call keeps."""
         self.budget.spent_by(sub)
         if self.setup.journal is not None:
-            spent = Spent(
+            spent = UsageAdded(
                 name=sub.name, run_id=sub.run_id, step=step, call_id=sub.call_id, usage=sub.usage, cost=sub.bill.usd
             )
             self._unrecorded.append(spent)
@@ -144,7 +154,7 @@ class RunState:
 
     def messages(self) -> tuple[Message, ...]:
         """The conversation as it stands, legal at any moment: what is unfinished is in it, and marked."""
-        text, messages = "".join(self.written), self.window.whole(self.history.snapshot())
+        text, messages = "".join(self.written), self.window.whole(self.conversation.snapshot())
         if not text.strip():
             return messages
         block = TextBlock(text=f"{text} {CUT}")

@@ -109,7 +109,7 @@ def _is_plain_function(condition: object) -> bool:
     return callable(condition) and not inspect.iscoroutinefunction(condition)
 
 
-def measured(known: Iterable[Condition]) -> tuple[Measured, ...]:
+def measured_conditions(known: Iterable[Condition]) -> tuple[Measured, ...]:
     """Those of them that count tokens, money or seconds."""
     return tuple(one for one in known if isinstance(one, Measured))
 

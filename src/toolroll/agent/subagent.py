@@ -6,10 +6,10 @@ from typing import Annotated, Final
 from pydantic import BaseModel, Field
 
 from toolroll.agent.events import CallStarted, Event, StepFinished, Warned
-from toolroll.agent.labels import labels_within
+from toolroll.agent.history.resume import resume_run
+from toolroll.agent.labels import labels_of_tools
 from toolroll.agent.result import RunResult, SubRun
-from toolroll.agent.resume import go_on
-from toolroll.agent.run import AgentRun, is_on_record, new_run, opening, play
+from toolroll.agent.run import AgentRun, execute_run, initial_messages, is_on_record, new_run
 from toolroll.agent.setup import Setup
 from toolroll.agent.state import RunState
 from toolroll.errors import ModelError, ToolFailure
@@ -45,7 +45,7 @@ def agent_tool(setup: Setup, *, name: str, description: str) -> Tool:
         return await _Delegation(name, ctx).run(setup, given.task)
 
     made = define_tool(name=name, description=description, input=Task, execute=execute)
-    return _AgentTool(made, labels_within(setup.tools, searches=setup.web_search is not None))
+    return _AgentTool(made, labels_of_tools(setup.tools, searches=setup.web_search is not None))
 
 
 class _AgentTool(WrapperTool):
@@ -92,12 +92,14 @@ class _Delegation:
         if caller is not None and journal is not None:
             self._run_id = f"{caller.run_id}.{self._ctx.call_id}"
             if await is_on_record(journal, self._run_id):
-                return await go_on(
+                return await resume_run(
                     setup, self._run_id, emit=self._hear, stream=stream, caller=caller, on_open=self._open
                 )
-        state = new_run(setup, opening(task, ()), self._hear, stream=stream, caller=caller, run_id=self._run_id)
+        state = new_run(
+            setup, initial_messages(task, ()), self._hear, stream=stream, caller=caller, run_id=self._run_id
+        )
         self._open(state)
-        return await play(state)
+        return await execute_run(state)
 
     def _open(self, state: RunState) -> None:
         self._state = state

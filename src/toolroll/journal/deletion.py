@@ -29,7 +29,7 @@ class Deletion:
     byte_size: int
 
 
-def family(db: sqlite3.Connection, run_ids: Sequence[str]) -> list[str]:
+def with_parts(db: sqlite3.Connection, run_ids: Sequence[str]) -> list[str]:
     """These runs, as far as they are there, each followed by its parts. Links in a circle end where it closes."""
     parts: dict[str | None, list[str]] = {}
     there: set[str] = set()
@@ -46,21 +46,21 @@ def family(db: sqlite3.Connection, run_ids: Sequence[str]) -> list[str]:
     return list(found)
 
 
-def weigh(db: sqlite3.Connection, run_ids: Sequence[str]) -> Deletion:
+def measure_deletion(db: sqlite3.Connection, run_ids: Sequence[str]) -> Deletion:
     """What would go with these runs."""
-    runs = family(db, run_ids)
-    return _weighed(db, runs, _unshared(db, runs))
+    runs = with_parts(db, run_ids)
+    return _measure(db, runs, _unshared(db, runs))
 
 
 def delete(db: sqlite3.Connection, run_ids: Sequence[str], is_alive: Callable[[str], bool]) -> Deletion:
     """Delete them, inside of a transaction; refused, and nothing is gone, while one of them is going on."""
-    runs = family(db, run_ids)
+    runs = with_parts(db, run_ids)
     for run_id in runs:
         [holder] = db.execute("select holder from runs where run_id = ?", (run_id,)).fetchone()
         if holder is not None and is_alive(holder):
             raise JournalRefused(f"Run {run_id} is going on. Wait until it ends, or stop it, and delete it then.")
     texts = _unshared(db, runs)
-    gone = _weighed(db, runs, texts)
+    gone = _measure(db, runs, texts)
     for run_id in runs:
         db.execute("delete from records where run_id = ?", (run_id,))
         db.execute("delete from runs where run_id = ?", (run_id,))
@@ -68,7 +68,7 @@ def delete(db: sqlite3.Connection, run_ids: Sequence[str], is_alive: Callable[[s
     return gone
 
 
-def _weighed(db: sqlite3.Connection, runs: Sequence[str], texts: Sequence[str]) -> Deletion:
+def _measure(db: sqlite3.Connection, runs: Sequence[str], texts: Sequence[str]) -> Deletion:
     counted = [db.execute(_SIZES, (run_id,)).fetchone() for run_id in runs]
     bodies = sum(_each(db, "select length(body) from contents where hash in", texts))
     return Deletion(

@@ -68,7 +68,7 @@ class Journal(Protocol):
 
 
 @runtime_checkable
-class Watched(Protocol):
+class SupportsIsHeld(Protocol):
     """A journal that tells who is at work, without a hand on the run."""
 
     async def is_held(self, run_id: str, /) -> bool:

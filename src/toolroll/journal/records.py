@@ -30,7 +30,7 @@ class RunBegan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class MessageAdded:
     """A message came from outside: the prompt, an earlier conversation, a continuation.
 
     `about` is set where the agent itself spoke: what it found missing in the model's last turn.
@@ -42,7 +42,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
+class ModelTurn:
     """The model finished a turn. Paid for: it is never asked again."""
 
     message: AssistantMessage
@@ -56,7 +56,7 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Intended:
+class CallIntended:
     """A call is about to run. Without an outcome after it, nobody knows whether it did.
 
     `base` and `target` are the hashes of what it changes, before and after, where its preview gave them: they tell.
@@ -70,7 +70,7 @@ class Intended:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
+class CallEnded:
     """A call has its result, whether it ran or was refused. `note` is what the loop guard added to it."""
 
     result: ToolMessage
@@ -82,7 +82,7 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spent:
+class UsageAdded:
     """A sub-agent finished a step on this run's account: which step of which run, for which call of this one."""
 
     name: str
@@ -95,7 +95,7 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ApprovalQuestion:
     """A person was asked, and shown this; `digest` is what an answer must be bound to."""
 
     call_id: str
@@ -107,7 +107,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decided:
+class ApprovalAnswer:
     """The person answered what was asked under that digest."""
 
     call_id: str
@@ -119,7 +119,7 @@ class Decided:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class StateSet:
     """Something kept with the run has a new value."""
 
     name: str
@@ -128,7 +128,7 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stopped:
+class StopDecided:
     """The run is to end for this reason; the model is still asked for a last answer."""
 
     stop_reason: str
@@ -137,7 +137,7 @@ class Stopped:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finished:
+class RunEnded:
     """The run ended so. It can still be continued."""
 
     stop_reason: str
@@ -147,7 +147,7 @@ class Finished:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trimmed:
+class OutputsTrimmed:
     """From here on the model is sent references in the place of these outputs: call ids, each with its reference."""
 
     outputs: tuple[tuple[str, str], ...]
@@ -155,7 +155,7 @@ class Trimmed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compacted:
+class MessagesCompacted:
     """From here on the model is sent a summary in the place of the first `through` messages of the conversation.
 
     `pinned` are those among them that it is still sent, by their place. `decisions` and `references` are lines of the
@@ -172,16 +172,16 @@ class Compacted:
 
 Record: TypeAlias = (
     RunBegan
-    | Said
-    | Answered
-    | Intended
-    | Ended
-    | Spent
-    | Asked
-    | Decided
-    | Kept
-    | Trimmed
-    | Compacted
-    | Stopped
-    | Finished
+    | MessageAdded
+    | ModelTurn
+    | CallIntended
+    | CallEnded
+    | UsageAdded
+    | ApprovalQuestion
+    | ApprovalAnswer
+    | StateSet
+    | OutputsTrimmed
+    | MessagesCompacted
+    | StopDecided
+    | RunEnded
 )

@@ -14,12 +14,20 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from toolroll.errors import JournalRefused
 from toolroll.journal.codec import FORMAT_VERSION, Encoded, encode
-from toolroll.journal.deletion import Deletion, delete, weigh
+from toolroll.journal.deletion import Deletion, delete, measure_deletion
 from toolroll.journal.holder import Holder, process_of
 from toolroll.journal.journal import Recording, RunRow
-from toolroll.journal.opening import connect, told
 from toolroll.journal.records import Record, RunBegan
-from toolroll.journal.rows import LIST_RUNS, Tail, chained, check_format, mended_tail, read_rows
+from toolroll.journal.tables import (
+    LIST_RUNS,
+    Tail,
+    chain_hash,
+    check_format,
+    connect,
+    journal_errors,
+    read_rows,
+    repair_tail,
+)
 
 if TYPE_CHECKING:
     from toolroll.journal.statistics import Statistics
@@ -56,7 +64,7 @@ class SqliteJournal:
         encoded = [(record, encode(record, secrets=self.secrets)) for record in records]
         if run_id not in self._tails and not await self.acquire(run_id):
             raise JournalRefused(f"Run {run_id} is being driven by another process. Wait until it ends.")
-        with self._lock, told(self._path):
+        with self._lock, journal_errors(self._path):
             return self._write(self._open(), run_id, encoded)
 
     async def read(self, run_id: str, /, *, after: int = 0) -> Recording:
@@ -103,10 +111,10 @@ class SqliteJournal:
                 return None
             return process_of(row[0])
 
-    async def weigh(self, run_ids: Sequence[str], /) -> Deletion:
+    async def measure_deletion(self, run_ids: Sequence[str], /) -> Deletion:
         """What would go if these runs were deleted, their parts included."""
         with self._reading() as db:
-            return weigh(db, run_ids)
+            return measure_deletion(db, run_ids)
 
     async def delete(self, run_ids: Sequence[str], /) -> Deletion:
         """Delete runs with their parts and the texts that no other run uses, all or none; those that are not there
@@ -155,7 +163,7 @@ class SqliteJournal:
             return None
         check_format(db, run_id)
         db.execute("update runs set holder = ? where run_id = ?", (holder.name, run_id))
-        return mended_tail(db, run_id)
+        return repair_tail(db, run_id)
 
     def _own_holder(self) -> Holder:
         if self._holder is None:
@@ -166,7 +174,7 @@ class SqliteJournal:
         number, chain = self._tails[run_id]
         rows: list[_Row] = []
         for record, stored in encoded:
-            number, chain = number + 1, chained(chain, stored.body)
+            number, chain = number + 1, chain_hash(chain, stored.body)
             rows.append((run_id, number, record.kind, self._clock(), stored.body, chain))
         if len(rows) == 1 and not _has_more(*encoded[0]):
             db.execute(_INSERT, rows[0])  # a transaction by itself, without the cost of two more statements
@@ -192,7 +200,7 @@ class SqliteJournal:
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, told(self._path):
+        with self._lock, journal_errors(self._path):
             yield self._open()
 
     def _open(self) -> sqlite3.Connection:

@@ -1,18 +1,18 @@
-"""Figures over all runs (D5): record after record, each looked at once and forgotten.
+"""Figures over all recorded runs (D5). Each record is read once.
 
-What a fork took over from another run is counted there, and a sub-agent's steps in its own run: nothing counts twice.
-Checksums are not looked at; what cannot be read is counted as that.
+Records that a fork inherited count only in the run they come from, and the steps of a sub-agent only in its own run, so
+nothing counts twice. Checksums are not verified; records that cannot be read are counted as unreadable.
 """
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, tzinfo
+from math import ceil, log
 from typing import Any, Final, TypeAlias
 
 from pydantic_core import from_json
-
-from toolroll.journal.latency import Latency
 
 MAX_NAMES: Final = 1_000
 """Of tools and of models. A model can make up names without end; what comes later is counted together."""
@@ -27,8 +27,36 @@ _QUARTER_S: Final = 15 * 60
 _NEVER_RAN: Final = frozenset({"interrupted", "not_run", "secret_lost", "unknown_outcome"})
 _REFUSED: Final = frozenset({"blocked_by_policy", "denied", "needs_approval", "rejected"})
 """Results that say no to the model. The tool did not fail."""
-
 Fields: TypeAlias = Mapping[str, Any]
+GROWTH: Final = 1.02
+"""From one size to the next. What is told is the middle of a size: at most 1 % beside the truth, in 1,400 counts from a
+microsecond to a week."""
+_LEAST_MS: Final = 0.001
+_LOG: Final = log(GROWTH)
+
+
+class Latency:
+    """Durations in milliseconds that were counted and forgotten."""
+
+    __slots__ = ("_counts", "count")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._counts: Counter[int] = Counter()
+
+    def add(self, milliseconds: float) -> None:
+        """Count one."""
+        self.count += 1
+        self._counts[ceil(log(max(milliseconds, _LEAST_MS)) / _LOG)] += 1
+
+    def percentile(self, share: float) -> float | None:
+        """The duration that this share of all did not exceed, by the nearest rank; None where there are none."""
+        rank = max(1, ceil(share * self.count))
+        for size in sorted(self._counts):
+            rank -= self._counts[size]
+            if rank <= 0:
+                return float(GROWTH ** (size - 0.5))
+        return None
 
 
 @dataclass(slots=True, kw_only=True)

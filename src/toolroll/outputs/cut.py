@@ -1,21 +1,47 @@
 """What a context gets of an output that is too long for it: whole lines, then where the rest is.
 
-The same text gives the same bytes, always: a provider's prompt cache lives on that.
+The same text always gives the same bytes, because a provider's prompt cache depends on that.
 """
 
-from dataclasses import replace
+import json
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Final
 
-from toolroll.kernel.data.messages import OutputRef, Part, TextPart
-from toolroll.outputs.names import NextPage
-from toolroll.outputs.view import placeholder
+from toolroll.kernel.data.messages import DocumentPart, ImagePart, OutputRef, Part, TextPart
 
 CONTEXT_BYTES: Final = 51_200
 """Of one output in a context (K51): about 13,000 tokens, a tenth of a common window."""
-
 _CONTINUATION: Final = 0b1000_0000
 _CONTINUATION_MASK: Final = 0b1100_0000
+PAGE_TOOL: Final = "tool_output_cache"
+GREP_TOOL: Final = "tool_output_cache_grep"
+EXEMPT: Final = frozenset({PAGE_TOOL, GREP_TOOL})
+"""Tools whose own output is bounded and is neither kept nor cut: reading back would never end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextPage:
+    """The call that reads on; as text, exactly what a model has to write."""
+
+    ref_id: str
+    offset: int
+    limit: int | None = None
+    column: int = 0
+
+    def __str__(self) -> str:
+        arguments: dict[str, object] = {"ref_id": self.ref_id, "offset": self.offset}
+        if self.limit is not None:
+            arguments["limit"] = self.limit
+        if self.column:
+            arguments["column"] = self.column
+        return f"{PAGE_TOOL} {json.dumps(arguments)}"
+
+
+def placeholder(part: ImagePart | DocumentPart) -> str:
+    """The line that stands for a part that is no text."""
+    title = f" {' '.join(part.title.split())!r}" if isinstance(part, DocumentPart) and part.title else ""
+    return f"[{part.type}{title} {part.media_type}, {len(part.data):,} bytes]\n"
 
 
 def truncated_marker(ref: OutputRef | None) -> str:
@@ -39,17 +65,17 @@ def cut_for_context(text: str, ref: OutputRef | None, limit_bytes: int = CONTEXT
     limit. `ref` is None for an output that could not be kept.
     """
     head = _head(text, limit_bytes)
-    return text if head is None else _ended(head, head, ref)
+    return text if head is None else _with_marker(head, head, ref)
 
 
 def cut_from_whole(text: str, whole: str, ref: OutputRef | None, limit_bytes: int = CONTEXT_BYTES) -> str:
     """The same for a text that shows the beginning of a whole: it reads on after the lines that both have."""
     head = _head(text, limit_bytes)
     if head is not None or ref is None:
-        return text if head is None else _ended(head, head, ref)
+        return text if head is None else _with_marker(head, head, ref)
     pairs = zip(text.split("\n"), whole.split("\n"), strict=False)
     common = takewhile(lambda pair: pair[0] == pair[1], pairs)
-    return _ended(text, "".join(f"{line}\n" for line, _ in common), ref)
+    return _with_marker(text, "".join(f"{line}\n" for line, _ in common), ref)
 
 
 def cut_parts(parts: tuple[Part, ...], ref: OutputRef | None, limit_bytes: int = CONTEXT_BYTES) -> tuple[Part, ...]:
@@ -63,7 +89,7 @@ def cut_parts(parts: tuple[Part, ...], ref: OutputRef | None, limit_bytes: int =
             continue
         head = _head(part.text, left)
         if head is not None:
-            kept.append(replace(part, text=_ended(head, before + head, ref)))
+            kept.append(replace(part, text=_with_marker(head, before + head, ref)))
             return (*kept, *(one for one in parts[len(kept) :] if not isinstance(one, TextPart)))
         kept.append(part)
         before += part.text if part.text.endswith("\n") else f"{part.text}\n"
@@ -91,7 +117,7 @@ def _head(text: str, limit_bytes: int) -> str | None:
     return data[: end or whole_characters(data, limit_bytes)].decode("utf-8", "surrogatepass")
 
 
-def _ended(head: str, before: str, ref: OutputRef | None) -> str:
+def _with_marker(head: str, before: str, ref: OutputRef | None) -> str:
     gap = "" if not head or head.endswith("\n") else "\n"
     if ref is None:
         return f"{head}{gap}{truncated_marker(None)}"

@@ -1,24 +1,44 @@
-"""Where outputs are kept: one folder for a run and all that it delegates to, in it one for each output, and a file for
-all that are short."""
+"""The outputs of one run: storing, opening, and handing them on to a run that is forked from it.
 
+A stored output never changes, so the folder of a fork holds the same files by hard links: either folder can be removed,
+and the other still has all of it.
+"""
+
+import os
+import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from toolroll.errors import ToolrollError
+from toolroll.errors import OutputMissing, ToolrollError
 from toolroll.kernel.call.context import random_id
 from toolroll.kernel.data.messages import OutputRef, Part
 from toolroll.kernel.data.serialize import well_formed
-from toolroll.outputs.collect import collect_when_due
-from toolroll.outputs.kept import KeptOutput, load
-from toolroll.outputs.masking import masked
-from toolroll.outputs.meta import missing
-from toolroll.outputs.pack import SHORT_CHARACTERS, append
-from toolroll.outputs.place import RunFolder, folder_name
-from toolroll.outputs.write import Origin, OutputWriter, free_id, short_meta, warn_not_kept
+from toolroll.outputs.format import (
+    ID,
+    META,
+    SHORT_CHARACTERS,
+    append_packed,
+    encode_meta,
+    missing_output,
+    packed_outputs,
+)
+from toolroll.outputs.reader import StoredOutput, load_output
+from toolroll.outputs.retention import collect_when_due
+from toolroll.outputs.run_folder import RunFolder, folder_name, temporary_name
+from toolroll.outputs.writer import (
+    OutputOrigin,
+    OutputWriter,
+    describe_short,
+    make_free_id,
+    mask_secrets,
+    warn_not_stored,
+)
+from toolroll.safe.paths.files import PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE
 
 
 class OutputStore:
@@ -72,33 +92,33 @@ class OutputStore:
         """Keep an output that comes in pieces: `with store.writer(...) as out: out.write(piece)`, then `out.ref`."""
         return OutputWriter(self._hold, self._origin(call_id, tool), self._make_id, self._secrets)
 
-    def open(self, ref_id: str) -> KeptOutput:
+    def open(self, ref_id: str) -> StoredOutput:
         """The output behind a reference that this run may read, or OutputMissing (`not_found`)."""
         if self._place.path.exists():
             with suppress(OSError, ToolrollError):  # a folder that can only be read is read
                 self._hold()
-        found = load(self._place.path, ref_id)
+        found = load_output(self._place.path, ref_id)
         if self.run_id not in found.meta.runs:
-            raise missing(ref_id)
+            raise missing_output(ref_id)
         return found
 
     def close(self) -> None:
         """Let the outputs be collected when their time comes; until then they can be opened as before."""
         self._place.release()
 
-    def _origin(self, call_id: str, tool: str) -> Origin:
-        return Origin(runs=self._runs, call_id=well_formed(call_id), tool=well_formed(tool), made=self._clock())
+    def _origin(self, call_id: str, tool: str) -> OutputOrigin:
+        return OutputOrigin(runs=self._runs, call_id=well_formed(call_id), tool=well_formed(tool), made=self._clock())
 
     def _keep_short(self, call_id: str, tool: str, content: str | bytes) -> OutputRef | None:
         origin = self._origin(call_id, tool)
         raw = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
-        data = masked(raw, self._secrets)
+        data = mask_secrets(raw, self._secrets)
         try:
             folder = self._hold()
-            meta = short_meta(free_id(folder, self._make_id), origin, data, is_text=isinstance(content, str))
-            append(folder, meta, data)
+            meta = describe_short(make_free_id(folder, self._make_id), origin, data, is_text=isinstance(content, str))
+            append_packed(folder, meta, data)
         except (OSError, ToolrollError) as error:
-            warn_not_kept(origin.tool, error)
+            warn_not_stored(origin.tool, error)
             return None
         return OutputRef(id=meta.id, byte_size=meta.byte_size, line_count=meta.line_count)
 
@@ -116,3 +136,58 @@ class OutputStore:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def inherit_outputs(folder: Path, *, of_run: str, to_run: str, named: Container[str]) -> int:
+    """Give a new run the outputs of another that it has `named` references to; tells how many.
+
+    Only what the other run could read itself is handed on. What is no longer kept is left out.
+    """
+    source, target = folder / folder_name(of_run), RunFolder(folder / folder_name(to_run))
+    found = 0
+    try:
+        for name in sorted(_output_ids(source)):
+            if name in named:
+                with suppress(OutputMissing):
+                    found += _copy_output(load_output(source, name), target, of_run=of_run, to_run=to_run)
+    finally:
+        target.release()
+    return found
+
+
+def _output_ids(source: Path) -> list[str]:
+    with suppress(FileNotFoundError):
+        folders = [one.name for one in source.iterdir() if ID.fullmatch(one.name)]
+        return [*folders, *(one.id for one in packed_outputs(source))]
+    return []
+
+
+def _copy_output(kept: StoredOutput, target: RunFolder, *, of_run: str, to_run: str) -> bool:
+    if of_run not in kept.meta.runs:
+        return False
+    if kept.packed_at is not None:
+        with kept.opened() as data:
+            append_packed(target.hold(), replace(kept.meta, runs=(to_run,)), data.read(0, data.byte_size))
+        return True
+    made = target.hold() / temporary_name()
+    made.mkdir(PRIVATE_FOLDER_MODE)
+    try:
+        for file in kept.path.iterdir():
+            if file.name != META:
+                _link(file, made / file.name)
+        fd = os.open(made / META, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE_FILE_MODE)
+        with os.fdopen(fd, "wb") as meta:
+            meta.write(encode_meta(replace(kept.meta, runs=(to_run,))))
+        made.rename(target.path / kept.meta.id)
+    except OSError:
+        shutil.rmtree(made, ignore_errors=True)
+        raise
+    return True
+
+
+def _link(source: Path, target: Path) -> None:
+    try:
+        os.link(source, target)
+    except OSError:  # a file system without hard links
+        shutil.copyfile(source, target)
+        target.chmod(PRIVATE_FILE_MODE)

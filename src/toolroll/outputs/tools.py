@@ -11,10 +11,9 @@ from toolroll.kernel.call.context import ToolContext
 from toolroll.kernel.data.messages import Part, TextPart
 from toolroll.kernel.define.decorator import define_tool
 from toolroll.kernel.define.tool import Tool
-from toolroll.outputs.excerpt import MAX_AROUND, excerpt
-from toolroll.outputs.grep import MATCHES_LIMIT, MAX_MATCHES, find_matches
-from toolroll.outputs.names import EXEMPT, GREP_TOOL, PAGE_TOOL
-from toolroll.outputs.page import PAGE_LINES, answer, read_page
+from toolroll.outputs.cut import EXEMPT, GREP_TOOL, PAGE_TOOL
+from toolroll.outputs.reader import PAGE_LINES, page_content, read_page
+from toolroll.outputs.search import MATCHES_LIMIT, MAX_AROUND, MAX_MATCHES, find_matches, show_matches
 from toolroll.outputs.store import OutputStore
 
 __all__ = ["EXEMPT", "output_tools"]
@@ -25,7 +24,8 @@ class _PageInput(BaseModel):
     offset: Annotated[int, Field(ge=0, description="Lines to skip.")] = 0
     limit: Annotated[int, Field(ge=1, description=f"Lines to read, at most {PAGE_LINES:,}.")] = PAGE_LINES
     column: Annotated[
-        int, Field(ge=0, description="Bytes of the first line to skip; for lines that are too long for one answer.")
+        int,
+        Field(ge=0, description="Bytes of the first line to skip; for lines that are too long for one page_content."),
     ] = 0
 
 
@@ -46,20 +46,20 @@ def output_tools(store: OutputStore | Callable[[ToolContext], OutputStore]) -> t
 
     def page(given: _PageInput, ctx: ToolContext) -> str | tuple[Part, ...]:
         limit = None if given.limit >= PAGE_LINES else given.limit
-        with _told():
+        with _tool_failures():
             kept = store_of(ctx).open(given.ref_id)
-            told = answer(kept, read_page(kept, offset=given.offset, limit=limit, column=given.column))
+            told = page_content(kept, read_page(kept, offset=given.offset, limit=limit, column=given.column))
         return _with_note(told, _lowered(limit=(given.limit, PAGE_LINES)))
 
     async def grep(given: _GrepInput, ctx: ToolContext) -> str:
         import asyncio  # noqa: PLC0415 - costs 5 interpreter starts; whoever waits for this has loaded it
 
         wanted = min(given.max_matches, MATCHES_LIMIT)
-        with _told():
+        with _tool_failures():
             kept = store_of(ctx).open(given.ref_id)
             matches = await find_matches(kept, given.pattern, regex=given.regex, max_matches=wanted)
             # A thousand matches with lines around them are looked up one by one, which takes a tenth of a second.
-            told = await asyncio.to_thread(excerpt, kept, matches, before=given.before, after=given.after)
+            told = await asyncio.to_thread(show_matches, kept, matches, before=given.before, after=given.after)
         around = {"before": (given.before, MAX_AROUND), "after": (given.after, MAX_AROUND)}
         return f"{told}{_lowered(**around, max_matches=(given.max_matches, MATCHES_LIMIT))}"
 
@@ -91,7 +91,7 @@ def _with_note(told: str | tuple[Part, ...], note: str) -> str | tuple[Part, ...
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _tool_failures() -> Iterator[None]:
     """Inside, an output that is not there is a model's mistake, not a fault to log with a traceback."""
     try:
         yield

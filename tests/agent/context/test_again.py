@@ -10,8 +10,8 @@ from tests.agent.tape import Tape
 
 from toolroll import Agent, step_count_is, tool
 from toolroll.agent.context.rules import ContextRules
-from toolroll.agent.replay import replay
-from toolroll.journal.records import Ended, Trimmed
+from toolroll.agent.history.replay import replay
+from toolroll.journal.records import CallEnded, OutputsTrimmed
 from toolroll.journal.sqlite import SqliteJournal
 from toolroll.kernel.data.messages import OutputRef
 from toolroll.models.model import ModelRequest
@@ -56,8 +56,8 @@ async def test_K52_D2_a_trimmed_run_goes_on_from_anywhere_with_the_same_requests
     whole = await agent_with(counted, files, tmp_path, journal=tape, make_id=lambda: "run").run("go")
     assert "file 1, row 2999" in whole.text
     assert "trimmed" in tape.kinds("run")
-    ended = [number for number, (_, records) in enumerate(tape.writes) if isinstance(records[-1], Ended)]
-    trimmed = [number for number, (_, records) in enumerate(tape.writes) if isinstance(records[-1], Trimmed)]
+    ended = [number for number, (_, records) in enumerate(tape.writes) if isinstance(records[-1], CallEnded)]
+    trimmed = [number for number, (_, records) in enumerate(tape.writes) if isinstance(records[-1], OutputsTrimmed)]
     for count in sorted({ended[3] + 1, trimmed[0] + 1, trimmed[-1] + 2, len(tape.writes) - 2}):
         cut = await tape.cut(count)
         rest = Counted(script)

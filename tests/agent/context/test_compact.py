@@ -13,9 +13,9 @@ from toolroll.agent.context.compact import COMPACTION
 from toolroll.agent.context.rules import ContextRules
 from toolroll.agent.context.summary import OPENING
 from toolroll.agent.events import ContextCompacted, Event, Retrying, TextArrived, Warned
-from toolroll.agent.replay import replay
+from toolroll.agent.history.replay import replay
 from toolroll.errors import Overloaded, RequestRefused
-from toolroll.journal.records import Answered, Compacted, Ended, Said, Spent
+from toolroll.journal.records import CallEnded, MessageAdded, MessagesCompacted, ModelTurn, UsageAdded
 from toolroll.kernel.data.messages import AssistantMessage, Message
 from toolroll.models.model import ModelRequest
 from toolroll.models.retry import RetryRule
@@ -242,10 +242,10 @@ async def test_A21_the_original_history_stays_on_record() -> None:
     tape = Tape()
     await played(Counted(script), journal=tape, make_id=lambda: "run")
     records = tape.records("run")
-    ended = [record.result for record in records if isinstance(record, Ended)]
+    ended = [record.result for record in records if isinstance(record, CallEnded)]
     assert [str(one.content).partition(":")[0] for one in ended] == [f"src/file_{n}.py" for n in range(1, STEPS + 1)]
-    assert sum(isinstance(record, Answered) for record in records) == STEPS + 1
-    assert any(isinstance(record, Compacted) for record in records)
+    assert sum(isinstance(record, ModelTurn) for record in records) == STEPS + 1
+    assert any(isinstance(record, MessagesCompacted) for record in records)
 
 
 async def test_A21_D2_a_run_that_was_cut_off_anywhere_goes_on_with_the_same_requests() -> None:
@@ -268,7 +268,7 @@ async def test_A21_D2_what_a_useless_summary_cost_is_counted_after_a_crash_too()
     tape = Tape()
     broken = Counted(script, summaries=[response("", 500)])
     whole, _ = await played(broken, journal=tape, make_id=lambda: "run")
-    assert any(isinstance(record, Spent) for record in tape.records("run"))
+    assert any(isinstance(record, UsageAdded) for record in tape.records("run"))
     told = await agent_with(Counted(script), journal=await tape.cut(len(tape.writes))).resume("run")
     assert told.usage == whole.usage
 
@@ -287,7 +287,7 @@ async def test_A21_D3_a_replay_that_went_another_way_is_not_compacted_beyond_its
     await played(Counted(script), journal=tape, make_id=lambda: "run")
     other = Tape()
     for record in tape.records("run"):
-        far = Compacted(through=10_000, summary="x") if isinstance(record, Compacted) else record
+        far = MessagesCompacted(through=10_000, summary="x") if isinstance(record, MessagesCompacted) else record
         await other.append("run", far)
     report = await replay(agent_with(Counted(script), journal=other), "run")
     assert report.is_same
@@ -303,4 +303,6 @@ async def test_A21_a_prompt_that_comes_later_is_the_users_too() -> None:
     await agent_with(second, journal=tape).resume("run", prompt="Now the rest.")
     texts = [text_of(message) for message in second.model.requests[-1]]
     assert texts[:2] == ["Read everything. Use metric units.", "Now the rest."]
-    assert [one.message for one in tape.records("run") if isinstance(one, Said)][1] == second.model.requests[-1][1]
+    assert [one.message for one in tape.records("run") if isinstance(one, MessageAdded)][1] == second.model.requests[
+        -1
+    ][1]

@@ -2,7 +2,13 @@
 
 from pathlib import Path
 
-from toolroll.agent.context.facts import MAX_PATH_CHARACTERS, bundled, facts_in, referred, within
+from toolroll.agent.context.summary import (
+    MAX_PATH_CHARACTERS,
+    bundle_short_outputs,
+    collect_facts,
+    list_references,
+    newest_within,
+)
 from toolroll.kernel.data.messages import (
     AssistantMessage,
     CallBlock,
@@ -38,7 +44,7 @@ def test_A21_references_name_their_calls_and_sizes() -> None:
     assert (
         f'{REF.id}: read {{"path": "a.py"}}, 60,000 bytes, 1,200 lines',
         "late: read {}",
-    ) == facts_in(messages, {}, {"c3": "late"}).references
+    ) == collect_facts(messages, {}, {"c3": "late"}).references
 
 
 def test_A21_paths_are_the_arguments_that_are_named_so() -> None:
@@ -49,22 +55,22 @@ def test_A21_paths_are_the_arguments_that_are_named_so() -> None:
         *step(3, f'{{"file": "{long}"}}'),
         *step(4, "not json"),
     ]
-    assert facts_in(messages, {}, {}).paths == ("a.py", "b.py")
+    assert collect_facts(messages, {}, {}).paths == ("a.py", "b.py")
 
 
 def test_A21_todos_are_those_that_are_kept_with_the_run() -> None:
-    assert facts_in([], {"todos": [{"content": "Write"}], "other": 1}, {}).todos == '[{"content":"Write"}]'
+    assert collect_facts([], {"todos": [{"content": "Write"}], "other": 1}, {}).todos == '[{"content":"Write"}]'
 
 
 def test_A21_the_newest_lines_are_those_that_fit() -> None:
-    assert within(["aa", "bb", "cc"], 6) == ("bb", "cc")
-    assert within(["aa"], 2) == ()
+    assert newest_within(["aa", "bb", "cc"], 6) == ("bb", "cc")
+    assert newest_within(["aa"], 2) == ()
 
 
 def test_A21_references_that_do_not_fit_are_kept_behind_one_that_does(tmp_path: Path) -> None:
     lines = [f"{number:032x}: read" for number in range(50)]
     with OutputStore(tmp_path, run_id="run") as store:
-        first, *shown = referred(lines, 200, store)
+        first, *shown = list_references(lines, 200, store)
         assert lines[-len(shown) :] == shown
         kept = store.open(first[:32]).content()
         assert "\n".join(lines[: -len(shown)]) + "\n" == kept
@@ -73,9 +79,9 @@ def test_A21_references_that_do_not_fit_are_kept_behind_one_that_does(tmp_path: 
 
 def test_A21_without_a_place_to_keep_them_the_newest_references_stay() -> None:
     lines = ["1: a", "2: b", "3: c"]
-    assert referred(lines, 5, None) == ("3: c",)
-    assert referred(lines, 5, Full()) == ("3: c",)
-    assert referred(lines, 100, Full()) == ("1: a", "2: b", "3: c")
+    assert list_references(lines, 5, None) == ("3: c",)
+    assert list_references(lines, 5, Full()) == ("3: c",)
+    assert list_references(lines, 100, Full()) == ("1: a", "2: b", "3: c")
 
 
 def test_A21_short_outputs_are_kept_together(tmp_path: Path) -> None:
@@ -92,8 +98,8 @@ def test_A21_short_outputs_are_kept_together(tmp_path: Path) -> None:
         ToolResults(results=(image,)),
     ]
     with OutputStore(tmp_path, run_id="run") as store:
-        [line] = bundled(messages, {"c3": "late"}, store)
+        [line] = bundle_short_outputs(messages, {"c3": "late"}, store)
         assert "2 short outputs together" in line
         assert store.open(line[:32]).content() == '### read {"n": 1}\noutput 1\n### draw {}\nseen\n'
-        assert bundled([UserMessage.of("go")], {}, store) == ()
-    assert bundled(messages, {}, Full()) == ()
+        assert bundle_short_outputs([UserMessage.of("go")], {}, store) == ()
+    assert bundle_short_outputs(messages, {}, Full()) == ()

@@ -14,14 +14,14 @@ from tests.models.server import ModelServer, Received
 
 from toolroll import Agent, step_count_is, tool
 from toolroll.agent.budget import tokens_of
-from toolroll.agent.context.pins import Pins
+from toolroll.agent.context.compact import Pins
 from toolroll.agent.context.rules import ContextRules
 from toolroll.agent.context.summary import INSTRUCTION, OPENING
 from toolroll.agent.events import ContextCompacted, Event, Warned
-from toolroll.agent.replay import replay
+from toolroll.agent.history.replay import replay
 from toolroll.errors import UsageError
 from toolroll.journal.codec import decode, encode
-from toolroll.journal.records import Compacted, Said
+from toolroll.journal.records import MessageAdded, MessagesCompacted
 from toolroll.kernel.data.messages import Message, UserMessage, Wire
 from toolroll.models.model import ModelRequest
 from toolroll.models.scripted import Call
@@ -173,7 +173,9 @@ async def test_A21_D2_pins_survive_a_crash_anywhere() -> None:
     tape, counted = Tape(), Counted(with_rules_first)
     agent = agent_with(counted, journal=tape, make_id=lambda: "run")
     whole = await agent.run("Read everything.", messages=[PINNED])
-    compacted = [number for number, (_, records) in enumerate(tape.writes) if isinstance(records[-1], Compacted)]
+    compacted = [
+        number for number, (_, records) in enumerate(tape.writes) if isinstance(records[-1], MessagesCompacted)
+    ]
     for count in (compacted[0], compacted[0] + 1, compacted[-1] + 2):
         cut = await tape.cut(count)
         rest = Counted(with_rules_first)
@@ -215,12 +217,12 @@ def test_A21_a_pin_is_on_record_and_old_records_have_none() -> None:
     def missing(name: str) -> bytes:
         raise AssertionError(name)
 
-    said = Said(message=UserMessage.of("Stay.", pinned=True))
+    said = MessageAdded(message=UserMessage.of("Stay.", pinned=True))
     body = encode(said).body
     assert decode(body, missing) == said
     old = body.replace(b'"pinned":true,', b"")
     assert old != body
-    assert decode(old, missing) == Said(message=UserMessage.of("Stay."))
+    assert decode(old, missing) == MessageAdded(message=UserMessage.of("Stay."))
 
 
 def test_A21_a_pin_for_a_tool_that_is_not_there_is_refused() -> None:

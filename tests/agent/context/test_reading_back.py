@@ -15,8 +15,8 @@ from toolroll.agent.events import ContextTrimmed
 from toolroll.kernel.data.messages import ToolMessage
 from toolroll.models.model import ModelRequest
 from toolroll.models.scripted import Call
-from toolroll.outputs.page import PAGE_BYTES
-from toolroll.outputs.shelf import all_outputs
+from toolroll.outputs.browse import all_outputs
+from toolroll.outputs.reader import PAGE_BYTES
 
 READS = 30
 NEXT = re.compile(r"Next: (tool_output_cache) (\{.*\})\]")

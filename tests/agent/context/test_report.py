@@ -8,7 +8,7 @@ from toolroll import Agent, step_count_is, tool
 from toolroll.agent.context.report import ContextReport, context_report, recorded_context
 from toolroll.agent.context.rules import ContextRules
 from toolroll.agent.live import LiveRun
-from toolroll.journal.records import Record, Said
+from toolroll.journal.records import MessageAdded, Record
 from toolroll.journal.sqlite import SqliteJournal
 from toolroll.kernel.data.messages import AssistantMessage, ReasoningBlock, TextBlock, UserMessage
 from toolroll.kernel.data.usage import Usage
@@ -83,7 +83,7 @@ async def test_A21_a_run_that_is_going_knows_its_tools_too(tmp_path: Path) -> No
     await run.wait()
     assert run._state is not None
     window = run._state.window  # what a surface that drives the run has at hand
-    window.look(run._state.history.legal())
+    window.look(run._state.conversation.legal())
     report = context_report(window, system=SYSTEM)
     rows = rows_of(report)
     assert (rows["reasoning", ""], rows["answers", ""], report.is_measured) == ((1, 3), (1, 3), False)
@@ -92,6 +92,6 @@ async def test_A21_a_run_that_is_going_knows_its_tools_too(tmp_path: Path) -> No
 
 
 def test_A21_a_record_without_a_beginning_is_reported_as_it_is() -> None:
-    report = recorded_context("run", [Said(message=UserMessage.of("word " * 40))])
+    report = recorded_context("run", [MessageAdded(message=UserMessage.of("word " * 40))])
     assert rows_of(report) == {("user", ""): (1, 50)}
     assert recorded_context("run", []).rows == ()

@@ -3,9 +3,16 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolroll.agent.context.facts import Facts
-from toolroll.agent.context.summary import MAX_DECISIONS, OPENING, Written, read_summary, stands_for_more, summary_text
-from toolroll.agent.labels import labels_in
+from toolroll.agent.context.summary import (
+    MAX_DECISIONS,
+    OPENING,
+    Facts,
+    ParsedSummary,
+    is_summary,
+    parse_summary,
+    render_summary,
+)
+from toolroll.agent.labels import labels_of_message
 from toolroll.kernel.data.messages import UserMessage
 from toolroll.kernel.define.toolset import Toolset
 
@@ -13,21 +20,21 @@ LINES = st.lists(st.text("abc def", min_size=1, max_size=20).map(str.strip).filt
 
 
 def test_A21_the_sections_are_read() -> None:
-    found = read_summary("Here:\n## Decisions\n- one\n* two\nno line\n- \n\n## Summary\nAll is well.\n")
-    assert Written(decisions=("one", "two"), summary="All is well.") == found
+    found = parse_summary("Here:\n## Decisions\n- one\n* two\nno line\n- \n\n## Summary\nAll is well.\n")
+    assert ParsedSummary(decisions=("one", "two"), summary="All is well.") == found
 
 
 def test_A21_a_text_without_sections_is_a_summary() -> None:
-    assert Written(decisions=("old",), summary="Just words.") == read_summary(" Just words. ", ["old"])
+    assert ParsedSummary(decisions=("old",), summary="Just words.") == parse_summary(" Just words. ", ["old"])
 
 
 def test_A21_decisions_without_a_summary_are_decisions() -> None:
-    assert Written(decisions=("one",), summary="") == read_summary("## Decisions\n- one")
+    assert ParsedSummary(decisions=("one",), summary="") == parse_summary("## Decisions\n- one")
 
 
 def test_A21_of_too_many_decisions_the_newest_stay() -> None:
     earlier = [f"decision {number}" for number in range(MAX_DECISIONS)]
-    found = read_summary("## Decisions\n- the last", earlier).decisions
+    found = parse_summary("## Decisions\n- the last", earlier).decisions
     assert (len(found), found[0], found[-1]) == (MAX_DECISIONS, "decision 1", "the last")
 
 
@@ -37,21 +44,21 @@ def test_A21_decisions_survive_any_number_of_compactions(first: list[str], secon
     decisions: tuple[str, ...] = ()
     for lines in (first, second, third):
         listed = "".join(f"- {line}\n" for line in lines)
-        decisions = read_summary(f"## Decisions\n{listed}## Summary\nx", decisions).decisions
+        decisions = parse_summary(f"## Decisions\n{listed}## Summary\nx", decisions).decisions
     assert tuple(dict.fromkeys([*first, *second, *third])) == decisions
 
 
 @given(st.text(max_size=300))
 def test_A21_any_text_can_be_read(text: str) -> None:
-    found = read_summary(text)
+    found = parse_summary(text)
     assert found.summary in text
     assert all("\n" not in line and line for line in found.decisions)
 
 
 def test_A21_only_what_is_there_gets_a_heading() -> None:
-    assert summary_text(Written(decisions=(), summary=""), Facts()) == OPENING
-    text = summary_text(
-        Written(decisions=("d",), summary="s"), Facts(references=("r: read",), paths=("a.py",), todos="[]")
+    assert render_summary(ParsedSummary(decisions=(), summary=""), Facts()) == OPENING
+    text = render_summary(
+        ParsedSummary(decisions=("d",), summary="s"), Facts(references=("r: read",), paths=("a.py",), todos="[]")
     )
     assert [line for line in text.splitlines() if line.startswith("##")] == [
         "## Decisions",
@@ -65,8 +72,8 @@ def test_A21_only_what_is_there_gets_a_heading() -> None:
 
 def test_A21_a_summary_that_another_run_goes_on_from_may_hold_anything() -> None:
     """Otherwise compacting would wash off what strangers wrote."""
-    summary = UserMessage.of(summary_text(Written(decisions=(), summary="s"), Facts()))
-    assert stands_for_more(summary)
-    assert {"private", "untrusted"} == labels_in(summary, Toolset([]))
-    assert not stands_for_more(UserMessage(content=()))
-    assert frozenset() == labels_in(UserMessage.of("hello"), Toolset([]))
+    summary = UserMessage.of(render_summary(ParsedSummary(decisions=(), summary="s"), Facts()))
+    assert is_summary(summary)
+    assert {"private", "untrusted"} == labels_of_message(summary, Toolset([]))
+    assert not is_summary(UserMessage(content=()))
+    assert frozenset() == labels_of_message(UserMessage.of("hello"), Toolset([]))

@@ -10,7 +10,7 @@ from tests.agent.tape import Tape
 from toolroll import Agent, Approve, Reject, step_count_is, tool
 from toolroll.agent.approvals import AskLater
 from toolroll.agent.context.rules import ContextRules
-from toolroll.journal.records import Compacted
+from toolroll.journal.records import MessagesCompacted
 from toolroll.kernel.approval.request import Decision
 from toolroll.kernel.data.messages import AssistantMessage
 from toolroll.models.model import ModelRequest
@@ -62,7 +62,7 @@ async def paused(tape: Tape, asks_at: int) -> Counted:
     written = len(tape.writes)
     again = await make(Counted(turns(asks_at)), tape).resume("run")
     assert again.pending == first.pending
-    assert not [one for one in tape.records("run")[written:] if isinstance(one, Compacted)]
+    assert not [one for one in tape.records("run")[written:] if isinstance(one, MessagesCompacted)]
     return counted
 
 

@@ -6,11 +6,11 @@ from tests.agent.context.counted import results_in
 from tests.agent.legality import problems
 
 from toolroll.agent.budget import tokens_of
+from toolroll.agent.context.fit import choose_outputs
 from toolroll.agent.context.rules import ContextLimits
-from toolroll.agent.context.trim import choose_outputs
 from toolroll.agent.context.window import MOST_RATIO, Window, reference_to
-from toolroll.agent.repair import History
-from toolroll.journal.records import Compacted, Trimmed
+from toolroll.agent.history.repair import Conversation
+from toolroll.journal.records import MessagesCompacted, OutputsTrimmed
 from toolroll.kernel.data.messages import (
     AssistantMessage,
     CallBlock,
@@ -210,7 +210,7 @@ def test_A21_a_summary_stands_for_the_beginning() -> None:
     messages = conversation(step(1, 400), step(2, 400), step(3, 10))
     view.look(messages)
     trimmed(view)
-    record = Compacted(through=5, summary="All of it.", pinned=(0,))
+    record = MessagesCompacted(through=5, summary="All of it.", pinned=(0,))
     view.compact(record, messages)
     assert [messages[0], UserMessage.of("All of it."), *messages[5:]] == view.messages
     assert [view.is_summary(one) for one in view.messages] == [False, True, False, False]
@@ -228,7 +228,7 @@ def test_A21_a_turn_that_stays_keeps_its_references_and_never_comes_first() -> N
     messages = conversation(step(1, 400, 10), step(2, 400), step(3, 10))
     view.look(messages)
     assert trimmed(view) == ["c1_0", "c2_0"]
-    view.compact(Compacted(through=5, summary="s", pinned=(1, 2)), messages)
+    view.compact(MessagesCompacted(through=5, summary="s", pinned=(1, 2)), messages)
     assert [view.is_summary(one) for one in view.messages] == [True, False, False, False, False]
     assert [one.content for one in results_in(view.messages)] == [reference_to("ref-c1_0"), "x" * 40, "x" * 40]
     assert results_in(view.whole(messages))[0].content == "x" * 1_600
@@ -251,7 +251,7 @@ def test_A21_the_whole_has_all_outputs_again() -> None:
     view.look(messages)
     assert trimmed(view) == ["c1_0", "c2_0"]
     assert tuple(messages) == view.whole(messages)
-    view.compact(Compacted(through=3, summary="s"), messages)
+    view.compact(MessagesCompacted(through=3, summary="s"), messages)
     assert (UserMessage.of("s"), *messages[3:]) == view.whole(messages)
 
 
@@ -270,7 +270,7 @@ def test_XC5_pairs_stay_intact_and_the_same_input_gives_the_same_messages(
 ) -> None:
     """Looked at after every step, as a run does; with or without a call whose result is missing."""
     views = [window(outputs=budget), window(outputs=budget)]
-    history = History([UserMessage.of("go")])
+    history = Conversation([UserMessage.of("go")])
     for number, outputs in enumerate(sizes):
         turn, results = step(number, *outputs)
         history.append(turn)
@@ -305,7 +305,7 @@ def test_XC5_a_record_of_what_was_trimmed_gives_the_same_messages() -> None:
     view, again = window(outputs=500), window(outputs=500)
     view.look(messages)
     record = choose_outputs(view, Shelf())
-    assert isinstance(record, Trimmed)
+    assert isinstance(record, OutputsTrimmed)
     view.trim(record)
     again.look(messages)
     again.trim(record)

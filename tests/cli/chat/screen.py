@@ -11,7 +11,7 @@ from tests.cli.project import Project
 from tests.cli.pseudo import Pseudo, environment, toolroll
 
 from toolroll.journal.journal import Recording
-from toolroll.journal.records import Finished, RunBegan, Said
+from toolroll.journal.records import MessageAdded, RunBegan, RunEnded
 from toolroll.journal.sqlite import SqliteJournal
 
 UP, ALT_ENTER, CTRL_C, CTRL_D, TAB, ENTER = b"\x1b[A", b"\x1b\r", b"\x03", b"\x04", b"\t", b"\r"
@@ -71,13 +71,15 @@ def chat_of(recording: Recording) -> object:
 
 def state_of(recording: Recording) -> str:
     """How a run ended."""
-    return next((record.stop_reason for _, record in recording if isinstance(record, Finished)), "unfinished")
+    return next((record.stop_reason for _, record in recording if isinstance(record, RunEnded)), "unfinished")
 
 
 def said_in(recording: Recording) -> list[str]:
     """All that was said before a run's first turn and after, as JSON."""
     return [
-        json.dumps(to_jsonable_python(one.message), ensure_ascii=False) for _, one in recording if isinstance(one, Said)
+        json.dumps(to_jsonable_python(one.message), ensure_ascii=False)
+        for _, one in recording
+        if isinstance(one, MessageAdded)
     ]
 
 

@@ -25,7 +25,7 @@ from toolroll.cli.actions.doctor.machine import check_machine
 from toolroll.cli.actions.doctor.services import check_services
 from toolroll.home.keys import KeyBook
 from toolroll.home.trust import TrustBook
-from toolroll.journal.opening import connect as open_file
+from toolroll.journal.tables import connect as open_file
 from toolroll.models import connect
 from toolroll.workspace.changes.tables import connect as open_history
 from toolroll.workspace.workspace import state_folder

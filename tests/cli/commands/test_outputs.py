@@ -10,7 +10,7 @@ import pytest
 from tests.cli.pseudo import Pseudo, environment, toolroll
 
 from toolroll.home.folders import find_folders
-from toolroll.outputs.place import outputs_folder
+from toolroll.outputs.run_folder import outputs_folder
 from toolroll.outputs.store import OutputStore
 
 TEXT = "".join(f"line {number}\n" for number in range(1, 5_001))

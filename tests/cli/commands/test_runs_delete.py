@@ -14,12 +14,12 @@ from tests.journal.samples import EVERY_KIND
 from toolroll import Agent, ScriptedModel
 from toolroll.agent.approvals import AskLater
 from toolroll.cli.actions.runs.delete import HISTORY_STAYS
-from toolroll.journal.records import Asked, Decided, Kept, RunBegan, Said
+from toolroll.journal.records import ApprovalAnswer, ApprovalQuestion, MessageAdded, RunBegan, StateSet
 from toolroll.kernel.data.messages import UserMessage
 from toolroll.models.scripted import Call
 
 BEGAN = RunBegan(model="m", system="", tools={})
-ASKED = Asked(call_id="c1", tool="save", digest="d", preview="")
+ASKED = ApprovalQuestion(call_id="c1", tool="save", digest="d", preview="")
 DAY_S = 24 * 3600
 
 
@@ -101,13 +101,13 @@ def test_XD2_a_run_that_waits_for_an_answer_is_deleted_by_force_only(log: RunLog
     ("records", "waits"),
     [
         ((ASKED,), True),
-        ((ASKED, Decided(call_id="c1", digest="d", decision="approve")), False),
-        ((ASKED, Said(message=UserMessage.of("x")), EVERY_KIND[7]), True),
-        ((Asked(call_id="call_1", tool="save", digest="d", preview=""), EVERY_KIND[7]), False),
+        ((ASKED, ApprovalAnswer(call_id="c1", digest="d", decision="approve")), False),
+        ((ASKED, MessageAdded(message=UserMessage.of("x")), EVERY_KIND[7]), True),
+        ((ApprovalQuestion(call_id="call_1", tool="save", digest="d", preview=""), EVERY_KIND[7]), False),
     ],
 )
 def test_XD2_a_run_that_was_killed_while_it_asked_waits_too(
-    log: RunLog, records: tuple[Asked, ...], waits: bool
+    log: RunLog, records: tuple[ApprovalQuestion, ...], waits: bool
 ) -> None:
     log.write("killed", BEGAN, *records)
     assert log.json("runs", "delete", "killed", "--yes")[0] == int(waits)
@@ -161,7 +161,7 @@ def test_XD4_a_damaged_run_is_deleted(log: RunLog) -> None:
 
 
 def test_D6_a_deleted_secret_text_is_nowhere(log: RunLog) -> None:
-    log.write("one", BEGAN, Kept(name="n", value="canary-7391"))
+    log.write("one", BEGAN, StateSet(name="n", value="canary-7391"))
     log.run("Stays.")
     log.json("runs", "delete", "one", "--yes")
     left = b"".join(one.read_bytes() for one in log.home.rglob("*") if one.is_file())

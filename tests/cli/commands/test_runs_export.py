@@ -22,7 +22,16 @@ from toolroll.cli.export.json_lines import format_json_lines
 from toolroll.cli.export.page import MAX_BARS, render_page
 from toolroll.cli.export.run_tree import RunTree
 from toolroll.journal.journal import Recording, RunRow
-from toolroll.journal.records import Answered, Asked, Decided, Ended, Record, RunBegan, Said, Spent
+from toolroll.journal.records import (
+    ApprovalAnswer,
+    ApprovalQuestion,
+    CallEnded,
+    MessageAdded,
+    ModelTurn,
+    Record,
+    RunBegan,
+    UsageAdded,
+)
 from toolroll.kernel.approval.request import Preview
 from toolroll.kernel.data.messages import AssistantMessage, CallBlock, TextBlock, ToolCall, ToolMessage, UserMessage
 from toolroll.kernel.data.usage import Usage
@@ -116,16 +125,16 @@ def shown(*found: Record, **given: object) -> Page:
     return Page("".join(render_page(gathered(*found, **given))))  # type: ignore[arg-type]
 
 
-def answered(*calls: ToolCall, text: str = "", cost: float | None = 0.5) -> Answered:
+def answered(*calls: ToolCall, text: str = "", cost: float | None = 0.5) -> ModelTurn:
     blocks: tuple[TextBlock | CallBlock, ...] = (TextBlock(text=text), *(CallBlock(call=call) for call in calls))
     usage = Usage(input_tokens=1_000, output_tokens=5, cache_read_tokens=200, requests=1)
     message = AssistantMessage(blocks=blocks)
-    return Answered(message=message, stop="end", stop_detail="", usage=usage, cost=cost, duration_s=1.5)
+    return ModelTurn(message=message, stop="end", stop_detail="", usage=usage, cost=cost, duration_s=1.5)
 
 
 BEGAN = RunBegan(model="m", system="Be brief.", tools={"look": "f"})
 CALL = ToolCall(id="c1", name="look", arguments='{"path": "a.txt"}')
-ENDED = Ended(result=ToolMessage(call_id="c1", name="look", content="found"), code=None, duration_ms=12.0)
+ENDED = CallEnded(result=ToolMessage(call_id="c1", name="look", content="found"), code=None, duration_ms=12.0)
 
 
 def test_D4_the_lines_hold_every_record_and_say_what_they_are(log: RunLog) -> None:
@@ -170,19 +179,21 @@ def test_D4_whatever_is_on_record_gives_whole_lines_and_a_whole_page(found: list
 
 @given(st.text())
 def test_XA6_no_text_leaves_its_place_on_the_page(text: str) -> None:
-    found = shown(BEGAN, Said(message=UserMessage.of(text)), answered(ToolCall(id="c", name=text, arguments=text)))
-    plain = shown(BEGAN, Said(message=UserMessage.of("x")), answered(ToolCall(id="c", name="x", arguments="x")))
+    found = shown(
+        BEGAN, MessageAdded(message=UserMessage.of(text)), answered(ToolCall(id="c", name=text, arguments=text))
+    )
+    plain = shown(BEGAN, MessageAdded(message=UserMessage.of("x")), answered(ToolCall(id="c", name="x", arguments="x")))
     assert found.tags == plain.tags
 
 
 def test_XA6_a_hostile_run_is_inert() -> None:
     call = ToolCall(id="c1", name=HOSTILE, arguments=json.dumps({"x": HOSTILE}))
     result = ToolMessage(call_id="c1", name=HOSTILE, content=HOSTILE, is_error=True)
-    asked = Asked(call_id="c1", tool=HOSTILE, digest="d", preview=f"+{HOSTILE}\n-{HOSTILE}", why=HOSTILE)
-    no = Decided(call_id="c1", digest="d", decision="reject", reason=HOSTILE, edited=HOSTILE)
-    said = Said(message=UserMessage.of(HOSTILE))
+    asked = ApprovalQuestion(call_id="c1", tool=HOSTILE, digest="d", preview=f"+{HOSTILE}\n-{HOSTILE}", why=HOSTILE)
+    no = ApprovalAnswer(call_id="c1", digest="d", decision="reject", reason=HOSTILE, edited=HOSTILE)
+    said = MessageAdded(message=UserMessage.of(HOSTILE))
     began = RunBegan(model=HOSTILE, system=HOSTILE, tools={HOSTILE: "f"}, forked_from=HOSTILE, at=1)
-    ended = Ended(result=result, code=HOSTILE, duration_ms=1.0)
+    ended = CallEnded(result=result, code=HOSTILE, duration_ms=1.0)
     run = gathered(began, said, answered(call, text=HOSTILE), asked, no, ended, run_id=HOSTILE, notes=(HOSTILE,))
     text = "".join(render_page(run))
     found = Page(text)
@@ -247,11 +258,11 @@ def test_D4_every_kind_of_record_is_on_the_page() -> None:
     ):
         assert text in found.words
     assert "2 outputs were replaced by references" in found.words
-    spent = Spent(name="helper", run_id="r", step=1, call_id="c1", usage=Usage(output_tokens=7), cost=None)
+    spent = UsageAdded(name="helper", run_id="r", step=1, call_id="c1", usage=Usage(output_tokens=7), cost=None)
     words = shown(ENDED, spent, replace(spent, call_id="")).words
     assert "helper: 7 tokens" in words
     assert "The agent told the model" in shown(EVERY_KIND[9]).words
-    earlier = Said(message=AssistantMessage(blocks=(TextBlock(text="Said before."),)))
+    earlier = MessageAdded(message=AssistantMessage(blocks=(TextBlock(text="Said before."),)))
     untimed = replace(gathered(earlier), times={})
     assert "Said before." in Page("".join(render_page(untimed))).words
 
@@ -378,7 +389,7 @@ def test_D6_keys_of_the_environment_and_of_arguments_are_in_no_export(
 
 
 def test_S7_progress_is_shown_for_a_large_run_at_a_terminal(log: RunLog, tmp_path: Path) -> None:
-    log.write("large", BEGAN, *(Said(message=UserMessage.of("x")) for _ in range(600)))
+    log.write("large", BEGAN, *(MessageAdded(message=UserMessage.of("x")) for _ in range(600)))
     given = {"env": environment(log.home), "cwd": tmp_path}
     for name, plain in (("a.html", []), ("a.jsonl", []), ("b.html", ["--plain"])):
         command = toolroll("runs", "export", "large", "--output", name, *plain)
@@ -390,7 +401,7 @@ def test_S7_progress_is_shown_for_a_large_run_at_a_terminal(log: RunLog, tmp_pat
 
 
 def test_S2_the_lines_go_to_a_pipe_that_is_closed(log: RunLog, tmp_path: Path) -> None:
-    log.write("large", BEGAN, *(Said(message=UserMessage.of("x" * 2_000)) for _ in range(100)))
+    log.write("large", BEGAN, *(MessageAdded(message=UserMessage.of("x" * 2_000)) for _ in range(100)))
     command = [*toolroll("runs", "export", "large")]
     head = subprocess.Popen([sys.executable, "-c", "input()"], stdin=-1)
     done = subprocess.run(

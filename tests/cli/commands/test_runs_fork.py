@@ -12,7 +12,7 @@ from tests.cli.pseudo import environment
 from tests.cli.runlog import RunLog
 from tests.cli.starter import called
 
-from toolroll.journal.records import Answered, RunBegan, Said
+from toolroll.journal.records import MessageAdded, ModelTurn, RunBegan
 from toolroll.kernel.data.messages import AssistantMessage, TextBlock, UserMessage
 from toolroll.kernel.data.usage import Usage
 
@@ -83,9 +83,9 @@ def test_D4_XA8_a_fork_goes_on_from_the_middle_and_asks_as_any_run_does(place: P
     done = place.call("runs", "fork", one, "--at", "1", "--prompt", "Carefully.")
     assert (done.returncode, "I copy." in done.stdout, (place.work / "b.txt").exists()) == (3, True, False)
     new = place.log.ids()[0]
-    said = [record.message for record in place.records(new) if isinstance(record, Said)]
+    said = [record.message for record in place.records(new) if isinstance(record, MessageAdded)]
     assert said == [UserMessage.of("Go."), UserMessage.of("Carefully.")]
-    assert sum(isinstance(record, Answered) for record in place.records(new)) == 2
+    assert sum(isinstance(record, ModelTurn) for record in place.records(new)) == 2
     yes = place.call("runs", "resume", new, "--approve", "save_1")
     assert (yes.returncode, yes.stdout, (place.work / "b.txt").read_text()) == (0, "Copied.\n", "copied")
 
@@ -106,7 +106,7 @@ def test_S2_what_cannot_be_forked_is_told(
 ) -> None:
     (place.work / "x").write_text('["Hi."]')
     settings = {name: f"scripted:{place.work}/x" if name == "model" else value for name, value in settings.items()}
-    answered = Answered(
+    answered = ModelTurn(
         message=AssistantMessage(blocks=(TextBlock(text="Hi."),)),
         stop="end",
         stop_detail="",
@@ -115,7 +115,7 @@ def test_S2_what_cannot_be_forked_is_told(
         duration_s=1.0,
     )
     began = RunBegan(model="m", system="", tools={}, settings=settings)
-    place.log.write("recorded", began, Said(message=UserMessage.of("Go.")), answered)
+    place.log.write("recorded", began, MessageAdded(message=UserMessage.of("Go.")), answered)
     done = place.call("runs", "fork", "recorded", *arguments, "--json")
     error = json.loads(done.stdout)["error"]
     assert (done.returncode, error["code"]) == (code, "usage")
@@ -126,7 +126,7 @@ def test_S2_what_cannot_be_forked_is_told(
 def test_XD3_a_run_that_goes_on_or_is_not_there_is_1(place: Place) -> None:
     (place.work / "x").write_text('["Hi."]')
     began = RunBegan(model="m", system="", tools={}, settings={"model": f"scripted:{place.work}/x"})
-    place.log.write("recorded", began, Said(message=UserMessage.of("Go.")))
+    place.log.write("recorded", began, MessageAdded(message=UserMessage.of("Go.")))
     holding = place.log.journal()
     asyncio.run(holding.acquire("recorded"))
     for run_id, told in (("recorded", "is going on"), ("nobody", "There is no run")):

@@ -13,7 +13,7 @@ from tests.cli.project import Project
 from tests.cli.pseudo import environment
 
 from toolroll.agent.events import Event, Warned
-from toolroll.agent.resume import is_about_waiting
+from toolroll.agent.history.resume import is_about_waiting
 from toolroll.cli.actions.runs.resume import warn_if_driven, without_wait_warning
 from toolroll.journal.records import RunBegan
 from toolroll.journal.sqlite import SqliteJournal

@@ -12,7 +12,7 @@ from toolroll.agent.context.report import recorded_context
 from toolroll.cli.render.context import context_lines, show_context
 from toolroll.cli.session import Session
 from toolroll.journal.journal import Recording
-from toolroll.journal.records import Answered, Compacted, Record, RunBegan, Said
+from toolroll.journal.records import MessageAdded, MessagesCompacted, ModelTurn, Record, RunBegan
 from toolroll.kernel.data.messages import AssistantMessage, CallBlock, TextBlock, ToolCall, UserMessage
 from toolroll.kernel.data.usage import Usage
 
@@ -20,9 +20,9 @@ TURN = AssistantMessage(blocks=(TextBlock(text="word " * 8),))
 USAGE = Usage(input_tokens=1_000, output_tokens=10, requests=1)
 RECORDS: tuple[Record, ...] = (
     RunBegan(model="gpt-4", system="Be brief.", tools={}),
-    Said(message=UserMessage.of("word " * 80)),
-    Answered(message=TURN, stop="end", stop_detail="", usage=USAGE, cost=None, duration_s=1.0),
-    Said(message=UserMessage.of("And now?")),
+    MessageAdded(message=UserMessage.of("word " * 80)),
+    ModelTurn(message=TURN, stop="end", stop_detail="", usage=USAGE, cost=None, duration_s=1.0),
+    MessageAdded(message=UserMessage.of("And now?")),
 )
 
 
@@ -45,7 +45,11 @@ def test_S4_the_context_is_a_table() -> None:
 
 
 def test_S4_an_estimate_is_called_one_and_compactions_are_counted() -> None:
-    records = (*RECORDS[:2], Said(message=UserMessage.of("More.")), Compacted(through=1, summary="All of it."))
+    records = (
+        *RECORDS[:2],
+        MessageAdded(message=UserMessage.of("More.")),
+        MessagesCompacted(through=1, summary="All of it."),
+    )
     assert shown(*records).splitlines()[-1].endswith("tokens (0.1%), estimated, compacted 1 times")
 
 
@@ -54,7 +58,7 @@ def test_S4_what_rounds_to_no_tokens_is_told_all_the_same() -> None:
     call = CallBlock(call=ToolCall(id="c", name="look", arguments="{}"))
     turn = AssistantMessage(blocks=(TextBlock(text="I look."), call))
     usage = Usage(input_tokens=0, output_tokens=1, requests=1)
-    answered = Answered(message=turn, stop="tool_calls", stop_detail="", usage=usage, cost=None, duration_s=1.0)
+    answered = ModelTurn(message=turn, stop="tool_calls", stop_detail="", usage=usage, cost=None, duration_s=1.0)
     kinds = [line.split()[0] for line in shown(*RECORDS[:2], answered).splitlines()[1:-1]]
     assert [kind for kind in kinds if kind != "system"][:3] == ["user", "answers", "calls"]
 
@@ -62,7 +66,7 @@ def test_S4_what_rounds_to_no_tokens_is_told_all_the_same() -> None:
 @pytest.mark.parametrize("columns", [24, 40, 60])
 def test_S4_on_a_narrow_screen_each_row_of_the_context_is_a_line(columns: int) -> None:
     call = AssistantMessage(blocks=(CallBlock(call=ToolCall(id="c", name="find_definition_of", arguments="{}")),))
-    answered = Answered(message=call, stop="tool_calls", stop_detail="", usage=USAGE, cost=None, duration_s=1.0)
+    answered = ModelTurn(message=call, stop="tool_calls", stop_detail="", usage=USAGE, cost=None, duration_s=1.0)
     report = recorded_context("run", [*RECORDS, answered])
     lines = list(context_lines(report, columns))
     assert {len(line) for line in lines[:-1]} == {columns - 1}

@@ -34,7 +34,7 @@ from toolroll.cli.render.renderer import (
 from toolroll.cli.session import Session
 from toolroll.errors import QuotaExceeded
 from toolroll.journal.journal import Recording, RunRow
-from toolroll.journal.records import Answered, Asked, Finished, Kept, RunBegan, Said
+from toolroll.journal.records import ApprovalQuestion, MessageAdded, ModelTurn, RunBegan, RunEnded, StateSet
 from toolroll.kernel.approval.request import ApprovalRequest
 from toolroll.kernel.call.events import ApprovalDecided, ApprovalRequested, Progress, StateChanged
 from toolroll.kernel.data.messages import AssistantMessage, TextBlock, UserMessage
@@ -137,7 +137,7 @@ def test_S2_progress_is_told_at_a_terminal(
 def test_S2_XA6_what_is_pending_is_shown_whole_and_without_tricks(
     session: Session, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = Asked(call_id="c", tool="save", digest="d", preview="+a\n+\x1b[2Jb\n", why="To\nsave.")
+    asked = ApprovalQuestion(call_id="c", tool="save", digest="d", preview="+a\n+\x1b[2Jb\n", why="To\nsave.")
     pending = replace(RESULT, stop_reason="approval_pending", pending=(asked,))
     assert PlainRenderer(session).finish(pending) == 3
     told = capsys.readouterr().err
@@ -218,23 +218,23 @@ def test_S4_a_run_with_nothing_to_tell_is_still_listed() -> None:
     summary = summarize_run(row, recording())
     assert (summary["model"], summary["prompt"], summary["state"]) == ("", "", "unfinished")
     reply = AssistantMessage(blocks=(TextBlock(text="Earlier."),))
-    earlier = Said(message=reply)
+    earlier = MessageAdded(message=reply)
     assert summarize_run(row, recording(earlier))["prompt"] == "Earlier."
-    first, second = (Said(message=UserMessage.of(text)) for text in ("First.", "Second."))
-    answered = Answered(message=reply, stop="end", stop_detail="", usage=Usage(), cost=None, duration_s=0.0)
+    first, second = (MessageAdded(message=UserMessage.of(text)) for text in ("First.", "Second."))
+    answered = ModelTurn(message=reply, stop="end", stop_detail="", usage=Usage(), cost=None, duration_s=0.0)
     began = RunBegan(model="m", system="", tools={}, settings={"chat": "3f9cabcd"})
     of_chat = summarize_run(row, recording(began, first, earlier, second, answered, first))
     assert (of_chat["chat"], of_chat["prompt"]) == ("3f9cabcd", "Second."), "its own message, not the first one"
     assert format_run(of_chat).endswith("  1 step   chat 3f9c: Second.")
-    ended, saved = Finished(stop_reason="answer", stop_detail="", text=""), Kept(name="saved", value={})
+    ended, saved = RunEnded(stop_reason="answer", stop_detail="", text=""), StateSet(name="saved", value={})
     assert summarize_run(row, recording(ended, saved))["state"] == "answer"
     assert summarize_run(row, recording(ended, earlier, saved))["state"] == "unfinished"
     assert "1970-01-0" in format_run(summary) or "1969-12-31" in format_run(summary)
 
 
 def test_S4_what_was_kept_with_a_run_is_told_in_words() -> None:
-    asked = Kept(name="approval:save_to_file", value={"answer": None, "who": "the person", "asked": "Save as a.md"})
-    lines = list(format_records(recording(asked, Kept(name="output", value="0f3c"))))
+    asked = StateSet(name="approval:save_to_file", value={"answer": None, "who": "the person", "asked": "Save as a.md"})
+    lines = list(format_records(recording(asked, StateSet(name="output", value="0f3c"))))
     assert lines[-2].endswith("kept       approval:save_to_file: who: the person, asked: Save as a.md")
     assert lines[-1].endswith("kept       output: 0f3c")
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.packs.code.conftest import BY_NAME, FORMAT, MAIN, Coder, coding, files_of
 
-from toolroll.agent.preview import preview_now
+from toolroll.agent.approvals import preview_call
 from toolroll.errors import FileSystemRefused
 from toolroll.kernel.approval.policy import Policy, Rule
 from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision, Reject, content_hash
@@ -649,12 +649,12 @@ async def test_C23_an_answer_still_fits_when_the_number_of_importers_is_another(
     tool = BY_NAME["edit"]
     arguments = dump_json({"path": FORMAT, "old_string": '"cups"', "new_string": '"mugs"'})
     call = ToolCall(id="c1", name="edit", arguments=arguments)
-    asked = [await preview_now(tool, call, coder.run)]
+    asked = [await preview_call(tool, call, coder.run)]
     await coder.ok("find_importers", modulePath=FORMAT)
-    asked.append(await preview_now(tool, call, coder.run))
+    asked.append(await preview_call(tool, call, coder.run))
     (project / "src/more.js").write_text('import { formatCups } from "./services/format.js";\n')
     await coder.ok("find_importers", modulePath=FORMAT)
-    asked.append(await preview_now(tool, call, coder.run))
+    asked.append(await preview_call(tool, call, coder.run))
     assert all(isinstance(one, ApprovalRequest) for one in asked)
     requests = [one for one in asked if isinstance(one, ApprovalRequest)]
     assert len({one.preview.hints for one in requests}) == 3

@@ -13,7 +13,7 @@ from tests.models.server import MODELS, ModelServer
 from tests.packs.search.services import KEY, PAGES, Services
 
 from toolroll import Agent, Policy, Reject, Rule, ScriptedModel, Tool, tool
-from toolroll.agent.replay import replay
+from toolroll.agent.history.replay import replay
 from toolroll.errors import UsageError
 from toolroll.journal.journal import MemoryJournal
 from toolroll.kernel.call.context import Run

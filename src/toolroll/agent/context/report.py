@@ -7,7 +7,7 @@ from typing import Final, Literal, TypeAlias
 from toolroll.agent.budget import CHARACTERS_PER_TOKEN, tokens_of
 from toolroll.agent.context.rules import ContextRules
 from toolroll.agent.context.window import Window
-from toolroll.agent.recall import Recalled
+from toolroll.agent.history.rebuild import RebuiltRun
 from toolroll.agent.run import new_run
 from toolroll.agent.setup import Setup
 from toolroll.journal.records import Record, RunBegan
@@ -113,9 +113,9 @@ def recorded_context(run_id: str, records: Sequence[Record], rules: ContextRules
         outputs="off",
     )
     state = new_run(setup, (), lambda _event: None, run_id=run_id)
-    recalled = Recalled(state, records)
+    recalled = RebuiltRun(state, records)
     recalled.close_turn()
-    state.window.look(state.history.snapshot())
+    state.window.look(state.conversation.snapshot())
     return context_report(state.window, system=system)
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from toolroll.agent.budget import tokens_of
 from toolroll.agent.context.rules import ContextLimits, output_limit, outputs_budget
-from toolroll.journal.records import Compacted, Trimmed
+from toolroll.journal.records import MessagesCompacted, OutputsTrimmed
 from toolroll.kernel.data.messages import (
     AssistantMessage,
     Message,
@@ -42,7 +42,7 @@ class Window:
     messages: list[Message] = field(default_factory=list)
     own_words: list[Message] = field(default_factory=list)
     """What the agent itself told the model in the user's place."""
-    compacted: Compacted | None = None
+    compacted: MessagesCompacted | None = None
     compactions: int = 0
     trimmed: dict[str, str] = field(default_factory=dict)
     """The calls whose outputs are no longer here, and the references that lead to them."""
@@ -136,7 +136,7 @@ class Window:
         self.stays.add(result.call_id)
         self._outputs -= tokens_of(result)
 
-    def trim(self, record: Trimmed) -> None:
+    def trim(self, record: OutputsTrimmed) -> None:
         """Replace outputs by the references to them."""
         gone = dict(record.outputs)
         for place, message in enumerate(self.messages):
@@ -146,7 +146,7 @@ class Window:
                 self._outputs -= self._large(message) - self._large(trimmed)
         self.trimmed |= gone
 
-    def compact(self, record: Compacted, conversation: Sequence[Message]) -> None:
+    def compact(self, record: MessagesCompacted, conversation: Sequence[Message]) -> None:
         """Replace the beginning of the conversation by the summary of it."""
         self.messages = self.compacted_by(record, conversation)
         self.compacted = record
@@ -155,7 +155,7 @@ class Window:
         self._outputs = sum(self._large(one) for one in self.messages if isinstance(one, ToolResults))
         self._looked_until = self.tries_again_at = 0
 
-    def compacted_by(self, record: Compacted, conversation: Sequence[Message]) -> list[Message]:
+    def compacted_by(self, record: MessagesCompacted, conversation: Sequence[Message]) -> list[Message]:
         """What the messages would be."""
         since = self.messages[len(self.messages) - (self._taken - record.through) :]
         return [*_beginning(record, conversation, self.trimmed), *since]
@@ -194,7 +194,7 @@ class Window:
         return sum(tokens_of(one) for one in message.results if self._may_go(one))
 
 
-def _beginning(record: Compacted, conversation: Sequence[Message], gone: Mapping[str, str]) -> list[Message]:
+def _beginning(record: MessagesCompacted, conversation: Sequence[Message], gone: Mapping[str, str]) -> list[Message]:
     """What stays, and the summary of the rest."""
     stays = [_shown(conversation[place], gone) for place in record.pinned]
     summary = UserMessage.of(record.summary)

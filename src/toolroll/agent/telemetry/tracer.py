@@ -1,15 +1,38 @@
-"""Whether anybody traces, and with what. Without a configured provider this costs one look into a table (S42)."""
+"""The tracer of the application, if it has configured one, and the text of messages as span attributes.
 
+Without a configured provider this costs one lookup in a table (S42). Messages are attached only where the application
+sets OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT, and known secrets are removed from them first.
+"""
+
+import os
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from toolroll._version import __version__
+from toolroll.home.keys import known_secrets
+from toolroll.kernel.data.messages import (
+    AssistantMessage,
+    CallBlock,
+    Message,
+    Part,
+    ReasoningBlock,
+    TextBlock,
+    TextPart,
+    ToolMessage,
+    UserMessage,
+)
+from toolroll.kernel.data.serialize import dump_json
+from toolroll.safe.secrets.redact import redact
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer
 
+
 PROVIDERS: Final = {"anthropic": "anthropic", "openai": "openai", "chat": "openai_compatible"}
 """`gen_ai.provider.name` by wire; the last is none of the well-known ones, as anybody may be behind it."""
+VARIABLE: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+_YES: Final = {"true", "1", "span_only", "span_and_event"}
 
 
 def current_tracer() -> "Tracer | None":
@@ -35,7 +58,58 @@ def mark_failed(span: "Span", kind: str) -> None:
     span.set_status(StatusCode.ERROR)
 
 
-def kind_of(error: BaseException) -> str:
+def error_type(error: BaseException) -> str:
     """`error.type` of an exception: its stable code, or its class."""
     code = getattr(error, "code", None)
     return code if isinstance(code, str) else type(error).__qualname__
+
+
+def is_captured() -> bool:
+    """Whether the application wants to see what was said."""
+    return os.environ.get(VARIABLE, "").strip().casefold() in _YES
+
+
+def safe_text(text: str) -> str:
+    """The text without secrets."""
+    return redact(text, known=known_secrets(os.environ))
+
+
+def messages_json(messages: Iterable[Message]) -> str:
+    """Messages as the conventions write them: a role and parts each."""
+    return safe_text(dump_json([_message(one) for one in messages]))
+
+
+def system_json(text: str) -> str:
+    """What the model is told before all else."""
+    return safe_text(dump_json([{"type": "text", "content": text}]))
+
+
+def _message(message: Message) -> dict[str, object]:
+    if isinstance(message, UserMessage):
+        return {"role": "user", "parts": [_part(part) for part in message.content]}
+    if isinstance(message, AssistantMessage):
+        return {"role": "assistant", "parts": [one for block in message.blocks if (one := _block(block))]}
+    return {"role": "tool", "parts": [_result(result) for result in message.results]}
+
+
+def _block(block: object) -> dict[str, object] | None:
+    match block:
+        case TextBlock(text=text):
+            return {"type": "text", "content": text}
+        case ReasoningBlock(text=text):
+            return {"type": "reasoning", "content": text}
+        case CallBlock(call=call):
+            return {"type": "tool_call", "id": call.id, "name": call.name, "arguments": call.arguments}
+        case _:
+            return None  # what a provider did on its own side has no neutral form there
+
+
+def _part(part: Part) -> dict[str, object]:
+    if isinstance(part, TextPart):
+        return {"type": "text", "content": part.text}
+    return {"type": part.type, "mime_type": part.media_type, "bytes": len(part.data)}
+
+
+def _result(result: ToolMessage) -> dict[str, object]:
+    content = result.content if isinstance(result.content, str) else [_part(part) for part in result.content]
+    return {"type": "tool_call_response", "id": result.call_id, "response": content}

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from toolroll.agent.events import Event, RunStarted
+from toolroll.agent.history.resume import resume_run
 from toolroll.agent.result import RunResult
-from toolroll.agent.resume import go_on
-from toolroll.agent.run import new_run, opening, play
+from toolroll.agent.run import execute_run, initial_messages, new_run
 from toolroll.agent.setup import Setup
 from toolroll.agent.state import RunState
 from toolroll.cli.chat.mentions import OutgoingMessage
@@ -95,10 +95,10 @@ class Conversation:
         chat_id = self.chat_id or run_id
         setup = replace(setup, settings={**(setup.settings or {}), CHAT: chat_id})
         heard = _StartListener(emit, lambda: self._bring(state.run, message))
-        state = new_run(setup, opening(message.text, self.messages), heard, stream=True, run_id=run_id)
+        state = new_run(setup, initial_messages(message.text, self.messages), heard, stream=True, run_id=run_id)
         note(state)
         try:
-            return await play(state)
+            return await execute_run(state)
         finally:
             self._take(state)
             if state.result is not None:  # it is on record
@@ -114,7 +114,7 @@ class Conversation:
             note(state)
 
         try:
-            return await go_on(setup, self.run_ids[-1], emit=emit, stream=True, on_open=opened)
+            return await resume_run(setup, self.run_ids[-1], emit=emit, stream=True, on_open=opened)
         finally:
             for state in states:
                 self._take(state)

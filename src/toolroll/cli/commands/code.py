@@ -98,16 +98,16 @@ def _answered(session: Session, spec: "AgentSpec", text: str, *, yes: bool, stdi
     async def work(
         journal: "SqliteJournal", renderer: "Renderer", note: "Callable[[RunState], None]"
     ) -> "RunResult[Any]":
-        from toolroll.agent.resume import go_on  # noqa: PLC0415 - as above
-        from toolroll.agent.run import new_run, opening, play  # noqa: PLC0415 - as above
+        from toolroll.agent.history.resume import resume_run  # noqa: PLC0415 - as above
+        from toolroll.agent.run import execute_run, initial_messages, new_run  # noqa: PLC0415 - as above
         from toolroll.cli.spec import build_agent  # noqa: PLC0415 - as above
 
         async with build_agent(spec, journal, yes=yes, stdin_is_taken=stdin_is_taken) as agent:
-            state = new_run(agent.setup, opening(text, ()), renderer.on_event, stream=True)
+            state = new_run(agent.setup, initial_messages(text, ()), renderer.on_event, stream=True)
             note(state)
-            result = await play(state)
+            result = await execute_run(state)
             while wants_more(session, result, stdin_is_taken=stdin_is_taken):
-                result = await go_on(agent.setup, result.run_id, emit=renderer.on_event, stream=True, on_open=note)
+                result = await resume_run(agent.setup, result.run_id, emit=renderer.on_event, stream=True, on_open=note)
             return result
 
     return driven(session, work)

@@ -130,14 +130,14 @@ class Demo:
         }
 
     async def _agent_run(self) -> "RunResult[object]":
-        from toolroll.agent.run import new_run, opening, play  # noqa: PLC0415 - these bring pydantic: not for --help
+        from toolroll.agent.run import execute_run, initial_messages, new_run  # noqa: PLC0415 - these bring pydantic: not for --help
         from toolroll.journal.sqlite import SqliteJournal  # noqa: PLC0415 - as above
 
         journal = SqliteJournal(self._journal)
         try:
             async with self._agent(journal) as agent:
                 # Not as a stream: what the model says is to stand before the question that it leads to.
-                return await play(new_run(agent.setup, opening(PROMPT, ()), self._hear, stream=True))
+                return await execute_run(new_run(agent.setup, initial_messages(PROMPT, ()), self._hear, stream=True))
         finally:
             journal.close()
 
@@ -186,7 +186,7 @@ class Demo:
         return [str(step) for step in plan.steps]
 
     async def _replay(self, run_id: str) -> bool:
-        from toolroll.agent.replay import replay  # noqa: PLC0415 - as above
+        from toolroll.agent.history.replay import replay  # noqa: PLC0415 - as above
         from toolroll.journal.sqlite import SqliteJournal  # noqa: PLC0415 - as above
 
         journal = SqliteJournal(self._journal)

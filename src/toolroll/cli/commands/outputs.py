@@ -12,7 +12,7 @@ from toolroll.errors import UsageError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from toolroll.outputs.kept import KeptOutput
+    from toolroll.outputs.reader import StoredOutput
 
 DEFAULT_LISTED: Final = 20
 ID_CHARACTERS: Final = 12
@@ -52,7 +52,7 @@ def list_outputs(session: Session, *, run_id: str | None, limit: int) -> int:
     Example:
       toolroll outputs list --run 3f9c
     """
-    from toolroll.outputs.shelf import all_outputs  # noqa: PLC0415 - brings pydantic: four interpreter starts
+    from toolroll.outputs.browse import all_outputs  # noqa: PLC0415 - brings pydantic: four interpreter starts
 
     found = [one for one in all_outputs(_folder()) if run_id is None or one.meta.runs[-1].startswith(run_id)][:limit]
     if session.json:
@@ -80,8 +80,8 @@ def show(session: Session, /, ref_id: str, *, offset: int, limit: int | None, co
       toolroll outputs show 3f9c --offset 2000
       toolroll outputs show 3f9c --raw | less
     """
-    from toolroll.outputs.page import PAGE_LINES, numbered, read_page  # noqa: PLC0415 - as above
-    from toolroll.outputs.shelf import find_output  # noqa: PLC0415 - as above
+    from toolroll.outputs.browse import find_output  # noqa: PLC0415 - as above
+    from toolroll.outputs.reader import PAGE_LINES, number_lines, read_page  # noqa: PLC0415 - as above
 
     if raw and session.json:
         raise UsageError("--raw writes bytes and --json writes JSON. Use one of them.")
@@ -96,7 +96,7 @@ def show(session: Session, /, ref_id: str, *, offset: int, limit: int | None, co
         lines = {"offset": offset, "lines": list(page.lines), "start": page.start, "end": page.end, "next": onward}
         session.write_json(_fields(kept) | lines)
     else:
-        session.write(_for_people(numbered(kept, page)))
+        session.write(_for_people(number_lines(kept, page)))
     return DONE
 
 
@@ -127,9 +127,12 @@ def grep(
     """
     import asyncio  # noqa: PLC0415 - as above
 
-    from toolroll.outputs.excerpt import excerpt  # noqa: PLC0415 - as above
-    from toolroll.outputs.grep import MATCHES_LIMIT, find_matches  # noqa: PLC0415 - as above
-    from toolroll.outputs.shelf import find_output  # noqa: PLC0415 - as above
+    from toolroll.outputs.browse import find_output  # noqa: PLC0415 - as above
+    from toolroll.outputs.search import (  # noqa: PLC0415 - as above
+        MATCHES_LIMIT,
+        find_matches,
+        show_matches,
+    )
 
     kept = find_output(_folder(), ref_id)
     wanted = min(max_matches, MATCHES_LIMIT)
@@ -138,7 +141,7 @@ def grep(
         places = [{"line": one.line + 1, "start": one.start, "column": one.column} for one in matches.first]
         session.write_json(_fields(kept) | {"total": matches.total, "matches": places})
     else:
-        session.write(_for_people(excerpt(kept, matches, before=before, after=after)))
+        session.write(_for_people(show_matches(kept, matches, before=before, after=after)))
     return DONE if matches.total else FAILED
 
 
@@ -146,7 +149,7 @@ def _for_people(text: str) -> str:
     """An answer that ends in the call that reads on, with the command that does so instead."""
     import json  # noqa: PLC0415 - as above
 
-    from toolroll.outputs.names import PAGE_TOOL  # noqa: PLC0415 - as above
+    from toolroll.outputs.cut import PAGE_TOOL  # noqa: PLC0415 - as above
 
     # Only in the last line, which is ours: the output itself may have such words, too.
     lines, end, last = text.rpartition("\n")
@@ -163,7 +166,7 @@ def _folder() -> "Path":
     from contextlib import suppress  # noqa: PLC0415 - as above
 
     from toolroll.home.folders import find_folders  # noqa: PLC0415 - as above
-    from toolroll.outputs.place import outputs_folder  # noqa: PLC0415 - as above
+    from toolroll.outputs.run_folder import outputs_folder  # noqa: PLC0415 - as above
     from toolroll.safe.paths.os_errors import os_errors  # noqa: PLC0415 - as above
 
     folder = outputs_folder(find_folders(os.environ))
@@ -172,7 +175,7 @@ def _folder() -> "Path":
     return folder
 
 
-def _fields(kept: "KeptOutput") -> dict[str, object]:
+def _fields(kept: "StoredOutput") -> dict[str, object]:
     meta = kept.meta
     return {
         "ref_id": meta.id,
@@ -200,7 +203,7 @@ def _word(one: str, number: int) -> str:
     return f"{one} " if number == 1 else f"{one}s"
 
 
-def _line_of(kept: "KeptOutput") -> str:
+def _line_of(kept: "StoredOutput") -> str:
     from datetime import UTC, datetime  # noqa: PLC0415 - as above
 
     from toolroll.safe.text import one_line  # noqa: PLC0415 - as above
@@ -214,7 +217,7 @@ def _line_of(kept: "KeptOutput") -> str:
     return f"{meta.id[:ID_CHARACTERS]:<{ID_CHARACTERS}}  {made:%Y-%m-%d %H:%M}  {size}  {tool} in {run}"
 
 
-def _write_raw(session: Session, kept: "KeptOutput") -> int:
+def _write_raw(session: Session, kept: "StoredOutput") -> int:
     """Byte for byte into a file or a pipe; at a terminal as text that it does not obey."""
     from codecs import getincrementaldecoder  # noqa: PLC0415 - as above
 

@@ -86,12 +86,12 @@ def run(
     async def work(
         journal: "SqliteJournal", renderer: "Renderer", note: "Callable[[RunState], None]"
     ) -> "RunResult[Any]":
-        from toolroll.agent.run import new_run, opening, play  # noqa: PLC0415 - as above
+        from toolroll.agent.run import execute_run, initial_messages, new_run  # noqa: PLC0415 - as above
 
         async with build_agent(spec, journal, yes=yes, stdin_is_taken=prompt == "-") as agent:
-            state = new_run(agent.setup, opening(text, ()), renderer.on_event, stream=True)
+            state = new_run(agent.setup, initial_messages(text, ()), renderer.on_event, stream=True)
             note(state)
-            return await play(state)
+            return await execute_run(state)
 
     return driven(session, work, model=named)
 

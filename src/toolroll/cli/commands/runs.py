@@ -160,12 +160,12 @@ def resume(
     async def work(
         journal: "SqliteJournal", renderer: "Renderer", note: "Callable[[RunState], None]"
     ) -> "RunResult[Any]":
-        from toolroll.agent.resume import go_on  # noqa: PLC0415 - as above
+        from toolroll.agent.history.resume import resume_run  # noqa: PLC0415 - as above
 
         found = await find_run(journal, run_id)
         listener = without_wait_warning(renderer.on_event) if has_told else renderer.on_event
         async with build_agent(spec_from_recording(await journal.read(found), changed), journal, yes=yes) as agent:
-            return await go_on(
+            return await resume_run(
                 agent.setup, found, decisions=decisions, prompt=prompt, emit=listener, stream=True, on_open=note
             )
 
@@ -189,7 +189,7 @@ def replay(session: Session, /, run_id: str, **changed: Any) -> int:
       toolroll runs replay 3f9c --from my_tools.py
     """
     session.claim_stdout()
-    from toolroll.agent import replay as playing  # noqa: PLC0415 - as above
+    from toolroll.agent.history import replay as playing  # noqa: PLC0415 - as above
     from toolroll.cli.commands.call import set_up_log  # noqa: PLC0415 - as above
     from toolroll.cli.render.records import format_replay, replay_fields  # noqa: PLC0415 - as above
     from toolroll.cli.spec import build_agent  # noqa: PLC0415 - as above

@@ -9,7 +9,18 @@ from typing import Final
 from toolroll.cli.export.html import PageBudget, escape_text
 from toolroll.cli.export.run_tree import RunTree
 from toolroll.cli.export.timeline import CallView, Entry, NoteView, TurnView, build_timeline
-from toolroll.journal.records import Compacted, Decided, Ended, Finished, Kept, RunBegan, Said, Spent, Stopped, Trimmed
+from toolroll.journal.records import (
+    ApprovalAnswer,
+    CallEnded,
+    MessageAdded,
+    MessagesCompacted,
+    OutputsTrimmed,
+    RunBegan,
+    RunEnded,
+    StateSet,
+    StopDecided,
+    UsageAdded,
+)
 from toolroll.kernel.data.messages import (
     Message,
     Part,
@@ -60,7 +71,7 @@ class EntryWriter:
         match entry.record:
             case RunBegan():
                 return ""
-            case Said():
+            case MessageAdded():
                 return self._said(entry, entry.record)
             case _:
                 title, text = self._note(entry)
@@ -71,23 +82,23 @@ class EntryWriter:
         """What it says, and a longer text."""
         where = self._where(entry.index)
         match entry.record:
-            case Finished() | Stopped():
+            case RunEnded() | StopDecided():
                 detail = f"{entry.record.stop_reason} {entry.record.stop_detail}"
                 return f"{entry.record.kind.capitalize()}: {self._room.text(detail.strip(), where=where)}", ""
-            case Trimmed():
+            case OutputsTrimmed():
                 return f"{len(entry.record.outputs)} outputs were replaced by references for the model", ""
-            case Compacted():
+            case MessagesCompacted():
                 told = f"{entry.record.through} messages were replaced by a summary for the model"
                 return told, self._room.text(entry.record.summary, where=where)
-            case Spent():
+            case UsageAdded():
                 return f"{escape_text(entry.record.name)}: {entry.record.usage.total:,} tokens", ""
-            case Kept():
+            case StateSet():
                 value = json.dumps(entry.record.value, ensure_ascii=False)
                 return f"Kept with the run: {escape_text(entry.record.name)}", self._room.text(value, where=where)
             case _:
                 return escape_text(entry.record.kind), ""
 
-    def _said(self, entry: NoteView, said: Said) -> str:
+    def _said(self, entry: NoteView, said: MessageAdded) -> str:
         who = "The agent told the model" if said.about else "Said"
         text = self._room.text(_text(said.message), where=self._where(entry.index))
         return f'<article class="said"><h2>{_when(entry.at)}{who}</h2><div class="text">{text}</div></article>'
@@ -139,7 +150,7 @@ class EntryWriter:
         head = f"{_mark(call.ended)} <b>{escape_text(call.name)}</b> {short} {_took(call.ended)}"
         return f"<details><summary>{head}</summary>{inner}</details>"
 
-    def _decision(self, decided: Decided, where: str) -> str:
+    def _decision(self, decided: ApprovalAnswer, where: str) -> str:
         kind, word = ("good", "Approved") if decided.decision == "approve" else ("bad", "Rejected")
         why = f": {self._room.text(decided.reason, where=where)}" if decided.reason else ""
         edited = ""
@@ -161,13 +172,13 @@ def _folded(title: str, text: str) -> str:
     return f"<details><summary>{title}</summary>{_pre(text)}</details>"
 
 
-def _mark(ended: Ended | None) -> str:
+def _mark(ended: CallEnded | None) -> str:
     if ended is None:
         return '<span class="ask">unfinished</span>'
     return f'<span class="bad">{escape_text(ended.code or "error")}</span>' if ended.result.is_error else "✓"
 
 
-def _took(ended: Ended | None) -> str:
+def _took(ended: CallEnded | None) -> str:
     if ended is None:
         return ""
     ref = ended.result.output_ref

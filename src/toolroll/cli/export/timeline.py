@@ -5,15 +5,15 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from toolroll.journal.records import (
-    Answered,
-    Asked,
-    Decided,
-    Ended,
-    Intended,
-    Kept,
+    ApprovalAnswer,
+    ApprovalQuestion,
+    CallEnded,
+    CallIntended,
+    ModelTurn,
     Record,
     RunBegan,
-    Spent,
+    StateSet,
+    UsageAdded,
 )
 
 
@@ -24,9 +24,9 @@ class CallView:
     call_id: str
     name: str
     arguments: str = ""
-    asked: list[Asked] = field(default_factory=list)
-    decided: list[Decided] = field(default_factory=list)
-    ended: Ended | None = None
+    asked: list[ApprovalQuestion] = field(default_factory=list)
+    decided: list[ApprovalAnswer] = field(default_factory=list)
+    ended: CallEnded | None = None
     index: int = 0
     at: float | None = None
 
@@ -38,9 +38,9 @@ class TurnView:
     number: int
     index: int
     at: float | None
-    answered: Answered
+    answered: ModelTurn
     calls: dict[str, CallView]
-    kept: list[Kept] = field(default_factory=list)
+    kept: list[StateSet] = field(default_factory=list)
     is_inherited: bool = False
 
 
@@ -63,7 +63,7 @@ def build_timeline(records: Sequence[tuple[int, Record]], times: Mapping[int, fl
     steps = 0
     inherited = next((record.inherited for _, record in records if isinstance(record, RunBegan)), 0)
     for number, record in records:
-        if isinstance(record, Answered):
+        if isinstance(record, ModelTurn):
             steps += 1
             turn = _turn(record, number, times, steps)
             turn.is_inherited = 1 < number <= inherited + 1
@@ -78,7 +78,7 @@ def iterate_turns(found: Sequence[Entry]) -> Iterator[TurnView]:
     return (one for one in found if isinstance(one, TurnView))
 
 
-def _turn(record: Answered, index: int, times: Mapping[int, float], number: int) -> TurnView:
+def _turn(record: ModelTurn, index: int, times: Mapping[int, float], number: int) -> TurnView:
     calls = {
         call.id: CallView(call_id=call.id, name=call.name, arguments=call.arguments, index=index)
         for call in record.message.calls
@@ -89,19 +89,19 @@ def _turn(record: Answered, index: int, times: Mapping[int, float], number: int)
 def _belongs(turn: TurnView, index: int, record: Record, at: float | None) -> bool:
     """Take a record that is about the turn or a call of it; a call that was renamed is known by its records only."""
     match record:
-        case Kept():
+        case StateSet():
             turn.kept.append(record)
-        case Asked():
+        case ApprovalQuestion():
             _call(turn, record.call_id, record.tool).asked.append(record)
-        case Decided() if record.call_id in turn.calls:
+        case ApprovalAnswer() if record.call_id in turn.calls:
             turn.calls[record.call_id].decided.append(record)
-        case Intended():
+        case CallIntended():
             call = _call(turn, record.call.id, record.call.name)
             call.arguments = record.call.arguments
-        case Ended():
+        case CallEnded():
             call = _call(turn, record.result.call_id, record.result.name)
             call.ended, call.index, call.at = record, index, at
-        case Spent():
+        case UsageAdded():
             return bool(record.call_id)
         case _:
             return False

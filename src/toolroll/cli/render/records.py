@@ -9,26 +9,26 @@ from pydantic_core import to_jsonable_python
 
 from toolroll.journal.journal import Recording, RunRow
 from toolroll.journal.records import (
-    Answered,
-    Asked,
-    Compacted,
-    Decided,
-    Ended,
-    Finished,
-    Intended,
-    Kept,
+    ApprovalAnswer,
+    ApprovalQuestion,
+    CallEnded,
+    CallIntended,
+    MessageAdded,
+    MessagesCompacted,
+    ModelTurn,
+    OutputsTrimmed,
     Record,
     RunBegan,
-    Said,
-    Spent,
-    Stopped,
-    Trimmed,
+    RunEnded,
+    StateSet,
+    StopDecided,
+    UsageAdded,
 )
 from toolroll.kernel.data.messages import AssistantMessage, Message, TextPart, UserMessage
 from toolroll.safe.text import one_line
 
 if TYPE_CHECKING:
-    from toolroll.agent.replay import ReplayReport
+    from toolroll.agent.history.replay import ReplayReport
 
 ID_CHARACTERS: Final = 12
 """Of an id in a list: 48 random bits are enough to tell runs apart."""
@@ -49,7 +49,7 @@ def summarize_run(row: RunRow, recording: Recording) -> dict[str, object]:
         "began": row.began,
         "updated": row.updated,
         "state": "unfinished" if ended is None else ended.stop_reason,
-        "steps": sum(isinstance(record, Answered) for record in records),
+        "steps": sum(isinstance(record, ModelTurn) for record in records),
         "model": "" if began is None else began.model,
         "parent": row.parent,
         "forked_from": None if began is None else began.forked_from,
@@ -62,16 +62,16 @@ def summarize_run(row: RunRow, recording: Recording) -> dict[str, object]:
 
 def _prompt(records: Sequence[Record]) -> str:
     """What began the run: the last that was said before the model first answered. In a chat all before it is older."""
-    opening = takewhile(lambda one: not isinstance(one, Answered), records)
-    said = [one.message for one in opening if isinstance(one, Said) and one.about is None]
+    opening = takewhile(lambda one: not isinstance(one, ModelTurn), records)
+    said = [one.message for one in opening if isinstance(one, MessageAdded) and one.about is None]
     by_user = [message for message in said if isinstance(message, UserMessage)]
     return next((_text(message) for message in reversed(by_user or said)), "")
 
 
-def find_end(recording: Recording) -> Finished | None:
+def find_end(recording: Recording) -> RunEnded | None:
     """How a run ended; None where it goes on. What is kept with one that is over does not begin it anew."""
-    last = next((record for _, record in reversed(recording.records) if not isinstance(record, Kept)), None)
-    return last if isinstance(last, Finished) else None
+    last = next((record for _, record in reversed(recording.records) if not isinstance(record, StateSet)), None)
+    return last if isinstance(last, RunEnded) else None
 
 
 def format_run(summary: Mapping[str, object]) -> str:
@@ -96,7 +96,7 @@ def format_records(recording: Recording) -> Iterator[str]:
     """The whole record of a run, a line each."""
     for number, record in recording:
         told = describe_record(record).strip().replace("\n", " ⏎ ")
-        shown = one_line(told, MAX_LINE_CHARACTERS, is_spelled=isinstance(record, Said))  # as in a list of runs
+        shown = one_line(told, MAX_LINE_CHARACTERS, is_spelled=isinstance(record, MessageAdded))  # as in a list of runs
         yield f"{number:>4}  {record.kind:<10} {shown}".rstrip()
     for note in recording.notes:
         yield f"note: {note}"
@@ -133,38 +133,38 @@ def describe_record(record: Record) -> str:
         case RunBegan():
             fork = f", forked from {record.forked_from} at {record.at}" if record.forked_from else ""
             return f"{record.model}{fork}, tools: {', '.join(record.tools) or 'none'}"
-        case Said():
+        case MessageAdded():
             return _text(record.message)
-        case Answered():
+        case ModelTurn():
             calls = "".join(f" [{call.name} {call.arguments}]" for call in record.message.calls)
             return f"{record.message.text}{calls} ({record.usage.total:,} tokens, {record.duration_s:.1f} s)"
-        case Ended():
+        case CallEnded():
             content = record.result.content
             text = content if isinstance(content, str) else "".join(p.text for p in content if isinstance(p, TextPart))
             mark = f"{record.code}: " if record.result.is_error else ""
             return f"{record.result.call_id} {record.result.name}: {mark}{text}"
-        case Finished() | Stopped():
+        case RunEnded() | StopDecided():
             return f"{record.stop_reason} {record.stop_detail}"
-        case Trimmed():
+        case OutputsTrimmed():
             return f"{len(record.outputs)} outputs: " + ", ".join(
                 f"{call_id} -> {ref}" for call_id, ref in record.outputs
             )
-        case Compacted():
+        case MessagesCompacted():
             return f"{record.through} messages: {record.summary}"
         case _:
             return describe_call(record)
 
 
-def describe_call(record: Intended | Asked | Decided | Kept | Spent) -> str:
+def describe_call(record: CallIntended | ApprovalQuestion | ApprovalAnswer | StateSet | UsageAdded) -> str:
     """Return what a record about a call says, as text."""
     match record:
-        case Intended():
+        case CallIntended():
             return f"{record.call.id} {record.call.name} ({record.effect}) {record.call.arguments}"
-        case Asked():
+        case ApprovalQuestion():
             return f"{record.call_id} {record.tool}: {record.why} {record.preview}"
-        case Decided():
+        case ApprovalAnswer():
             return f"{record.call_id} {record.decision} {record.reason or ''}"
-        case Kept():
+        case StateSet():
             return f"{record.name}: {_format_value(record.value)}"
         case _:
             return f"{record.call_id} {record.name}: {record.usage.total:,} tokens in {record.run_id}"

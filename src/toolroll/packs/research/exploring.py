@@ -9,10 +9,10 @@ from typing_extensions import TypedDict, Unpack
 
 from toolroll.agent.agent import Agent
 from toolroll.agent.events import Event
+from toolroll.agent.history.resume import resume_run
 from toolroll.agent.options import AgentOptions
 from toolroll.agent.result import RunResult, ToolCallLog
-from toolroll.agent.resume import go_on
-from toolroll.agent.run import close_models, is_on_record, new_run, opening, play
+from toolroll.agent.run import close_models, execute_run, initial_messages, is_on_record, new_run
 from toolroll.agent.state import RunState
 from toolroll.agent.stop import Condition, step_count_is, tokens_over
 from toolroll.errors import ContentRefused
@@ -138,11 +138,11 @@ async def generated(
     try:
         if run_id is not None and setup.journal is not None and await is_on_record(setup.journal, run_id):
             heard, stream = tell or _nobody, tell is not None
-            result = await go_on(setup, run_id, emit=heard, stream=stream, on_open=note)
+            result = await resume_run(setup, run_id, emit=heard, stream=stream, on_open=note)
         else:
-            said = opening(user_prompt, ())
+            said = initial_messages(user_prompt, ())
             note(new_run(setup, said, tell or _nobody, stream=tell is not None, run_id=run_id))
-            result = await play(opened[0])
+            result = await execute_run(opened[0])
     finally:
         for state in opened:
             await close_models(state.models)

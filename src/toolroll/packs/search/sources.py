@@ -12,7 +12,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from toolroll.journal.journal import Recording
-from toolroll.journal.records import Kept
+from toolroll.journal.records import StateSet
 from toolroll.kernel.approval.request import content_hash
 from toolroll.kernel.call.context import Run
 from toolroll.kernel.data.messages import AssistantMessage, ServerBlock, TextBlock
@@ -91,7 +91,7 @@ def sources_in(state: Mapping[str, object]) -> tuple[Source, ...]:
 
 def state_in(recording: Recording) -> dict[str, object]:
     """What a recorded run had kept at its end, the ledger included."""
-    return {record.name: record.value for _, record in recording if isinstance(record, Kept)}
+    return {record.name: record.value for _, record in recording if isinstance(record, StateSet)}
 
 
 def footnotes(sources: Iterable[Source]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from toolroll.journal.journal import MemoryJournal
-from toolroll.journal.records import Kept, RunBegan
+from toolroll.journal.records import RunBegan, StateSet
 from toolroll.journal.sqlite import SqliteJournal
 from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision, Preview, Reject
 from toolroll.packs.writing.session.agent import WritingContext
@@ -47,7 +47,7 @@ class Person:
 
 
 async def kept(journal: MemoryJournal | SqliteJournal) -> list[object]:
-    return [(record.name, record.value) for _, record in await journal.read("r") if isinstance(record, Kept)]
+    return [(record.name, record.value) for _, record in await journal.read("r") if isinstance(record, StateSet)]
 
 
 async def asked(place: WritingContext, one: ApprovalRequest) -> list[Decision]:

@@ -79,11 +79,11 @@ async def test_W15_W18_where_the_question_about_a_page_is_the_end_the_record_tel
     with pytest.raises(KeyboardInterrupt):
         await PostSaver(place, hear=desk.events.append, run_id="r").keep(DRAFT)
     [(_, record)] = await journal.read("r")
-    assert isinstance(record, records.Kept)
+    assert isinstance(record, records.StateSet)
     assert (record.name, len(desk.posts()), made(notion)) == ("saved", 1, 0)
     again = replace(place, approver=Scripted())
     await PostSaver(again, hear=desk.events.append, run_id="both").keep(DRAFT)
-    found = [record.value for _, record in await journal.read("both") if isinstance(record, records.Kept)]
+    found = [record.value for _, record in await journal.read("both") if isinstance(record, records.StateSet)]
     assert [sorted(one) for one in found if isinstance(one, dict)] == [["file"], ["file", "notion_url"]]
 
 
@@ -255,7 +255,7 @@ async def test_W30_the_run_log_tells_where_a_post_is(tmp_path: Path, caplog: pyt
     await record_saved(
         WritingContext(data=tmp_path, journal=journal), "r", replace(kept, file=None, notion_url="https://n")
     )
-    found = [record.value for _, record in await journal.read("r") if isinstance(record, records.Kept)]
+    found = [record.value for _, record in await journal.read("r") if isinstance(record, records.StateSet)]
     assert found == [{"file": "a.md"}, {"notion_url": "https://n"}]
     assert not await journal.is_held("r")
     with closing(SqliteJournal(tmp_path / "runs.db")) as broken:

@@ -108,20 +108,20 @@ async def _obstacle(journal: "SqliteJournal", row: "RunRow", *, force: bool) -> 
 
 async def _waits(journal: "SqliteJournal", row: "RunRow") -> bool:
     """Whether a question of the run is open. Most runs have ended, and then their last record tells."""
-    from toolroll.journal.records import Asked, Decided, Ended, Finished  # noqa: PLC0415 - pydantic: not for --help
+    from toolroll.journal.records import ApprovalAnswer, ApprovalQuestion, CallEnded, RunEnded  # noqa: PLC0415 - pydantic: not for --help
 
     is_over = row.last_kind == "finished"
     recording = await journal.read(row.run_id, after=row.records - 1 if is_over else 0)
     waiting: set[str] = set()
     for _, record in recording:
         match record:
-            case Finished() if is_over:
+            case RunEnded() if is_over:
                 return record.stop_reason == "approval_pending"
-            case Asked():
+            case ApprovalQuestion():
                 waiting.add(record.call_id)
-            case Decided():
+            case ApprovalAnswer():
                 waiting.discard(record.call_id)
-            case Ended():
+            case CallEnded():
                 waiting.discard(record.result.call_id)
             case _:
                 continue
@@ -139,7 +139,7 @@ class _Deleting:
 
     async def run(self, *, yes: bool) -> int:
         """Show, ask, delete; the exit code."""
-        weight = await self._journal.weigh(self._ids)
+        weight = await self._journal.measure_deletion(self._ids)
         kept = _kept(self._journal.folder, weight.runs)
         if not self._session.json:
             await self._tell(weight, kept)
@@ -176,10 +176,10 @@ class _Deleting:
         return FAILED
 
     def _done(self, gone: "Deletion", kept: "_Kept") -> int:
-        from toolroll.outputs.place import remove  # noqa: PLC0415 - as above
+        from toolroll.outputs.run_folder import remove_folder  # noqa: PLC0415 - as above
 
         for folder in kept.folders:
-            remove(folder)
+            remove_folder(folder)
         fields = {"records": gone.records, "texts": gone.texts, "byte_size": gone.byte_size}
         outputs = {"outputs": kept.outputs, "output_bytes": kept.byte_size}
         if self._session.json:
@@ -202,13 +202,13 @@ class _Kept:
 
 
 def _kept(folder: Path, run_ids: Sequence[str]) -> _Kept:
-    from toolroll.agent.context.opening import FOLDER  # noqa: PLC0415 - as above
-    from toolroll.outputs.pack import packed_in  # noqa: PLC0415 - as above
-    from toolroll.outputs.place import folder_name  # noqa: PLC0415 - as above
+    from toolroll.agent.context.outputs import FOLDER  # noqa: PLC0415 - as above
+    from toolroll.outputs.format import packed_outputs  # noqa: PLC0415 - as above
+    from toolroll.outputs.run_folder import folder_name  # noqa: PLC0415 - as above
 
     folders = [path for path in (folder / FOLDER / folder_name(run_id) for run_id in run_ids) if path.is_dir()]
     outputs = sum(one.is_dir() for path in folders for one in path.iterdir())
-    outputs += sum(1 for path in folders for _ in packed_in(path))
+    outputs += sum(1 for path in folders for _ in packed_outputs(path))
     return _Kept(folders=folders, outputs=outputs, byte_size=sum(map(_size, folders)))
 
 

@@ -55,14 +55,14 @@ def fork(session: Session, /, run_id: str, *, at: int, prompt: str | None, yes: 
     async def work(
         journal: "SqliteJournal", renderer: "Renderer", note: "Callable[[RunState], None]"
     ) -> "RunResult[Any]":
-        from toolroll.agent.fork import fork_run  # noqa: PLC0415 - as above
-        from toolroll.agent.resume import go_on  # noqa: PLC0415 - as above
+        from toolroll.agent.history.fork import fork_run  # noqa: PLC0415 - as above
+        from toolroll.agent.history.resume import resume_run  # noqa: PLC0415 - as above
 
         found = await find_run(journal, run_id)
         if spec_kind(await read_run_settings(journal, found)) == "explore":
             raise UsageError("An exploration cannot be forked. 'toolroll explore IDEA' explores the idea anew.")
         async with build_agent(spec_from_recording(await journal.read(found), changed), journal, yes=yes) as agent:
             made = await fork_run(agent.setup, found, at=at, replaces_prompt=prompt is not None)
-            return await go_on(agent.setup, made, prompt=prompt, emit=renderer.on_event, stream=True, on_open=note)
+            return await resume_run(agent.setup, made, prompt=prompt, emit=renderer.on_event, stream=True, on_open=note)
 
     return driven(session, work)

@@ -34,7 +34,7 @@ def warn_if_driven(given: str) -> bool:
 def without_wait_warning(listener: "Callable[[Event], None]") -> "Callable[[Event], None]":
     """Tell of all events but that a run is waited for, which was told."""
     from toolroll.agent.events import Warned  # noqa: PLC0415 - as above
-    from toolroll.agent.resume import is_about_waiting  # noqa: PLC0415 - as above
+    from toolroll.agent.history.resume import is_about_waiting  # noqa: PLC0415 - as above
 
     def heard(event: "Event") -> None:
         if not (isinstance(event, Warned) and is_about_waiting(event)):

@@ -9,7 +9,7 @@ from toolroll.agent.agent import Agent
 from toolroll.agent.events import Event
 from toolroll.agent.options import AgentOptions
 from toolroll.agent.result import RunResult
-from toolroll.agent.run import new_run, play
+from toolroll.agent.run import execute_run, new_run
 from toolroll.agent.state import RunState
 from toolroll.agent.stop import step_count_is
 from toolroll.journal.journal import Journal
@@ -109,7 +109,7 @@ class Writer:
         said = begin_turn(self._store, prompt, profiles=self._profiles, messages=self._messages)
         state = new_run(self._agent.setup, (*said, *more), self._hear, stream=True)
         self._note(state)
-        result = await play(state)
+        result = await execute_run(state)
         self._messages = result.messages
         self.results.append(result)
         return result

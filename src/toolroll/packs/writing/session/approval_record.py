@@ -10,10 +10,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final, Literal, TypeAlias
 
-from toolroll.agent.preview import shown_of
+from toolroll.agent.approvals import question_text
 from toolroll.errors import ToolrollError
 from toolroll.journal.journal import Journal
-from toolroll.journal.records import Kept
+from toolroll.journal.records import StateSet
 from toolroll.kernel.approval.request import ApprovalRequest, Approve, Approver, Decision
 from toolroll.kernel.call.context import utc_now
 from toolroll.packs.writing.profiles.schema import timestamp
@@ -62,13 +62,15 @@ class _RecordingApprover:
         asked = {
             "who": self._who,
             "at": timestamp(self._clock()),
-            "asked": shown_of(request),
+            "asked": question_text(request),
             "why": request.why,
             "call_id": request.call_id,
             "digest": request.digest,
         }
         try:
-            await self._journal.append(self._run_id, Kept(name=f"{APPROVAL}:{request.tool}", value={**answer, **asked}))
+            await self._journal.append(
+                self._run_id, StateSet(name=f"{APPROVAL}:{request.tool}", value={**answer, **asked})
+            )
             await self._journal.release(self._run_id)
         except (ToolrollError, OSError) as error:
             _LOG.warning("the record of run %s does not tell what was asked: %s", self._run_id, error)

@@ -81,7 +81,7 @@ async def record_saved(place: WritingContext, run_id: str, kept: SavedDraft) -> 
         return
     where = {name: value for name, value in (("file", kept.file), ("notion_url", kept.notion_url)) if value}
     try:
-        await place.journal.append(run_id, records.Kept(name=SAVED_STATE, value=where))
+        await place.journal.append(run_id, records.StateSet(name=SAVED_STATE, value=where))
         await place.journal.release(run_id)
     except (ToolrollError, OSError) as error:
         _LOG.warning("the record of run %s does not tell where the post is: %s", run_id, error)

@@ -1,0 +1,117 @@
+"""One turn of the model: asked with retries, continued while it pauses, shown while it is written."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias, assert_never
+
+from toolroll.agent.events import ArgumentsArrived, Event, ReasoningArrived, Retrying, TextArrived
+from toolroll.agent.telemetry.model_spans import trace_model
+from toolroll.errors import ProviderFailed
+from toolroll.kernel.data.usage import Usage
+from toolroll.models.model import CallDelta, Delta, Model, ModelRequest, ModelResponse, ReasoningDelta, TextDelta
+from toolroll.models.retry import Retry, RetryRule, respond_with_retries
+
+MAX_PAUSES: Final = 10
+"""How often a provider may pause one turn: each is a whole request, and a search that long is lost."""
+
+StopCheck: TypeAlias = Callable[[int], str | None]
+"""Why to break off after so many characters, if there is a reason."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRequest:
+    """How the model is asked: who, whether streamed, how patiently, and who is told meanwhile."""
+
+    model: Model
+    stream: bool
+    rule: RetryRule
+    emit: Callable[[Event], None]
+    written: list[str]
+    """What the model writes, while it does."""
+    must_stop: StopCheck
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterruptedTurn:
+    """A turn that was ended from our side; what was written of it stands in `Asking.written`."""
+
+    why: str
+    characters: int
+    usage: Usage | None = None
+    """Of the parts of it that were complete."""
+
+
+async def take_turn(asking: TurnRequest, request: ModelRequest) -> ModelResponse | InterruptedTurn:
+    """The model's whole turn, within its time; a paused one is continued, and its usage summed."""
+    if asking.seconds is None:
+        return await _take_whole_turn(asking, request)
+    import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
+
+    clock = asyncio.timeout(max(asking.seconds, 0.0))
+    try:
+        async with clock:
+            return await _take_whole_turn(asking, request)
+    except TimeoutError:
+        if not clock.expired():
+            raise
+    return InterruptedTurn(why=asking.must_stop(0) or "deadline", characters=sum(map(len, asking.written)))
+
+
+async def _take_whole_turn(asking: TurnRequest, request: ModelRequest) -> ModelResponse | InterruptedTurn:
+    response = await _ask(asking, request)
+    pauses = 0
+    while isinstance(response, ModelResponse) and response.stop == "pause":
+        if pauses == MAX_PAUSES:
+            return replace(response, stop="unknown", stop_detail=f"paused more than {MAX_PAUSES} times")
+        pauses += 1
+        # The same request with what there is so far, unchanged: no message of ours, no tool run in between.
+        more = await _ask(asking, replace(request, messages=[*request.messages, response.message]))
+        response = _join(response, more)
+    return response
+
+
+def _join(first: ModelResponse, more: ModelResponse | InterruptedTurn) -> ModelResponse | InterruptedTurn:
+    if isinstance(more, InterruptedTurn):
+        return replace(more, usage=first.usage)
+    blocks = first.message.blocks + more.message.blocks
+    return replace(more, message=replace(more.message, blocks=blocks), usage=first.usage + more.usage)
+
+
+async def _ask(asking: TurnRequest, request: ModelRequest) -> ModelResponse | InterruptedTurn:
+    characters, response = 0, None
+    pieces = respond_with_retries(trace_model(asking.model), request, stream=asking.stream, rule=asking.rule)
+    try:
+        async for piece in pieces:
+            if isinstance(piece, ModelResponse):
+                response = piece  # the last one; a generator that is left before its end costs a task to clear away
+                continue
+            characters += _show(piece, asking)
+            why = asking.must_stop(characters)
+            if why is not None:
+                return InterruptedTurn(why=why, characters=characters)
+    finally:
+        await pieces.aclose()
+    if response is None:
+        raise ProviderFailed("The model ended without an answer.")
+    return response
+
+
+def _show(piece: Delta | Retry, asking: TurnRequest) -> int:
+    """Tell of a piece; how many characters it has."""
+    match piece:
+        case TextDelta():
+            asking.written.append(piece.text)
+            asking.emit(TextArrived(piece.text))
+            return len(piece.text)
+        case CallDelta():
+            asking.emit(ArgumentsArrived(piece.call_id, piece.name, piece.arguments))
+            return len(piece.arguments)
+        case ReasoningDelta():
+            asking.emit(ReasoningArrived(piece.text))
+            return len(piece.text)
+        case Retry():
+            asking.emit(Retrying(attempt=piece.attempt, wait_s=piece.wait_s, reason=piece.error.message))
+            return 0
+        case _:
+            assert_never(piece)

@@ -1,0 +1,102 @@
+"""The spans of one run: `invoke_agent`, and in it `execute_tool NAME` for each call; those of sub-agents in theirs."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from toolroll.agent.telemetry.model_spans import usage_attributes
+from toolroll.agent.telemetry.tracer import PROVIDERS, current_tracer, error_type, is_captured, mark_failed, safe_text
+from toolroll.kernel.call.result import ToolResult
+from toolroll.kernel.data.messages import ToolCall
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Span, Tracer
+
+    from toolroll.agent.state import RunState
+
+
+class Spans:
+    """The calls of a run that are going on, each with its span."""
+
+    def __init__(self, tracer: "Tracer") -> None:
+        self._tracer = tracer
+        self._open: dict[str, tuple[Span, Any]] = {}
+
+    def begin(self, call: ToolCall) -> None:
+        """A call runs from here on: what happens in its task belongs to its span."""
+        from opentelemetry import context  # noqa: PLC0415 - here it is imported already
+        from opentelemetry.trace import set_span_in_context  # noqa: PLC0415 - as above
+
+        span = self._started(call)
+        self._open[call.id] = (span, context.attach(set_span_in_context(span)))
+
+    def end(self, call: ToolCall, result: ToolResult) -> None:
+        """A call has its result; one that never ran has a span without length."""
+        from opentelemetry import context  # noqa: PLC0415 - as above
+
+        known = self._open.pop(call.id, None)
+        span, token = (self._started(call), None) if known is None else known
+        if token is not None:
+            context.detach(token)  # in the task where it was attached
+        if result.is_error:
+            mark_failed(span, result.code or "tool_error")
+        if is_captured() and span.is_recording():
+            span.set_attribute("gen_ai.tool.call.result", safe_text(result.text))
+        span.end()
+
+    def close(self) -> None:
+        """The run is over: calls that were cut off have no result, and their tasks are gone."""
+        for span, _ in self._open.values():
+            mark_failed(span, "cancelled")
+            span.end()
+        self._open.clear()
+
+    def _started(self, call: ToolCall) -> "Span":
+        attributes = {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": call.name,
+            "gen_ai.tool.call.id": call.id,
+            "gen_ai.tool.type": "function",
+        }
+        span = self._tracer.start_span(f"execute_tool {call.name}", attributes=attributes)
+        if is_captured() and span.is_recording():
+            span.set_attribute("gen_ai.tool.call.arguments", safe_text(call.arguments))
+        return span
+
+
+@contextmanager
+def trace_run(state: "RunState") -> Iterator[None]:
+    """Inside, the run is a span, where somebody traces."""
+    tracer = current_tracer()
+    if tracer is None:
+        yield
+        return
+    from opentelemetry.trace import use_span  # noqa: PLC0415 - here it is imported already
+
+    origin = state.setup.model.origin
+    attributes = {
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.provider.name": PROVIDERS[origin.wire],
+        "gen_ai.request.model": origin.model,
+        "gen_ai.conversation.id": str((state.setup.settings or {}).get("chat") or state.run.run_id),
+        "toolroll.run.id": state.run.run_id,
+    }
+    span = tracer.start_span("invoke_agent", attributes=attributes)
+    state.spans = Spans(tracer)
+    try:
+        with use_span(span, record_exception=False, set_status_on_exception=False):
+            yield
+    except BaseException as error:
+        mark_failed(span, error_type(error))
+        raise
+    finally:
+        state.spans.close()
+        _sum_up(span, state)
+        span.end()
+
+
+def _sum_up(span: "Span", state: "RunState") -> None:
+    result = state.result
+    assert result is not None  # every end of a run, good or bad, leaves one
+    span.set_attributes({"toolroll.run.stop_reason": result.stop_reason, "toolroll.run.steps": len(result.steps)})
+    span.set_attributes(usage_attributes(result.usage))
