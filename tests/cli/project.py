@@ -12,7 +12,7 @@ from tests.cli.pseudo import Pseudo, environment, toolroll
 from tests.cli.starter import called
 
 import toolroll.packs.code as code_pack
-from toolroll.workspace.changes.apply import Applied, apply
+from toolroll.workspace.changes.apply import AppliedChange, apply
 from toolroll.workspace.changes.history import History
 from toolroll.workspace.changes.proposal import Change, Proposal
 from toolroll.workspace.workspace import Workspace
@@ -53,7 +53,7 @@ class Project:
         known = environment(self.home, **(env or {}))
         return Pseudo(toolroll(*arguments), env=known, cwd=self.root, columns=100, rows=rows)
 
-    def change(self, files: dict[str, str | None], *, run_id: str = "run", description: str = "") -> Applied:
+    def change(self, files: dict[str, str | None], *, run_id: str = "run", description: str = "") -> AppliedChange:
         """Change files as a tool would, as one change."""
         with self.workspace() as workspace, History(workspace.state) as history:
             changes = tuple(

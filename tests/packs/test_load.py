@@ -8,7 +8,7 @@ import pytest
 
 from toolroll.errors import DefinitionError, FileMissing, ToolFailure, ToolrollError, UsageError
 from toolroll.packs.catalog import read_catalog
-from toolroll.packs.load import load_content, load_tools, place_of
+from toolroll.packs.load import load_content, load_tools, source_place
 
 GOOD = """
 from __future__ import annotations
@@ -167,8 +167,8 @@ def test_K43_the_place_of_a_source_is_one_path_however_it_is_named(
     (tmp_path / "link.py").symlink_to("placed_tools.py")
     load_tools("placed_tools")
     for source in ("placed_tools", "placed_tools.py", "./placed_tools.py", "link.py"):
-        assert place_of(source) == str((tmp_path / "placed_tools.py").resolve())
-    assert place_of("sys") == "module sys", "it has no file"
+        assert source_place(source) == str((tmp_path / "placed_tools.py").resolve())
+    assert source_place("sys") == "module sys", "it has no file"
 
 
 def test_C43_content_is_loaded_as_it_was_looked_at(tmp_path: Path) -> None:

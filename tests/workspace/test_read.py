@@ -11,12 +11,12 @@ from tests.workspace.nasty import BINARY, TEXTS, write_nasty
 from toolroll.errors import ArgumentsRefused, NotText
 from toolroll.kernel.approval.request import content_hash
 from toolroll.workspace.limits import Limits
-from toolroll.workspace.read import Line, Reading, read_lines
+from toolroll.workspace.read import FilePart, Line, read_lines
 from toolroll.workspace.text import Text, declared_encoding, decode, split_lines
 from toolroll.workspace.workspace import Workspace
 
 
-def read(workspace: Workspace, data: bytes, *, offset: int = 1, limit: int | None = None, column: int = 0) -> Reading:
+def read(workspace: Workspace, data: bytes, *, offset: int = 1, limit: int | None = None, column: int = 0) -> FilePart:
     (workspace.root / "f").write_bytes(data)
     return read_lines(workspace, workspace.path("f"), offset=offset, limit=limit, column=column)
 

@@ -25,9 +25,9 @@ from toolroll.errors import (
     UsageError,
 )
 from toolroll.kernel.approval.request import content_hash
-from toolroll.workspace.changes.write import missing_folders
+from toolroll.workspace.changes.write import count_missing_folders
 from toolroll.workspace.limits import Limits
-from toolroll.workspace.suggestions import near_misses
+from toolroll.workspace.suggestions import suggest_paths
 from toolroll.workspace.workspace import Content, Workspace
 
 TIGHT = Limits(file_bytes=10)
@@ -143,7 +143,7 @@ def test_C10_a_near_miss_is_suggested(workspace: Workspace, folder: Path) -> Non
                 use(workspace.path(wrong))
     with pytest.raises(FileMissing, match="List its folder"):
         workspace.read(workspace.path("src/nothing-of-the-kind.zip"))
-    assert near_misses(workspace, workspace.path("src/x.env")) == ()
+    assert suggest_paths(workspace, workspace.path("src/x.env")) == ()
 
 
 def test_C10_XF8_where_no_walk_can_be_made_there_are_fewer_suggestions(
@@ -151,8 +151,8 @@ def test_C10_XF8_where_no_walk_can_be_made_there_are_fewer_suggestions(
 ) -> None:
     (folder / "main.py").touch()
     monkeypatch.setattr("toolroll.workspace.search.tree.iterate_ripgrep", _too_many_files)
-    assert near_misses(workspace, workspace.path("man.py")) == ("main.py",)
-    assert near_misses(workspace, workspace.path("main.py/main.py")) == ()
+    assert suggest_paths(workspace, workspace.path("man.py")) == ("main.py",)
+    assert suggest_paths(workspace, workspace.path("main.py/main.py")) == ()
 
 
 def _too_many_files(*_: object, **__: object) -> NoReturn:
@@ -166,7 +166,7 @@ def test_C17_whether_something_exists_is_told_without_a_walk(
     monkeypatch.setattr("toolroll.workspace.workspace.near_misses", _too_many_files)
     assert workspace.exists(workspace.path("a"))
     assert not workspace.exists(workspace.path("b"))
-    assert missing_folders(workspace, workspace.path("a/b/c/d")) == 2
+    assert count_missing_folders(workspace, workspace.path("a/b/c/d")) == 2
 
 
 def test_C10_a_deep_path_of_which_nothing_is_there_is_looked_for_once(
@@ -191,8 +191,8 @@ def test_looking_for_near_misses_ends_in_time(
     for name in ("a.py", "b/x.py"):
         (folder / name).write_text("")
     monkeypatch.setattr("toolroll.workspace.suggestions.MAX_SECONDS", -1)
-    assert len(near_misses(workspace, workspace.path("c/a.py"))) <= 1
-    assert near_misses(workspace, workspace.path("c/a.py").parent.parent) == ()
+    assert len(suggest_paths(workspace, workspace.path("c/a.py"))) <= 1
+    assert suggest_paths(workspace, workspace.path("c/a.py").parent.parent) == ()
 
 
 def test_C4_a_write_is_compare_and_swap(workspace: Workspace, folder: Path) -> None:

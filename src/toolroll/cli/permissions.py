@@ -11,7 +11,7 @@ from toolroll.kernel.approval.policy import Policy
 from toolroll.kernel.approval.request import ApprovalRequest, Approve, Approver, Decision
 from toolroll.kernel.call.context import utc_now
 from toolroll.kernel.define.tool import Tool
-from toolroll.packs.catalog import Entry
+from toolroll.packs.catalog import CatalogEntry
 from toolroll.safe.text import terminal_safe
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class YesApprover:
 
 
 def permissions_for(
-    entries: Sequence[Entry],
+    entries: Sequence[CatalogEntry],
     *,
     yes: bool,
     stdin_is_taken: bool,
@@ -60,7 +60,7 @@ def _only_reads(tool: Tool) -> bool:
 
 
 def _remembered_or_asked(
-    entries: Sequence[Entry], folder: Path, *, stdin_is_taken: bool, environment: Mapping[str, str]
+    entries: Sequence[CatalogEntry], folder: Path, *, stdin_is_taken: bool, environment: Mapping[str, str]
 ) -> Permissions:
     from toolroll.cli.terminal.approve import TerminalApprover  # noqa: PLC0415 - as above
     from toolroll.cli.terminal.remember import RuleMemory  # noqa: PLC0415 - rich and all that asks: only when somebody is to be asked

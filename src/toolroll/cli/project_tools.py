@@ -13,7 +13,7 @@ from toolroll.home.project import PROJECT_SETTINGS, project_bytes, untrusted
 from toolroll.home.rules import workspace_of
 from toolroll.home.settings import Settings
 from toolroll.home.trust import TrustBook
-from toolroll.packs.catalog import Entry
+from toolroll.packs.catalog import CatalogEntry
 from toolroll.packs.load import load_content
 from toolroll.safe.paths import listing
 from toolroll.safe.paths.names import parse_path, quote_path
@@ -61,10 +61,10 @@ def show_notes(settings: Settings) -> None:
         notify(f"Note: {terminal_safe(note)}")
 
 
-def load_trusted_tools(root: Path, taken: Sequence[Entry], environment: Mapping[str, str]) -> list[Entry]:
+def load_trusted_tools(root: Path, taken: Sequence[CatalogEntry], environment: Mapping[str, str]) -> list[CatalogEntry]:
     """The tools of files whose content is trusted, without those whose names are taken; the rest is told about."""
     names = {entry.tool.name: entry.origin for entry in taken}
-    found: list[Entry] = []
+    found: list[CatalogEntry] = []
     for entry in _trusted(root, environment):
         name = entry.tool.name
         if name in names:
@@ -87,7 +87,7 @@ def _read(files: Root, entry: listing.Entry) -> tuple[str, bytes] | None:
         return None
 
 
-def _trusted(root: Path, environment: Mapping[str, str]) -> Iterator[Entry]:
+def _trusted(root: Path, environment: Mapping[str, str]) -> Iterator[CatalogEntry]:
     book, place = TrustBook.of_user(environment), workspace_of(root)
     for path, content in project_tool_files(root):
         try:
@@ -101,7 +101,7 @@ def _trusted(root: Path, environment: Mapping[str, str]) -> Iterator[Entry]:
             _warn_untrusted(root, path)
 
 
-def _load(root: Path, path: str, content: bytes) -> list[Entry]:
+def _load(root: Path, path: str, content: bytes) -> list[CatalogEntry]:
     place = str(root.resolve() / path)
     try:
         # The bytes that were trusted, not the file: it could be another one by the time it is read again.
@@ -109,7 +109,7 @@ def _load(root: Path, path: str, content: bytes) -> list[Entry]:
     except DefinitionError as error:
         _warn(error.message)
         return []
-    return [Entry(tool=tool, origin=path, place=place) for tool in tools]
+    return [CatalogEntry(tool=tool, origin=path, place=place) for tool in tools]
 
 
 def _warn_untrusted(root: Path, path: str) -> None:

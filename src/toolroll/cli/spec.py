@@ -21,8 +21,8 @@ from toolroll.models.catalog import parse_model
 from toolroll.models.model import Model
 from toolroll.models.scripted import ScriptedModel
 from toolroll.models.scripted_file import PREFIX, scripted_file
-from toolroll.packs.catalog import Entry, read_catalog
-from toolroll.packs.load import place_of
+from toolroll.packs.catalog import CatalogEntry, read_catalog
+from toolroll.packs.load import source_place
 from toolroll.safe.paths.names import quote_path
 
 Kind: TypeAlias = Literal["run", "code", "explore", "write"]
@@ -72,9 +72,9 @@ class AgentSpec:
     @property
     def settings(self) -> dict[str, object]:
         """What a run keeps of it; files by their whole path."""
-        return asdict(self) | {"sources": [place_of(source) for source in self.sources]}
+        return asdict(self) | {"sources": [source_place(source) for source in self.sources]}
 
-    def entries(self) -> Sequence[Entry]:
+    def entries(self) -> Sequence[CatalogEntry]:
         """The tools, with where they are from."""
         if self.kind == "code":
             return list_code_tools(Path(self.root), read_only=self.read_only, environment=os.environ)
@@ -132,7 +132,7 @@ def build_agent(
     return Agent(**options)
 
 
-def _system(spec: AgentSpec, entries: Sequence[Entry]) -> str:
+def _system(spec: AgentSpec, entries: Sequence[CatalogEntry]) -> str:
     return build_code_prompt(Path(spec.root), entries, spec.system) if spec.kind == "code" else spec.system
 
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from toolroll.errors import ToolFailure
 from toolroll.kernel.define.tool import Tool
 from toolroll.kernel.define.toolset import Toolset
-from toolroll.packs.load import load_tools, place_of
+from toolroll.packs.load import load_tools, source_place
 from toolroll.packs.registry import PACKS, Pack, pack_named, packs_holding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class CatalogEntry:
     """A tool, and the pack, file or module that it is from: as it was named (`origin`), and exactly (`place`)."""
 
     tool: Tool
@@ -23,18 +23,18 @@ class Entry:
 class Catalog:
     """Tools of unique names, in order."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[CatalogEntry, ...]
 
     @property
     def tools(self) -> Toolset:
         """The tools as a set; two of one name are refused."""
         return Toolset(entry.tool for entry in self.entries)
 
-    def get(self, name: str) -> Entry | None:
+    def get(self, name: str) -> CatalogEntry | None:
         """The entry of exactly this name."""
         return next((entry for entry in self.entries if entry.tool.name == name), None)
 
-    def find(self, name: str) -> Entry:
+    def find(self, name: str) -> CatalogEntry:
         """The entry of that name; `ToolFailure` with the known names and the nearest one."""
         tools, found = self.tools, self.get(name)
         if found is None:
@@ -53,12 +53,12 @@ def read_catalog(packs: Sequence[str] = (), sources: Sequence[str] = (), *, want
     return Catalog((*_of_packs(chosen), *_of_sources(sources)))
 
 
-def _of_packs(packs: Sequence[Pack]) -> Iterator[Entry]:
+def _of_packs(packs: Sequence[Pack]) -> Iterator[CatalogEntry]:
     for pack in packs:
-        yield from (Entry(tool=tool, origin=pack.name, place=f"pack {pack.name}") for tool in pack.load())
+        yield from (CatalogEntry(tool=tool, origin=pack.name, place=f"pack {pack.name}") for tool in pack.load())
 
 
-def _of_sources(sources: Sequence[str]) -> Iterator[Entry]:
+def _of_sources(sources: Sequence[str]) -> Iterator[CatalogEntry]:
     for source in sources:
         tools = load_tools(source)
-        yield from (Entry(tool=tool, origin=source, place=place_of(source)) for tool in tools)
+        yield from (CatalogEntry(tool=tool, origin=source, place=source_place(source)) for tool in tools)

@@ -42,7 +42,7 @@ def _tools_in(module: ModuleType) -> tuple[Tool, ...]:
     return tuple(found.values())
 
 
-def place_of(source: str) -> str:
+def source_place(source: str) -> str:
     """Which code a source that was loaded is: the absolute path of its file, without links."""
     if _is_file(source):
         return str(Path(source).resolve())

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolLine:
+class ToolSummary:
     """One tool in a list: its name, its effect, and the first sentence of its description."""
 
     name: str
@@ -31,7 +31,7 @@ class Pack:
 
     name: str
     summary: str
-    tools: tuple[ToolLine, ...]
+    tools: tuple[ToolSummary, ...]
     load: "Callable[[], tuple[Tool, ...]]"
 
 
@@ -67,9 +67,11 @@ PACKS: Final = (
         name="standard",
         summary="Ending a run, and keeping a list of what is to be done.",
         tools=(
-            ToolLine(name="done", effect="reads", summary="End the run with a final message for the user."),
-            ToolLine(name="write_todos", effect="reads", summary="Write down the whole list of todos for this run."),
-            ToolLine(name="read_todos", effect="reads", summary="Read the list of todos with their ids and statuses."),
+            ToolSummary(name="done", effect="reads", summary="End the run with a final message for the user."),
+            ToolSummary(name="write_todos", effect="reads", summary="Write down the whole list of todos for this run."),
+            ToolSummary(
+                name="read_todos", effect="reads", summary="Read the list of todos with their ids and statuses."
+            ),
         ),
         load=_load_standard,
     ),
@@ -77,97 +79,99 @@ PACKS: Final = (
         name="code",
         summary="Exploring and changing a project, with a person's approval.",
         tools=(
-            ToolLine(name="read_file", effect="reads", summary="Read a file of the project, with line numbers."),
-            ToolLine(
+            ToolSummary(name="read_file", effect="reads", summary="Read a file of the project, with line numbers."),
+            ToolSummary(
                 name="list_files",
                 effect="reads",
                 summary="List the files and folders in a folder, with kind, size and date.",
             ),
-            ToolLine(
+            ToolSummary(
                 name="search_files", effect="reads", summary="Search the text of files with a regular expression."
             ),
-            ToolLine(name="find_files", effect="reads", summary="Find files by name."),
-            ToolLine(
+            ToolSummary(name="find_files", effect="reads", summary="Find files by name."),
+            ToolSummary(
                 name="find_definition",
                 effect="reads",
                 summary="Find where a symbol (function, class, variable, import) is defined.",
             ),
-            ToolLine(
+            ToolSummary(
                 name="find_importers",
                 effect="reads",
                 summary="Find all files that import a module or symbol, with the statements.",
             ),
-            ToolLine(
+            ToolSummary(
                 name="outline",
                 effect="reads",
                 summary="Show what a file defines, with lines and signatures, without its code.",
             ),
-            ToolLine(
+            ToolSummary(
                 name="find_references",
                 effect="reads",
                 summary="Find every place where a name is used, with the function around it.",
             ),
-            ToolLine(
+            ToolSummary(
                 name="repo_map",
                 effect="reads",
                 summary="Show what matters most in the project, in few tokens.",
             ),
-            ToolLine(
+            ToolSummary(
                 name="edit_file", effect="writes", summary="Propose changes to a file by its complete new content."
             ),
-            ToolLine(
+            ToolSummary(
                 name="create_file",
                 effect="writes",
                 summary="Propose a new file with the given content; folders that it needs are made.",
             ),
-            ToolLine(name="edit", effect="writes", summary="Propose to replace one passage of a file."),
-            ToolLine(name="apply_changes", effect="writes", summary="Propose several edits and files as one change."),
+            ToolSummary(name="edit", effect="writes", summary="Propose to replace one passage of a file."),
+            ToolSummary(
+                name="apply_changes", effect="writes", summary="Propose several edits and files as one change."
+            ),
         ),
         load=_load_code,
     ),
     Pack(
         name="research",
         summary="Exploring ideas with the web and with earlier research.",
-        tools=(ToolLine(name="read_research", effect="reads", summary="Read an existing research document."),),
+        tools=(ToolSummary(name="read_research", effect="reads", summary="Read an existing research document."),),
         load=_load_research,
     ),
     Pack(
         name="writing",
         summary="Writing posts in a person's own voice.",
         tools=(
-            ToolLine(name="read_style_profile", effect="reads", summary="Read the user's style profile."),
-            ToolLine(name="update_style_profile", effect="writes", summary="Update the user's style profile."),
-            ToolLine(
+            ToolSummary(name="read_style_profile", effect="reads", summary="Read the user's style profile."),
+            ToolSummary(name="update_style_profile", effect="writes", summary="Update the user's style profile."),
+            ToolSummary(
                 name="list_profiles",
                 effect="reads",
                 summary="Show all style profiles with their types and what they are like.",
             ),
-            ToolLine(
+            ToolSummary(
                 name="read_past_posts",
                 effect="reads",
                 summary="Search the posts that were written and saved before for those on a topic.",
             ),
-            ToolLine(
+            ToolSummary(
                 name="save_to_file",
                 effect="writes",
                 summary="Save the final version of a post as a Markdown file with its metadata.",
             ),
-            ToolLine(
+            ToolSummary(
                 name="search_web",
                 effect="external",
                 summary="Search the web for fresh facts for a post: statistics, studies, trends.",
             ),
-            ToolLine(
+            ToolSummary(
                 name="read_notion_page",
                 effect="reads",
                 summary="Read a Notion page and return its content as Markdown.",
             ),
-            ToolLine(
+            ToolSummary(
                 name="write_to_notion",
                 effect="external",
                 summary='Save the finished post as a new page with the status "Draft" in the user\'s Notion database.',
             ),
-            ToolLine(
+            ToolSummary(
                 name="track_feedback", effect="reads", summary="Write down the user's feedback on style, by category."
             ),
         ),

@@ -28,7 +28,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class FilePart:
     """A part of a file; `next_offset` is the first line after it, None at the end, and `hash` that of the whole."""
 
     path: RelativePath
@@ -51,7 +51,7 @@ class Reading:
 
 def read_lines(
     workspace: "Workspace", path: RelativePath, *, offset: int = 1, limit: int | None = None, column: int = 0
-) -> Reading:
+) -> FilePart:
     """The lines of a file from number `offset` on; of lines that are too long, the characters from `column` on.
 
     An empty file has no lines, which is no error. ArgumentsRefused for a place that the file does not have.
@@ -68,7 +68,7 @@ def read_lines(
     chosen = lines[offset - 1 : offset - 1 + limit]
     after = offset + len(chosen)
     unended = 0 if text.text.endswith("\n") else len(lines)
-    return Reading(
+    return FilePart(
         path=path,
         lines=tuple(
             _line(number, line, column, workspace.limits.line_characters, ended=number != unended)

@@ -17,7 +17,7 @@ MAX_SECONDS: Final = 1.0  # for names elsewhere in the tree: an error must not t
 _LIKENESS: Final = 0.6  # difflib's own idea of close
 
 
-def near_misses(workspace: "Workspace", path: RelativePath) -> tuple[str, ...]:
+def suggest_paths(workspace: "Workspace", path: RelativePath) -> tuple[str, ...]:
     """Up to three paths that exist: like it in the same folder, or of the same name elsewhere."""
     found = dict.fromkeys(_beside(workspace, path))
     with suppress(OSError, ToolrollError):  # no walk can be made: that is no reason to say something else

@@ -28,7 +28,7 @@ from toolroll.safe.paths.root import FileStatus, Root, Use, WriteReport
 from toolroll.safe.sqlite import can_write
 from toolroll.workspace.denials import Denials
 from toolroll.workspace.limits import DEFAULT_LIMITS, Limits
-from toolroll.workspace.suggestions import near_misses
+from toolroll.workspace.suggestions import suggest_paths
 
 _ROOT: Final = RelativePath(parts=())
 _HASHED_AT_ONCE_BYTES: Final = 1 << 20
@@ -202,7 +202,7 @@ class Workspace:
         return digest.hexdigest()
 
     def _missing(self, error: FileMissing, path: RelativePath) -> FileMissing:
-        names = near_misses(self, path)
+        names = suggest_paths(self, path)
         if not names:
             return error
         told = " or ".join(f"'{quote_path(name)}'" for name in names if _can_be_named(name))

@@ -15,7 +15,7 @@ from tests.cli.pseudo import environment, toolroll
 
 from toolroll.safe.locks import FileLock
 from toolroll.workspace.symbols.index import FILE_NAME, Index
-from toolroll.workspace.symbols.update import Refreshed
+from toolroll.workspace.symbols.update import RefreshResult
 from toolroll.workspace.workspace import Workspace
 
 
@@ -79,7 +79,7 @@ def test_S4_what_is_skipped_and_what_failed_is_told(
     monkeypatch.setenv("TOOLROLL_HOME", str(project.home))
     (project.root / "big.min.js").write_text("a=1;" * 20_000)
     failed = tuple(f"src/{number}.js" for number in range(7))
-    monkeypatch.setattr(Index, "refresh", lambda *_, **__: Refreshed(parsed=9, failed=failed))
+    monkeypatch.setattr(Index, "refresh", lambda *_, **__: RefreshResult(parsed=9, failed=failed))
     monkeypatch.setattr(Index, "skipped", lambda _: {"minified": 2, "too large": 1})
     told = call("index", "--root", str(project.root))
     assert told.code == 0
@@ -153,7 +153,7 @@ def test_S2_C21_ctrl_c_before_anybody_waits_for_the_work_ends_it_too(
 
     monkeypatch.setattr(ThreadPoolExecutor, "submit", pressed)
     monkeypatch.setattr(Index, "cancel", noted)
-    monkeypatch.setattr(Index, "refresh", lambda *_: Refreshed(is_complete=not cancelled.wait(20)))
+    monkeypatch.setattr(Index, "refresh", lambda *_: RefreshResult(is_complete=not cancelled.wait(20)))
     before = signal.getsignal(signal.SIGINT)
     told = call("index", "--root", str(project.root), "--json")
     assert (told.code, json.loads(told.out)["complete"]) == (130, False)

@@ -20,7 +20,7 @@ from toolroll.kernel.data.messages import ToolCall
 from toolroll.kernel.data.serialize import dump_json
 from toolroll.packs.code.edit_tools import EditFile, edit_file
 from toolroll.packs.code.keys import HISTORY, INDEX, WORKSPACE
-from toolroll.packs.code.seen_files import SeenFiles, joined
+from toolroll.packs.code.seen_files import SeenFiles, merge_spans
 from toolroll.testing import make_run
 from toolroll.workspace.changes.undo import plan_redo, plan_undo, undo
 from toolroll.workspace.symbols.index import Index
@@ -712,7 +712,7 @@ SPANS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=8)
 @given(SPANS)
 def test_C16_spans_are_joined_without_loss(spans: list[tuple[int, int]]) -> None:
     lines = {line for start, end in spans for line in range(start, end)}
-    found = joined(spans)
+    found = merge_spans(spans)
     assert {line for start, end in found for line in range(start, end)} == lines
     assert all(first[1] < second[0] for first, second in pairwise(found))
 

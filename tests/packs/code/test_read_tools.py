@@ -16,11 +16,11 @@ from toolroll.kernel.approval.request import content_hash
 from toolroll.outputs.cut import CONTEXT_BYTES
 from toolroll.outputs.store import OutputStore
 from toolroll.packs.code.agent import code_agent
-from toolroll.packs.code.answers import MAX_PAGE_BYTES, fitting, found_text, kept_text, search_text
+from toolroll.packs.code.answers import MAX_PAGE_BYTES, count_fitting, format_all_matches, format_found, format_search
 from toolroll.packs.code.seen_files import SeenFiles
 from toolroll.safe.paths.names import RelativePath
 from toolroll.workspace.limits import Limits
-from toolroll.workspace.search.find import Found
+from toolroll.workspace.search.find import FoundFiles
 from toolroll.workspace.search.match_lines import MatchLine
 from toolroll.workspace.search.search import FileMatches, SearchResult
 from toolroll.workspace.search.walk import Skipped
@@ -415,7 +415,7 @@ async def test_C2_an_empty_answer_explains_itself(coder: Coder, folder: Path) ->
 )
 def test_C2_what_could_not_be_counted_in_time_is_told_so(skipped: Skipped, told: str) -> None:
     result = SearchResult(files=(), total=0, matching_files=0, searched=15_000, skipped=skipped)
-    assert search_text(result, "x") == f"No line matches 'x': 15,000 files were searched{told}"
+    assert format_search(result, "x") == f"No line matches 'x': 15,000 files were searched{told}"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root passes every permission check")
@@ -440,7 +440,7 @@ async def test_C2_XF8_a_folder_that_cannot_be_read_is_told(coder: Coder, folder:
 def test_C12_the_last_line_of_what_is_kept_says_how_to_see_the_rest() -> None:
     some = FileMatches(path=RelativePath(parts=("a",)), count=3, lines=(MatchLine(number=1, text="x", start=0, end=1),))
     result = SearchResult(files=(some,), total=3, matching_files=1, searched=1, skipped=Skipped(unreadable=1))
-    assert kept_text(result, "x").split("\n")[-3:] == [
+    assert format_all_matches(result, "x").split("\n")[-3:] == [
         "[1 unreadable: not looked into]",
         "...and 2 more: they are not kept, and a narrower pattern, path or filePattern shows them",
         "",
@@ -451,9 +451,9 @@ def test_C2_XF8_with_matches_only_what_could_have_more_is_told() -> None:
     some = FileMatches(path=RelativePath(parts=("a",)), count=1, lines=(MatchLine(number=1, text="x", start=0, end=1),))
     result = SearchResult(files=(some,), total=1, matching_files=1, searched=1, skipped=Skipped(unreadable=2, denied=3))
     last = "[2 unreadable: not looked into]"
-    assert search_text(result, "x") == f"1 matching line in 1 file\na\n  1: x\n{last}"
-    found = Found(paths=(some.path,), total=1, searched=4, skipped=Skipped(unreadable=2, timed_out=True))
-    assert found_text(found, "a").startswith(f"a\n{last}\n[the time was up")
+    assert format_search(result, "x") == f"1 matching line in 1 file\na\n  1: x\n{last}"
+    found = FoundFiles(paths=(some.path,), total=1, searched=4, skipped=Skipped(unreadable=2, timed_out=True))
+    assert format_found(found, "a").startswith(f"a\n{last}\n[the time was up")
 
 
 async def test_C44_the_limits_are_settings(project: Path) -> None:
@@ -469,7 +469,7 @@ async def test_C44_the_limits_are_settings(project: Path) -> None:
 
 @given(st.lists(st.text(max_size=60), max_size=40), st.integers(0, 400))
 def test_C10_as_many_lines_as_fit_and_at_least_one(lines: list[str], most: int) -> None:
-    count = fitting(lines, most)
+    count = count_fitting(lines, most)
     used = [len(line.encode("utf-8", "surrogatepass")) + 1 for line in lines]
     assert count == len(lines) or sum(used[: count + 1]) > most
     assert sum(used[:count]) <= most or count == 1

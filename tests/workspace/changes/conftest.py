@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from toolroll.workspace.changes.apply import Applied, apply
+from toolroll.workspace.changes.apply import AppliedChange, apply
 from toolroll.workspace.changes.history import History
 from toolroll.workspace.changes.proposal import Change, Proposal
 from toolroll.workspace.workspace import Workspace
 
-Applying = Callable[..., Applied]
+Applying = Callable[..., AppliedChange]
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def history(workspace: Workspace) -> Iterator[History]:
 def change(workspace: Workspace, history: History, folder: Path) -> Applying:
     """Gives files other contents as one change: `change({"a": b"new", "b": None})`."""
 
-    def change(files: dict[str, bytes | None], *, run_id: str = "run", mode: int | None = None) -> Applied:
+    def change(files: dict[str, bytes | None], *, run_id: str = "run", mode: int | None = None) -> AppliedChange:
         changes = []
         for name, after in files.items():
             before = (folder / name).read_bytes() if (folder / name).exists() else None

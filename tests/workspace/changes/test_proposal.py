@@ -11,7 +11,7 @@ from toolroll.kernel.approval.permit import seal_of
 from toolroll.kernel.approval.request import content_hash
 from toolroll.kernel.diff.hunks import original, parse_diff, parse_diffs, selected
 from toolroll.safe.paths.names import parse_path
-from toolroll.workspace.changes.proposal import ABSENT, Change, Proposal, Span, taking
+from toolroll.workspace.changes.proposal import ABSENT, Change, Proposal, Span, select_changes
 
 TEXT = st.text(alphabet="ab\n\r\u202e ", max_size=20)
 
@@ -139,13 +139,13 @@ def files(proposal: Proposal) -> dict[str, bytes | None]:
 
 
 def test_C32_all_of_it_is_the_proposal_itself() -> None:
-    assert files(taking(PROPOSAL, PROPOSAL.diff)) == files(PROPOSAL)
+    assert files(select_changes(PROPOSAL, PROPOSAL.diff)) == files(PROPOSAL)
 
 
 def test_C32_a_file_can_be_left_out() -> None:
     diffs = parse_diffs(PROPOSAL.diff)
     assert diffs is not None
-    taken = taking(PROPOSAL, diffs[0].text + diffs[2].text)
+    taken = select_changes(PROPOSAL, diffs[0].text + diffs[2].text)
     assert files(taken) == {"a.txt": TWICE.encode(), "c.txt": b"y\n"}
     assert taken.edited == diffs[0].text + diffs[2].text
 
@@ -154,7 +154,7 @@ def test_C30_single_hunks_can_be_left_out() -> None:
     diffs = parse_diffs(PROPOSAL.diff)
     assert diffs is not None
     first = "".join([*(f"{heading}\n" for heading in diffs[0].headings), diffs[0].hunks[0].text])
-    assert files(taking(PROPOSAL, first)) == {"a.txt": LONG.replace("line 3\n", "line three\n").encode()}
+    assert files(select_changes(PROPOSAL, first)) == {"a.txt": LONG.replace("line 3\n", "line three\n").encode()}
 
 
 @pytest.mark.parametrize(
@@ -170,19 +170,19 @@ def test_C30_single_hunks_can_be_left_out() -> None:
 )
 def test_XA1_what_was_not_shown_is_not_taken(patch: str) -> None:
     with pytest.raises(UsageError, match="not part of what was proposed"):
-        taking(PROPOSAL, patch)
+        select_changes(PROPOSAL, patch)
 
 
 @given(st.text(max_size=60))
 def test_XA1_no_text_writes_anything_that_was_not_proposed(patch: str) -> None:
     with pytest.raises(UsageError):
-        taking(PROPOSAL, patch)
+        select_changes(PROPOSAL, patch)
 
 
 def test_C32_a_new_file_comes_whole() -> None:
     heading = "--- a/b.txt\n+++ b/b.txt\n"
     with pytest.raises(UsageError, match="as a whole"):
-        taking(PROPOSAL, heading)
+        select_changes(PROPOSAL, heading)
 
 
 def test_C3_parts_of_a_change_of_encoding_are_refused() -> None:
@@ -191,4 +191,4 @@ def test_C3_parts_of_a_change_of_encoding_are_refused() -> None:
     assert diffs is not None
     first = "".join([*(f"{heading}\n" for heading in diffs[0].headings), *(hunk.text for hunk in diffs[0].hunks[:1])])
     with pytest.raises(UsageError, match="encoding"):
-        taking(mixed, first)
+        select_changes(mixed, first)

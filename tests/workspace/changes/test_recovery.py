@@ -14,7 +14,7 @@ from toolroll.safe.paths.names import RelativePath
 from toolroll.safe.paths.root import WriteReport
 from toolroll.workspace.changes.history import History
 from toolroll.workspace.changes.records import Entry, Intent, Kind
-from toolroll.workspace.changes.recovery import Recovered, open_history, recover
+from toolroll.workspace.changes.recovery import RecoveredChange, open_history, recover
 from toolroll.workspace.changes.undo import plan_redo, plan_undo, undo
 from toolroll.workspace.workspace import Workspace
 
@@ -126,7 +126,9 @@ def test_C32_what_is_denied_by_now_is_told_and_kept(
 ) -> None:
     begin(history, entry("a", OLD, NEW))
     with Workspace(folder, state=tmp_path / "state", deny=["a"]) as stricter:
-        assert recover(stricter, history) == (Recovered(id="half", description="why", outcome="partial", left=("a",)),)
+        assert recover(stricter, history) == (
+            RecoveredChange(id="half", description="why", outcome="partial", left=("a",)),
+        )
     assert [record.id for record in history.unfinished()] == ["half"]
 
 

@@ -15,7 +15,7 @@ from toolroll.errors import StaleFile, UsageError
 from toolroll.workspace.changes.apply import apply
 from toolroll.workspace.changes.history import History
 from toolroll.workspace.changes.proposal import Change, Proposal
-from toolroll.workspace.changes.undo import Plan, Undone, plan_redo, plan_undo, undo
+from toolroll.workspace.changes.undo import UndoPlan, UndoResult, plan_redo, plan_undo, undo
 from toolroll.workspace.workspace import Workspace
 
 CONTENT = st.one_of(st.none(), st.binary(max_size=20), st.sampled_from([b"a\nb\nc\n", b"a\nX\nc\n", b"a\nb\nc\nd\n"]))
@@ -28,13 +28,13 @@ class Desk:
     def __init__(self, workspace: Workspace, history: History) -> None:
         self.workspace, self.history = workspace, history
 
-    def plan(self, **which: str) -> Plan:
+    def plan(self, **which: str) -> UndoPlan:
         return plan_undo(self.workspace, self.history, **which)
 
-    def undo(self, *, merges: bool = False, **which: str) -> Undone:
+    def undo(self, *, merges: bool = False, **which: str) -> UndoResult:
         return undo(self.workspace, self.history, self.plan(**which), run_id="by hand", merges=merges)
 
-    def redo(self, **which: str) -> Undone:
+    def redo(self, **which: str) -> UndoResult:
         plan = plan_redo(self.workspace, self.history, **which)
         return undo(self.workspace, self.history, plan, run_id="by hand")
 

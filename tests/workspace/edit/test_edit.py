@@ -11,12 +11,12 @@ from toolroll.errors import EditRefused, StaleFile
 from toolroll.kernel.approval.request import content_hash
 from toolroll.safe.paths.names import RelativePath
 from toolroll.workspace.changes.proposal import Change, Proposal
-from toolroll.workspace.edit.edit import Edited, edit_text
+from toolroll.workspace.edit.edit import EditResult, edit_text
 
 LINE = st.text(alphabet=st.sampled_from("ab \t\"'é$\\&1\u200b"), max_size=6)
 
 
-def edit(data: bytes, old: str, new: str, **options: object) -> Edited:
+def edit(data: bytes, old: str, new: str, **options: object) -> EditResult:
     return edit_text(data, old, new, path="a.py", **options)  # type: ignore[arg-type]
 
 

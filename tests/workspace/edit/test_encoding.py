@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from toolroll.errors import EditRefused
-from toolroll.workspace.edit.encoding import carry
+from toolroll.workspace.edit.encoding import decode_exactly
 
 KNOWN = {
     "utf-8": ("é€".encode(), "utf-8", b""),
@@ -23,7 +23,7 @@ KNOWN = {
 @pytest.mark.parametrize("name", KNOWN)
 def test_C3_the_encoding_is_the_files_own(name: str) -> None:
     data, encoding, mark = KNOWN[name]
-    carrier = carry(data)
+    carrier = decode_exactly(data)
     assert (carrier.encoding, carrier.mark, carrier.is_known) == (encoding, mark, True)
     assert carrier.encode(carrier.text) == data
     assert not carrier.text.startswith("\ufeff")
@@ -42,7 +42,7 @@ def test_C3_the_encoding_is_the_files_own(name: str) -> None:
     ],
 )
 def test_C3_bytes_that_nobody_knows_take_only_ascii(data: bytes) -> None:
-    carrier = carry(data)
+    carrier = decode_exactly(data)
     assert not carrier.is_known
     assert carrier.encode(carrier.text) == data
     carrier.check("plain", path="a")
@@ -54,15 +54,15 @@ def test_C3_bytes_that_nobody_knows_take_only_ascii(data: bytes) -> None:
 @example(codecs.BOM_UTF8 * 2)
 @example(codecs.BOM_UTF16_LE + b"\x00\xd8")
 def test_C3_every_content_comes_back(data: bytes) -> None:
-    carrier = carry(data)
+    carrier = decode_exactly(data)
     assert carrier.encode(carrier.text) == data
 
 
 def test_C3_a_nul_is_refused_unless_the_file_has_one_and_is_text_all_the_same() -> None:
     with pytest.raises(EditRefused) as caught:
-        carry(b"x\n").check("a\nb\0", path="f")
+        decode_exactly(b"x\n").check("a\nb\0", path="f")
     assert (caught.value.rule, caught.value.lines, caught.value.path) == ("nul", (2,), "f")
     wide = codecs.BOM_UTF16_LE + "x".encode("utf-16-le")
     with pytest.raises(EditRefused, match="NUL character"):
-        carry(wide).check("\0", path="f")
-    carry(wide + b"\0\0").check("\0", path="f")
+        decode_exactly(wide).check("\0", path="f")
+    decode_exactly(wide + b"\0\0").check("\0", path="f")

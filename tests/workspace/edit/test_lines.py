@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolroll.workspace.edit.lines import has_bare_ends, kept_lines, line_number, split_lines
+from toolroll.workspace.edit.lines import align_lines, has_bare_ends, line_number, split_lines
 
 TEXT = st.text(alphabet="ab\n\r \u2028\x0b", max_size=30)
 
@@ -22,7 +22,7 @@ def test_lines_are_the_text(text: str) -> None:
 @given(TEXT)
 def test_keeping_all_lines_changes_nothing(text: str) -> None:
     lines = split_lines(text, bare_ends=has_bare_ends(text))
-    kept, added = kept_lines(lines, lines.contents, last_end="!")
+    kept, added = align_lines(lines, lines.contents, last_end="!")
     assert kept == lines
     assert added == ()
 
@@ -30,7 +30,7 @@ def test_keeping_all_lines_changes_nothing(text: str) -> None:
 @given(TEXT, st.lists(st.text("ab", max_size=2), min_size=1, max_size=8))
 def test_new_lines_are_there_with_ends_of_the_text(text: str, new: list[str]) -> None:
     lines = split_lines(text, bare_ends=has_bare_ends(text))
-    kept, added = kept_lines(lines, new, last_end=lines.last_end)
+    kept, added = align_lines(lines, new, last_end=lines.last_end)
     assert kept.contents == tuple(new)
     assert set(kept.ends) <= set(lines.ends) | {"\n"}
     assert set(added) <= set(range(len(new)))

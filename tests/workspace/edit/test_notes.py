@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolroll.safe.text import suspicious
-from toolroll.workspace.edit.encoding import carry
+from toolroll.workspace.edit.encoding import decode_exactly
 from toolroll.workspace.edit.notes import content_notes
 
 
 def notes(before: bytes | None, after: bytes | None) -> list[str]:
-    sides = [None if data is None else carry(data) for data in (before, after)]
+    sides = [None if data is None else decode_exactly(data) for data in (before, after)]
     return list(content_notes(sides[0], sides[1]))
 
 
@@ -66,5 +66,5 @@ def test_C33_lines_together_are_as_suspicious_as_each_alone(lines: list[str]) ->
 @given(st.lists(BLANKS, max_size=5))
 def test_C33_a_note_is_there_when_something_cannot_be_seen(lines: list[str]) -> None:
     text = "\n".join(lines)
-    told = [note for note in content_notes(None, carry(text.encode())) if "would not be seen" in note]
+    told = [note for note in content_notes(None, decode_exactly(text.encode())) if "would not be seen" in note]
     assert bool(told) == any(suspicious(line.removesuffix("\r")) for line in lines)

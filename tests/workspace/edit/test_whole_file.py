@@ -5,19 +5,19 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from toolroll.errors import EditRefused
-from toolroll.workspace.edit.whole_file import whole_text, written_text
+from toolroll.workspace.edit.whole_file import encode_person_text, encode_whole_file
 
 LINES = st.lists(st.text("ab \t", max_size=3), min_size=1, max_size=8)
 ENDS = st.sampled_from(["\n", "\r\n"])
 
 
 def whole(data: bytes, content: str) -> bytes:
-    return whole_text(data, content, path="a.py").data
+    return encode_whole_file(data, content, path="a.py").data
 
 
 def refused(data: bytes, content: str) -> EditRefused:
     with pytest.raises(EditRefused) as caught:
-        whole_text(data, content, path="a.py")
+        encode_whole_file(data, content, path="a.py")
     return caught.value
 
 
@@ -57,10 +57,10 @@ def test_XE8_empty_content_is_refused() -> None:
 
 def test_XE8_a_large_shrink_is_pointed_out() -> None:
     data = b"".join(b"line %d\n" % number for number in range(100))
-    [note] = whole_text(data, "line 1\n\nline 2\n", path="a").notes
+    [note] = encode_whole_file(data, "line 1\n\nline 2\n", path="a").notes
     assert "from 100 lines to 2" in note
-    assert whole_text(data, data.decode() + "more\n", path="a").notes == ()
-    assert whole_text(b"a\nb\nc\n", "a\n", path="a").notes == ()
+    assert encode_whole_file(data, data.decode() + "more\n", path="a").notes == ()
+    assert encode_whole_file(b"a\nb\nc\n", "a\n", path="a").notes == ()
 
 
 def test_C16_omitted_code_is_refused() -> None:
@@ -75,7 +75,7 @@ def test_C16_the_same_content_is_refused() -> None:
 
 
 def written(before: bytes | None, after: bytes, text: str) -> bytes:
-    return written_text(before, after, text, path="a.py")
+    return encode_person_text(before, after, text, path="a.py")
 
 
 @given(st.text("ab\r\n\t", max_size=20), st.text("ab\r\n\t", max_size=20))

@@ -11,7 +11,7 @@ from tests.workspace.conftest import Opening
 from toolroll.errors import ArgumentsRefused
 from toolroll.workspace.limits import Limits
 from toolroll.workspace.search.find import find_files
-from toolroll.workspace.search.globs import check_glob, fits
+from toolroll.workspace.search.globs import check_glob, matches_glob
 from toolroll.workspace.search.search import search
 from toolroll.workspace.workspace import Workspace
 
@@ -92,11 +92,11 @@ def test_C13_what_is_made_of_whole_pieces_is_no_problem(pieces: list[str], betwe
 
 @given(st.text(max_size=30), st.text(st.characters(exclude_characters="/"), max_size=10))
 def test_C13_every_text_fits_or_not_and_is_told_about_or_not(pattern: str, name: str) -> None:
-    assert fits(pattern, name) in (True, False)
+    assert matches_glob(pattern, name) in (True, False)
     with suppress(ArgumentsRefused):
         check_glob(pattern, name="pattern")
 
 
 def test_C13_a_bracket_of_a_name_can_be_written_in_brackets() -> None:
-    assert fits("[[]id].tsx", "app/[id].tsx")
-    assert not fits("[[]id].tsx", "app/i.tsx")
+    assert matches_glob("[[]id].tsx", "app/[id].tsx")
+    assert not matches_glob("[[]id].tsx", "app/i.tsx")

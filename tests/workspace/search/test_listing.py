@@ -12,9 +12,9 @@ from toolroll.errors import ArgumentsRefused, FileMissing, NotAFile, PathRefused
 from toolroll.safe.paths.names import RelativePath
 from toolroll.workspace.limits import Limits
 from toolroll.workspace.search.find import find_files
-from toolroll.workspace.search.listing import Listed, list_folder, shown_path
-from toolroll.workspace.search.tree import FileStamp, is_built_in, tracked_files
-from toolroll.workspace.search.walk import Beside, Clock, Skipped, Walked, look_beside, walk
+from toolroll.workspace.search.listing import ListedEntry, display_path, list_folder
+from toolroll.workspace.search.tree import FileStamp, is_ignored_by_default, tracked_files
+from toolroll.workspace.search.walk import Deadline, Skipped, SpecialEntries, WalkResult, find_special_entries, walk
 from toolroll.workspace.workspace import Workspace
 
 
@@ -39,7 +39,7 @@ async def test_C11_type_size_and_date_folders_first(workspace: Workspace, folder
     listing = await list_folder(workspace)
     first, second = listing.entries
     assert (str(first.path), first.kind) == ("z", "folder")
-    assert second == Listed(path=workspace.path("b.txt"), kind="file", size=4, mtime_ns=5)
+    assert second == ListedEntry(path=workspace.path("b.txt"), kind="file", size=4, mtime_ns=5)
     assert (listing.total, listing.more, listing.next_offset, listing.skipped) == (2, 0, None, Skipped())
     assert await names_in(workspace, "z") == ["z/c.txt"]
     assert (await list_folder(workspace, recursive=True)).entries[0] == second
@@ -87,9 +87,9 @@ async def test_C11_XF1_XP10_special_files_have_their_type_and_odd_names_are_esca
         "-e": "file",
     } | dict.fromkeys(LINKS, "link")
     for odd in ODD_NAMES:
-        shown = shown_path(entries[os.fsdecode(odd)].path)
+        shown = display_path(entries[os.fsdecode(odd)].path)
         assert shown.isprintable()
-    assert shown_path(entries["\x1b[31mred.txt"].path) == "‹U+001B›[31mred.txt"
+    assert display_path(entries["\x1b[31mred.txt"].path) == "‹U+001B›[31mred.txt"
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ async def test_C11_XF1_XP10_special_files_have_their_type_and_odd_names_are_esca
     ],
 )
 def test_C11_XP7_blanks_around_a_name_are_seen(name: str, shown: str) -> None:
-    assert shown_path(RelativePath(parts=tuple(name.split("/")))) == shown
+    assert display_path(RelativePath(parts=tuple(name.split("/")))) == shown
 
 
 async def test_C11_XF1_below_a_folder_are_all_nasty_files_and_the_rest_has_its_type(
@@ -151,7 +151,7 @@ async def test_C11_what_becomes_something_else_or_goes_is_shown_as_it_is_now(
     (folder / "out").symlink_to("/etc")
     os.mkfifo(folder / "pipe")
     monkeypatch.setattr(
-        "toolroll.workspace.search.listing.look_beside", lambda *_: Beside(names=names, is_complete=True)
+        "toolroll.workspace.search.listing.look_beside", lambda *_: SpecialEntries(names=names, is_complete=True)
     )
     listing = await list_folder(workspace, recursive=True)
     assert [(str(entry.path), entry.kind) for entry in listing.entries] == [("pipe", "pipe")]
@@ -160,9 +160,13 @@ async def test_C11_what_becomes_something_else_or_goes_is_shown_as_it_is_now(
 
 async def test_C11_C44_time_is_up_for_what_is_no_file_too(workspace: Workspace, folder: Path) -> None:
     (folder / "empty").mkdir()
-    assert look_beside(workspace, "./", (), Clock(seconds=0)) == Beside(names=(), is_complete=False)
-    assert look_beside(workspace, "./", (), Clock(seconds=60)) == Beside(names=("empty",), is_complete=True)
-    assert look_beside(workspace, "./gone", (), Clock(seconds=60)) == Beside(names=(), is_complete=True)
+    assert find_special_entries(workspace, "./", (), Deadline(seconds=0)) == SpecialEntries(names=(), is_complete=False)
+    assert find_special_entries(workspace, "./", (), Deadline(seconds=60)) == SpecialEntries(
+        names=("empty",), is_complete=True
+    )
+    assert find_special_entries(workspace, "./gone", (), Deadline(seconds=60)) == SpecialEntries(
+        names=(), is_complete=True
+    )
 
 
 async def test_C11_what_was_removed_meanwhile_is_no_entry(
@@ -177,10 +181,10 @@ async def test_C11_what_was_removed_meanwhile_is_no_entry(
     assert ([str(path) for path in found.paths], found.total, found.more) == (["a", "d"], 2, 0)
 
 
-def removing(path: Path) -> Callable[..., Awaitable[Walked]]:
+def removing(path: Path) -> Callable[..., Awaitable[WalkResult]]:
     """The walk, and a file that goes right after it."""
 
-    async def walk_and_remove(workspace: Workspace, start: str, clock: Clock) -> Walked:
+    async def walk_and_remove(workspace: Workspace, start: str, clock: Deadline) -> WalkResult:
         walked = await walk(workspace, start, clock)
         path.unlink()
         return walked
@@ -211,7 +215,7 @@ async def test_C2_a_single_folder_is_listed_whole_with_marks(workspace: Workspac
     assert marks == {"node_modules": True, "build": True, "src": False, "out": False}
     [inner] = (await list_folder(workspace, workspace.path("src"))).entries
     assert not inner.ignored
-    assert is_built_in("x.egg-info", is_folder=True, at_root=False)
+    assert is_ignored_by_default("x.egg-info", is_folder=True, at_root=False)
 
 
 async def test_C2_what_the_ignore_files_name_is_marked_file_or_folder(workspace: Workspace, folder: Path) -> None:
@@ -322,7 +326,7 @@ async def test_C44_a_walk_has_an_end(opened: Opening, folder: Path) -> None:
     result = await find_files(workspace, "*.txt")
     assert (result.total, result.skipped.timed_out) == (3, True)
     assert len(list(tracked_files(workspace))) == 3
-    out_of_time = await walk(workspace, "./", Clock(seconds=0))
+    out_of_time = await walk(workspace, "./", Deadline(seconds=0))
     assert (out_of_time.names, out_of_time.is_complete) == ([], False)
 
 

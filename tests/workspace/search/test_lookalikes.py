@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolroll.safe.paths.names import quote_path
-from toolroll.workspace.search.lookalikes import shown_apart, twins_in
+from toolroll.workspace.search.lookalikes import find_lookalikes, spell_lookalike
 
 COMPOSED, APART = "caf\u00e9", "cafe\u0301"
 NAMES = st.text(st.sampled_from("ae\u00e9\u0301\u0323\u212b\u00c5\uac00\u1100\u1161‹/\n"), min_size=1, max_size=6)
@@ -27,20 +27,20 @@ NAMES = st.text(st.sampled_from("ae\u00e9\u0301\u0323\u212b\u00c5\uac00\u1100\u1
     ],
 )
 def test_C33_XP7_only_the_odd_one_of_two_that_look_alike_is_a_twin(names: list[str], twins: set[str]) -> None:
-    assert twins_in(names) == twins
+    assert find_lookalikes(names) == twins
 
 
 def test_C33_XP7_only_the_name_that_looks_alike_is_spelled_out() -> None:
-    twins = twins_in([COMPOSED, f"{APART}/\u00fc/a"])
-    assert shown_apart(f"{APART}/\u00fc/a", twins) == "cafe‹U+0301›/\u00fc/a"
-    assert shown_apart(f"{COMPOSED}/a", twins) == f"{COMPOSED}/a"
-    hangul = twins_in(["\uac00", "\u1100\u1161"])
-    assert shown_apart("\u1100\u1161", hangul) == "‹U+1100›‹U+1161›"
+    twins = find_lookalikes([COMPOSED, f"{APART}/\u00fc/a"])
+    assert spell_lookalike(f"{APART}/\u00fc/a", twins) == "cafe‹U+0301›/\u00fc/a"
+    assert spell_lookalike(f"{COMPOSED}/a", twins) == f"{COMPOSED}/a"
+    hangul = find_lookalikes(["\uac00", "\u1100\u1161"])
+    assert spell_lookalike("\u1100\u1161", hangul) == "‹U+1100›‹U+1161›"
 
 
 @given(st.lists(NAMES, max_size=6, unique=True))
 def test_C33_XP7_different_paths_never_look_the_same(names: list[str]) -> None:
-    twins = twins_in(names)
-    told = [unicodedata.normalize("NFC", shown_apart(name, twins)) for name in names]
+    twins = find_lookalikes(names)
+    told = [unicodedata.normalize("NFC", spell_lookalike(name, twins)) for name in names]
     assert len(set(told)) == len(names)
-    assert [shown_apart(name, frozenset()) for name in names] == [quote_path(name) for name in names]
+    assert [spell_lookalike(name, frozenset()) for name in names] == [quote_path(name) for name in names]

@@ -15,11 +15,18 @@ from tests.workspace.nasty import MB, NEEDLE, ODD_NAMES, TEXTS, write_nasty
 from toolroll.errors import ArgumentsRefused, FileMissing, NotAFile, OutsideRoot, PathRefused
 from toolroll.safe.programs.ripgrep_output import RipgrepMatch
 from toolroll.workspace.limits import Limits
-from toolroll.workspace.search.counts import Counts, Scope, _may_have_fitting, _read_rows, _why_unsearched, account_for
-from toolroll.workspace.search.globs import MAX_ALTERNATIVES, compiled, fits
+from toolroll.workspace.search.counts import (
+    MatchCounts,
+    Scope,
+    _may_have_fitting,
+    _read_rows,
+    _unsearched_reason,
+    explain_no_match,
+)
+from toolroll.workspace.search.globs import MAX_ALTERNATIVES, compile_glob, matches_glob
 from toolroll.workspace.search.match_lines import MatchLine
-from toolroll.workspace.search.search import FileMatches, SearchResult, _Asked, _check_pattern, _read_all, search
-from toolroll.workspace.search.walk import Clock, Skipped, complained_of
+from toolroll.workspace.search.search import FileMatches, SearchResult, _check_pattern, _Pattern, _read_all, search
+from toolroll.workspace.search.walk import Deadline, Skipped, unreadable_paths
 from toolroll.workspace.text import decode, split_lines
 from toolroll.workspace.workspace import Workspace
 
@@ -235,9 +242,9 @@ async def test_C12_time_runs_out_with_what_there_was(opened: Opening, folder: Pa
 
 async def test_C2_without_time_no_reason_is_made_up(workspace: Workspace, folder: Path) -> None:
     write(folder, a="x", node_modules__n="x")
-    counts = Counts(searched=frozenset(), matching={}, timed_out=True, failed=False)
+    counts = MatchCounts(searched=frozenset(), matching={}, timed_out=True, failed=False)
     scope = Scope(start="./", file_pattern=None)
-    assert await account_for(workspace, scope, counts, Clock(seconds=9)) == Skipped(ignored=1, timed_out=True)
+    assert await explain_no_match(workspace, scope, counts, Deadline(seconds=9)) == Skipped(ignored=1, timed_out=True)
 
 
 async def test_C2_ignored_files_that_take_too_long_to_count_are_at_least_so_many(
@@ -249,7 +256,7 @@ async def test_C2_ignored_files_that_take_too_long_to_count_are_at_least_so_many
 
 
 async def test_C12_a_good_pattern_is_not_blamed_for_bad_files() -> None:
-    await _check_pattern(_Asked(pattern="fine", ignore_case=False))
+    await _check_pattern(_Pattern(pattern="fine", ignore_case=False))
 
 
 async def test_C12_cancelling_leaves_no_process(workspace: Workspace, folder: Path) -> None:
@@ -292,7 +299,7 @@ async def test_C2_XF8_what_cannot_be_read_is_counted(workspace: Workspace, folde
 
 
 def test_XF8_what_was_removed_meanwhile_counts_as_unreadable(workspace: Workspace) -> None:
-    assert _why_unsearched(workspace, "gone") == "unreadable"
+    assert _unsearched_reason(workspace, "gone") == "unreadable"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root passes every permission check")
@@ -322,8 +329,8 @@ def test_C2_XF8_what_cannot_be_read_counts_where_it_may_have_a_match(opened: Ope
 @given(st.lists(st.text(min_size=1, max_size=20).filter(lambda name: "(os error" not in name), max_size=4))
 def test_XF8_complaints_are_read_whatever_the_names(names: list[str]) -> None:
     stderr = "".join(f"rg: ./{name}: Permission denied (os error 13)\n" for name in names)
-    assert complained_of(stderr) == names
-    assert complained_of("regex parse error:\nrg: ./a: Perm") == []
+    assert unreadable_paths(stderr) == names
+    assert unreadable_paths("regex parse error:\nrg: ./a: Perm") == []
 
 
 async def test_C12_one_file_can_be_searched_though_it_is_ignored(opened: Opening, folder: Path) -> None:
@@ -428,10 +435,10 @@ def test_globs_are_what_people_mean() -> None:
         ("{a", "{a", True),
         ("a,", "a", True),
     ]:
-        assert fits(pattern, path) == fit, pattern
-    assert len(compiled("{a,b}" * 50)) <= 2 * 100 * MAX_ALTERNATIVES
+        assert matches_glob(pattern, path) == fit, pattern
+    assert len(compile_glob("{a,b}" * 50)) <= 2 * 100 * MAX_ALTERNATIVES
 
 
 @given(st.text("ab*?[]{},/!", max_size=12), st.text("ab/", min_size=1, max_size=8))
 def test_no_glob_fails(pattern: str, path: str) -> None:
-    assert fits(pattern, path) in {True, False}
+    assert matches_glob(pattern, path) in {True, False}

@@ -16,9 +16,9 @@ from toolroll.safe.paths.protected import PROTECTED_NAMES, is_protected
 from toolroll.workspace.limits import Limits
 from toolroll.workspace.search import search as searching
 from toolroll.workspace.search.search import SearchResult, search
-from toolroll.workspace.search.skipped import MAX_LOG_BYTES, Log, account_from, read_log
-from toolroll.workspace.search.tree import PROTECTED, walk_arguments
-from toolroll.workspace.search.walk import Clock, Skipped
+from toolroll.workspace.search.skipped import MAX_LOG_BYTES, SkipLog, count_skipped, parse_log
+from toolroll.workspace.search.tree import PROTECTED_IGNORES, walk_arguments
+from toolroll.workspace.search.walk import Deadline, Skipped
 from toolroll.workspace.workspace import Workspace
 
 NAMES = st.sampled_from(
@@ -37,34 +37,34 @@ def test_C2_a_log_is_read_by_reason_whatever_the_names() -> None:
         "rg: DEBUG|globset|lib.rs:515: built glob set; 6 literals\n",
         ignored("node_modules", 'Gitignore(Glob { from: Some("./.gitignore"), original: "x" })'),
         ignored("we\nird: one", 'Gitignore(Glob { from: Some("./.gitignore"), original: "x" })'),
-        ignored(".env", f'Gitignore(Glob {{ from: Some("{PROTECTED}"), original: ".env" }})'),
+        ignored(".env", f'Gitignore(Glob {{ from: Some("{PROTECTED_IGNORES}"), original: ".env" }})'),
         ignored("secret", "Override(Glob(Matched(Glob { from: None })))"),
         "DEBUG|ignore::walk|walk.rs:1998: ignoring ./big: 1001 bytes\n",
         "rg: DEBUG|grep_printer::summary|summary.rs:686: ignoring ./c.bin: found binary data at offset 1\n",
         "rg: DEBUG|ignore::walk|walk.rs:2014: whitelisting ./x: Whitelist(IgnoreMatch(Gitignore(Glob {})))\n",
         "rg: ./closed: Permission denied (os error 13)\n",
     ]
-    assert read_log("".join(lines)) == Log(
+    assert parse_log("".join(lines)) == SkipLog(
         ignored=("node_modules", "we\nird: one"), denied=(".env", "secret"), binary=("c.bin",), too_large=("big",)
     )
-    assert read_log("") == Log()
-    assert not read_log("x" * MAX_LOG_BYTES).is_complete
+    assert parse_log("") == SkipLog()
+    assert not parse_log("x" * MAX_LOG_BYTES).is_complete
 
 
 @given(st.text(max_size=300))
 def test_C2_no_log_fails(text: str) -> None:
-    assert read_log(text).is_complete
+    assert parse_log(text).is_complete
 
 
 def test_C2_protected_names_are_passed_over_by_the_search_itself(opened: Opening, folder: Path) -> None:
-    lines = [line for line in PROTECTED.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    lines = [line for line in PROTECTED_IGNORES.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
     named = {line for line in lines if line.startswith(".env.")}
     assert set(lines) - named == {name for name in PROTECTED_NAMES if not name.strip("!").startswith(".env.")}
     assert ".env.local" in named
     assert all(is_protected(RelativePath(parts=(name,))) for name in named)
-    assert f"--ignore-file={PROTECTED}" in walk_arguments(opened())
+    assert f"--ignore-file={PROTECTED_IGNORES}" in walk_arguments(opened())
     with Workspace(folder, protected=()) as other:
-        assert f"--ignore-file={PROTECTED}" not in walk_arguments(other)
+        assert f"--ignore-file={PROTECTED_IGNORES}" not in walk_arguments(other)
 
 
 async def both_ways(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> tuple[SearchResult, SearchResult]:
@@ -109,8 +109,8 @@ async def test_C2_XP3_an_ignored_link_is_not_followed_to_count(opened: Opening, 
     outside.mkdir()
     (outside / "a").write_text("x")
     (folder / "node_modules").symlink_to(outside)
-    log = Log(ignored=("node_modules",), denied=("node_modules",))
-    assert await account_from(opened(), log, Clock(seconds=9)) == Skipped()
+    log = SkipLog(ignored=("node_modules",), denied=("node_modules",))
+    assert await count_skipped(opened(), log, Deadline(seconds=9)) == Skipped()
 
 
 async def test_C2_more_than_can_be_counted_is_at_least_so_many(
@@ -119,13 +119,13 @@ async def test_C2_more_than_can_be_counted_is_at_least_so_many(
     workspace = opened()
     for number in range(5):
         (folder / f"n{number}").write_text("x")
-    log = Log(ignored=tuple(f"n{number}" for number in range(5)), binary=("b",))
+    log = SkipLog(ignored=tuple(f"n{number}" for number in range(5)), binary=("b",))
     monkeypatch.setattr("toolroll.workspace.search.skipped._PATHS_AT_ONCE", 2)
-    assert await account_from(workspace, log, Clock(seconds=9)) == Skipped(ignored=5, binary=1)
-    assert await account_from(workspace, log, Clock(seconds=0)) == Skipped(binary=1, at_least=True)
-    gone = Log(ignored=("n0", "gone"))
-    assert await account_from(workspace, gone, Clock(seconds=9)) == Skipped(ignored=1, at_least=True)
-    cut = Log(ignored=("n0",), is_complete=False)
-    assert await account_from(workspace, cut, Clock(seconds=9)) == Skipped(ignored=1, at_least=True)
+    assert await count_skipped(workspace, log, Deadline(seconds=9)) == Skipped(ignored=5, binary=1)
+    assert await count_skipped(workspace, log, Deadline(seconds=0)) == Skipped(binary=1, at_least=True)
+    gone = SkipLog(ignored=("n0", "gone"))
+    assert await count_skipped(workspace, gone, Deadline(seconds=9)) == Skipped(ignored=1, at_least=True)
+    cut = SkipLog(ignored=("n0",), is_complete=False)
+    assert await count_skipped(workspace, cut, Deadline(seconds=9)) == Skipped(ignored=1, at_least=True)
     monkeypatch.setattr("toolroll.workspace.search.skipped._NAMES_BYTES", 3)
-    assert (await account_from(workspace, log, Clock(seconds=9))).at_least
+    assert (await count_skipped(workspace, log, Deadline(seconds=9))).at_least

@@ -7,23 +7,23 @@ from hypothesis import strategies as st
 from toolroll.workspace.symbols.describe import (
     MAX_DOC_CHARACTERS,
     MAX_SIGNATURE_CHARACTERS,
-    comment_before,
-    docstring,
-    joined,
+    join_names,
     leading_words,
-    owner,
-    signature,
+    owner_path,
+    read_comment_before,
+    read_docstring,
+    read_signature,
     split_name,
 )
 from toolroll.workspace.symbols.extract import Lines
-from toolroll.workspace.symbols.grammar_fixes import mended
-from toolroll.workspace.symbols.source_files import why_skipped
+from toolroll.workspace.symbols.grammar_fixes import fix_unknown_syntax
+from toolroll.workspace.symbols.source_files import skip_reason
 from toolroll.workspace.symbols.visibility import is_exported
 
 
 def doc_of(text: str, mark: str = "//") -> str | None:
     """The comment before the word `fn`."""
-    return comment_before(text.encode(), text.encode().index(b"fn"), mark.encode())
+    return read_comment_before(text.encode(), text.encode().index(b"fn"), mark.encode())
 
 
 @pytest.mark.parametrize(
@@ -70,13 +70,13 @@ def test_C20_a_comment_of_a_thousand_lines_is_not_read_to_its_top() -> None:
     ],
 )
 def test_C20_a_docstring_gives_its_first_line(body: str, doc: str | None) -> None:
-    assert doc == docstring(body.encode(), 0)
+    assert doc == read_docstring(body.encode(), 0)
 
 
 def test_C20_long_lines_are_cut() -> None:
     assert len(doc_of("// " + "x" * 999 + "\nfn") or "") == MAX_DOC_CHARACTERS
     data = b"f(" + b"a, " * 200 + b") {"
-    assert len(signature(data, 0, len(data), is_whole=False)) == MAX_SIGNATURE_CHARACTERS
+    assert len(read_signature(data, 0, len(data), is_whole=False)) == MAX_SIGNATURE_CHARACTERS
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_C20_long_lines_are_cut() -> None:
     ],
 )
 def test_C20_without_a_known_body_a_signature_ends_where_one_may_begin(text: str, shown: str) -> None:
-    assert shown == signature(text.encode(), 0, len(text), is_whole=True)
+    assert shown == read_signature(text.encode(), 0, len(text), is_whole=True)
 
 
 def test_C20_words_before_a_definition_belong_to_it() -> None:
@@ -100,10 +100,10 @@ def test_C20_words_before_a_definition_belong_to_it() -> None:
 
 @given(data=st.binary(max_size=80), start=st.integers(0, 80), mark=st.sampled_from([b"//", b"#", b"--"]))
 def test_C20_any_bytes_around_a_definition_are_read_without_harm(data: bytes, start: int, mark: bytes) -> None:
-    doc = comment_before(data, min(start, len(data)), mark)
+    doc = read_comment_before(data, min(start, len(data)), mark)
     assert doc is None or 0 < len(doc) <= MAX_DOC_CHARACTERS
-    docstring(data, min(start, len(data)))
-    assert "\n" not in signature(data, min(start, len(data)), len(data), is_whole=True)
+    read_docstring(data, min(start, len(data)))
+    assert "\n" not in read_signature(data, min(start, len(data)), len(data), is_whole=True)
 
 
 @pytest.mark.parametrize(
@@ -140,12 +140,12 @@ def test_C20_a_qualified_name_is_split(text: str, parent: str | None, name: str)
     ],
 )
 def test_C20_what_a_definition_belongs_to_is_a_dotted_path(text: str, path: str | None) -> None:
-    assert path == owner(text)
+    assert path == owner_path(text)
 
 
 def test_C20_paths_are_joined_of_what_is_there() -> None:
-    assert joined("a", None, "b") == "a.b"
-    assert joined(None, "") is None
+    assert join_names("a", None, "b") == "a.b"
+    assert join_names(None, "") is None
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_XF4_lines_end_at_newlines_only() -> None:
     ],
 )
 def test_C22_minified_generated_and_binary_files_are_skipped(data: bytes, reason: str | None) -> None:
-    assert reason == why_skipped(data)
+    assert reason == skip_reason(data)
 
 
 @pytest.mark.parametrize(
@@ -219,5 +219,5 @@ def test_C22_minified_generated_and_binary_files_are_skipped(data: bytes, reason
 def test_C20_what_a_grammar_does_not_know_is_replaced_at_the_same_length(
     language: str, before: bytes, after: bytes | None
 ) -> None:
-    assert after == mended(language, before)
+    assert after == fix_unknown_syntax(language, before)
     assert after is None or len(before) == len(after)

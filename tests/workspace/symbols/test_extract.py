@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.workspace.symbols.samples import SAMPLES
 
-from toolroll.workspace.symbols.extract import MAX_NAME_CHARACTERS, as_utf8, extract, occurrences
-from toolroll.workspace.symbols.grammar_fixes import quieted
+from toolroll.workspace.symbols.extract import MAX_NAME_CHARACTERS, as_utf8, extract, find_occurrences
+from toolroll.workspace.symbols.grammar_fixes import blank_long_comments
 from toolroll.workspace.symbols.languages import LANGUAGES
 from toolroll.workspace.symbols.symbol import Symbol
 
@@ -200,7 +200,7 @@ _LINES = ("# a\n", "  #\n", '# """\n', "x = 1\n", "\n", "#\r\n", "'''\n", "# \u0
 @given(st.lists(st.sampled_from(_LINES), max_size=9))
 def test_C21_bytes_without_comments_are_as_long(pieces: list[str]) -> None:
     data = "".join(piece * 60 for piece in pieces).encode()
-    quiet = quieted("python", data)
+    quiet = blank_long_comments("python", data)
     assert len(data) == len(quiet)
     assert data.count(b"\n") == quiet.count(b"\n")
     assert all(after in {before, ord(" ")} for before, after in zip(data, quiet, strict=True))
@@ -249,20 +249,20 @@ def test_D6_comments_lose_their_keys() -> None:
     ],
 )
 def test_C23_only_names_count(language: str, text: str, places: list[tuple[int, int]]) -> None:
-    assert places == [(line, column) for line, column, _ in occurrences(language, text.encode(), "run")]
+    assert places == [(line, column) for line, column, _ in find_occurrences(language, text.encode(), "run")]
 
 
 def test_C23_a_file_without_the_word_is_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("toolroll.workspace.symbols.extract.parse", None)
-    assert occurrences("python", b"runner = 1\nrunning\n", "run") == []
+    assert find_occurrences("python", b"runner = 1\nrunning\n", "run") == []
 
 
 def test_C23_names_with_odd_letters_are_whole_words() -> None:
-    found = occurrences("python", "жук = 1\nжуки = 2\n  \nжук\n".encode(), "жук")
+    found = find_occurrences("python", "жук = 1\nжуки = 2\n  \nжук\n".encode(), "жук")
     assert found == [(1, 1, "жук = 1"), (4, 1, "жук")]
 
 
 @settings(max_examples=100)
 @given(language=st.sampled_from(sorted(LANGUAGES)), data=st.binary(max_size=60), name=st.text(min_size=1, max_size=5))
 def test_C23_no_bytes_and_no_name_make_it_fail(language: str, data: bytes, name: str) -> None:
-    occurrences(language, data + name.encode("utf-8", "replace") + data, name.encode("utf-8", "replace").decode())
+    find_occurrences(language, data + name.encode("utf-8", "replace") + data, name.encode("utf-8", "replace").decode())

@@ -17,12 +17,12 @@ from toolroll.safe.locks import FileLock
 from toolroll.workspace.limits import Limits
 from toolroll.workspace.symbols import database as opening
 from toolroll.workspace.symbols import index as index_module
-from toolroll.workspace.symbols.database import Damaged, NotKept
+from toolroll.workspace.symbols.database import IndexDamaged, IndexUnavailable
 from toolroll.workspace.symbols.definitions import Definitions
 from toolroll.workspace.symbols.index import BUILDING, BY_SEARCH, FILE_NAME, Index
 from toolroll.workspace.symbols.languages import is_installed
 from toolroll.workspace.symbols.store import Store
-from toolroll.workspace.symbols.update import BATCH, Refreshed
+from toolroll.workspace.symbols.update import BATCH, RefreshResult
 from toolroll.workspace.symbols.workers import Reply, Task
 from toolroll.workspace.workspace import Workspace
 
@@ -42,7 +42,7 @@ def places(answer: Definitions) -> list[str]:
 def test_C14_a_definition_is_found_most_likely_first(index: Index, write: Write) -> None:
     write(PROJECT)
     before = index.is_ready
-    assert index.refresh() == Refreshed(parsed=4)
+    assert index.refresh() == RefreshResult(parsed=4)
     assert (before, index.is_ready) == (False, True)
     assert places(index.definitions("load")) == [
         "src/services/user.py:4 function",
@@ -58,7 +58,7 @@ def test_C20_where_nothing_can_be_kept_the_index_is_this_process_s_own(
     state = workspace.state
     monkeypatch.setattr(os, "access", lambda *_given, **_named: False)
     with Index(workspace, workers=workers) as index:
-        assert index.refresh() == Refreshed(parsed=4)
+        assert index.refresh() == RefreshResult(parsed=4)
         assert index.is_ready
         assert places(index.definitions("User.load")) == ["src/services/user.py:2 method"]
     assert list(state.iterdir()) == []
@@ -179,11 +179,11 @@ def test_C21_only_what_changed_is_parsed(index: Index, write: Write, folder: Pat
     for path in folder.rglob("*.py"):
         os.utime(path, (1, 1))
     index.refresh()
-    assert index.refresh() == Refreshed(unchanged=5)
+    assert index.refresh() == RefreshResult(unchanged=5)
     write({"src/app.py": "def other(): pass\n"})
     (folder / "tests/test_user.py").unlink()
     os.utime(folder / "src/services/user.py", (2, 2))
-    assert index.refresh() == Refreshed(parsed=1, unchanged=2, removed=1)
+    assert index.refresh() == RefreshResult(parsed=1, unchanged=2, removed=1)
     assert places(index.definitions("other")) == ["src/app.py:1 function"]
     assert places(index.definitions("main")) == []
 
@@ -207,7 +207,7 @@ def test_C21_right_after_an_edit_the_answer_is_right(index: Index, write: Write,
     write(PROJECT)
     index.refresh()
     write({"src/services/user.py": "\n\nclass User: pass\n", "src/new.py": "from services.user import User\n"})
-    assert index.refresh([at("src/services/user.py"), at("src/new.py"), at("no/such.py")]) == Refreshed(parsed=2)
+    assert index.refresh([at("src/services/user.py"), at("src/new.py"), at("no/such.py")]) == RefreshResult(parsed=2)
     assert places(index.definitions("User", "class")) == ["src/services/user.py:3 class"]
     assert "src/new.py" in [one.path for one in index.importers("src/services/user.py").found]
     (folder / "src/services/user.py").unlink()
@@ -235,7 +235,7 @@ def test_C21_a_file_that_became_a_folder_is_gone(index: Index, write: Write, fol
     (folder / "a.py").mkdir()
     assert index.refresh([at("a.py")]).removed == 1
     write({"b.py": "import c\n"})
-    assert index.refresh() == Refreshed(parsed=1)
+    assert index.refresh() == RefreshResult(parsed=1)
     assert [one.path for one in index.importers("c").found] == ["b.py"]
 
 
@@ -281,7 +281,7 @@ def test_C21_a_refresh_that_is_cancelled_keeps_what_it_has(index: Index, write: 
 def test_C21_two_processes_do_not_build_at_once(index: Index, workspace: Workspace, write: Write) -> None:
     write({"a.py": "x = 1\n"})
     with FileLock((workspace.state / FILE_NAME).with_suffix(".lock")):
-        assert index.refresh() == Refreshed(is_complete=False)
+        assert index.refresh() == RefreshResult(is_complete=False)
         assert index.refresh([at("a.py")]).parsed == 1
 
 
@@ -320,7 +320,7 @@ def test_C21_a_file_at_which_the_parser_crashes_costs_itself(
 
     monkeypatch.setattr(SharedWorkers, "map", failing)
     write({"bad.py": "def f(): pass\n", "good.py": "def g(): f()\n"})
-    assert index.refresh() == Refreshed(parsed=2, failed=("bad.py",))
+    assert index.refresh() == RefreshResult(parsed=2, failed=("bad.py",))
     assert index.skipped() == {"not parsed": 1}
     assert places(index.definitions("g")) == ["good.py:1 function"]
     answer = index.definitions("f")
@@ -348,7 +348,7 @@ def test_C21_an_index_that_stays_damaged_is_an_error_with_a_way_out(
     index: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def damaged(self: Store, name: str) -> int:
-        raise Damaged("torn")
+        raise IndexDamaged("torn")
 
     monkeypatch.setattr(Store, "fact", damaged)
     with pytest.raises(FileSystemRefused, match="Remove that file"):
@@ -372,7 +372,7 @@ def test_C14_C21_on_a_full_disk_the_index_goes_on_in_memory(index: Index, write:
     fill_disk(index)
     write({"more.py": many("f")})
     assert index.refresh().parsed == 1  # what was known is taken along
-    assert isinstance(index.trouble, NotKept)
+    assert isinstance(index.trouble, IndexUnavailable)
     assert index.trouble.errno_name == "SQLITE_FULL"
     assert places(index.definitions("f_1999")) == ["more.py:3999 function"]
     assert places(index.definitions("User.load")) == ["src/services/user.py:2 method"]
@@ -386,11 +386,11 @@ def test_C14_C21_on_a_full_disk_the_index_goes_on_in_memory(index: Index, write:
 def test_C21_two_threads_that_meet_a_full_disk_go_on_with_one_index(index: Index, write: Write) -> None:
     write(PROJECT)
     index.refresh()
-    old, error = index._store, NotKept("full", path="x", errno_name="SQLITE_FULL")
+    old, error = index._store, IndexUnavailable("full", path="x", errno_name="SQLITE_FULL")
     new = index._replaced(old, error)
     assert index._replaced(old, error) is new is index._store
     assert new.paths() == sorted(PROJECT)
-    with pytest.raises(Damaged):
+    with pytest.raises(IndexDamaged):
         old.paths()
     assert index.is_ready
 
@@ -414,7 +414,7 @@ def test_C14_C21_an_index_that_cannot_be_opened_is_made_in_memory(
         Index(again, workers=workers) as index,
     ):
         assert isinstance(index.trouble, FileProblem)
-        assert index.refresh() == Refreshed(parsed=4)
+        assert index.refresh() == RefreshResult(parsed=4)
         assert places(index.definitions("User.load")) == ["src/services/user.py:2 method"]
 
 
@@ -425,7 +425,7 @@ def test_C14_C21_a_state_folder_that_the_system_refuses_costs_no_answer(
     with Workspace(folder, state=tmp_path / ("n" * 300)) as refused, Index(refused, workers=workers) as index:
         assert isinstance(index.trouble, FileSystemRefused)
         assert index.trouble.errno_name == "ENAMETOOLONG"
-        assert index.refresh() == Refreshed(parsed=4)
+        assert index.refresh() == RefreshResult(parsed=4)
         with pytest.raises(FileSystemRefused):
             Index.discard(refused)
 
@@ -433,7 +433,7 @@ def test_C14_C21_a_state_folder_that_the_system_refuses_costs_no_answer(
 def test_C21_a_lock_that_cannot_be_made_stops_no_build(index: Index, write: Write, workspace: Workspace) -> None:
     write(PROJECT)
     (workspace.state / FILE_NAME).with_suffix(".lock").mkdir()
-    assert index.refresh() == Refreshed(parsed=4)
+    assert index.refresh() == RefreshResult(parsed=4)
 
 
 def test_C21_damage_that_comes_back_at_once_is_met_in_memory(
@@ -444,14 +444,14 @@ def test_C21_damage_that_comes_back_at_once_is_met_in_memory(
     state = workspace.state
 
     def torn(path: Path, prepare: object) -> None:
-        raise Damaged("torn")
+        raise IndexDamaged("torn")
 
     monkeypatch.setattr(opening, "open_private_database", torn)
     with Index(workspace, workers=workers) as index:
         assert "torn" in str(index.trouble)
-        assert index.refresh() == Refreshed(parsed=4)
-        index._replaced(index._store, Damaged("in memory"))
-        assert index.refresh() == Refreshed(parsed=4)
+        assert index.refresh() == RefreshResult(parsed=4)
+        index._replaced(index._store, IndexDamaged("in memory"))
+        assert index.refresh() == RefreshResult(parsed=4)
     assert not (state / FILE_NAME).exists()
 
 

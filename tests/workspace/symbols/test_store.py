@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolroll.errors import FileSystemRefused
-from toolroll.workspace.symbols.database import VERSION, Damaged, connect, remove, sqlite_errors
+from toolroll.workspace.symbols.database import VERSION, IndexDamaged, connect, remove, sqlite_errors
 from toolroll.workspace.symbols.extract import extract
 from toolroll.workspace.symbols.imports.statement import ImportStatement
 from toolroll.workspace.symbols.rows import names_of, to_rows, to_statement, to_symbol
@@ -58,7 +58,7 @@ def test_C21_what_the_system_refuses_is_no_damage(path: Path, tmp_path: Path) ->
     error.sqlite_errorname = "SQLITE_FULL"
     with pytest.raises(FileSystemRefused, match="disk is full"), sqlite_errors(path):
         raise error
-    with pytest.raises(Damaged), sqlite_errors(path):
+    with pytest.raises(IndexDamaged), sqlite_errors(path):
         raise sqlite3.DatabaseError("file is not a database")
     (tmp_path / "state").mkdir(mode=0o700)
     path.mkdir()
@@ -96,7 +96,7 @@ def test_C21_all_or_nothing_is_written(path: Path) -> None:
     store = Store(path)
     broken = row("b.py")
     broken.rows[0][0][2] = "no number"
-    with pytest.raises((Damaged, FileSystemRefused)):
+    with pytest.raises((IndexDamaged, FileSystemRefused)):
         store.put([row("a.py"), broken])
     assert store.paths() == []
     store.close()

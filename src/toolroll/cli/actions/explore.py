@@ -13,7 +13,7 @@ from toolroll.cli.session import DONE, INTERRUPTED, STOPPED_BY_LIMIT, Session
 from toolroll.errors import ModelError, UsageError
 
 if TYPE_CHECKING:
-    from toolroll.packs.catalog import Entry
+    from toolroll.packs.catalog import CatalogEntry
     from toolroll.packs.research.exploration import Explored, ExploreRequest, Job
     from toolroll.packs.research.exploring import ResearchOptions
     from toolroll.packs.research.source import ResearchSource
@@ -220,14 +220,14 @@ class _Journey:
             journal.close()
 
 
-def list_research_tools(options: "ResearchOptions") -> "list[Entry]":
+def list_research_tools(options: "ResearchOptions") -> "list[CatalogEntry]":
     """The tools that an exploration with these options has, as a list of tools names them."""
     from toolroll.kernel.define.tool import Tool  # noqa: PLC0415 - as above
-    from toolroll.packs.catalog import Entry  # noqa: PLC0415 - as above
+    from toolroll.packs.catalog import CatalogEntry  # noqa: PLC0415 - as above
     from toolroll.packs.research.exploring import connected, tools_for  # noqa: PLC0415 - as above
 
     tools = [one for one in tools_for(connected(options["model"]), options) if isinstance(one, Tool)]
-    return [Entry(tool=tool, origin="research", place="pack research") for tool in tools]
+    return [CatalogEntry(tool=tool, origin="research", place="pack research") for tool in tools]
 
 
 def add_permissions(options: "ResearchOptions") -> None:

@@ -20,7 +20,7 @@ from toolroll.packs.code.seen_files import SeenFiles
 
 if TYPE_CHECKING:
     from toolroll.cli.render.renderer import Renderer
-    from toolroll.packs.catalog import Entry
+    from toolroll.packs.catalog import CatalogEntry
     from toolroll.workspace.workspace import Workspace
 
 CHAT: Final = "chat"
@@ -63,7 +63,7 @@ class ChatInfo:
 
     name: str
     model: str
-    tools: "Sequence[Entry]"
+    tools: "Sequence[CatalogEntry]"
     conversation: "Conversation"
     workspace: "Workspace | None" = None
     first: str = "Write what you want."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from toolroll.cli.chat.parse import Mention, find_mentions, find_open_mention, remove_escapes
 from toolroll.errors import FileMissing, PathRefused, ToolrollError, UsageError
-from toolroll.packs.code.answers import listing_text, page_of
+from toolroll.packs.code.answers import format_file, format_listing
 from toolroll.safe.paths.names import RelativePath, quote_path
 from toolroll.workspace.read import read_lines
 from toolroll.workspace.search.listing import list_folder
@@ -148,9 +148,9 @@ async def _read(path: RelativePath, workspace: "Workspace") -> Attachment:
     status = workspace.status(path)
     if status.kind == "folder":
         listing = await list_folder(workspace, path)
-        return Attachment(path=str(path), text=listing_text(listing, f"{path}/"))
+        return Attachment(path=str(path), text=format_listing(listing, f"{path}/"))
     reading = await asyncio.to_thread(read_lines, workspace, path)
-    page = page_of(reading)
+    page = format_file(reading)
     return Attachment(
         path=str(status.resolved), text=page.text, hash=reading.hash, lines=reading.total_lines, seen=page.seen
     )

@@ -19,8 +19,8 @@ from toolroll.errors import UsageError
 if TYPE_CHECKING:
     from toolroll.workspace.changes.history import History
     from toolroll.workspace.changes.records import Record
-    from toolroll.workspace.changes.recovery import Recovered
-    from toolroll.workspace.changes.undo import Plan, Step
+    from toolroll.workspace.changes.recovery import RecoveredChange
+    from toolroll.workspace.changes.undo import UndoPlan, UndoStep
     from toolroll.workspace.workspace import Workspace
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -167,7 +167,7 @@ def _opened(root: Path | None) -> "Iterator[tuple[Workspace, History]]":
             yield workspace, history
 
 
-def _recovery(one: "Recovered") -> str:
+def _recovery(one: "RecoveredChange") -> str:
     from toolroll.safe.paths.names import quote_path  # noqa: PLC0415 - as above
 
     if one.left:
@@ -206,7 +206,7 @@ def _named(ids: Sequence[str]) -> str:
 
 
 def _take_back(
-    session: Session, workspace: "Workspace", history: "History", plan: "Plan", *, merge: bool, yes: bool
+    session: Session, workspace: "Workspace", history: "History", plan: "UndoPlan", *, merge: bool, yes: bool
 ) -> int:
     from toolroll.workspace.changes.undo import undo as carry_out  # noqa: PLC0415 - as above
 
@@ -234,7 +234,7 @@ def _take_back(
     return FAILED if done.left else DONE
 
 
-def _tell_plan(plan: "Plan", *, merge: bool) -> None:
+def _tell_plan(plan: "UndoPlan", *, merge: bool) -> None:
     from toolroll.safe.text import one_line  # noqa: PLC0415 - as above
 
     taken = plan.taken(merges=merge)
@@ -249,7 +249,7 @@ def _tell_plan(plan: "Plan", *, merge: bool) -> None:
         notify("! Add --merge to keep the later work and take this out of it.")
 
 
-def _tell_more(plan: "Plan") -> None:
+def _tell_more(plan: "UndoPlan") -> None:
     """That a file has earlier changes, which nobody should take for undone."""
     from toolroll.safe.paths.names import quote_path  # noqa: PLC0415 - as above
 
@@ -322,7 +322,7 @@ def _state(record: "Record") -> str:
     return "undone" if record.is_undone else "partly undone"
 
 
-def _step_fields(step: "Step") -> dict[str, object]:
+def _step_fields(step: "UndoStep") -> dict[str, object]:
     return {"path": step.path, "action": step.action}
 
 

@@ -23,7 +23,7 @@ from toolroll.safe.sqlite import can_write
 
 if TYPE_CHECKING:
     from toolroll.workspace.symbols.index import Index
-    from toolroll.workspace.symbols.update import Refreshed
+    from toolroll.workspace.symbols.update import RefreshResult
     from toolroll.workspace.workspace import Workspace
 
 Tell: TypeAlias = Callable[[int, int], None]
@@ -102,7 +102,7 @@ def _build(session: Session, index: "Index", workspace: "Workspace") -> int:
     return INTERRUPTED if interrupted else DONE
 
 
-def _refreshed(index: "Index", tell: Tell) -> "tuple[Refreshed, bool]":
+def _refreshed(index: "Index", tell: Tell) -> "tuple[RefreshResult, bool]":
     """What a refresh did, and whether Ctrl-C ended it."""
     from concurrent.futures import ThreadPoolExecutor, wait  # noqa: PLC0415 - as above
 
@@ -127,7 +127,7 @@ def _noted() -> Iterator[list[int]]:
         signal.signal(signal.SIGINT, before)
 
 
-def _report(index: "Index", done: "Refreshed", seconds: float) -> _Report:
+def _report(index: "Index", done: "RefreshResult", seconds: float) -> _Report:
     files, symbols = index.size()
     return _Report(
         files=files,

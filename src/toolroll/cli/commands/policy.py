@@ -16,7 +16,7 @@ from toolroll.errors import UsageError
 if TYPE_CHECKING:
     from toolroll.home.rules import RememberedRule, RuleBook
     from toolroll.home.settings import Settings
-    from toolroll.packs.catalog import Entry
+    from toolroll.packs.catalog import CatalogEntry
     from toolroll.safe.paths.names import RelativePath
     from toolroll.safe.paths.root import Use
     from toolroll.workspace.workspace import Workspace
@@ -140,7 +140,7 @@ class _Explained:
     because: str
 
 
-def _explained(entry: "Entry", path: str | None, root: Path) -> _Explained:
+def _explained(entry: "CatalogEntry", path: str | None, root: Path) -> _Explained:
     from toolroll.home.rules import Identity, workspace_of  # noqa: PLC0415 - as above
     from toolroll.kernel.approval.policy import Policy  # noqa: PLC0415 - as above
 
@@ -154,7 +154,7 @@ def _explained(entry: "Entry", path: str | None, root: Path) -> _Explained:
     return _Explained(action=verdict.action, because=verdict.because)
 
 
-def _refused(entry: "Entry", path: str, root: Path) -> str | None:
+def _refused(entry: "CatalogEntry", path: str, root: Path) -> str | None:
     """Why the workspace would not let the tool use this path; None where it would."""
     from toolroll.cli.workspace_settings import workspace_deps  # noqa: PLC0415 - as above
     from toolroll.errors import FileProblem, PathRefused  # noqa: PLC0415 - as above

@@ -11,7 +11,7 @@ from toolroll.packs.registry import PACKS, pack_named
 
 if TYPE_CHECKING:
     from toolroll.cli.render.parameters import Parameter
-    from toolroll.packs.catalog import Entry
+    from toolroll.packs.catalog import CatalogEntry
 
 Provider = Literal["openai", "anthropic"]
 
@@ -81,7 +81,7 @@ def _by_use(groups: list[Group]) -> list[Group]:
     return sorted(ordered, key=lambda group: min(map(place, group[2]), default=len(places)))
 
 
-def format_tools(entries: "Sequence[Entry]") -> str:
+def format_tools(entries: "Sequence[CatalogEntry]") -> str:
     """Tools with their effect and the first sentence about them, by where they are from."""
     groups: dict[str, list[Line]] = {}
     for entry in entries:
@@ -136,13 +136,13 @@ def show(session: Session, name: str, packs: tuple[str, ...], sources: tuple[str
     return DONE
 
 
-def _entry(name: str, packs: tuple[str, ...], sources: tuple[str, ...]) -> "Entry":
+def _entry(name: str, packs: tuple[str, ...], sources: tuple[str, ...]) -> "CatalogEntry":
     from toolroll.packs.catalog import read_catalog  # noqa: PLC0415 - as above
 
     return read_catalog(packs, sources, wanted=name).find(name)
 
 
-def _as_json(entry: "Entry") -> dict[str, Any]:
+def _as_json(entry: "CatalogEntry") -> dict[str, Any]:
     tool = entry.tool
     return {
         "name": tool.name,
@@ -162,7 +162,7 @@ _EFFECTS = {
 }
 
 
-def _as_text(entry: "Entry") -> str:
+def _as_text(entry: "CatalogEntry") -> str:
     from toolroll.cli.render.parameters import list_parameters  # noqa: PLC0415 - only for this
 
     tool, formatter = entry.tool, _formatter()
@@ -235,7 +235,7 @@ def schema(
     return DONE
 
 
-def _strict(entry: "Entry", provider: Provider) -> object:
+def _strict(entry: "CatalogEntry", provider: Provider) -> object:
     from toolroll.kernel.strict.convert import NotStrict, strict_form  # noqa: PLC0415 - only for this
     from toolroll.kernel.strict.rules import ANTHROPIC, OPENAI  # noqa: PLC0415 - only for this
 

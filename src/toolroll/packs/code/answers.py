@@ -10,10 +10,10 @@ from toolroll.errors import ToolrollError
 from toolroll.packs.code.seen_files import Span
 from toolroll.safe.paths.names import RelativePath, quote_path
 from toolroll.safe.text import one_line
-from toolroll.workspace.read import Line, Reading
-from toolroll.workspace.search.find import Found
-from toolroll.workspace.search.listing import Listed, Listing, shown_path
-from toolroll.workspace.search.lookalikes import Twins
+from toolroll.workspace.read import FilePart, Line
+from toolroll.workspace.search.find import FoundFiles
+from toolroll.workspace.search.listing import ListedEntry, Listing, display_path
+from toolroll.workspace.search.lookalikes import Lookalikes
 from toolroll.workspace.search.match_lines import MatchLine
 from toolroll.workspace.search.search import SearchResult
 from toolroll.workspace.search.walk import Skipped
@@ -44,11 +44,11 @@ class Page:
     seen: tuple[Span, ...]
 
 
-def page_of(reading: Reading) -> Page:
+def format_file(reading: FilePart) -> Page:
     """The file as a model reads it: a heading, numbered lines, and where to go on."""
-    numbered = [_numbered(line, len(str(reading.total_lines))) for line in reading.lines]
-    lines = reading.lines[: fitting(numbered)]
-    size = f"{counted(reading.total_lines, 'line')}, {counted(reading.size, 'byte')}"
+    numbered = [_number_line(line, len(str(reading.total_lines))) for line in reading.lines]
+    lines = reading.lines[: count_fitting(numbered)]
+    size = f"{count_noun(reading.total_lines, 'line')}, {count_noun(reading.size, 'byte')}"
     heading = f"{quote_path(str(reading.path))}: {size}, hash {reading.hash}"
     notes = [note for note in (reading.note, _ends(reading)) if note]
     last = lines[-1].number if lines else 0
@@ -59,7 +59,7 @@ def page_of(reading: Reading) -> Page:
                 f"{heading} ({'; '.join(notes)})" if notes else heading,
                 *numbered[: len(lines)],
                 *(
-                    [f"[{counted(reading.total_lines - last, 'more line')}: read on with offset={after}]"]
+                    [f"[{count_noun(reading.total_lines - last, 'more line')}: read on with offset={after}]"]
                     if after
                     else []
                 ),
@@ -69,17 +69,17 @@ def page_of(reading: Reading) -> Page:
     )
 
 
-def fitting(lines: Sequence[str], most_bytes: int = MAX_PAGE_BYTES) -> int:
+def count_fitting(lines: Sequence[str], most_bytes: int = MAX_PAGE_BYTES) -> int:
     """How many of the lines, from the first on, fit into one answer: one at least, where there are any."""
     sizes = accumulate(len(line.encode("utf-8", "surrogatepass")) + 1 for line in lines)
     return max(sum(size <= most_bytes for size in sizes), min(1, len(lines)))
 
 
-def _ends(reading: Reading) -> str | None:
+def _ends(reading: FilePart) -> str | None:
     return None if reading.line_ends in ("none", "LF") else f"{reading.line_ends} line ends"
 
 
-def _numbered(line: Line, width: int) -> str:
+def _number_line(line: Line, width: int) -> str:
     text = f"{line.number:>{width}}\t{line.text}"
     if not line.is_cut:
         return text
@@ -90,21 +90,21 @@ def _numbered(line: Line, width: int) -> str:
     )
 
 
-def listing_text(listing: Listing, folder: str) -> str:
+def format_listing(listing: Listing, folder: str) -> str:
     """A folder as a model reads it: one entry a line, and where the next page begins."""
     if not listing.entries:
         return _past_the_end(listing) if listing.total else _nothing_in(folder, listing.skipped)
     lines = [_entry(one, listing.twins) for one in listing.entries]
-    count = fitting(lines)
+    count = count_fitting(lines)
     more, after = listing.more + len(lines) - count, listing.offset + count
-    note = f"({listing.total:,} {'entry' if listing.total == 1 else 'entries'}{_passed_over(listing.skipped)})"
+    note = f"({listing.total:,} {'entry' if listing.total == 1 else 'entries'}{_format_skipped(listing.skipped)})"
     rest = [f"...and {more:,} more (offset={after})"] if more else []
     alike = _alike([one.path for one in listing.entries[:count]], listing.twins)
     return "\n".join([f"{folder} {note}", *lines[:count], *alike, *rest])
 
 
 def _nothing_in(folder: str, skipped: Skipped) -> str:
-    why = _passed_over(skipped)
+    why = _format_skipped(skipped)
     return f"{folder} has nothing to show{why}." if why else f"{folder} is empty."
 
 
@@ -112,55 +112,55 @@ def _past_the_end(listing: Listing) -> str:
     return f"There are {listing.total:,} entries, so none from offset {listing.offset:,} on."
 
 
-def _entry(one: Listed, twins: Twins) -> str:
-    shown = shown_path(one.path, twins)
+def _entry(one: ListedEntry, twins: Lookalikes) -> str:
+    shown = display_path(one.path, twins)
     name = f"{shown}/" if one.kind == "folder" else shown
     mark = "  (ignored)" if one.ignored else ""
     if one.kind != "file":
         return f"{one.kind:<6}  {name}{mark}"
     when = datetime.fromtimestamp(one.mtime_ns / 1e9, UTC).strftime("%Y-%m-%d %H:%M")
-    return f"file    {name}  {counted(one.size, 'byte')}  {when}{mark}"
+    return f"file    {name}  {count_noun(one.size, 'byte')}  {when}{mark}"
 
 
-def found_text(found: Found, pattern: str) -> str:
+def format_found(found: FoundFiles, pattern: str) -> str:
     """Files by name, one a line."""
     if not found.paths:
-        looked = f"{_files_were(found.searched)} looked at{_passed_over(found.skipped)}"
+        looked = f"{_files_were(found.searched)} looked at{_format_skipped(found.skipped)}"
         return f"No file fits '{quote_path(pattern)}': {looked}. Try a shorter part of the name, or list_files."
-    paths = [shown_path(path, found.twins) for path in found.paths]
-    count = fitting(paths)
+    paths = [display_path(path, found.twins) for path in found.paths]
+    count = count_fitting(paths)
     more = found.more + len(paths) - count
     rest = [f"...and {more:,} more: name more of the path"] if more else []
     alike = _alike(found.paths[:count], found.twins)
     return "\n".join([*paths[:count], *alike, *rest, *_left_out(found.skipped)])
 
 
-def _alike(paths: Sequence[RelativePath], twins: Twins) -> Iterator[str]:
+def _alike(paths: Sequence[RelativePath], twins: Lookalikes) -> Iterator[str]:
     """What to make of names that would look the same."""
-    if twins and any(shown_path(path, twins) != shown_path(path) for path in paths):
+    if twins and any(display_path(path, twins) != display_path(path) for path in paths):
         yield "[a name with ‹U+...› for letters looks like another one, and is written with just these characters]"
 
 
-def search_text(result: SearchResult, pattern: str, *, most: int | None = None) -> str:
+def format_search(result: SearchResult, pattern: str, *, most: int | None = None) -> str:
     """Matches by file, with line numbers: so many of them as fit into one answer; without `most`, all there are."""
     if not result.files:
-        looked = f"{_files_were(result.searched)} searched{_passed_over(result.skipped)}"
+        looked = f"{_files_were(result.searched)} searched{_format_skipped(result.skipped)}"
         return f"No line matches '{quote_path(pattern)}': {looked}.{_in_old_encodings(result.not_utf8)}"
     rows = list(_rows(result))
     if most is not None:
         places = [at for at, row in enumerate(rows) if row.is_match][:most]
         rows = rows[: places[-1] + 1] if places else rows
-        rows = rows[: fitting([row.text for row in rows])]
+        rows = rows[: count_fitting([row.text for row in rows])]
     more = result.total - sum(row.is_match for row in rows)
     onward = "narrow it with path or filePattern" if most is not None else _BEYOND_KEPT
     rest = [f"...and {more:,} more: {onward}"] if more else []
-    heading = f"{counted(result.total, 'matching line')} in {counted(result.matching_files, 'file')}"
+    heading = f"{count_noun(result.total, 'matching line')} in {count_noun(result.matching_files, 'file')}"
     return "\n".join([heading, *(row.text for row in rows), *_left_out(result.skipped), *rest])
 
 
-def kept_text(result: SearchResult, pattern: str) -> str:
+def format_all_matches(result: SearchResult, pattern: str) -> str:
     """All matches there are, as whole lines; the last one says how to see those that are not here."""
-    return f"{search_text(result, pattern)}\n"
+    return f"{format_search(result, pattern)}\n"
 
 
 def _in_old_encodings(files: int) -> str:
@@ -178,7 +178,7 @@ class _Row:
 
 def _rows(result: SearchResult) -> Iterator[_Row]:
     for file in result.files:
-        yield _Row(text=shown_path(file.path), is_match=False)
+        yield _Row(text=display_path(file.path), is_match=False)
         for line in file.lines:
             yield _Row(text=f"  {line.number}: {_window(line)}", is_match=True)
 
@@ -196,10 +196,10 @@ def _left_out(skipped: Skipped) -> Iterator[str]:
 
 
 def _files_were(number: int) -> str:
-    return f"{counted(number, 'file')} {'was' if number == 1 else 'were'}"
+    return f"{count_noun(number, 'file')} {'was' if number == 1 else 'were'}"
 
 
-def counted(number: int, what: str) -> str:
+def count_noun(number: int, what: str) -> str:
     """`1 file`, `2 files`."""
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
@@ -208,7 +208,7 @@ def _window(line: MatchLine) -> str:
     return f"{'…' if line.cut_before else ''}{line.text}{'…' if line.cut_after else ''}"
 
 
-def _passed_over(skipped: Skipped) -> str:
+def _format_skipped(skipped: Skipped) -> str:
     """What was not looked at, as the end of a sentence."""
     counts = {
         "ignored": skipped.ignored,
@@ -224,7 +224,7 @@ def _passed_over(skipped: Skipped) -> str:
     return (f", {least}{skipped.total:,} passed over ({told})" if told else some) + late
 
 
-def definitions_text(
+def format_definitions(
     answer: Definitions, symbol: str, contexts: Sequence[Sequence[Line]], *, missed: Group | None = None
 ) -> str:
     """Where something is defined; the first ones with the lines they begin with.
@@ -239,7 +239,7 @@ def definitions_text(
     some = answer.found[:MAX_ANSWERS]
     lines = [_definition(one, context) for one, context in zip(some, chain(contexts, repeat(())), strict=False)]
     heading = [] if missed is None else [_other_kinds(answer, symbol, missed)]
-    return "\n".join([*heading, *_shortened(lines, len(answer.found)), *notes])
+    return "\n".join([*heading, *_shorten(lines, len(answer.found)), *notes])
 
 
 def _other_kinds(answer: Definitions, symbol: str, missed: Group) -> str:
@@ -255,7 +255,7 @@ def _definition(one: Definition, context: Sequence[Line]) -> str:
     return "\n".join([place, *(f"    {line.number}\t{line.text[:MAX_CONTEXT_CHARACTERS]}" for line in context)])
 
 
-def importers_text(answer: Importers, asked: str, *, is_complete: bool) -> str:
+def format_importers(answer: Importers, asked: str, *, is_complete: bool) -> str:
     """Who imports something, with the statement and what is special about it."""
     note = [] if is_complete else ["[the index is not complete yet: there may be more]"]
     if not answer.found:
@@ -268,9 +268,9 @@ def importers_text(answer: Importers, asked: str, *, is_complete: bool) -> str:
         hint = "" if known else " Name a file, a dotted module, or a relative path such as '../services/X'."
         return "\n".join([f"No importers of '{quote_path(asked)}' were found. {where}{hint}", *note])
     files = len({one.path for one in answer.found})
-    heading = f"{counted(len(answer.found), 'import')} in {counted(files, 'file')}"
+    heading = f"{count_noun(len(answer.found), 'import')} in {count_noun(files, 'file')}"
     lines = [_importer(one) for one in answer.found[:MAX_PLACES]]
-    return "\n".join([heading, *_shortened(lines, len(answer.found)), *note])
+    return "\n".join([heading, *_shorten(lines, len(answer.found)), *note])
 
 
 def _importer(one: Importer) -> str:
@@ -293,26 +293,26 @@ _UNKNOWN: Final = {
 """Why a file was not parsed, by its state in the index."""
 
 
-def outline_text(path: str, symbols: Sequence[Symbol], *, why_unknown: str | None = None) -> str:
+def format_outline(path: str, symbols: Sequence[Symbol], *, why_unknown: str | None = None) -> str:
     """What a file defines, indented as it is nested; or why that is not known."""
     if why_unknown is not None:
         reason = _UNKNOWN.get(why_unknown, why_unknown)
         return f"What {quote_path(path)} defines is not known: {reason}. Read it with read_file, or search in it."
     if not symbols:
         return f"{quote_path(path)} defines nothing that is known here. Read it with read_file."
-    lines = [_outlined(one) for one in symbols]
-    count = fitting(lines)
+    lines = [_format_symbol(one) for one in symbols]
+    count = count_fitting(lines)
     rest = [f"[{len(lines) - count:,} more: search in the file for them]"] if count < len(lines) else []
     return "\n".join([f"{quote_path(path)}:", *lines[:count], *rest])
 
 
-def _outlined(symbol: Symbol) -> str:
+def _format_symbol(symbol: Symbol) -> str:
     depth = symbol.parent.count(".") + 1 if symbol.parent else 0
     doc = f"  -- {symbol.doc}" if symbol.doc else ""
     return f"{'  ' * depth}{symbol.line}-{symbol.end_line}  {symbol.signature}{doc}"
 
 
-def references_text(answer: References, symbol: str) -> str:
+def format_references(answer: References, symbol: str) -> str:
     """Where a name is used, by file."""
     notes = [f"[{note}]" for note in answer.notes]
     if not answer.found:
@@ -320,15 +320,15 @@ def references_text(answer: References, symbol: str) -> str:
             [f"'{quote_path(symbol)}' is used nowhere in code. Try search_files for text and comments.", *notes]
         )
     files = len({one.path for one in answer.found})
-    heading = f"{counted(len(answer.found), 'place')} in {counted(files, 'file')}"
+    heading = f"{count_noun(len(answer.found), 'place')} in {count_noun(files, 'file')}"
     lines, last = [], ""
     for one in answer.found[:MAX_PLACES]:
         lines.append(f"  {_reference(one)}" if one.path == last else f"{quote_path(one.path)}\n  {_reference(one)}")
         last = one.path
-    return "\n".join([heading, *_shortened(lines, len(answer.found)), *notes])
+    return "\n".join([heading, *_shorten(lines, len(answer.found)), *notes])
 
 
-def not_kept_text(trouble: ToolrollError) -> str:
+def format_index_trouble(trouble: ToolrollError) -> str:
     """That the index cannot be kept, and why, without the path: it is of no use to a model, and private."""
     cause = trouble.__cause__
     said = cause.strerror if isinstance(cause, OSError) else str(cause or "")
@@ -341,7 +341,7 @@ def _reference(one: Reference) -> str:
     return f"{one.line}: {one.text}" + (f"  [{place}]" if place else "")
 
 
-def _shortened(lines: Sequence[str], total: int) -> list[str]:
+def _shorten(lines: Sequence[str], total: int) -> list[str]:
     """As many as fit into one answer, and how many more there are."""
-    count = fitting(lines)
+    count = count_fitting(lines)
     return [*lines[:count], *([f"...and {total - count:,} more"] if count < total else [])]

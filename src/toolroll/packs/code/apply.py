@@ -7,26 +7,28 @@ from toolroll.errors import ToolrollError
 from toolroll.kernel.approval.request import content_hash
 from toolroll.kernel.call.context import ToolContext
 from toolroll.kernel.diff.unified import unified_diff
-from toolroll.packs.code.failures import failure, tool_errors
+from toolroll.packs.code.failures import tool_errors, tool_failure
 from toolroll.packs.code.seen_files import SeenFiles
 from toolroll.safe.paths.names import quote_path
-from toolroll.workspace.changes.apply import Applied, apply
-from toolroll.workspace.changes.content_cache import Contents
+from toolroll.workspace.changes.apply import AppliedChange, apply
+from toolroll.workspace.changes.content_cache import ContentCache
 from toolroll.workspace.changes.history import History
 from toolroll.workspace.changes.proposal import Change, Proposal
-from toolroll.workspace.edit.encoding import carry
+from toolroll.workspace.edit.encoding import decode_exactly
 from toolroll.workspace.symbols.index import Index
 from toolroll.workspace.text import split_lines
 from toolroll.workspace.workspace import Workspace
 
 
-async def carry_out(workspace: Workspace, history: History, index: Index, contents: Contents, ctx: ToolContext) -> str:
+async def apply_proposal(
+    workspace: Workspace, history: History, index: Index, contents: ContentCache, ctx: ToolContext
+) -> str:
     """Write the proposal that was approved; what the model reads about it."""
     import asyncio  # noqa: PLC0415 - who waits for this has loaded it
 
     preview = ctx.preview
     if preview is None or not isinstance(preview.payload, Proposal):
-        raise failure("Nobody has approved this. Nothing was written.", code="needs_approval")
+        raise tool_failure("Nobody has approved this. Nothing was written.", code="needs_approval")
     proposal = preview.payload
     with tool_errors():
         applied = await asyncio.to_thread(apply, workspace, proposal, history, run_id=ctx.run_id)
@@ -45,7 +47,7 @@ def _tell_index(index: Index, proposal: Proposal, ctx: ToolContext) -> None:
         ctx.logger.warning("the index could not be brought up to date: %s", error.message)
 
 
-def _summary(proposal: Proposal, applied: Applied) -> str:
+def _summary(proposal: Proposal, applied: AppliedChange) -> str:
     files = ", ".join(f"{quote_path(str(change.path))} ({_counts(change)})" for change in proposal.changes)
     return f"Written: {files}. Undo it with change id {applied.id}."
 
@@ -73,11 +75,11 @@ def _change_text(change: Change) -> str:
     return "".join(unified_diff(before, after, path=str(change.path))).rstrip("\n")
 
 
-def _note_seen(seen: SeenFiles, contents: Contents, proposal: Proposal) -> None:
+def _note_seen(seen: SeenFiles, contents: ContentCache, proposal: Proposal) -> None:
     """The model knows what it wrote itself; of a file that it had seen in parts, it still knows parts."""
     for change in proposal.changes:
         path, data = str(change.path), change.after or b""
-        total = len(split_lines(carry(data).text))
+        total = len(split_lines(decode_exactly(data).text))
         known = seen.get(path)
         contents.keep(data)
         if change.before is None or (known is not None and known.is_whole and path not in proposal.merged):

@@ -14,7 +14,7 @@ from toolroll.kernel.approval.request import Preview
 from toolroll.kernel.call.context import ToolContext
 from toolroll.kernel.define.decorator import define_tool
 from toolroll.kernel.define.tool import Tool
-from toolroll.packs.code.failures import failure, tool_errors
+from toolroll.packs.code.failures import tool_errors, tool_failure
 from toolroll.packs.code.keys import WORKSPACE
 from toolroll.safe.programs.run import ProgramResult, run_program
 
@@ -44,7 +44,7 @@ def check_tool(command: Sequence[str], *, seconds: float) -> Tool:
             result = await run_program(
                 command, timeout_s=seconds, limit_output_bytes=MAX_OUTPUT_BYTES, cwd=workspace.root
             )
-        return _told_of(result, shown, seconds)
+        return _describe_result(result, shown, seconds)
 
     return define_tool(
         name="run_check",
@@ -61,14 +61,14 @@ def check_tool(command: Sequence[str], *, seconds: float) -> Tool:
     )
 
 
-def _told_of(result: ProgramResult, command: str, seconds: float) -> str:
+def _describe_result(result: ProgramResult, command: str, seconds: float) -> str:
     output = "\n".join(
         part for part in (one.decode("utf-8", "replace").rstrip() for one in (result.stdout, result.stderr)) if part
     )
     if result.ended == "timeout":
-        raise failure(f"{command} was stopped after {seconds:g} seconds.\n{output}", code="timeout")
+        raise tool_failure(f"{command} was stopped after {seconds:g} seconds.\n{output}", code="timeout")
     if result.ended == "output_limit":
-        raise failure(
+        raise tool_failure(
             f"{command} was stopped: it printed more than {MAX_OUTPUT_BYTES:,} bytes.\n{output}", code="output"
         )
     outcome = "passed" if result.exit_code == 0 else f"failed with exit code {result.exit_code}"

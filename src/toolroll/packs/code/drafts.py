@@ -8,17 +8,17 @@ from typing import Final
 from toolroll.errors import EditRefused, FileExists, FileMissing, OutsideRoot, StaleFile, ToolrollError
 from toolroll.kernel.approval.request import content_hash
 from toolroll.kernel.call.context import ToolContext
-from toolroll.packs.code.answers import counted
+from toolroll.packs.code.answers import count_noun
 from toolroll.packs.code.keys import is_by_person
 from toolroll.packs.code.seen_files import SeenFile, SeenFiles
 from toolroll.safe.paths.names import RelativePath, check_new_part, quote_path
-from toolroll.workspace.changes.content_cache import Contents
+from toolroll.workspace.changes.content_cache import ContentCache
 from toolroll.workspace.changes.proposal import Change, Proposal
-from toolroll.workspace.changes.write import missing_folders
+from toolroll.workspace.changes.write import count_missing_folders
 from toolroll.workspace.edit.edit import edit_text
-from toolroll.workspace.edit.encoding import carry
-from toolroll.workspace.edit.merge import together, what_changed
-from toolroll.workspace.edit.whole_file import whole_text
+from toolroll.workspace.edit.encoding import decode_exactly
+from toolroll.workspace.edit.merge import describe_drift, try_merge
+from toolroll.workspace.edit.whole_file import encode_whole_file
 from toolroll.workspace.symbols.index import Index
 from toolroll.workspace.symbols.languages import language_of
 from toolroll.workspace.text import decode, split_lines
@@ -58,10 +58,10 @@ class _File:
         return self.after != self.base
 
 
-class Drafting:
+class Drafter:
     """Changes being put together for one proposal; several to one file build on each other."""
 
-    def __init__(self, workspace: Workspace, contents: Contents, ctx: ToolContext) -> None:
+    def __init__(self, workspace: Workspace, contents: ContentCache, ctx: ToolContext) -> None:
         self._workspace = workspace
         self._contents = contents
         self._ctx = ctx
@@ -108,7 +108,7 @@ class Drafting:
         file = self._current(path, whole=True)
         if file.is_changed:
             raise _changed_before(file.path)
-        written = whole_text(file.after, content, path=str(file.path))
+        written = encode_whole_file(file.after, content, path=str(file.path))
         self.notes += written.notes
         self._files[file.path] = replace(file, after=written.data)
 
@@ -118,7 +118,7 @@ class Drafting:
         if place in self._files or self._workspace.exists(place):
             raise self._exists(place, path)
         self._check_new(place)
-        carry(b"").check(content, path=str(place))
+        decode_exactly(b"").check(content, path=str(place))
         self._files[place] = _File(path=place, before=None, after=content.encode("utf-8"), base=None)
 
     def proposal(self, description: str, index: Index) -> Proposal:
@@ -180,7 +180,7 @@ class Drafting:
 
     def _check_new(self, place: RelativePath) -> None:
         """Refuse now what would be refused after a person's yes: names that may not be made, and folders by links."""
-        there = len(place.parts) - 1 - missing_folders(self._workspace, place)
+        there = len(place.parts) - 1 - count_missing_folders(self._workspace, place)
         for part in place.parts[there:]:
             check_new_part(part, place)
         folder = RelativePath(parts=place.parts[:there])
@@ -218,7 +218,7 @@ def _importers(changes: Sequence[Change], index: Index) -> tuple[str, ...]:
         if index.is_ready:
             counts = ((path, index.importer_count(path)) for path in paths)
             return tuple(
-                f"{quote_path(path)} is imported by {counted(count, 'file')}." for path, count in counts if count
+                f"{quote_path(path)} is imported by {count_noun(count, 'file')}." for path, count in counts if count
             )
     return (NOT_INDEXED,) if paths else ()
 
@@ -236,7 +236,7 @@ def _merged(file: _File) -> bytes:
     """What will be there: with what changed since the model read the file, or StaleFile where the two touch."""
     if file.base is None or file.before is None or not file.is_behind:
         return file.after
-    merged = together(file.base, file.after, file.before)
+    merged = try_merge(file.base, file.after, file.before)
     if merged is None:
         raise _changed(file, _THEY_TOUCH)
     return merged
@@ -245,12 +245,12 @@ def _merged(file: _File) -> bytes:
 def _changed(file: _File, advice: str, total: int | None = None) -> StaleFile:
     """The file is another one by now: what changed, where that is still known, and how to go on."""
     name, now = quote_path(str(file.path)), file.before or b""
-    lines = len(split_lines(carry(now).text))
-    had = total if file.base is None else len(split_lines(carry(file.base).text))
-    counts = f"it had {counted(had or 0, 'line')}, and has {lines:,} now, with the hash {content_hash(now)}"
+    lines = len(split_lines(decode_exactly(now).text))
+    had = total if file.base is None else len(split_lines(decode_exactly(file.base).text))
+    counts = f"it had {count_noun(had or 0, 'line')}, and has {lines:,} now, with the hash {content_hash(now)}"
     message = f"'{name}' has changed since you read it: {counts}. Nothing was changed. {advice}"
     if file.base is not None:
-        message += f" What changed:\n{what_changed(file.path, file.base, now)}"
+        message += f" What changed:\n{describe_drift(file.path, file.base, now)}"
     return StaleFile(message, path=name)
 
 

@@ -16,17 +16,17 @@ from toolroll.kernel.call.context import ToolContext
 from toolroll.kernel.call.result import Answered
 from toolroll.kernel.define.decorator import define_tool
 from toolroll.kernel.define.tool import Tool
-from toolroll.packs.code.apply import carry_out
-from toolroll.packs.code.drafts import Drafting
+from toolroll.packs.code.apply import apply_proposal
+from toolroll.packs.code.drafts import Drafter
 from toolroll.packs.code.failures import tool_errors
 from toolroll.packs.code.keys import CONTENTS, HISTORY, INDEX, WORKSPACE
 from toolroll.safe.paths.names import quote_path
-from toolroll.workspace.changes.proposal import Proposal, taking
+from toolroll.workspace.changes.proposal import Proposal, select_changes
 
 MAX_CHANGES: Final = 500
 """In one proposal: more than a person can look through."""
 
-Draft: TypeAlias = Callable[[Drafting, Mapping[str, Any]], None]
+Draft: TypeAlias = Callable[[Drafter, Mapping[str, Any]], None]
 
 
 def _previewing(draft: Draft) -> Callable[[Mapping[str, object], ToolContext, str | None], Any]:
@@ -40,7 +40,7 @@ def _previewing(draft: Draft) -> Callable[[Mapping[str, object], ToolContext, st
             index, contents = await ctx.resolve(INDEX), await ctx.resolve(CONTENTS)
 
         def propose() -> Proposal:
-            drafting = Drafting(workspace, contents, ctx)
+            drafting = Drafter(workspace, contents, ctx)
             draft(drafting, arguments)
             return drafting.proposal(str(arguments.get("description", "")), index)
 
@@ -51,12 +51,12 @@ def _previewing(draft: Draft) -> Callable[[Mapping[str, object], ToolContext, st
             told_so = " ".join(["Nothing was changed.", *proposal.fittings, "This is what would be:"])
             raise Answered(f"{told_so}\n{proposal.diff}")
         # Of all files, also of those that a person left out: what they decided on must not have moved.
-        return replace(preview_of(proposal), base=whole.base)
+        return replace(build_preview(proposal), base=whole.base)
 
     return preview
 
 
-def preview_of(proposal: Proposal) -> Preview:
+def build_preview(proposal: Proposal) -> Preview:
     """What a person sees; of several files they may take parts, by a diff with fewer hunks."""
     preview = proposal.preview()
     if len(proposal.changes) == 1 and proposal.edited is None:
@@ -65,7 +65,7 @@ def preview_of(proposal: Proposal) -> Preview:
 
 
 def _as_edited(proposal: Proposal, edited: str) -> Proposal:
-    return taking(proposal, edited) if len(proposal.changes) > 1 else proposal.with_edited(edited)
+    return select_changes(proposal, edited) if len(proposal.changes) > 1 else proposal.with_edited(edited)
 
 
 PathOfFile = Annotated[str, Field(description="Path of the file from the project root.")]
@@ -124,7 +124,7 @@ class ApplyChanges(BaseModel):
     description: Described
 
 
-def _draft_edit(drafting: Drafting, given: Mapping[str, Any]) -> None:
+def _draft_edit(drafting: Drafter, given: Mapping[str, Any]) -> None:
     drafting.replace_text(
         given["path"],
         given["old_string"],
@@ -135,13 +135,13 @@ def _draft_edit(drafting: Drafting, given: Mapping[str, Any]) -> None:
     )
 
 
-def _draft_changes(drafting: Drafting, given: Mapping[str, Any]) -> None:
+def _draft_changes(drafting: Drafter, given: Mapping[str, Any]) -> None:
     drafting.made_new = 'by its content and "create": true'
     for change in given["changes"]:
         _draft_one(drafting, FileChange.model_validate(change))
 
 
-def _draft_one(drafting: Drafting, change: FileChange) -> None:
+def _draft_one(drafting: Drafter, change: FileChange) -> None:
     old, new, content = change.old_string, change.new_string, change.content
     if content is not None and old is None and new is None:
         (drafting.create if change.create else drafting.replace_whole)(change.path, content)
@@ -155,7 +155,7 @@ def _draft_one(drafting: Drafting, change: FileChange) -> None:
 async def _carry_out(_given: BaseModel, ctx: ToolContext) -> str:
     with tool_errors():
         workspace, history, index = await ctx.resolve(WORKSPACE), await ctx.resolve(HISTORY), await ctx.resolve(INDEX)
-    return await carry_out(workspace, history, index, await ctx.resolve(CONTENTS), ctx)
+    return await apply_proposal(workspace, history, index, await ctx.resolve(CONTENTS), ctx)
 
 
 def _changing(name: str, description: str, shape: type[BaseModel], draft: Draft, path: str = "path") -> Tool:

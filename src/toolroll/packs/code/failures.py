@@ -23,14 +23,14 @@ def tool_errors(*, instead: str = "list_files shows what there is.") -> Iterator
     try:
         yield
     except ToolrollError as error:
-        raise failure(_message(error, instead), code=error.code) from error
+        raise tool_failure(_message(error, instead), code=error.code) from error
 
 
 def _message(error: ToolrollError, instead: str) -> str:
     if isinstance(error, LockTimeout):
-        return _OWN_FILE.sub(_placed, error.message)
+        return _OWN_FILE.sub(_locate, error.message)
     if _is_about_own_data(error):
-        return f"{_OWN_FILE.sub(_placed, error.message)} {_OWN_DATA}"
+        return f"{_OWN_FILE.sub(_locate, error.message)} {_OWN_DATA}"
     return f"{error.message} {instead}" if isinstance(error, NotAFile) else error.message
 
 
@@ -39,11 +39,11 @@ def _is_about_own_data(error: ToolrollError) -> bool:
     return error.path.startswith("/") if isinstance(error, FileProblem) else isinstance(error, JournalRefused)
 
 
-def _placed(found: re.Match[str]) -> str:
+def _locate(found: re.Match[str]) -> str:
     """A file of ours without its folder: where a person's home is, is nothing for a model, and of no use to it."""
     return f"'<data folder>/{found[1]}'"
 
 
-def failure(message: str, *, code: str) -> ToolFailure:
+def tool_failure(message: str, *, code: str) -> ToolFailure:
     """A failure in the form that every tool of this pack has."""
     return ToolFailure({"error": True, "message": message}, code=code)

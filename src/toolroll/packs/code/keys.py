@@ -11,7 +11,7 @@ from typing import Annotated, Final, cast
 
 from toolroll.kernel.call.context import ToolContext
 from toolroll.kernel.depends.dependency import DependencyKey, Depends
-from toolroll.workspace.changes.content_cache import Contents
+from toolroll.workspace.changes.content_cache import ContentCache
 from toolroll.workspace.changes.history import History
 from toolroll.workspace.changes.recovery import open_history
 from toolroll.workspace.limits import DEFAULT_LIMITS, Limits
@@ -34,14 +34,14 @@ WORKSPACE: Final[DependencyKey[Workspace]] = DependencyKey("code.workspace", ope
 InWorkspace = Annotated[Workspace, Depends(WORKSPACE)]
 
 
-def open_contents(workspace: InWorkspace) -> Contents:
+def open_contents(workspace: InWorkspace) -> ContentCache:
     """What was read in this workspace, by its hash."""
-    return Contents(workspace)
+    return ContentCache(workspace)
 
 
-CONTENTS: Final[DependencyKey[Contents]] = DependencyKey("code.contents", open_contents, scope="run")
+CONTENTS: Final[DependencyKey[ContentCache]] = DependencyKey("code.contents", open_contents, scope="run")
 
-WithContents = Annotated[Contents, Depends(CONTENTS)]
+WithContents = Annotated[ContentCache, Depends(CONTENTS)]
 
 
 def open_changes(workspace: InWorkspace, ctx: ToolContext) -> Iterator[History]:

@@ -14,7 +14,7 @@ from toolroll.errors import PathRefused
 from toolroll.kernel.call.context import ToolContext
 from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.define.decorator import tool
-from toolroll.packs.code.answers import found_text, kept_text, listing_text, page_of, search_text
+from toolroll.packs.code.answers import format_all_matches, format_file, format_found, format_listing, format_search
 from toolroll.packs.code.failures import tool_errors
 from toolroll.packs.code.keys import InWorkspace, WithContents, is_by_person
 from toolroll.packs.code.seen_files import SeenFiles
@@ -51,7 +51,7 @@ async def read_file(
         found = workspace.status(place).resolved
         if not is_by_person(ctx):
             await asyncio.to_thread(contents.keep, reading.data)
-    page = page_of(reading)
+    page = format_file(reading)
     SeenFiles(ctx.run).add(str(found), reading.hash, reading.total_lines, page.seen)
     return page.text
 
@@ -67,7 +67,7 @@ async def list_files(
     with tool_errors(instead="Name the folder that it is in; read_file reads a file."):
         folder = _spelled(workspace.folder, path)
         listing = await list_folder(workspace, folder, recursive=recursive, offset=offset)
-    return listing_text(listing, f"{folder}/" if folder else "./")
+    return format_listing(listing, f"{folder}/" if folder else "./")
 
 
 @tool(brings="private", paths=["path"])
@@ -89,8 +89,8 @@ async def search_files(
         folder, limits = _spelled(workspace.folder, path), workspace.limits
         most = max(limits.matches, limits.kept_matches)
         result = await search(workspace, pattern, folder=folder, file_pattern=filePattern, max_matches=most)
-    answer = ToolResult.of_text(search_text(result, pattern, most=limits.matches))
-    whole = kept_text(result, pattern)
+    answer = ToolResult.of_text(format_search(result, pattern, most=limits.matches))
+    whole = format_all_matches(result, pattern)
     return answer if f"{answer.text}\n" == whole else replace(answer, whole=whole)
 
 
@@ -103,7 +103,7 @@ async def find_files(
     """Find files by name. Use it when you know a part of a file's name, but not where it is."""
     with tool_errors():
         found = await find_in(workspace, pattern, folder=_spelled(workspace.folder, path))
-    return found_text(found, pattern)
+    return format_found(found, pattern)
 
 
 def _spelled(parse: Callable[[str], _Named], path: str) -> _Named:

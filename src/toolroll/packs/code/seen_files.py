@@ -53,11 +53,11 @@ class SeenFiles:
         """Lines of a file were shown; what was seen of another content of it does not count any more."""
         before = self.get(path)
         known = before.spans if before is not None and before.hash == hash_ else []
-        self._keep(path, SeenFile(hash=hash_, total=total, spans=joined([*known, *spans])))
+        self._keep(path, SeenFile(hash=hash_, total=total, spans=merge_spans([*known, *spans])))
 
     def add_whole(self, path: str, hash_: str, total: int) -> None:
         """The model knows all of a file: it has just written it."""
-        self._keep(path, SeenFile(hash=hash_, total=total, spans=joined([(0, total)])))
+        self._keep(path, SeenFile(hash=hash_, total=total, spans=merge_spans([(0, total)])))
 
     def tell(self, path: str, hash_: str) -> None:
         """The model is told what has changed in a file since it saw it; what it saw stays what it knows."""
@@ -74,7 +74,7 @@ def _name(path: str) -> str:
     return f"{STATE}:{path}"
 
 
-def joined(spans: Sequence[Span]) -> list[Span]:
+def merge_spans(spans: Sequence[Span]) -> list[Span]:
     """The same lines in as few spans as possible."""
     found: list[Span] = []
     for start, end in sorted(spans):

@@ -11,8 +11,14 @@ from pydantic import Field
 from toolroll.errors import ArgumentsRefused, ToolrollError
 from toolroll.kernel.call.context import ToolContext
 from toolroll.kernel.define.decorator import tool
-from toolroll.packs.code.answers import definitions_text, importers_text, not_kept_text, outline_text, references_text
-from toolroll.packs.code.failures import failure, tool_errors
+from toolroll.packs.code.answers import (
+    format_definitions,
+    format_importers,
+    format_index_trouble,
+    format_outline,
+    format_references,
+)
+from toolroll.packs.code.failures import tool_errors, tool_failure
 from toolroll.packs.code.keys import InWorkspace, WithIndex
 from toolroll.safe.paths.names import quote_path
 from toolroll.workspace.read import Line, read_lines
@@ -53,7 +59,7 @@ def find_definition(
         wider = index.definitions(symbol) if type is not None and not narrowed.found else narrowed
         answer = wider if wider.found else narrowed
         contexts = [_context(workspace, one) for one in answer.found[:MAX_WITH_CONTEXT]]
-    return _noted(definitions_text(answer, symbol, contexts, missed=None if answer is narrowed else type), index)
+    return _noted(format_definitions(answer, symbol, contexts, missed=None if answer is narrowed else type), index)
 
 
 @tool(brings="private")
@@ -70,7 +76,7 @@ def find_importers(
         _check_asked(modulePath)
         is_complete = _bring_up(index, ctx, LONG_WAIT_S)
         answer = index.importers(modulePath)
-    return _noted(importers_text(answer, modulePath, is_complete=is_complete), index)
+    return _noted(format_importers(answer, modulePath, is_complete=is_complete), index)
 
 
 @tool(brings="private", paths=["path"])
@@ -85,7 +91,7 @@ def outline(
         decode(workspace.read(place).data, path=path)  # says what is wrong with it, if it cannot be read
         symbols = index.outline(place)
         why = None if symbols else index.why_unknown(place)
-    return _noted(outline_text(str(place), symbols, why_unknown=why), index)
+    return _noted(format_outline(str(place), symbols, why_unknown=why), index)
 
 
 @tool(brings="private")
@@ -99,7 +105,7 @@ def find_references(
         _check_asked(symbol)
         _bring_up(index, ctx, SHORT_WAIT_S)
         answer = index.references(symbol)
-    return _noted(references_text(answer, symbol), index)
+    return _noted(format_references(answer, symbol), index)
 
 
 @tool(brings="private")
@@ -116,7 +122,9 @@ def repo_map(
         is_complete = _bring_up(index, ctx, LONG_WAIT_S)
         text = index.repo_map(budget)
     if not text:
-        raise failure("There is no code here that can be parsed. Use list_files to look around.", code="no_symbols")
+        raise tool_failure(
+            "There is no code here that can be parsed. Use list_files to look around.", code="no_symbols"
+        )
     return _noted(
         text if is_complete else f"{text}[the index is not complete yet: ask again later for all of it]", index
     )
@@ -124,7 +132,7 @@ def repo_map(
 
 def _noted(text: str, index: Index) -> str:
     """The answer, and why it may have taken longer than usual."""
-    return text if index.trouble is None else "\n".join([text.rstrip("\n"), not_kept_text(index.trouble)])
+    return text if index.trouble is None else "\n".join([text.rstrip("\n"), format_index_trouble(index.trouble)])
 
 
 def _bring_up(index: Index, ctx: ToolContext, wait_s: float) -> bool:

@@ -14,20 +14,20 @@ from toolroll.errors import EditRefused, FileExists, FileProblem, JournalRefused
 from toolroll.safe.paths.names import quote_path
 from toolroll.workspace.changes.history import History, new_id
 from toolroll.workspace.changes.proposal import Change, Proposal
-from toolroll.workspace.changes.records import Collected, Entry, Intent, Kind
-from toolroll.workspace.changes.write import missing_folders, mode_of, put, roll_back
-from toolroll.workspace.edit.merge import what_changed
+from toolroll.workspace.changes.records import DroppedChanges, Entry, Intent, Kind
+from toolroll.workspace.changes.write import count_missing_folders, file_mode, roll_back, write_change
+from toolroll.workspace.edit.merge import describe_drift
 from toolroll.workspace.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Applied:
+class AppliedChange:
     """What was done: the id to undo it by, the files, and what a person or a model should know besides."""
 
     id: str
     paths: tuple[str, ...]
     hard_linked: tuple[str, ...] = ()
-    collected: Collected = field(default_factory=Collected)
+    collected: DroppedChanges = field(default_factory=DroppedChanges)
     remarks: tuple[str, ...] = ()
 
     @property
@@ -51,7 +51,7 @@ def apply(
     run_id: str,
     kind: Kind = "change",
     undoes: Sequence[tuple[str, str]] = (),
-) -> Applied:
+) -> AppliedChange:
     """Write what the proposal says, or raise and leave everything as it was; StaleFile if it is out of date."""
     changes = proposal.changes
     with workspace.locked(*(change.path for change in changes)):
@@ -60,49 +60,49 @@ def apply(
             run_id=run_id,
             description=proposal.description,
             kind=kind,
-            entries=tuple(_entry(workspace, change) for change in changes),
+            entries=tuple(_check_and_record(workspace, change) for change in changes),
             contents=tuple(one for change in changes for one in (change.before, change.after) if one is not None),
             undoes=tuple(undoes),
         )
         history.begin(intent)
-        linked = _written(workspace, history, intent, changes)
-        return _finished(history, Applied(id=intent.id, paths=proposal.paths, hard_linked=linked))
+        linked = _write_all(workspace, history, intent, changes)
+        return _finish(history, AppliedChange(id=intent.id, paths=proposal.paths, hard_linked=linked))
 
 
-def _entry(workspace: Workspace, change: Change) -> Entry:
+def _check_and_record(workspace: Workspace, change: Change) -> Entry:
     """What goes on record of a file, after a look at whether it is what the change was made from."""
     path = change.path
     if workspace.hash(path) != change.base:
-        raise _stale(workspace, change)
+        raise _stale_error(workspace, change)
     return Entry(
         path=str(path),
         before=change.base,
         after=change.target,
-        before_mode=None if change.before is None else mode_of(workspace, path),
+        before_mode=None if change.before is None else file_mode(workspace, path),
         after_mode=change.mode,
-        made_folders=missing_folders(workspace, path) if change.before is None else 0,
+        made_folders=count_missing_folders(workspace, path) if change.before is None else 0,
     )
 
 
-def _stale(workspace: Workspace, change: Change) -> FileProblem:
+def _stale_error(workspace: Workspace, change: Change) -> FileProblem:
     name = quote_path(str(change.path))
     if change.before is None:
         message = f"'{name}' exists by now. Nothing was written: read it, and propose a change of what is there."
         return FileExists(message, path=name)
     message = f"'{name}' is no longer what the change was made from. Nothing was written: read it again first."
     with suppress(FileProblem):  # gone, binary or too large by now: then there are no lines to show
-        shown_change = what_changed(change.path, change.before, workspace.read(change.path).data)
+        shown_change = describe_drift(change.path, change.before, workspace.read(change.path).data)
         message += f" What changed:\n{shown_change}"
     return StaleFile(message, path=name)
 
 
-def _written(workspace: Workspace, history: History, intent: Intent, changes: Sequence[Change]) -> tuple[str, ...]:
+def _write_all(workspace: Workspace, history: History, intent: Intent, changes: Sequence[Change]) -> tuple[str, ...]:
     linked: list[str] = []
     tried: list[Entry] = []
     try:
         for entry, change in zip(intent.entries, changes, strict=True):
             tried.append(entry)
-            if put(workspace, change):
+            if write_change(workspace, change):
                 linked.append(entry.path)
     except BaseException as error:
         _take_back(workspace, history, intent, changes, tried, error)
@@ -128,7 +128,7 @@ def _take_back(
         raise EditRefused(message, path=quote_path(back.left[0]), rule="partial") from error
 
 
-def _finished(history: History, applied: Applied) -> Applied:
+def _finish(history: History, applied: AppliedChange) -> AppliedChange:
     try:
         history.finish(applied.id, "applied", hard_linked=applied.hard_linked)
         return replace(applied, collected=history.collect())

@@ -20,7 +20,7 @@ MAX_BYTES: Final = 64 << 20
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-class Contents:
+class ContentCache:
     """The contents that runs in one workspace have read. Threads and processes may share the folder."""
 
     def __init__(self, workspace: Workspace, *, max_files: int = MAX_FILES, max_bytes: int = MAX_BYTES) -> None:

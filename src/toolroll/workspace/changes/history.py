@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from toolroll.errors import JournalRefused
 from toolroll.kernel.approval.request import content_hash
-from toolroll.workspace.changes.records import Collected, Intent, Quota, Record, State
+from toolroll.workspace.changes.records import DroppedChanges, Intent, Quota, Record, State
 
 if TYPE_CHECKING:
     import sqlite3
@@ -156,7 +156,7 @@ class History:
             )
         return data
 
-    def collect(self) -> Collected:
+    def collect(self) -> DroppedChanges:
         """Let go of what is too old or too much, the oldest first; never of the newest change that can be undone."""
         gone: list[str] = []
         with self._writing() as db:
@@ -169,7 +169,7 @@ class History:
         if gone:
             with self._reading() as db:
                 db.execute("pragma incremental_vacuum").fetchall()
-        return Collected(ids=tuple(gone), freed_bytes=before - after, is_over=after > self._quota.max_bytes)
+        return DroppedChanges(ids=tuple(gone), freed_bytes=before - after, is_over=after > self._quota.max_bytes)
 
     def _is_too_much(self, db: "sqlite3.Connection", oldest: str) -> bool:
         [at] = db.execute("select at from changes where id = ?", (oldest,)).fetchone()

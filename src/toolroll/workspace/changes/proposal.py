@@ -17,9 +17,9 @@ from toolroll.kernel.approval.request import Preview, content_hash
 from toolroll.kernel.diff.hunks import Diff, Hunk, parse_diff, parse_diffs, selected
 from toolroll.kernel.diff.unified import opcodes, unified_diff
 from toolroll.safe.paths.names import RelativePath, quote_path
-from toolroll.workspace.edit.encoding import Carrier, carry
+from toolroll.workspace.edit.encoding import EncodedText, decode_exactly
 from toolroll.workspace.edit.notes import content_notes
-from toolroll.workspace.edit.whole_file import written_text
+from toolroll.workspace.edit.whole_file import encode_person_text
 
 ABSENT: Final = "absent"
 """What stands for the hash of a file that does not exist."""
@@ -141,7 +141,7 @@ class Proposal:
         """The exact proposed text, where there is one: of a single file that stays or comes."""
         if self.edited is not None:
             return self.edited
-        after = _carried(self.changes[0].after)
+        after = _decode(self.changes[0].after)
         return None if len(self.changes) > 1 or after is None else after.text
 
     def with_edited(self, text: str) -> "Proposal":
@@ -149,7 +149,7 @@ class Proposal:
         [change, *others] = self.changes
         if others or change.after is None:
             raise UsageError("Only the text of a single file can be edited. Take this as it is, or leave it.")
-        after = written_text(change.before, change.after, text, path=str(change.path))
+        after = encode_person_text(change.before, change.after, text, path=str(change.path))
         return replace(self, changes=(replace(change, after=after),), edited=text)
 
     @property
@@ -189,7 +189,7 @@ class Proposal:
 
 
 def _texts_of(before: bytes | None, after: bytes | None) -> tuple[str, str]:
-    old, new = _carried(before), _carried(after)
+    old, new = _decode(before), _decode(after)
     if old is None or new is None or (old.encoding, old.mark) == (new.encoding, new.mark):
         return old.text if old else "", new.text if new else ""
     return _with_mark(old), _with_mark(new)
@@ -203,7 +203,7 @@ def _diff_of(before: bytes | None, after: bytes | None, path: str) -> tuple[str,
 
 @lru_cache(maxsize=KEPT_CHANGES)
 def _notes_of(before: bytes | None, after: bytes | None) -> tuple[str, ...]:
-    return tuple(content_notes(_carried(before), _carried(after)))
+    return tuple(content_notes(_decode(before), _decode(after)))
 
 
 def _hash_of(paths: Sequence[str], hashes: Sequence[str | None]) -> str:
@@ -213,15 +213,15 @@ def _hash_of(paths: Sequence[str], hashes: Sequence[str | None]) -> str:
     return content_hash("\n".join(named))
 
 
-def _carried(data: bytes | None) -> Carrier | None:
-    return None if data is None else carry(data)
+def _decode(data: bytes | None) -> EncodedText | None:
+    return None if data is None else decode_exactly(data)
 
 
-def _with_mark(carrier: Carrier) -> str:
+def _with_mark(carrier: EncodedText) -> str:
     return "\ufeff" + carrier.text if carrier.mark else carrier.text
 
 
-def taking(proposal: Proposal, patch: str) -> Proposal:
+def select_changes(proposal: Proposal, patch: str) -> Proposal:
     """Return the proposal with only what is in the patch; UsageError where that was not proposed (C32).
 
     The patch is the proposal's own diff with hunks left out. Each of its hunks must be one that was shown, to the last
@@ -230,9 +230,9 @@ def taking(proposal: Proposal, patch: str) -> Proposal:
     diffs = parse_diffs(patch)
     changes = {str(change.path): change for change in proposal.changes}
     if diffs is None or len({diff.name for diff in diffs}) < len(diffs) or not changes.keys() >= _names(diffs):
-        raise _refused()
+        raise _not_proposed()
     wanted = {diff.name: diff for diff in diffs}
-    taken = tuple(_part(change, wanted[path]) for path, change in changes.items() if path in wanted)
+    taken = tuple(_select_hunks(change, wanted[path]) for path, change in changes.items() if path in wanted)
     return replace(proposal, changes=taken, edited=patch)
 
 
@@ -240,21 +240,21 @@ def _names(diffs: tuple[Diff, ...]) -> set[str]:
     return {diff.name for diff in diffs}
 
 
-def _part(change: Change, wanted: Diff) -> Change:
+def _select_hunks(change: Change, wanted: Diff) -> Change:
     proposed = parse_diff("".join(change.diff))
     if proposed is None or not set(wanted.hunks) <= set(proposed.hunks):
-        raise _refused()
+        raise _not_proposed()
     kept: set[Hunk] = set(wanted.hunks)
     if len(kept) == len(proposed.hunks):
         return change
     if change.before is None or change.after is None:
         raise UsageError(f"'{change.path}' is made or removed as a whole: take all of it, or leave it.")
     text = selected(change.texts[1], proposed, [hunk in kept for hunk in proposed.hunks])
-    before, after = carry(change.before), carry(change.after)
+    before, after = decode_exactly(change.before), decode_exactly(change.after)
     if text is None or (before.encoding, before.mark) != (after.encoding, after.mark):
         raise UsageError(f"The encoding of '{change.path}' changes as a whole: take all of it, or leave it.")
     return replace(change, after=after.encode(text))
 
 
-def _refused() -> UsageError:
+def _not_proposed() -> UsageError:
     return UsageError("What was taken is not part of what was proposed. Take changes of it, or leave it.")

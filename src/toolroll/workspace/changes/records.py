@@ -69,7 +69,7 @@ class Quota:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Collected:
+class DroppedChanges:
     """What was let go: these changes can no longer be undone. `is_over` says that the newest alone is too much."""
 
     ids: tuple[str, ...] = ()

@@ -13,12 +13,12 @@ from toolroll.errors import FileProblem, LockTimeout, PathRefused
 from toolroll.safe.paths.names import RelativePath, parse_path
 from toolroll.workspace.changes.history import History
 from toolroll.workspace.changes.records import Record
-from toolroll.workspace.changes.write import place_of, roll_back
+from toolroll.workspace.changes.write import file_state, roll_back
 from toolroll.workspace.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recovered:
+class RecoveredChange:
     """What became of one change: it is all there, none of it is, or some files had to be left as they are."""
 
     id: str
@@ -27,41 +27,41 @@ class Recovered:
     left: tuple[str, ...] = ()
 
 
-def open_history(workspace: Workspace) -> tuple[History, tuple[Recovered, ...]]:
+def open_history(workspace: Workspace) -> tuple[History, tuple[RecoveredChange, ...]]:
     """The history of a workspace, with everything that was left half done put right."""
     history = History(workspace.state)
     return history, recover(workspace, history)
 
 
-def recover(workspace: Workspace, history: History) -> tuple[Recovered, ...]:
+def recover(workspace: Workspace, history: History) -> tuple[RecoveredChange, ...]:
     """Finish or take back what was left half done; what another process is at work on is left alone."""
-    return tuple(found for record in history.unfinished() for found in _recovered(workspace, history, record))
+    return tuple(found for record in history.unfinished() for found in _recover_change(workspace, history, record))
 
 
-def _recovered(workspace: Workspace, history: History, record: Record) -> Iterator[Recovered]:
+def _recover_change(workspace: Workspace, history: History, record: Record) -> Iterator[RecoveredChange]:
     paths = [parse_path(entry.path) for entry in record.entries]
     try:
         # Who made the record holds these locks until it is closed: once they are ours, it is closed or nobody's.
         with suppress(LockTimeout), workspace.locked(*paths):
             current = history.get(record.id)
             if current is not None and current.state == "intended":
-                yield _settled(workspace, history, current)
+                yield _settle(workspace, history, current)
                 _sweep(workspace, paths)
     except PathRefused:
         # Denied by now, so that nobody may even look: the intent stays, for when it is allowed again.
         left = tuple(entry.path for entry in record.entries)
-        yield Recovered(id=record.id, description=record.description, outcome="partial", left=left)
+        yield RecoveredChange(id=record.id, description=record.description, outcome="partial", left=left)
 
 
-def _settled(workspace: Workspace, history: History, record: Record) -> Recovered:
-    places = [place_of(workspace, entry) for entry in record.entries]
+def _settle(workspace: Workspace, history: History, record: Record) -> RecoveredChange:
+    places = [file_state(workspace, entry) for entry in record.entries]
     if all(place in ("after", "same") for place in places):
         history.finish(record.id, "applied")
-        return Recovered(id=record.id, description=record.description, outcome="finished")
+        return RecoveredChange(id=record.id, description=record.description, outcome="finished")
     back = roll_back(workspace, record.entries, history.content)
     history.finish(record.id, "partial" if back.left else "failed", rolled_back=back.paths)
     outcome: Literal["partial", "taken back"] = "partial" if back.left else "taken back"
-    return Recovered(id=record.id, description=record.description, outcome=outcome, left=back.left)
+    return RecoveredChange(id=record.id, description=record.description, outcome=outcome, left=back.left)
 
 
 def _sweep(workspace: Workspace, paths: list[RelativePath]) -> None:

@@ -11,17 +11,17 @@ from typing import Final, Literal, TypeAlias
 
 from toolroll.errors import FileProblem, PathRefused, UsageError
 from toolroll.safe.paths.names import quote_path
-from toolroll.workspace.changes.apply import Applied, apply
+from toolroll.workspace.changes.apply import AppliedChange, apply
 from toolroll.workspace.changes.history import History
 from toolroll.workspace.changes.proposal import Change, Proposal
 from toolroll.workspace.changes.records import Entry, Kind, Record
-from toolroll.workspace.changes.write import mode_of, remove_made_folders, reversal
+from toolroll.workspace.changes.write import file_mode, remove_created_folders, reverse_change
 from toolroll.workspace.edit.merge import Conflict, merge
 from toolroll.workspace.workspace import Workspace
 
-Action: TypeAlias = Literal["restore", "remove", "recreate", "nothing", "merge", "conflict", "unreachable"]
+UndoAction: TypeAlias = Literal["restore", "remove", "recreate", "nothing", "merge", "conflict", "unreachable"]
 
-_TOLD: Final[dict[Action, str]] = {
+_DESCRIPTIONS: Final[dict[UndoAction, str]] = {
     "restore": "gets back the content it had",
     "remove": "is removed: it was made by this change",
     "recreate": "is made again: it was removed by this change",
@@ -33,22 +33,22 @@ _TOLD: Final[dict[Action, str]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class UndoStep:
     """What would happen to one file; `targets` are the changes that it takes back."""
 
     path: str
-    action: Action
+    action: UndoAction
     targets: tuple[str, ...]
     change: Change | None = None
     conflicts: tuple[Conflict, ...] = ()
     entries: tuple[Entry, ...] = ()
 
     def __str__(self) -> str:
-        return f"'{quote_path(self.path)}' {_TOLD[self.action]}."
+        return f"'{quote_path(self.path)}' {_DESCRIPTIONS[self.action]}."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class UndoPlan:
     """What an undo or redo would do, file by file.
 
     `more` says, where the latest change of a file was asked for, how many earlier ones of it could follow.
@@ -56,10 +56,10 @@ class Plan:
 
     kind: Kind
     description: str
-    steps: tuple[Step, ...]
+    steps: tuple[UndoStep, ...]
     more: int = 0
 
-    def taken(self, *, merges: bool) -> tuple[Step, ...]:
+    def taken(self, *, merges: bool) -> tuple[UndoStep, ...]:
         """The steps that can be done; those that merge only if that is accepted."""
         return tuple(step for step in self.steps if step.change and (merges or step.action != "merge"))
 
@@ -70,12 +70,12 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Undone:
+class UndoResult:
     """What was done of a plan, and what was left."""
 
-    applied: Applied | None
-    done: tuple[Step, ...]
-    left: tuple[Step, ...]
+    applied: AppliedChange | None
+    done: tuple[UndoStep, ...]
+    left: tuple[UndoStep, ...]
 
 
 def plan_undo(
@@ -85,7 +85,7 @@ def plan_undo(
     change: str | None = None,
     path: str | None = None,
     run_id: str | None = None,
-) -> Plan:
+) -> UndoPlan:
     """What undoing would do: a change, all of a run, or what was done last, to a file or at all.
 
     That is the latest change, or the latest redo with all that it brought back: whichever came later.
@@ -95,10 +95,10 @@ def plan_undo(
     if change is not None:
         records = [one for one in records if one.id == change]
     if not records:
-        raise UsageError(_nothing(history, "undo", change))
+        raise UsageError(_nothing_message(history, "undo", change))
     is_named = change is not None or run_id is not None
-    chosen = records if is_named else _done_last(records, [one.id for one in listed], history.redone(), path)
-    plan = _plan(workspace, history, chosen, kind="undo", path=path)
+    chosen = records if is_named else _latest_parts(records, [one.id for one in listed], history.redone(), path)
+    plan = _build_plan(workspace, history, chosen, kind="undo", path=path)
     return replace(plan, more=0 if path is None else len(records) - len(chosen))
 
 
@@ -109,7 +109,7 @@ def plan_redo(
     change: str | None = None,
     path: str | None = None,
     run_id: str | None = None,
-) -> Plan:
+) -> UndoPlan:
     """What redoing would do: what was undone of a change, of all of a run, or by the latest undo, of a file or at all.
 
     Of a run it is the last of its undos that is turned back first: each finds the file as it had left it.
@@ -118,26 +118,26 @@ def plan_redo(
     if run_id is not None:
         of_run = {one.id for one in history.undos_of_run(run_id)}
         undos = tuple(one for one in undos if one.id in of_run)
-    records = [one for one in (_redoable(history, undo) for undo in undos) if _is_active(one, "undo", path)]
+    records = [one for one in (_to_redo(history, undo) for undo in undos) if _is_active(one, "undo", path)]
     if not records:
-        raise UsageError(_nothing(history, "redo", change))
+        raise UsageError(_nothing_message(history, "redo", change))
     chosen = records if run_id is not None and change is None else records[:1]
-    plan = _plan(workspace, history, chosen, kind="redo", path=path)
+    plan = _build_plan(workspace, history, chosen, kind="redo", path=path)
     return replace(plan, more=0 if path is None else len(records) - len(chosen))
 
 
-def undo(workspace: Workspace, history: History, plan: Plan, *, run_id: str, merges: bool = False) -> Undone:
+def undo(workspace: Workspace, history: History, plan: UndoPlan, *, run_id: str, merges: bool = False) -> UndoResult:
     """Do what a plan says, all of its files or none; StaleFile where one has changed since it was made."""
     done = plan.taken(merges=merges)
     left = tuple(step for step in plan.steps if step not in done)
     proposal = plan.proposal(merges=merges)
     if proposal is None:
-        return Undone(applied=None, done=(), left=left)
+        return UndoResult(applied=None, done=(), left=left)
     undoes = [(step.path, target) for step in done for target in step.targets]
     applied = apply(workspace, proposal, history, run_id=run_id, kind=plan.kind, undoes=undoes)
     for entry in (entry for step in done if step.action == "remove" for entry in step.entries):
-        remove_made_folders(workspace, entry)
-    return Undone(applied=applied, done=done, left=left)
+        remove_created_folders(workspace, entry)
+    return UndoResult(applied=applied, done=done, left=left)
 
 
 def _is_active(record: Record, kind: Kind, path: str | None) -> bool:
@@ -150,7 +150,7 @@ def _active_entries(record: Record, path: str | None) -> list[Entry]:
     return [entry for entry in record.entries if entry.undone_by is None and path in (None, entry.path)]
 
 
-def _done_last(
+def _latest_parts(
     records: Sequence[Record], listed: Sequence[str], redone: Mapping[tuple[str, str], str], path: str | None
 ) -> list[Record]:
     """Of the changes that are in force, the parts that came by what was done last; `listed` has the latest first."""
@@ -166,13 +166,13 @@ def _done_last(
     return came_by[min(came_by, key=order.__getitem__)]
 
 
-def _redoable(history: History, record: Record) -> Record:
+def _to_redo(history: History, record: Record) -> Record:
     """An undo with what a redo has to turn back."""
-    entries = [_turned(history, record.id, entry) for entry in record.entries]
+    entries = [_entry_to_redo(history, record.id, entry) for entry in record.entries]
     return replace(record, entries=tuple(entry for entry in entries if entry is not None))
 
 
-def _turned(history: History, undo: str, entry: Entry) -> Entry | None:
+def _entry_to_redo(history: History, undo: str, entry: Entry) -> Entry | None:
     """The entry of an undo; None where what it took back is neither in it nor kept elsewhere.
 
     Where a file was back already, by hand, the undo found nothing to do and its entry leads nowhere: then the redo
@@ -189,67 +189,69 @@ def _turned(history: History, undo: str, entry: Entry) -> Entry | None:
     return replace(entry, before=found[0].after, after=found[-1].before, before_mode=given, after_mode=had)
 
 
-def _nothing(history: History, what: str, change: str | None) -> str:
+def _nothing_message(history: History, what: str, change: str | None) -> str:
     if change is None:
         return f"There is nothing to {what}."
     known = history.get(change)
-    why = "No change on record has that id" if known is None else f"It is {_state(known)}"
+    why = "No change on record has that id" if known is None else f"It is {_describe_state(known)}"
     return f"There is nothing to {what} of '{quote_path(change)}'. {why}. List the changes to see what there is."
 
 
-def _state(record: Record) -> str:
+def _describe_state(record: Record) -> str:
     if record.kind != "change":
         return f"{'an' if record.kind == 'undo' else 'a'} {record.kind} itself"
     return "undone already" if record.is_undone else f"'{record.state}', and not undone"
 
 
-def _plan(workspace: Workspace, history: History, records: Sequence[Record], *, kind: Kind, path: str | None) -> Plan:
+def _build_plan(
+    workspace: Workspace, history: History, records: Sequence[Record], *, kind: Kind, path: str | None
+) -> UndoPlan:
     """The steps of all files, each through its entries from the latest to the first."""
     found: dict[str, list[tuple[str, Entry]]] = {}
     for record in records:
         for entry in _active_entries(record, path):
             found.setdefault(entry.path, []).append((record.id, entry))
-    steps = tuple(_step(workspace, history, name, entries) for name, entries in found.items())
-    return Plan(kind=kind, description=f"{kind}: {_described(records)}", steps=steps)
+    steps = tuple(_build_step(workspace, history, name, entries) for name, entries in found.items())
+    return UndoPlan(kind=kind, description=f"{kind}: {_describe(records)}", steps=steps)
 
 
-def _described(records: Iterable[Record]) -> str:
+def _describe(records: Iterable[Record]) -> str:
     texts = [record.description.removeprefix("undo: ") or f"change {record.id}" for record in records]
     return texts[0] if len(texts) == 1 else f"{len(texts)} changes"
 
 
-def _step(workspace: Workspace, history: History, path: str, found: Sequence[tuple[str, Entry]]) -> Step:
+def _build_step(workspace: Workspace, history: History, path: str, found: Sequence[tuple[str, Entry]]) -> UndoStep:
     targets = tuple(change for change, _ in found)
     entries = tuple(entry for _, entry in found)
     try:
-        now, mode = _current(workspace, path)
+        now, mode = _read_current(workspace, path)
     except (FileProblem, PathRefused):
-        return Step(path=path, action="unreachable", targets=targets)
+        return UndoStep(path=path, action="unreachable", targets=targets)
     state, is_merged = now, False
     for entry in entries:
-        back = reversal(entry, history.content)
+        back = reverse_change(entry, history.content)
         if state in (back.before, back.after):
             state = back.after
             continue
-        merged = _merged(back, state)
+        merged = _merge(back, state)
         if isinstance(merged, tuple):
-            return Step(path=path, action="conflict", targets=targets, conflicts=merged)
+            return UndoStep(path=path, action="conflict", targets=targets, conflicts=merged)
         state, is_merged = merged, True
     # A file that a run made and removed again has a mode on record, and is not there to be given it.
-    given = None if state is None else _mode(entries, now, mode)
+    given = None if state is None else _mode_to_give(entries, now, mode)
     change = Change(path=workspace.path(path), before=now, after=state, mode=given)
-    action: Action = "merge" if is_merged else _action(change)
-    return Step(path=path, action=action, targets=targets, change=change, entries=entries)
+    action: UndoAction = "merge" if is_merged else _choose_action(change)
+    return UndoStep(path=path, action=action, targets=targets, change=change, entries=entries)
 
 
-def _current(workspace: Workspace, path: str) -> tuple[bytes | None, int | None]:
+def _read_current(workspace: Workspace, path: str) -> tuple[bytes | None, int | None]:
     relative = workspace.path(path)
     if not workspace.exists(relative):  # asked for first: no walk for what may have been meant, once a file
         return None, None
-    return workspace.read(relative).data, mode_of(workspace, relative)
+    return workspace.read(relative).data, file_mode(workspace, relative)
 
 
-def _merged(back: Change, now: bytes | None) -> bytes | tuple[Conflict, ...]:
+def _merge(back: Change, now: bytes | None) -> bytes | tuple[Conflict, ...]:
     """The later work with the change taken out of it, or where the two touch."""
     if now is None or back.before is None or back.after is None:
         sides = Conflict(line=1, base=back.before or b"", ours=now or b"", theirs=back.after or b"")
@@ -258,7 +260,7 @@ def _merged(back: Change, now: bytes | None) -> bytes | tuple[Conflict, ...]:
     return merged.conflicts if merged.data is None else merged.data
 
 
-def _mode(entries: Sequence[Entry], now: bytes | None, mode: int | None) -> int | None:
+def _mode_to_give(entries: Sequence[Entry], now: bytes | None, mode: int | None) -> int | None:
     """The mode to give: of a file that comes back, and where the mode is still the one that the change gave."""
     given: int | None = None
     for entry in entries:
@@ -268,7 +270,7 @@ def _mode(entries: Sequence[Entry], now: bytes | None, mode: int | None) -> int 
     return given
 
 
-def _action(change: Change) -> Action:
+def _choose_action(change: Change) -> UndoAction:
     if change.before is None and change.after is not None:
         return "recreate"
     if change.after is None and change.before is not None:

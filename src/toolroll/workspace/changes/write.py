@@ -11,20 +11,20 @@ from toolroll.workspace.changes.proposal import Change
 from toolroll.workspace.changes.records import Entry
 from toolroll.workspace.workspace import Workspace
 
-Place: TypeAlias = Literal["before", "after", "same", "foreign"]
+FileState: TypeAlias = Literal["before", "after", "same", "foreign"]
 """Where a file stands in a change: not yet there, done, both (nothing changes), or where it is not ours to touch."""
-Contents: TypeAlias = Callable[[str], bytes]
+ContentReader: TypeAlias = Callable[[str], bytes]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RolledBack:
+class RollbackResult:
     """What came of taking a change back: the paths that are as before, and those that had to be left."""
 
     paths: tuple[str, ...]
     left: tuple[str, ...]
 
 
-def put(workspace: Workspace, change: Change) -> bool:
+def write_change(workspace: Workspace, change: Change) -> bool:
     """Carry out one change if its file is as it says; tells whether other names keep the old content."""
     if change.does_nothing:
         return False
@@ -35,31 +35,31 @@ def put(workspace: Workspace, change: Change) -> bool:
     return linked
 
 
-def place_of(workspace: Workspace, entry: Entry) -> Place:
+def file_state(workspace: Workspace, entry: Entry) -> FileState:
     """Where the file of an entry stands, by its hash; by its mode where that is all that changes."""
     try:
         path = parse_path(entry.path)
         now = workspace.hash(path)
-        mode = None if now is None else mode_of(workspace, path)
+        mode = None if now is None else file_mode(workspace, path)
     except (FileProblem, PathRefused):
         return "foreign"
     if entry.before == entry.after == now:
-        return _place_by_mode(entry, mode)
+        return _state_by_mode(entry, mode)
     return "before" if now == entry.before else "after" if now == entry.after else "foreign"
 
 
-def _place_by_mode(entry: Entry, mode: int | None) -> Place:
+def _state_by_mode(entry: Entry, mode: int | None) -> FileState:
     if entry.after_mode in (None, entry.before_mode):
         return "same"
     return "after" if mode == entry.after_mode else "before"
 
 
-def mode_of(workspace: Workspace, path: RelativePath) -> int:
+def file_mode(workspace: Workspace, path: RelativePath) -> int:
     """Who may read, write and run a file; set-user-id is not among what is given back."""
     return workspace.status(path).mode & 0o777
 
 
-def missing_folders(workspace: Workspace, path: RelativePath) -> int:
+def count_missing_folders(workspace: Workspace, path: RelativePath) -> int:
     """How many of the folders that a path needs are not there."""
     missing, folder = 0, path.parent
     while folder.parts and not workspace.exists(folder):
@@ -67,16 +67,16 @@ def missing_folders(workspace: Workspace, path: RelativePath) -> int:
     return missing
 
 
-def roll_back(workspace: Workspace, entries: Sequence[Entry], content: Contents) -> RolledBack:
+def roll_back(workspace: Workspace, entries: Sequence[Entry], content: ContentReader) -> RollbackResult:
     """Take back what was done of a change, the last file first; what somebody else has changed is left."""
     done: list[str] = []
     left: list[str] = []
     for entry in reversed(entries):
-        (done if _taken_back(workspace, entry, content) else left).append(entry.path)
-    return RolledBack(paths=tuple(done), left=tuple(left))
+        (done if _roll_back_file(workspace, entry, content) else left).append(entry.path)
+    return RollbackResult(paths=tuple(done), left=tuple(left))
 
 
-def reversal(entry: Entry, content: Contents) -> Change:
+def reverse_change(entry: Entry, content: ContentReader) -> Change:
     """The change that leads from after an entry to before it."""
     gives_mode = entry.after_mode is not None or entry.after is None
     return Change(
@@ -87,7 +87,7 @@ def reversal(entry: Entry, content: Contents) -> Change:
     )
 
 
-def remove_made_folders(workspace: Workspace, entry: Entry) -> None:
+def remove_created_folders(workspace: Workspace, entry: Entry) -> None:
     """Remove the folders that were made for a file that is gone again, as far as nobody uses them."""
     folder = parse_path(entry.path).parent
     for _ in range(entry.made_folders):
@@ -96,14 +96,14 @@ def remove_made_folders(workspace: Workspace, entry: Entry) -> None:
         folder = folder.parent
 
 
-def _taken_back(workspace: Workspace, entry: Entry, content: Contents) -> bool:
-    place = place_of(workspace, entry)
+def _roll_back_file(workspace: Workspace, entry: Entry, content: ContentReader) -> bool:
+    place = file_state(workspace, entry)
     if place == "after":
         try:
-            put(workspace, reversal(entry, content))
+            write_change(workspace, reverse_change(entry, content))
         except FileProblem:
             # It may have happened all the same: what fails in its last step, the sync of a folder, has.
-            place = place_of(workspace, entry)
+            place = file_state(workspace, entry)
     if place != "foreign" and entry.before is None:
-        remove_made_folders(workspace, entry)
-    return place_of(workspace, entry) in ("before", "same")
+        remove_created_folders(workspace, entry)
+    return file_state(workspace, entry) in ("before", "same")

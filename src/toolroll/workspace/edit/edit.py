@@ -7,11 +7,11 @@ from typing import Final
 from toolroll.errors import EditRefused, StaleFile
 from toolroll.kernel.approval.request import content_hash
 from toolroll.safe.paths.names import quote_path
-from toolroll.workspace.edit.encoding import Carrier, carry
-from toolroll.workspace.edit.match import Found, Tier, find_spans
-from toolroll.workspace.edit.near_matches import Near, near_matches
+from toolroll.workspace.edit.encoding import EncodedText, decode_exactly
+from toolroll.workspace.edit.match import Matches, Tier, find_matches
+from toolroll.workspace.edit.near_matches import NearMatch, find_near_matches
 from toolroll.workspace.edit.placeholders import Placeholder, find_placeholders
-from toolroll.workspace.edit.splice import spliced
+from toolroll.workspace.edit.splice import splice
 
 MAX_LINES_NAMED: Final = 20
 """Places that an error names; a model that has read twenty needs a longer text to search for, not more places."""
@@ -29,7 +29,7 @@ _FITTED: Final[dict[Tier, str]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Edited:
+class EditResult:
     """The new content, how the text was found, and in which lines it was replaced (as numbered before the edit)."""
 
     data: bytes
@@ -62,7 +62,7 @@ def edit_text(
     replace_all: bool = False,
     expected_replacements: int | None = None,
     expected_hash: str | None = None,
-) -> Edited:
+) -> EditResult:
     """The content with `old` replaced by exactly `new`, or EditRefused; StaleFile if it is not the expected content.
 
     `expected_replacements` is how many places there must be: all of them are replaced. Without it and `replace_all`
@@ -70,73 +70,77 @@ def edit_text(
     """
     if expected_hash is not None and expected_hash != content_hash(data):
         raise _stale(data, path=path)
-    carrier = carry(data)
+    carrier = decode_exactly(data)
     _check_request(old, new, expected_replacements, path=path)
     carrier.check(new, path=path, kept=old)
-    found, put = _located(carrier, old, new)
+    found, put = _locate(carrier, old, new)
     if found is None:
         raise _not_found(carrier, old, path=path)
     _check_count(found, replace_all=replace_all, expected=expected_replacements, path=path)
     literally = found.tier == "exact" and "\r" in old
-    text = spliced(carrier.text, found, put, literally=literally, path=path)
+    text = splice(carrier.text, found, put, literally=literally, path=path)
     if text == carrier.text:
         why = "would change nothing: it is already as new_string says. Leave it out"
-        raise _refused(why, path=path, rule="no_change")
+        raise _refusal(why, path=path, rule="no_change")
     placeholders = find_placeholders(old, new)
-    return Edited(data=carrier.encode(text), tier=found.tier, lines=found.lines, placeholders=placeholders)
+    return EditResult(data=carrier.encode(text), tier=found.tier, lines=found.lines, placeholders=placeholders)
 
 
-def _located(carrier: Carrier, old: str, new: str) -> tuple[Found | None, str]:
+def _locate(carrier: EncodedText, old: str, new: str) -> tuple[Matches | None, str]:
     """Where the text is, and what to put there; first as the file was shown, for that is what a model has copied."""
     carried = carrier.as_shown(old)
-    if carried != old and (found := find_spans(carrier.text, carried)) is not None:
+    if carried != old and (found := find_matches(carrier.text, carried)) is not None:
         return found, carrier.as_shown(new)
-    return find_spans(carrier.text, old), new
+    return find_matches(carrier.text, old), new
 
 
 def _check_request(old: str, new: str, expected: int | None, *, path: str) -> None:
     if not old:
         why = "has an empty old_string, which is everywhere. To write a whole file, use edit_file or create_file"
-        raise _refused(why, path=path, rule="empty_old")
+        raise _refusal(why, path=path, rule="empty_old")
     if old == new:
         why = "has the same old_string and new_string. Leave it out, or give the text that is to be there"
-        raise _refused(why, path=path, rule="no_change")
+        raise _refusal(why, path=path, rule="no_change")
     if expected is not None and expected < 1:
-        raise _refused(f"expects {expected} replacements; it must be 1 or more", path=path, rule="count")
+        raise _refusal(f"expects {expected} replacements; it must be 1 or more", path=path, rule="count")
 
 
-def _check_count(found: Found, *, replace_all: bool, expected: int | None, path: str) -> None:
+def _check_count(found: Matches, *, replace_all: bool, expected: int | None, path: str) -> None:
     count = len(found.matches)
-    told = f"{count} times, at {_lines(found.lines)}"
+    told = f"{count} times, at {_list_lines(found.lines)}"
     how = "" if found.tier == "exact" else f" (with different {found.tier})"
     if expected is not None and count != expected:
         why = f"expects old_string {expected} times, but it is there {told}{how}. Expect that, or add lines around it"
-        raise _refused(why, path=path, rule="count", lines=found.lines)
+        raise _refusal(why, path=path, rule="count", lines=found.lines)
     if count > 1 and found.tier in _BOUND_TIERS:
         why = f"finds old_string {told}{how}. Copy the text exactly, with the lines around it"
-        raise _refused(why, path=path, rule="ambiguous", lines=found.lines)
+        raise _refusal(why, path=path, rule="ambiguous", lines=found.lines)
     if count > 1 and expected is None and not replace_all:
         why = f"finds old_string {told}{how}. Add lines around it to name one place, or set replace_all"
-        raise _refused(why, path=path, rule="ambiguous", lines=found.lines)
+        raise _refusal(why, path=path, rule="ambiguous", lines=found.lines)
 
 
-def _not_found(carrier: Carrier, old: str, *, path: str) -> EditRefused:
-    near = near_matches(carrier.text, old)
+def _not_found(carrier: EncodedText, old: str, *, path: str) -> EditRefused:
+    near = find_near_matches(carrier.text, old)
     if near:
         why = (
             "finds old_string 0 times. Something that looks like it is there, with other quotes, dashes, blanks, "
             f"accents or invisible characters, and is not taken for it. {_offer(near)}"
         )
-        return _refused(why, path=path, rule="not_found", lines=tuple(one.line for one in near))
+        return _refusal(why, path=path, rule="not_found", lines=tuple(one.line for one in near))
     first = next((line.strip() for line in old.split("\n") if line.strip()), "")
     places = [number for number, line in enumerate(carrier.text.split("\n"), 1) if first and first in line]
-    hint = f" Its first line is at {_lines(places)}; what follows is different there." if places and "\n" in old else ""
+    hint = (
+        f" Its first line is at {_list_lines(places)}; what follows is different there."
+        if places and "\n" in old
+        else ""
+    )
     unknown = "" if carrier.is_known else " The file is not UTF-8: give its other letters as read_file shows them."
     why = f"finds old_string 0 times.{hint}{unknown} Read the file again, and copy the text from there"
-    return _refused(why, path=path, rule="not_found", lines=tuple(places) if hint else ())
+    return _refusal(why, path=path, rule="not_found", lines=tuple(places) if hint else ())
 
 
-def _offer(near: Sequence[Near]) -> str:
+def _offer(near: Sequence[NearMatch]) -> str:
     texts = []
     for one in near:
         where = f"line {one.line}" if one.line == one.end_line else f"lines {one.line} to {one.end_line}"
@@ -146,13 +150,13 @@ def _offer(near: Sequence[Near]) -> str:
     return "".join(texts) + "If that is meant, copy it from there"
 
 
-def _lines(numbers: Sequence[int]) -> str:
+def _list_lines(numbers: Sequence[int]) -> str:
     named = ", ".join(map(str, numbers[:MAX_LINES_NAMED]))
     more = len(numbers) - MAX_LINES_NAMED
     return f"line{'s' if len(numbers) > 1 else ''} {named}" + (f" and {more} more" if more > 0 else "")
 
 
-def _refused(why: str, *, path: str, rule: str, lines: tuple[int, ...] = ()) -> EditRefused:
+def _refusal(why: str, *, path: str, rule: str, lines: tuple[int, ...] = ()) -> EditRefused:
     message = f"The edit of '{quote_path(path)}' {why}. Nothing was changed."
     return EditRefused(message, path=quote_path(path), rule=rule, lines=lines)
 

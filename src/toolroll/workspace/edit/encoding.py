@@ -15,7 +15,7 @@ from toolroll.workspace.text import MARKS, declared_encoding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Carrier:
+class EncodedText:
     """A file's text, without its byte-order mark, and how it is written; `is_known` says that the encoding is sure."""
 
     text: str
@@ -41,29 +41,29 @@ class Carrier:
         because of a NUL, by which every reader here would take the file for binary, and no tool could change it back.
         """
         if "\0" in new and "\0" not in self.text:
-            raise _no_text(new, path=path)
+            raise _nul_refusal(new, path=path)
         encoding = self.encoding if self.is_known else "ascii"
         checked = new if self.is_known else new.translate(dict.fromkeys(map(ord, kept), " "))
         try:
             checked.encode(encoding)
         except UnicodeEncodeError as error:
-            raise _refusal(new, error, path=path, encoding=encoding if self.is_known else None) from None
+            raise _encoding_refusal(new, error, path=path, encoding=encoding if self.is_known else None) from None
 
 
-def carry(data: bytes) -> Carrier:
+def decode_exactly(data: bytes) -> EncodedText:
     """The text of a file: by its byte-order mark, as UTF-8, as it declares itself, or as bytes that nobody knows."""
     for mark, encoding in MARKS:
-        if data.startswith(mark) and (marked := _decoded(data[len(mark) :], encoding)) is not None:
-            return Carrier(text=marked, encoding=encoding, mark=mark)
-    if (text := _decoded(data, "utf-8")) is not None:
-        return Carrier(text=text)
+        if data.startswith(mark) and (marked := _try_decode(data[len(mark) :], encoding)) is not None:
+            return EncodedText(text=marked, encoding=encoding, mark=mark)
+    if (text := _try_decode(data, "utf-8")) is not None:
+        return EncodedText(text=text)
     declared = declared_encoding(data)
-    if declared is not None and (text := _decoded(data, declared)) is not None:
-        return Carrier(text=text, encoding=declared)
-    return Carrier(text=data.decode("utf-8", "surrogateescape"), is_known=False)
+    if declared is not None and (text := _try_decode(data, declared)) is not None:
+        return EncodedText(text=text, encoding=declared)
+    return EncodedText(text=data.decode("utf-8", "surrogateescape"), is_known=False)
 
 
-def _decoded(data: bytes, encoding: str) -> str | None:
+def _try_decode(data: bytes, encoding: str) -> str | None:
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError:
@@ -72,7 +72,7 @@ def _decoded(data: bytes, encoding: str) -> str | None:
     return text if text.encode(encoding, "surrogateescape") == data else None
 
 
-def _no_text(new: str, *, path: str) -> EditRefused:
+def _nul_refusal(new: str, *, path: str) -> EditRefused:
     name = quote_path(path)
     message = (
         f"The new text of '{name}' has a NUL character (U+0000) in it. With that the file would be binary, and no tool "
@@ -82,7 +82,7 @@ def _no_text(new: str, *, path: str) -> EditRefused:
     return EditRefused(message, path=name, rule="nul", lines=(new.count("\n", 0, new.index("\0")) + 1,))
 
 
-def _refusal(new: str, error: UnicodeEncodeError, *, path: str, encoding: str | None) -> EditRefused:
+def _encoding_refusal(new: str, error: UnicodeEncodeError, *, path: str, encoding: str | None) -> EditRefused:
     character = one_line(new[error.start], 20)
     name = f"'{quote_path(path)}'"
     why = (

@@ -69,7 +69,7 @@ def line_number(text: str, position: int) -> int:
     return text.count("\n", 0, position) + 1
 
 
-def kept_lines(
+def align_lines(
     old: Lines, new: Sequence[str], *, last_end: str, key: Callable[[str], str] | None = None
 ) -> tuple[Lines, tuple[int, ...]]:
     """The new lines, those that were there before exactly as they were, the others with the ends of their neighbours.

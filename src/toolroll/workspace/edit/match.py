@@ -32,7 +32,7 @@ Pair = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shifted:
+class Shift:
     """Every line has the same blanks in front of what was written, or lacks the same."""
 
     more: str = ""
@@ -46,7 +46,7 @@ class Shifted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Retabbed:
+class TabChange:
     """Tabs in the file where spaces were written, or the other way round, at one width of a tab."""
 
     width: int
@@ -60,7 +60,7 @@ class Retabbed:
         return "\t" * tabs + " " * spaces + body if body else line
 
 
-Rule: TypeAlias = Shifted | Retabbed
+Rule: TypeAlias = Shift | TabChange
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +74,7 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class Matches:
     """All places of the first tier that has any; several of them may overlap in one case: then there are two."""
 
     tier: Tier
@@ -86,27 +86,27 @@ class Found:
         return tuple(match.line for match in self.matches)
 
 
-def find_spans(text: str, old: str) -> Found | None:
+def find_matches(text: str, old: str) -> Matches | None:
     """Where `old` is in the text, or None."""
-    if exact := _numbered(text, [(start, start + len(old)) for start in _places(text, old)]):
-        return Found(tier="exact", matches=exact)
+    if exact := _number_lines(text, [(start, start + len(old)) for start in _places(text, old)]):
+        return Matches(tier="exact", matches=exact)
     bare_ends = has_bare_ends(text)
     lines, asked = split_lines(text, bare_ends=bare_ends), split_lines(old, bare_ends=bare_ends)
     for tier, matches in _tiers(text, lines, asked):
         if matches:
-            return Found(tier=tier, matches=matches)
+            return Matches(tier=tier, matches=matches)
     return None
 
 
 def _tiers(text: str, lines: Lines, asked: Lines) -> Iterator[tuple[Tier, tuple[Match, ...]]]:
-    yield "line endings", _within(text, lines, asked, _as_is)
-    if not any(map(_stripped, asked.contents)):
+    yield "line endings", _match_inside_lines(text, lines, asked, _as_is)
+    if not any(map(_strip, asked.contents)):
         return  # blanks are all that it has: they are compared
-    yield "trailing blanks", _within(text, lines, asked, _without_trailing)
-    windows = _windows(lines, asked)
-    yield "trailing blanks", _ruled(text, lines, asked, windows, no_shift_of)
-    yield "indentation", _ruled(text, lines, asked, windows, shift_of)
-    yield "tabs and spaces", _ruled(text, lines, asked, windows, retabbing_of)
+    yield "trailing blanks", _match_inside_lines(text, lines, asked, _strip_trailing)
+    windows = _find_windows(lines, asked)
+    yield "trailing blanks", _match_by_rule(text, lines, asked, windows, same_indent_rule)
+    yield "indentation", _match_by_rule(text, lines, asked, windows, shift_rule)
+    yield "tabs and spaces", _match_by_rule(text, lines, asked, windows, tab_rule)
 
 
 def _places(text: str, part: str) -> Iterator[int]:
@@ -121,7 +121,7 @@ def _places(text: str, part: str) -> Iterator[int]:
         yield overlapping
 
 
-def _numbered(text: str, spans: Sequence[tuple[int, int]]) -> tuple[Match, ...]:
+def _number_lines(text: str, spans: Sequence[tuple[int, int]]) -> tuple[Match, ...]:
     matches: list[Match] = []
     line, seen = 1, 0
     for start, end in spans:
@@ -135,15 +135,15 @@ def _as_is(content: str) -> str:
     return content
 
 
-def _without_trailing(content: str) -> str:
+def _strip_trailing(content: str) -> str:
     return content.rstrip(_BLANKS)
 
 
-def _stripped(content: str) -> str:
+def _strip(content: str) -> str:
     return content.strip(_BLANKS)
 
 
-def _within(text: str, lines: Lines, asked: Lines, form: Callable[[str], str]) -> tuple[Match, ...]:
+def _match_inside_lines(text: str, lines: Lines, asked: Lines, form: Callable[[str], str]) -> tuple[Match, ...]:
     """Places of a text, compared with all line ends alike; the beginning and the end may be inside a line."""
     if len(asked.contents) == 1:
         return ()  # there is no line end in it, and what precedes one is all that a tier may change
@@ -153,7 +153,7 @@ def _within(text: str, lines: Lines, asked: Lines, form: Callable[[str], str]) -
     places = list(_places("\n".join(forms), wanted))
     if not places:
         return ()
-    marks, starts = _cumulated(forms), lines.starts
+    marks, starts = _line_offsets(forms), lines.starts
     spans = []
     for at in places:
         first, last = bisect_right(marks, at) - 1, bisect_right(marks, at + len(wanted)) - 1
@@ -161,19 +161,19 @@ def _within(text: str, lines: Lines, asked: Lines, form: Callable[[str], str]) -
         # To begin at a line end is to begin after the blanks before it.
         column = len(lines.contents[first]) if column == len(forms[first]) else column
         spans.append((starts[first] + column, starts[last] + end))
-    return _numbered(text, spans)
+    return _number_lines(text, spans)
 
 
-def _windows(lines: Lines, asked: Lines) -> list[int]:
+def _find_windows(lines: Lines, asked: Lines) -> list[int]:
     """Where whole lines begin that differ from what was asked for at most in the blanks around them."""
-    there = list(map(_stripped, lines.contents))
-    keys = map(_stripped, _whole_lines(asked))
+    there = list(map(_strip, lines.contents))
+    keys = map(_strip, _whole_lines(asked))
     places = list(_places("\n".join(["", *there, ""]), "\n".join(["", *keys, ""])))
-    marks = _cumulated(there) if places else []
+    marks = _line_offsets(there) if places else []
     return [bisect_right(marks, at) - 1 for at in places]
 
 
-def _ruled(
+def _match_by_rule(
     text: str,
     lines: Lines,
     asked: Lines,
@@ -192,7 +192,7 @@ def _ruled(
             end = starts[last + 1] if is_ended else starts[last] + len(lines.contents[last])
             spans.append((starts[first], end))
             rules.append(rule)
-    return tuple(replace(match, rule=rule) for match, rule in zip(_numbered(text, spans), rules, strict=True))
+    return tuple(replace(match, rule=rule) for match, rule in zip(_number_lines(text, spans), rules, strict=True))
 
 
 def _whole_lines(asked: Lines) -> tuple[str, ...]:
@@ -201,10 +201,10 @@ def _whole_lines(asked: Lines) -> tuple[str, ...]:
 
 def _indentations(asked: Sequence[str], there: Sequence[str]) -> list[tuple[str, str]]:
     pairs = zip(asked, there, strict=True)
-    return [(indent_of(one), indent_of(other)) for one, other in pairs if one.strip(_BLANKS)]
+    return [(leading_blanks(one), leading_blanks(other)) for one, other in pairs if one.strip(_BLANKS)]
 
 
-def _cumulated(forms: Sequence[str]) -> list[int]:
+def _line_offsets(forms: Sequence[str]) -> list[int]:
     """Where each line begins when all of them are joined by one character."""
     marks = [0]
     for form in forms[:-1]:
@@ -212,26 +212,26 @@ def _cumulated(forms: Sequence[str]) -> list[int]:
     return marks
 
 
-def no_shift_of(pairs: Sequence[Pair]) -> Shifted | None:
+def same_indent_rule(pairs: Sequence[Pair]) -> Shift | None:
     """The rule that leaves all lines where they are, if they are there."""
-    return Shifted() if all(asked == there for asked, there in pairs) else None
+    return Shift() if all(asked == there for asked, there in pairs) else None
 
 
-def shift_of(pairs: Sequence[Pair]) -> Shifted | None:
+def shift_rule(pairs: Sequence[Pair]) -> Shift | None:
     """The rule by which all lines are moved in or out, if there is one."""
     asked, there = pairs[0]
-    rule = Shifted(more=there.removesuffix(asked)) if there.endswith(asked) else Shifted(less=asked.removesuffix(there))
+    rule = Shift(more=there.removesuffix(asked)) if there.endswith(asked) else Shift(less=asked.removesuffix(there))
     return rule if all(rule.apply(f"{asked}x") == f"{there}x" for asked, there in pairs) else None
 
 
-def retabbing_of(pairs: Sequence[Pair]) -> Retabbed | None:
+def tab_rule(pairs: Sequence[Pair]) -> TabChange | None:
     """The rule by which tabs and spaces stand for each other in all lines, if there is one."""
     with_tabs = any("\t" in there for _, there in pairs)
-    rules = (Retabbed(width=width, with_tabs=with_tabs) for width in _TAB_WIDTHS)
+    rules = (TabChange(width=width, with_tabs=with_tabs) for width in _TAB_WIDTHS)
     fitting = (rule for rule in rules if all(rule.apply(f"{asked}x") == f"{there}x" for asked, there in pairs))
     return next(fitting, None)
 
 
-def indent_of(line: str) -> str:
+def leading_blanks(line: str) -> str:
     """The blanks that a line begins with."""
     return line[: len(line) - len(line.lstrip(_BLANKS))]

@@ -14,7 +14,7 @@ from toolroll.kernel.diff.unified import opcodes, unified_diff
 from toolroll.safe.paths.names import RelativePath, quote_path
 from toolroll.safe.secrets.redact import redact
 from toolroll.safe.text import one_line, visible
-from toolroll.workspace.edit.encoding import Carrier, carry
+from toolroll.workspace.edit.encoding import EncodedText, decode_exactly
 from toolroll.workspace.text import decode
 
 MAX_SHOWN_LINES: Final = 60
@@ -35,7 +35,7 @@ class Conflict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Merged:
+class MergeResult:
     """What came of a merge: the content, or the conflicts for which there is none."""
 
     data: bytes | None
@@ -56,7 +56,7 @@ class _Chunk:
         return self.ours if self.theirs in (self.base, self.ours) else None
 
 
-def merge(base: bytes, ours: bytes, theirs: bytes) -> Merged:
+def merge(base: bytes, ours: bytes, theirs: bytes) -> MergeResult:
     """Both changes of the base, if no two of them touch (diff3); otherwise all the places where they do."""
     merged: list[str] = []
     conflicts: list[Conflict] = []
@@ -67,12 +67,12 @@ def merge(base: bytes, ours: bytes, theirs: bytes) -> Merged:
             conflicts.append(Conflict(line=chunk.line, **dict(zip(("base", "ours", "theirs"), sides, strict=True))))
         else:
             merged += lines
-    return Merged(data=None if conflicts else _bytes("".join(merged)), conflicts=tuple(conflicts))
+    return MergeResult(data=None if conflicts else _bytes("".join(merged)), conflicts=tuple(conflicts))
 
 
 def _chunks(base: list[str], ours: list[str], theirs: list[str]) -> Iterator[_Chunk]:
     """The texts cut at every line that none of them changed: such a line is a chunk, and what lies between two is."""
-    in_ours, in_theirs = _unchanged(base, ours), _unchanged(base, theirs)
+    in_ours, in_theirs = _map_unchanged(base, ours), _map_unchanged(base, theirs)
     at = our_at = their_at = 0
     for number in [number for number in range(len(base)) if number in in_ours and number in in_theirs]:
         our_end, their_end = in_ours[number], in_theirs[number]
@@ -83,7 +83,7 @@ def _chunks(base: list[str], ours: list[str], theirs: list[str]) -> Iterator[_Ch
     yield _Chunk(line=at + 1, base=base[at:], ours=ours[our_at:], theirs=theirs[their_at:])
 
 
-def _unchanged(base: list[str], side: list[str]) -> dict[int, int]:
+def _map_unchanged(base: list[str], side: list[str]) -> dict[int, int]:
     """Which line of the side each line of the base is, as far as it is still there."""
     equal = [(i1, i2, j1) for tag, i1, i2, j1, _ in opcodes(base, side) if tag == "equal"]
     return {number: j1 + number - i1 for i1, i2, j1 in equal for number in range(i1, i2)}
@@ -99,7 +99,7 @@ def _bytes(text: str) -> bytes:
     return text.encode("latin-1")
 
 
-def what_changed(path: RelativePath, before: bytes, now: bytes) -> str:
+def describe_drift(path: RelativePath, before: bytes, now: bytes) -> str:
     """The difference as a short diff, without secrets; what is left out is counted."""
     name = str(path)
     old, new = decode(before, path=name).text, decode(now, path=name).text
@@ -107,21 +107,21 @@ def what_changed(path: RelativePath, before: bytes, now: bytes) -> str:
     rest = len(lines) - MAX_SHOWN_LINES
     # A key may be longer than what is shown of its line: what is cut first would no longer look like one.
     safe = redact("\n".join(lines[:MAX_SHOWN_LINES]), known=known_secrets(os.environ)).split("\n")
-    told = [_shortened(visible(line)) for line in safe] if lines else ["No line: only how it is encoded."]
+    told = [_shorten(visible(line)) for line in safe] if lines else ["No line: only how it is encoded."]
     return "\n".join([*told, *([f"[{rest:,} more lines of the difference]"] if rest > 0 else [])])
 
 
-def _shortened(line: str) -> str:
+def _shorten(line: str) -> str:
     return line if len(line) <= MAX_LINE_CHARACTERS else one_line(line, MAX_LINE_CHARACTERS)
 
 
-def together(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
+def try_merge(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     """Both changes of the base; None where they touch, or where the encoding is not the same everywhere."""
-    carriers = [carry(data) for data in (base, ours, theirs)]
+    carriers = [decode_exactly(data) for data in (base, ours, theirs)]
     if len({(one.encoding, one.mark, one.is_known) for one in carriers}) > 1 or _is_wide(carriers[0]):
         return None
     return merge(base, ours, theirs).data
 
 
-def _is_wide(carrier: Carrier) -> bool:
+def _is_wide(carrier: EncodedText) -> bool:
     return carrier.encoding.startswith(_WIDE)

@@ -26,7 +26,7 @@ MAX_NEAR_MATCHES: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Near:
+class NearMatch:
     """Lines that look like what was asked for: from `line` to `end_line`, and exactly what they hold."""
 
     line: int
@@ -34,30 +34,30 @@ class Near:
     text: str
 
 
-def near_matches(text: str, old: str) -> tuple[Near, ...]:
+def find_near_matches(text: str, old: str) -> tuple[NearMatch, ...]:
     """Where something is that an eye would take for `old`; the first few places."""
     lines = text.split("\n")
-    wanted = "\n".join(map(_folded, old.strip().split("\n")))
+    wanted = "\n".join(map(_fold, old.strip().split("\n")))
     if not wanted.strip():
         return ()
-    joined = "\n".join(map(_folded, lines))
-    found: list[Near] = []
-    for place in _edged(old, re.escape(wanted)).finditer(joined):
+    joined = "\n".join(map(_fold, lines))
+    found: list[NearMatch] = []
+    for place in _with_line_edges(old, re.escape(wanted)).finditer(joined):
         first = joined.count("\n", 0, place.start())
         last = first + wanted.count("\n")
-        found.append(Near(line=first + 1, end_line=last + 1, text="\n".join(lines[first : last + 1])))
+        found.append(NearMatch(line=first + 1, end_line=last + 1, text="\n".join(lines[first : last + 1])))
         if len(found) == MAX_NEAR_MATCHES:
             break
     return tuple(found)
 
 
-def _edged(old: str, wanted: str) -> re.Pattern[str]:
+def _with_line_edges(old: str, wanted: str) -> re.Pattern[str]:
     """What is looked for: where `old` begins or ends with the end of a line, a longer line is simply another one."""
     lead, trail = old[: len(old) - len(old.lstrip())], old[len(old.rstrip()) :]
     return re.compile(("^" if "\n" in lead else "") + wanted + ("$" if "\n" in trail else ""), re.MULTILINE)
 
 
-def _folded(line: str) -> str:
+def _fold(line: str) -> str:
     # Compatibility forms bring together full-width letters, ligatures and special blanks as well.
     plain = line if line.isascii() else unicodedata.normalize("NFKC", _INVISIBLE.sub("", line).translate(_ALIKE))
     return _SPACES.sub(" ", plain.translate(_ALIKE)).strip()

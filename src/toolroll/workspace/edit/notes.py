@@ -6,7 +6,7 @@ from typing import Final
 
 from toolroll.kernel.diff.unified import opcodes
 from toolroll.safe.text import Finding, suspicious
-from toolroll.workspace.edit.encoding import Carrier
+from toolroll.workspace.edit.encoding import EncodedText
 
 MAX_CHARACTERS_NAMED: Final = 5
 """Odd characters that a note names; the diff spells out all of them."""
@@ -14,7 +14,7 @@ MAX_CHARACTERS_NAMED: Final = 5
 _END_NAMES: Final = {"\r\n": "CRLF", "\n": "LF", "\r": "CR"}
 
 
-def content_notes(before: Carrier | None, after: Carrier | None) -> Iterator[str]:
+def content_notes(before: EncodedText | None, after: EncodedText | None) -> Iterator[str]:
     """The notes on one file: as it is, and as it would be; None where there is none."""
     if after is None:
         return
@@ -28,13 +28,13 @@ def content_notes(before: Carrier | None, after: Carrier | None) -> Iterator[str
     yield from _character_notes("" if before is None else before.text, after.text)
 
 
-def _encoding_notes(before: Carrier, after: Carrier) -> Iterator[str]:
+def _encoding_notes(before: EncodedText, after: EncodedText) -> Iterator[str]:
     old, new = _encoding_name(before), _encoding_name(after)
     if old != new:
         yield f"The encoding changes from {old} to {new}."
 
 
-def _encoding_name(carrier: Carrier) -> str:
+def _encoding_name(carrier: EncodedText) -> str:
     name = carrier.encoding.upper() if carrier.is_known else "an unknown one"
     return f"{name} with a byte-order mark" if carrier.mark else name
 
@@ -42,9 +42,9 @@ def _encoding_name(carrier: Carrier) -> str:
 def _end_notes(before: str, after: str) -> Iterator[str]:
     old, new = _ends(before), _ends(after)
     if old and new and set(old) != set(new):
-        yield f"The line ends change from {_told(old)} to {_told(new)}."
+        yield f"The line ends change from {_format_ends(old)} to {_format_ends(new)}."
     elif len(new) > 1:
-        yield f"The line ends are mixed: {_told(old)} before, {_told(new)} after."
+        yield f"The line ends are mixed: {_format_ends(old)} before, {_format_ends(new)} after."
 
 
 def _ends(text: str) -> Counter[str]:
@@ -53,7 +53,7 @@ def _ends(text: str) -> Counter[str]:
     return Counter({end: count for end, count in counts.items() if count})
 
 
-def _told(ends: Counter[str]) -> str:
+def _format_ends(ends: Counter[str]) -> str:
     return " and ".join(f"{count:,} {_END_NAMES[end]}" for end, count in ends.most_common())
 
 
@@ -64,18 +64,20 @@ def _character_notes(before: str, after: str) -> Iterator[str]:
         return
     for number, line in added:
         for finding in suspicious(line):
-            named.setdefault(_named(finding), []).append(number)
-    told = [f"{name} in line {lines[0]}{_more(lines)}" for name, lines in list(named.items())[:MAX_CHARACTERS_NAMED]]
+            named.setdefault(_format_character(finding), []).append(number)
+    told = [
+        f"{name} in line {lines[0]}{_format_more(lines)}" for name, lines in list(named.items())[:MAX_CHARACTERS_NAMED]
+    ]
     rest = len(named) - len(told)
     others = f", and {rest} other kinds" if rest > 0 else ""
     yield f"New lines hold characters that would not be seen: {', '.join(told)}{others}."
 
 
-def _more(lines: Sequence[int]) -> str:
+def _format_more(lines: Sequence[int]) -> str:
     return f" and {len(lines) - 1} more places" if len(lines) > 1 else ""
 
 
-def _named(finding: Finding) -> str:
+def _format_character(finding: Finding) -> str:
     return "a long run of blanks" if finding.kind == "blank run" else f"U+{finding.code_point:04X} {finding.name}"
 
 

@@ -57,13 +57,13 @@ def find_placeholders(old: str, new: str) -> tuple[Placeholder, ...]:
     found = [
         Placeholder(line=number, text=line.strip())
         for number, line in enumerate(lines, 1)
-        if line not in were and _stands_for_others(line, is_shorter=is_shorter)
+        if line not in were and _is_placeholder(line, is_shorter=is_shorter)
     ]
     known = {line.strip() for line in were} if found else set()
     return tuple(one for one in found if one.text not in known)
 
 
-def _stands_for_others(line: str, *, is_shorter: bool) -> bool:
+def _is_placeholder(line: str, *, is_shorter: bool) -> bool:
     opening = _OPENING.match(line) if len(line) <= MAX_LINE_CHARACTERS else None
     if opening is None:
         return False

@@ -8,8 +8,8 @@ from typing import Final
 
 from toolroll.errors import EditRefused
 from toolroll.safe.paths.names import quote_path
-from toolroll.workspace.edit.lines import Lines, has_bare_ends, kept_lines, split_lines
-from toolroll.workspace.edit.match import Found, Match, Rule
+from toolroll.workspace.edit.lines import Lines, align_lines, has_bare_ends, split_lines
+from toolroll.workspace.edit.match import Match, Matches, Rule
 
 _BLANKS: Final = " \t"
 _LINE_END: Final = re.compile(r"[\r\n]")
@@ -24,38 +24,38 @@ class _Group:
     matches: list[Match]
 
 
-def spliced(text: str, found: Found, new: str, *, literally: bool, path: str) -> str:
+def splice(text: str, found: Matches, new: str, *, literally: bool, path: str) -> str:
     """The text with `new` in all the places that were found.
 
     Lines of `new` that were there before stay as they are in the file, with their line ends and trailing blanks; the
     others take the ends of their neighbours. `literally` is for a request that spells out line ends itself.
     """
     if literally or _stays_in_lines(text, found, new):
-        return _with_new(text, found.matches, [new] * len(found.matches), 0, len(text))
+        return _insert(text, found.matches, [new] * len(found.matches), 0, len(text))
     bare_ends = has_bare_ends(text)
     lines = split_lines(text, bare_ends=bare_ends)
     starts = lines.starts
     exact = found.tier in ("exact", "line endings")
     pieces, at = [], 0
-    for group in _groups(starts, _on_line_ends(text, found.matches)):
+    for group in _group_matches(starts, _widen_to_line_ends(text, found.matches)):
         start, end = starts[group.first], starts[group.last] + len(lines.contents[group.last])
-        news = [_indented(new, match.rule, bare_ends=bare_ends, path=path) for match in group.matches]
-        region = split_lines(_with_new(text, group.matches, news, start, end), bare_ends=bare_ends)
+        news = [_indent(new, match.rule, bare_ends=bare_ends, path=path) for match in group.matches]
+        region = split_lines(_insert(text, group.matches, news, start, end), bare_ends=bare_ends)
         old = lines.part(group.first, group.last)
         last_end = lines.ends[group.last] if group.last < len(lines.ends) else lines.last_end
-        kept, _ = kept_lines(old, region.contents, last_end=last_end, key=None if exact else _same_but_blanks)
+        kept, _ = align_lines(old, region.contents, last_end=last_end, key=None if exact else _without_trailing_blanks)
         pieces += [text[at:start], kept.text]
         at = end
     return "".join([*pieces, text[at:]])
 
 
-def _stays_in_lines(text: str, found: Found, new: str) -> bool:
+def _stays_in_lines(text: str, found: Matches, new: str) -> bool:
     """Whether no line end is replaced or put in: then there is none to keep, in however many places."""
     first = found.matches[0]
     return found.tier == "exact" and not _LINE_END.search(new) and not _LINE_END.search(text, first.start, first.end)
 
 
-def _with_new(text: str, matches: Sequence[Match], news: Sequence[str], start: int, end: int) -> str:
+def _insert(text: str, matches: Sequence[Match], news: Sequence[str], start: int, end: int) -> str:
     pieces, at = [], start
     for match, new in zip(matches, news, strict=True):
         pieces += [text[at : match.start], new]
@@ -63,14 +63,14 @@ def _with_new(text: str, matches: Sequence[Match], news: Sequence[str], start: i
     return "".join([*pieces, text[at:end]])
 
 
-def _on_line_ends(text: str, matches: Sequence[Match]) -> Iterator[Match]:
+def _widen_to_line_ends(text: str, matches: Sequence[Match]) -> Iterator[Match]:
     """What begins with the second half of a line end begins with all of it: no half may be left."""
     for match in matches:
         is_half = 0 < match.start < match.end and text[match.start - 1 : match.start + 1] == "\r\n"
         yield Match(start=match.start - is_half, end=match.end, line=match.line, rule=match.rule)
 
 
-def _groups(starts: Sequence[int], matches: Iterator[Match]) -> list[_Group]:
+def _group_matches(starts: Sequence[int], matches: Iterator[Match]) -> list[_Group]:
     groups: list[_Group] = []
     for match in matches:
         first, last = bisect_right(starts, match.start) - 1, bisect_right(starts, match.end) - 1
@@ -80,7 +80,7 @@ def _groups(starts: Sequence[int], matches: Iterator[Match]) -> list[_Group]:
     return groups
 
 
-def _indented(new: str, rule: Rule | None, *, bare_ends: bool, path: str) -> str:
+def _indent(new: str, rule: Rule | None, *, bare_ends: bool, path: str) -> str:
     if rule is None:
         return new
     lines = split_lines(new, bare_ends=bare_ends)
@@ -94,5 +94,5 @@ def _indented(new: str, rule: Rule | None, *, bare_ends: bool, path: str) -> str
     return Lines(contents=tuple(content or "" for content in contents), ends=lines.ends).text
 
 
-def _same_but_blanks(content: str) -> str:
+def _without_trailing_blanks(content: str) -> str:
     return content.rstrip(_BLANKS)

@@ -12,8 +12,8 @@ from typing import Final
 
 from toolroll.errors import EditRefused
 from toolroll.safe.paths.names import quote_path
-from toolroll.workspace.edit.encoding import Carrier, carry
-from toolroll.workspace.edit.lines import Lines, has_bare_ends, kept_lines, split_lines
+from toolroll.workspace.edit.encoding import EncodedText, decode_exactly
+from toolroll.workspace.edit.lines import Lines, align_lines, has_bare_ends, split_lines
 from toolroll.workspace.edit.placeholders import find_placeholders
 
 SHRINK_RATIO: Final = 0.5
@@ -26,7 +26,7 @@ KEPT_TEXTS: Final = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Whole:
+class WholeFile:
     """The new content, and what a person should be told about it."""
 
     data: bytes
@@ -34,33 +34,33 @@ class Whole:
 
 
 @lru_cache(maxsize=KEPT_TEXTS)
-def whole_text(data: bytes, content: str, *, path: str) -> Whole:
+def encode_whole_file(data: bytes, content: str, *, path: str) -> WholeFile:
     """The bytes that the whole new content stands for, or EditRefused."""
-    carrier = carry(data)
+    carrier = decode_exactly(data)
     if carrier.text.strip() and not content.strip():
-        raise _refused("is empty, and the file is not. To empty a file, replace its text with edit", path, "empty")
+        raise _refusal("is empty, and the file is not. To empty a file, replace its text with edit", path, "empty")
     _check_placeholders(carrier.text, content, path)
     bare_ends = has_bare_ends(carrier.text)
     old = split_lines(carrier.text, bare_ends=bare_ends)
     new = _with_usual_last_end(old, split_lines(content, bare_ends=bare_ends).contents)
-    shown_as = _shown_as(carrier, old)
+    shown_as = _shown_lines(carrier, old)
     key = (lambda line: shown_as.get(line, line)) if shown_as else None
-    kept, added = kept_lines(old, new, last_end=old.last_end, key=key)
+    kept, added = align_lines(old, new, last_end=old.last_end, key=key)
     for number in added:
         carrier.check(kept.contents[number], path=path)
     if kept.text == carrier.text:
-        raise _refused("is what the file holds already. Leave the change out", path, "no_change")
-    return Whole(data=carrier.encode(kept.text), notes=_notes(old, new))
+        raise _refusal("is what the file holds already. Leave the change out", path, "no_change")
+    return WholeFile(data=carrier.encode(kept.text), notes=_notes(old, new))
 
 
-def written_text(before: bytes | None, after: bytes, text: str, *, path: str) -> bytes:
+def encode_person_text(before: bytes | None, after: bytes, text: str, *, path: str) -> bytes:
     """The bytes for a text that a person wrote in place of a proposed one.
 
     It is taken to the letter. Only line ends that an editor or a browser has lost come back: a line that is neither in
     the file nor in the proposal, and ends in a plain newline, takes the end of its neighbours.
     """
-    proposed = carry(after)
-    carrier = proposed if before is None else carry(before)
+    proposed = decode_exactly(after)
+    carrier = proposed if before is None else decode_exactly(before)
     bare_ends = has_bare_ends(carrier.text)
     sides = [split_lines(one, bare_ends=bare_ends) for one in (carrier.text, proposed.text)]
     known = {pair for side in sides for pair in zip(side.contents, (*side.ends, ""), strict=True)}
@@ -69,7 +69,7 @@ def written_text(before: bytes | None, after: bytes, text: str, *, path: str) ->
     for content in new.contents:
         if content not in contents:
             carrier.check(content, path=path)
-    kept, _ = kept_lines(sides[1], new.contents, last_end=(sides[1] if sides[1].ends else sides[0]).last_end)
+    kept, _ = align_lines(sides[1], new.contents, last_end=(sides[1] if sides[1].ends else sides[0]).last_end)
     pairs = zip(new.contents, new.ends, kept.ends, strict=False)
     ends = [end if end != "\n" or (content, end) in known else usual for content, end, usual in pairs]
     return carrier.encode(Lines(contents=new.contents, ends=tuple(ends)).text)
@@ -83,7 +83,7 @@ def _with_usual_last_end(old: Lines, new: Sequence[str]) -> tuple[str, ...]:
     return (*bare, "") if is_ended else bare
 
 
-def _shown_as(carrier: Carrier, old: Lines) -> dict[str, str]:
+def _shown_lines(carrier: EncodedText, old: Lines) -> dict[str, str]:
     """How lines in an unknown encoding were shown: as Latin-1. Who gives them back like that did not change them."""
     if carrier.is_known:
         return {}
@@ -107,7 +107,7 @@ def _notes(old: Lines, new: Sequence[str]) -> tuple[str, ...]:
     return (f"The file shrinks from {before:,} lines to {after:,} (empty ones not counted). Is all of it there?",)
 
 
-def _refused(why: str, path: str, rule: str) -> EditRefused:
+def _refusal(why: str, path: str, rule: str) -> EditRefused:
     return EditRefused(_message(why, path), path=quote_path(path), rule=rule)
 
 

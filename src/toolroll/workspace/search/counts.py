@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from toolroll.safe.programs.ripgrep import gather_ripgrep
-from toolroll.workspace.search.globs import compiled, fits
+from toolroll.workspace.search.globs import compile_glob, matches_glob
 from toolroll.workspace.search.skipped import MAX_LOG_BYTES
 from toolroll.workspace.search.tree import walk_arguments
-from toolroll.workspace.search.walk import Clock, Skipped, complained_of, count_ignored, walk
+from toolroll.workspace.search.walk import Deadline, Skipped, count_ignored, unreadable_paths, walk
 
 if TYPE_CHECKING:
     from toolroll.workspace.workspace import Workspace
@@ -37,7 +37,7 @@ class Scope:
         if self.file_pattern is None:
             return True
         below = name.removeprefix(self.start.removeprefix("./") + "/")
-        return fits(self.file_pattern, name) or fits(self.file_pattern, below)
+        return matches_glob(self.file_pattern, name) or matches_glob(self.file_pattern, below)
 
     @property
     def arguments(self) -> list[str]:
@@ -45,14 +45,14 @@ class Scope:
 
         As a type of files: `--glob` would also bring back what is ignored. Types are about the last name alone.
         """
-        names = {wanted[-1] for wanted in compiled(self.file_pattern or "")}
+        names = {wanted[-1] for wanted in compile_glob(self.file_pattern or "")}
         if not names or not all(map(_PLAIN_GLOB.fullmatch, names)) or "**" in names:
             return []
         return [*(f"--type-add=wanted:{name}" for name in sorted(names)), "--type=wanted"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
+class MatchCounts:
     """The files that were searched, and the numbers of matching lines where there are any; nothing denied is here.
 
     `unreadable` files and folders could have had more.
@@ -73,11 +73,11 @@ async def count_matches(
     workspace: "Workspace",
     asked: Sequence[str],
     scope: Scope,
-    clock: Clock,
+    clock: Deadline,
     *,
     with_all: bool = False,
     with_log: bool = False,
-) -> Counts:
+) -> MatchCounts:
     """Search everything once; `failed` says that nothing was searched and something is wrong.
 
     Only `with_all` the files without a match are named, too: to look at 15,000 names takes longer than the search.
@@ -101,18 +101,18 @@ async def count_matches(
     visible = workspace.denials.visible(wanted)
     seen = wanted if visible is wanted else {name: wanted[name] for name in visible}
     looked_at = _LOOKED_AT.search(rest)
-    return Counts(
+    return MatchCounts(
         searched=seen.keys(),
         matching={name: count for name, count in seen.items() if count} if with_all else seen,
         timed_out=end.ended != "exited",
         failed=end.exit_code == _EXIT_PROBLEM and not counted,
         looked_at=int(looked_at[1]) if looked_at else 0,
         log=end.stderr if with_log else "",
-        unreadable=sum(_may_have_fitting(workspace, scope, name) for name in complained_of(end.stderr)),
+        unreadable=sum(_may_have_fitting(workspace, scope, name) for name in unreadable_paths(end.stderr)),
     )
 
 
-async def count_not_utf8(workspace: "Workspace", scope: Scope, counts: Counts, clock: Clock) -> int:
+async def count_not_utf8(workspace: "Workspace", scope: Scope, counts: MatchCounts, clock: Deadline) -> int:
     """How many of the files that were searched are in an older encoding: only what is ASCII can be found there."""
     found = await count_matches(workspace, _NOT_UTF8, scope, clock)
     return len(found.matching.keys() & counts.searched if counts.searched else found.matching)
@@ -135,14 +135,14 @@ def _read_rows(printed: bytes) -> tuple[dict[str, int], str]:
     return {name: int(number) for name, number in _ROW.findall(rows)}, rest
 
 
-async def account_for(workspace: "Workspace", scope: Scope, counts: Counts, clock: Clock) -> Skipped:
+async def explain_no_match(workspace: "Workspace", scope: Scope, counts: MatchCounts, clock: Deadline) -> Skipped:
     """Why nothing matched: what was passed over, by reason."""
     tracked = await walk(workspace, scope.start, clock)
     skipped = await count_ignored(workspace, scope.start, clock, tracked, scope.has)
     if counts.timed_out or skipped.timed_out:
         return replace(skipped, timed_out=True)
     reasons = Counter(
-        _why_unsearched(workspace, name) for name in tracked.names if name not in counts.searched and scope.has(name)
+        _unsearched_reason(workspace, name) for name in tracked.names if name not in counts.searched and scope.has(name)
     )
     return replace(
         skipped,
@@ -152,7 +152,7 @@ async def account_for(workspace: "Workspace", scope: Scope, counts: Counts, cloc
     )
 
 
-def _why_unsearched(workspace: "Workspace", name: str) -> Literal["binary", "too large", "unreadable"]:
+def _unsearched_reason(workspace: "Workspace", name: str) -> Literal["binary", "too large", "unreadable"]:
     path = workspace.root / name
     try:
         size = path.lstat().st_size

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from toolroll.errors import ArgumentsRefused
 from toolroll.safe.paths.names import RelativePath
-from toolroll.workspace.search.globs import check_glob, fits
-from toolroll.workspace.search.lookalikes import Twins, twins_in
-from toolroll.workspace.search.tree import path_from, start_of
-from toolroll.workspace.search.walk import Clock, Skipped, count_ignored, passed_over, walk
+from toolroll.workspace.search.globs import check_glob, matches_glob
+from toolroll.workspace.search.lookalikes import Lookalikes, find_lookalikes
+from toolroll.workspace.search.tree import search_start, to_path
+from toolroll.workspace.search.walk import Deadline, Skipped, count_ignored, skipped_by_walk, walk
 
 if TYPE_CHECKING:
     from toolroll.workspace.workspace import Workspace
@@ -20,14 +20,14 @@ _WILD: Final = frozenset("*?[{")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FoundFiles:
     """Files by relevance; `more` of them are not in `paths`, and what is `ignored` counts only where there are none."""
 
     paths: tuple[RelativePath, ...]
     total: int
     searched: int
     skipped: Skipped
-    twins: Twins = frozenset()
+    twins: Lookalikes = frozenset()
     """Paths that look like others, found or not."""
 
     @property
@@ -38,7 +38,7 @@ class Found:
 
 async def find_files(
     workspace: "Workspace", pattern: str, *, folder: RelativePath | None = None, limit: int | None = None
-) -> Found:
+) -> FoundFiles:
     """The files that count below a folder whose names fit, whatever the case of their letters.
 
     With `*`, `?` or `**` the pattern is for the name, or, where it has a `/`, for the path from the workspace or from
@@ -48,47 +48,47 @@ async def find_files(
     wanted = pattern.strip()
     if not wanted:
         raise ArgumentsRefused("The pattern is empty. Give a name such as 'main.py', a part of one, or '**/*.py'.")
-    clock = Clock(seconds=workspace.limits.search_seconds)
-    start = start_of(workspace, folder)
+    clock = Deadline(seconds=workspace.limits.search_seconds)
+    start = search_start(workspace, folder)
     is_wild = not _WILD.isdisjoint(wanted)
-    rank = _by_pattern(wanted, start) if is_wild else _by_part(wanted)
+    rank = _pattern_rank(wanted, start) if is_wild else _part_rank(wanted)
     seen = await walk(workspace, start, clock)
-    ranked = _ranked(seen.names, rank) or _ranked(seen.names, _by_part(wanted))
+    ranked = _rank_names(seen.names, rank) or _rank_names(seen.names, _part_rank(wanted))
     most = workspace.limits.found_files if limit is None else limit
-    skipped = passed_over(seen)
+    skipped = skipped_by_walk(seen)
     if not ranked:
         skipped = await count_ignored(workspace, start, clock, seen, lambda name: rank(name) is not None)
         if is_wild and not skipped.ignored and not skipped.timed_out:
             check_glob(wanted, name="pattern")
-    first = [path_from(name) for _, name in ranked[:most]]
+    first = [to_path(name) for _, name in ranked[:most]]
     paths = tuple(path for path in first if workspace.glance(path))
-    return Found(
+    return FoundFiles(
         paths=paths,
         total=len(ranked) - len(first) + len(paths),
         searched=len(seen.names),
         skipped=skipped,
-        twins=twins_in(seen.names),
+        twins=find_lookalikes(seen.names),
     )
 
 
-def _ranked(names: list[str], rank: Callable[[str], Rank | None]) -> list[tuple[Rank, str]]:
+def _rank_names(names: list[str], rank: Callable[[str], Rank | None]) -> list[tuple[Rank, str]]:
     return sorted((place, name) for name in names if (place := rank(name)))
 
 
-def _by_pattern(pattern: str, start: str) -> Callable[[str], Rank | None]:
+def _pattern_rank(pattern: str, start: str) -> Callable[[str], Rank | None]:
     folded, above = pattern.casefold(), start.removeprefix("./")
     below = len(above) + 1 if above else 0
 
     def rank(name: str) -> Rank | None:
-        if fits(pattern, name) or fits(pattern, name[below:]):
-            return _placed(0, name)
+        if matches_glob(pattern, name) or matches_glob(pattern, name[below:]):
+            return _rank(0, name)
         lower = name.casefold()
-        return _placed(1, name) if fits(folded, lower) or fits(folded, lower[below:]) else None
+        return _rank(1, name) if matches_glob(folded, lower) or matches_glob(folded, lower[below:]) else None
 
     return rank
 
 
-def _by_part(part: str) -> Callable[[str], Rank | None]:
+def _part_rank(part: str) -> Callable[[str], Rank | None]:
     part = part.removeprefix("./").strip("/")
     folded = part.casefold()
 
@@ -97,7 +97,7 @@ def _by_part(part: str) -> Callable[[str], Rank | None]:
         if folded not in lower:
             return None
         last = lower.rpartition("/")[2]
-        return _placed(_likeness(folded, last, lower, exact=name.endswith(part)), name)
+        return _rank(_likeness(folded, last, lower, exact=name.endswith(part)), name)
 
     return rank
 
@@ -113,5 +113,5 @@ def _likeness(part: str, name: str, path: str, *, exact: bool) -> int:
     return 4 if part in name else 5
 
 
-def _placed(likeness: int, name: str) -> Rank:
+def _rank(likeness: int, name: str) -> Rank:
     return (likeness, name.count("/"), len(name), name)

@@ -17,43 +17,43 @@ _RANGE: Final = re.compile(r"(.)-([^\]])", re.DOTALL)
 Parts = tuple[str, ...]
 
 
-def fits(pattern: str, path: str) -> bool:
+def matches_glob(pattern: str, path: str) -> bool:
     """Whether a path fits: by its name alone where the pattern has no `/`, else as a whole.
 
     `*` and `?` stay within one name, `**` as a whole name stands for any number of folders, `[abc]` and `{a,b}` for one
     of several; several patterns have commas between them. A bracket also stands for itself, as in `app/[id]/page.tsx`.
     """
     parts = tuple(path.split("/"))
-    return any(_fits(wanted, parts if len(wanted) > 1 else parts[-1:]) for wanted in compiled(pattern))
+    return any(_match_parts(wanted, parts if len(wanted) > 1 else parts[-1:]) for wanted in compile_glob(pattern))
 
 
 @lru_cache(maxsize=256)
-def compiled(pattern: str) -> tuple[Parts, ...]:
+def compile_glob(pattern: str) -> tuple[Parts, ...]:
     """The alternatives of a pattern, each as its names."""
     found = [pattern]
     # Every alternative has as many braces left as the others, so that one can be asked for all.
     while len(found) <= MAX_ALTERNATIVES and _BRACES.search(found[0]):
-        found = [other for one in found for other in _opened(one)]
+        found = [other for one in found for other in _expand_braces(one)]
     pieces = (piece.strip() for one in found for piece in one.split(","))
     return tuple(tuple(piece.removeprefix("./").removeprefix("/").split("/")) for piece in pieces if piece)
 
 
-def _opened(pattern: str) -> list[str]:
+def _expand_braces(pattern: str) -> list[str]:
     before, choices, after = _BRACES.split(pattern, maxsplit=1)
     return [before + one + after for one in choices.split(",")]
 
 
-def _fits(pattern: Parts, parts: Parts) -> bool:
+def _match_parts(pattern: Parts, parts: Parts) -> bool:
     reached = {0}  # how many names of the path the pattern so far can have used up
     for piece in pattern:
         if piece == "**":
             reached = set(range(min(reached, default=len(parts) + 1), len(parts) + 1))
         else:
-            reached = {at + 1 for at in reached if at < len(parts) and _names(piece, parts[at])}
+            reached = {at + 1 for at in reached if at < len(parts) and _match_name(piece, parts[at])}
     return len(parts) in reached
 
 
-def _names(piece: str, name: str) -> bool:
+def _match_name(piece: str, name: str) -> bool:
     # Web frameworks have folders such as `[id]` and `[...slug]`: who copies such a path means the path.
     return fnmatchcase(name, piece) or ("[" in piece and fnmatchcase(name, piece.replace("[", "[[]")))
 
@@ -68,19 +68,19 @@ def check_glob(pattern: str, *, name: str) -> None:
 
 
 def _problem(pattern: str) -> str | None:
-    wanted = compiled(pattern)
+    wanted = compile_glob(pattern)
     pieces = [piece for one in wanted for piece in one]
     if not pieces:
         return "it is empty. Leave it out, or write one such as '*.py' or 'src/**/*.js'."
     rest = [_CLASS.sub("", piece) for piece in pieces]
     tests = {
         f"its braces stand for more than {MAX_ALTERNATIVES} names. Ask for fewer at once.": (
-            len(wanted) > MAX_ALTERNATIVES and _has(rest, "{")
+            len(wanted) > MAX_ALTERNATIVES and _any_has(rest, "{")
         ),
-        "a '{' is not closed. Write '*.{ts,tsx}'; for a brace in a name itself write '?'.": _has(rest, "{"),
-        "a '}' closes nothing. Write '*.{ts,tsx}'; for a brace in a name itself write '?'.": _has(rest, "}"),
+        "a '{' is not closed. Write '*.{ts,tsx}'; for a brace in a name itself write '?'.": _any_has(rest, "{"),
+        "a '}' closes nothing. Write '*.{ts,tsx}'; for a brace in a name itself write '?'.": _any_has(rest, "}"),
         "a '[' is not closed within its name. Write '[ab]*.py'; for a bracket in a name itself write '[[]', as in "
-        "'[[]id].tsx'.": _has(rest, "["),
+        "'[[]id].tsx'.": _any_has(rest, "["),
         "a range in brackets runs backwards. Write '[a-z]'; for a bracket in a name itself write '[[]', as in "
         "'[[]id].tsx'.": any(_is_backwards(found) for piece in pieces for found in _CLASS.findall(piece)),
         "it has a backslash. Write '/' between folders; for a backslash in a name itself write '?'.": "\\" in pattern,
@@ -88,7 +88,7 @@ def _problem(pattern: str) -> str | None:
     return next((why for why, is_so in tests.items() if is_so), None)
 
 
-def _has(pieces: list[str], character: str) -> bool:
+def _any_has(pieces: list[str], character: str) -> bool:
     return any(character in piece for piece in pieces)
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final, Literal
 from toolroll.errors import ArgumentsRefused, FileProblem, PathRefused
 from toolroll.safe.paths.listing import Entry, Special
 from toolroll.safe.paths.names import RelativePath
-from toolroll.workspace.search.lookalikes import Twins, shown_apart, twins_in
-from toolroll.workspace.search.skipped import Log, account_from, log_of_walk
-from toolroll.workspace.search.tree import is_built_in, path_from, start_of
-from toolroll.workspace.search.walk import Clock, Skipped, look_beside, walk
+from toolroll.workspace.search.lookalikes import Lookalikes, find_lookalikes, spell_lookalike
+from toolroll.workspace.search.skipped import SkipLog, count_skipped, log_walk
+from toolroll.workspace.search.tree import is_ignored_by_default, search_start, to_path
+from toolroll.workspace.search.walk import Deadline, Skipped, find_special_entries, walk
 
 if TYPE_CHECKING:
     from toolroll.workspace.workspace import Workspace
@@ -23,7 +23,7 @@ _OUTER_BLANK: Final = re.compile(r"(?:^|(?<=/))\s+|\s+(?=/|$)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listed:
+class ListedEntry:
     """One entry; `ignored` ones are passed over by searches, and by lists of all that is below a folder."""
 
     path: RelativePath
@@ -33,13 +33,13 @@ class Listed:
     ignored: bool = False
 
 
-def shown_path(path: RelativePath, twins: Twins = frozenset()) -> str:
+def display_path(path: RelativePath, twins: Lookalikes = frozenset()) -> str:
     """The path with every character to be seen: invisible, reordering and undecodable ones are escaped.
 
     So are blanks around a name: a path is trimmed before it is used, so that such a file is not what it seems (XP7).
-    So is a name that looks like another one: see `workspace.twins`.
+    So is a name that looks like another one: see `lookalikes`.
     """
-    shown = shown_apart(str(path), twins)
+    shown = spell_lookalike(str(path), twins)
     return _OUTER_BLANK.sub(lambda blanks: "".join(f"‹U+{ord(one):04X}›" for one in blanks[0]), shown)
 
 
@@ -47,11 +47,11 @@ def shown_path(path: RelativePath, twins: Twins = frozenset()) -> str:
 class Listing:
     """A page of a list: `offset` entries came before it, `more` come after."""
 
-    entries: tuple[Listed, ...]
+    entries: tuple[ListedEntry, ...]
     total: int
     offset: int
     skipped: Skipped
-    twins: Twins = frozenset()
+    twins: Lookalikes = frozenset()
     """Paths that look like others in the whole list."""
 
     @property
@@ -76,47 +76,47 @@ async def list_folder(
     """
     if offset < 0:
         raise ArgumentsRefused(f"The offset of a page is 0 or more, not {offset}.")
-    clock = Clock(seconds=workspace.limits.search_seconds)
+    clock = Deadline(seconds=workspace.limits.search_seconds)
     entries, denied = workspace.entries(folder)  # or the error that says what else is there
-    start = start_of(workspace, folder)
+    start = search_start(workspace, folder)
     if recursive:
         return await _list_below(workspace, start, offset, clock)
-    marks = _Marks(await log_of_walk(workspace, start, clock, in_one_folder=True), at_root=folder is None)
+    marks = _IgnoredMarks(await log_walk(workspace, start, clock, in_one_folder=True), at_root=folder is None)
     above = folder.parts if folder else ()
     ordered = sorted(entries, key=lambda entry: (entry.kind != "folder", entry.name))
     page = ordered[offset : offset + workspace.limits.page_entries]
     return Listing(
-        entries=tuple(_listed(entry, above, ignored=marks.has(entry)) for entry in page),
+        entries=tuple(_to_listed(entry, above, ignored=marks.has(entry)) for entry in page),
         total=len(ordered),
         offset=offset,
         skipped=Skipped(denied=denied),
-        twins=twins_in("/".join((*above, entry.name)) for entry in entries),
+        twins=find_lookalikes("/".join((*above, entry.name)) for entry in entries),
     )
 
 
-class _Marks:
+class _IgnoredMarks:
     """Which entries of one folder are ignored: as a walk says, and where its time was up, as the built-in list does."""
 
-    def __init__(self, log: Log, *, at_root: bool) -> None:
+    def __init__(self, log: SkipLog, *, at_root: bool) -> None:
         self._names = frozenset(name.rpartition("/")[2] for name in log.ignored)
         self._is_complete, self._at_root = log.is_complete, at_root
 
     def has(self, entry: Entry) -> bool:
         if entry.name in self._names or self._is_complete:
             return entry.name in self._names
-        return is_built_in(entry.name, is_folder=entry.kind == "folder", at_root=self._at_root)
+        return is_ignored_by_default(entry.name, is_folder=entry.kind == "folder", at_root=self._at_root)
 
 
-async def _list_below(workspace: "Workspace", start: str, offset: int, clock: Clock) -> Listing:
+async def _list_below(workspace: "Workspace", start: str, offset: int, clock: Deadline) -> Listing:
     import asyncio  # noqa: PLC0415 - who waits for this has loaded it
 
     seen = await walk(workspace, start, clock)
-    log = await log_of_walk(workspace, start, clock)
-    beside = await asyncio.to_thread(look_beside, workspace, start, log.ignored, clock)
-    paths = sorted(map(path_from, [*seen.names, *beside.names]), key=lambda path: path.parts)
+    log = await log_walk(workspace, start, clock)
+    beside = await asyncio.to_thread(find_special_entries, workspace, start, log.ignored, clock)
+    paths = sorted(map(to_path, [*seen.names, *beside.names]), key=lambda path: path.parts)
     page = paths[offset : offset + workspace.limits.page_entries]
-    entries = _stamped(workspace, page, frozenset(beside.names))
-    passed = await account_from(workspace, log, clock)
+    entries = _look_up_page(workspace, page, frozenset(beside.names))
+    passed = await count_skipped(workspace, log, clock)
     return Listing(
         entries=tuple(entries),
         total=len(paths) - len(page) + len(entries),
@@ -128,12 +128,12 @@ async def _list_below(workspace: "Workspace", start: str, offset: int, clock: Cl
             timed_out=not (seen.is_complete and beside.is_complete),
             at_least=passed.at_least,
         ),
-        twins=twins_in([*seen.names, *beside.names]),
+        twins=find_lookalikes([*seen.names, *beside.names]),
     )
 
 
-def _listed(entry: Entry, above: tuple[str, ...], *, ignored: bool = False) -> Listed:
-    return Listed(
+def _to_listed(entry: Entry, above: tuple[str, ...], *, ignored: bool = False) -> ListedEntry:
+    return ListedEntry(
         path=RelativePath(parts=(*above, entry.name)),
         kind=entry.special or entry.kind,
         size=entry.size,
@@ -142,27 +142,28 @@ def _listed(entry: Entry, above: tuple[str, ...], *, ignored: bool = False) -> L
     )
 
 
-def _stamped(workspace: "Workspace", page: Iterable[RelativePath], beside: Collection[str]) -> list[Listed]:
+def _look_up_page(workspace: "Workspace", page: Iterable[RelativePath], beside: Collection[str]) -> list[ListedEntry]:
     """The paths of a page with what is there now; what is gone, or cannot be seen any more, is left out."""
     folders = dict[RelativePath, dict[str, Entry]]()
     found = (
-        _looked_at(workspace, path, folders) if str(path) in beside else _glanced_at(workspace, path) for path in page
+        _look_up_special(workspace, path, folders) if str(path) in beside else _look_up_file(workspace, path)
+        for path in page
     )
     return [one for one in found if one]
 
 
-def _glanced_at(workspace: "Workspace", path: RelativePath) -> Listed | None:
+def _look_up_file(workspace: "Workspace", path: RelativePath) -> ListedEntry | None:
     found = workspace.glance(path)
-    return None if found is None else Listed(path=path, kind=found.kind, size=found.size, mtime_ns=found.mtime_ns)
+    return None if found is None else ListedEntry(path=path, kind=found.kind, size=found.size, mtime_ns=found.mtime_ns)
 
 
-def _looked_at(
+def _look_up_special(
     workspace: "Workspace", path: RelativePath, folders: dict[RelativePath, dict[str, Entry]]
-) -> Listed | None:
+) -> ListedEntry | None:
     """What is at a path itself, no link followed; `folders` keeps those that were looked into."""
     if path.parent not in folders:
         folders[path.parent] = {}
         with suppress(FileProblem, PathRefused):
             folders[path.parent] = {entry.name: entry for entry in workspace.entries(path.parent)[0]}
     entry = folders[path.parent].get(path.name)
-    return None if entry is None else _listed(entry, path.parent.parts)
+    return None if entry is None else _to_listed(entry, path.parent.parts)

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from toolroll.safe.paths.names import MAX_SHOWN_CHARACTERS, quote_path
 from toolroll.safe.text import one_line
 
-Twins = frozenset[str]
+Lookalikes = frozenset[str]
 
 
-def twins_in(names: Iterable[str]) -> Twins:
+def find_lookalikes(names: Iterable[str]) -> Lookalikes:
     """Those of the paths, and of the folders on the way to them, that look like another and are spelled the odd way.
 
     The usual spelling is the composed one (NFC), which is what people type and models write. It is never among them.
@@ -18,27 +18,27 @@ def twins_in(names: Iterable[str]) -> Twins:
     looks = defaultdict[str, set[str]](set)
     for name in names:
         if not name.isascii():
-            for path in _ways(name):
+            for path in _prefixes(name):
                 looks[unicodedata.normalize("NFC", path)].add(path)
     return frozenset(path for look, alike in looks.items() if len(alike) > 1 for path in alike - {look})
 
 
-def shown_apart(path: str, twins: Twins) -> str:
+def spell_lookalike(path: str, twins: Lookalikes) -> str:
     """The path on one line, every character to be seen; in names that are twins, all beyond ASCII is spelled out."""
-    ways = list(_ways(path)) if twins else []
+    ways = list(_prefixes(path)) if twins else []
     if twins.isdisjoint(ways):
         return quote_path(path)
     names = [(way.rpartition("/")[2], way in twins) for way in ways]
-    spelled = "/".join(_spelled(name) if is_twin else quote_path(name) for name, is_twin in names)
+    spelled = "/".join(_spell(name) if is_twin else quote_path(name) for name, is_twin in names)
     return one_line(spelled, MAX_SHOWN_CHARACTERS, is_spelled=True)
 
 
-def _ways(path: str) -> Iterator[str]:
+def _prefixes(path: str) -> Iterator[str]:
     """The folders on the way to a path, and the path."""
     parts = path.split("/")
     return ("/".join(parts[: count + 1]) for count in range(len(parts)))
 
 
-def _spelled(name: str) -> str:
+def _spell(name: str) -> str:
     # All of them, as it is not always a mark that differs: Hangul is composed of letters.
     return "".join(one if one.isascii() and one.isprintable() else f"‹U+{ord(one):04X}›" for one in name)

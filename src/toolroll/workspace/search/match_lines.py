@@ -31,13 +31,13 @@ class MatchLine:
     cut_after: bool = False
 
 
-def read_window(file: OpenFile, match: RipgrepMatch, *, characters: int, limit_bytes: int) -> MatchLine:
+def read_match_line(file: OpenFile, match: RipgrepMatch, *, characters: int, limit_bytes: int) -> MatchLine:
     """The line of a match with at most that many characters; only files in UTF-16 are read whole for it."""
     head = os.pread(file.fd, _HEAD_BYTES, 0)
     if head.startswith(UTF16_MARKS):
-        before, after = _in_utf16(file, match, limit_bytes)
+        before, after = _split_utf16(file, match, limit_bytes)
         matched = _decoded_length(after.encode("utf-8", "surrogatepass"), match.end - match.start, None)
-        return _fitted(match.line, before, after, matched, characters, cut_before=False)
+        return _fit(match.line, before, after, matched, characters, cut_before=False)
     span = characters * _CHARACTER_BYTES
     begin = match.offset + (len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0)
     place = begin + match.start
@@ -45,13 +45,13 @@ def read_window(file: OpenFile, match: RipgrepMatch, *, characters: int, limit_b
     raw = os.pread(file.fd, place - low + min(match.end - match.start, span) + span, low)
     declared = declared_encoding(head)
     earlier, later = raw[: place - low], raw[place - low :].partition(b"\n")[0]
-    before = _decoded(earlier, declared).rpartition("\n")[2]
-    after = _decoded(later, declared)
+    before = _decode(earlier, declared).rpartition("\n")[2]
+    after = _decode(later, declared)
     matched = _decoded_length(later, match.end - match.start, declared)
-    return _fitted(match.line, before, after, matched, characters, cut_before=low > begin)
+    return _fit(match.line, before, after, matched, characters, cut_before=low > begin)
 
 
-def _fitted(number: int, before: str, after: str, matched: int, most: int, *, cut_before: bool) -> MatchLine:
+def _fit(number: int, before: str, after: str, matched: int, most: int, *, cut_before: bool) -> MatchLine:
     after = after.removesuffix("\r")
     if len(before) + len(after) <= most and not cut_before:
         return MatchLine(number=number, text=before + after, start=len(before), end=len(before) + matched)
@@ -69,15 +69,15 @@ def _fitted(number: int, before: str, after: str, matched: int, most: int, *, cu
     )
 
 
-def _in_utf16(file: OpenFile, match: RipgrepMatch, limit_bytes: int) -> tuple[str, str]:
+def _split_utf16(file: OpenFile, match: RipgrepMatch, limit_bytes: int) -> tuple[str, str]:
     """The line before and after the match began; places are counted as if the file were in UTF-8."""
     lines = split_lines(decode(file.read(limit_bytes), path=str(file.resolved)).text)
     line = lines[match.line - 1] if match.line <= len(lines) else ""
     encoded = line.encode("utf-8", "surrogatepass")
-    return _decoded(encoded[: match.start], None), _decoded(encoded[match.start :], None)
+    return _decode(encoded[: match.start], None), _decode(encoded[match.start :], None)
 
 
-def _decoded(data: bytes, declared: str | None) -> str:
+def _decode(data: bytes, declared: str | None) -> str:
     """The text of a part of a line: a character that was cut at either end is left out."""
     start = next((at for at, byte in enumerate(data[:_CHARACTER_BYTES]) if byte not in _CONTINUATION), 0)
     decoder = codecs.getincrementaldecoder("utf-8")()
@@ -88,4 +88,4 @@ def _decoded(data: bytes, declared: str | None) -> str:
 
 
 def _decoded_length(data: bytes, size: int, declared: str | None) -> int:
-    return len(_decoded(data[:size], declared))
+    return len(_decode(data[:size], declared))

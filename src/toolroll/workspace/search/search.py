@@ -20,12 +20,12 @@ from toolroll.safe.paths.names import RelativePath
 from toolroll.safe.programs.ripgrep import run_ripgrep
 from toolroll.safe.programs.ripgrep_output import RipgrepMatch, parse_match
 from toolroll.safe.text import one_line, visible
-from toolroll.workspace.search.counts import Counts, Scope, account_for, count_matches, count_not_utf8
+from toolroll.workspace.search.counts import MatchCounts, Scope, count_matches, count_not_utf8, explain_no_match
 from toolroll.workspace.search.globs import check_glob
-from toolroll.workspace.search.match_lines import UTF16_MARKS, MatchLine, read_window
-from toolroll.workspace.search.skipped import account_from, read_log
-from toolroll.workspace.search.tree import as_argument, path_from, text_of
-from toolroll.workspace.search.walk import Clock, Skipped
+from toolroll.workspace.search.match_lines import UTF16_MARKS, MatchLine, read_match_line
+from toolroll.workspace.search.skipped import count_skipped, parse_log
+from toolroll.workspace.search.tree import decode_name, path_argument, to_path
+from toolroll.workspace.search.walk import Deadline, Skipped
 
 if TYPE_CHECKING:
     from toolroll.workspace.workspace import Workspace
@@ -101,24 +101,24 @@ async def search(
     Binary files, those over the limit, ignored and denied ones are not searched. A file that is named itself is,
     though it may be ignored.
     """
-    clock = Clock(seconds=workspace.limits.search_seconds)
-    asked = _Asked(pattern=_checked(pattern), ignore_case=ignore_case)
+    clock = Deadline(seconds=workspace.limits.search_seconds)
+    asked = _Pattern(pattern=_check_text(pattern), ignore_case=ignore_case)
     status = workspace.status(folder)
-    if status.kind != "folder" and (unsearched := _unsearchable(workspace, status.resolved)):
+    if status.kind != "folder" and (unsearched := _why_unsearchable(workspace, status.resolved)):
         return SearchResult(files=(), total=0, matching_files=0, searched=0, skipped=unsearched)
-    scope = Scope(start=as_argument(status.resolved), file_pattern=file_pattern)
+    scope = Scope(start=path_argument(status.resolved), file_pattern=file_pattern)
     counts = await count_matches(workspace, asked.arguments, scope, clock, with_log=file_pattern is None)
     if counts.failed:
         await _check_pattern(asked)
     if not counts.matching and not counts.timed_out:
-        if _is_too_many(counts, scope):
-            return await _none_of_many(workspace, asked, scope, counts, clock)
+        if _is_too_many_to_explain(counts, scope):
+            return await _explain_by_log(workspace, asked, scope, counts, clock)
         counts = await count_matches(workspace, asked.arguments, scope, clock, with_all=True)
     most = workspace.limits.matches if max_matches is None else max_matches
-    files = await _matches_of(workspace, asked, list(_first(counts.matching, most)), most, clock)
+    files = await _read_matches(workspace, asked, list(_first_files(counts.matching, most)), most, clock)
     skipped = Skipped(unreadable=counts.unreadable, timed_out=counts.timed_out or clock.left_s == 0)
     if not counts.matching and status.kind == "folder":
-        skipped = await account_for(workspace, scope, counts, clock)
+        skipped = await explain_no_match(workspace, scope, counts, clock)
     if not counts.matching:
         _check_scope(scope, counts, skipped)
     return SearchResult(
@@ -132,7 +132,7 @@ async def search(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
+class _Pattern:
     pattern: str
     ignore_case: bool
 
@@ -152,23 +152,23 @@ class _Asked:
         return not self.pattern.isascii() or _ESCAPED_LETTERS.search(self.pattern) is not None
 
 
-def _is_too_many(counts: Counts, scope: Scope) -> bool:
+def _is_too_many_to_explain(counts: MatchCounts, scope: Scope) -> bool:
     """Whether to say why nothing was found would take several times as long as to search."""
     return scope.file_pattern is None and counts.looked_at > MAX_ACCOUNTED_FILES
 
 
-def _check_scope(scope: Scope, counts: Counts, skipped: Skipped) -> None:
+def _check_scope(scope: Scope, counts: MatchCounts, skipped: Skipped) -> None:
     """ArgumentsRefused where no file was searched, as none fits a pattern that is broken."""
     is_fitting = counts.searched or skipped.ignored or skipped.binary or skipped.too_large
     if scope.file_pattern is not None and not is_fitting and not skipped.timed_out:
         check_glob(scope.file_pattern, name="filePattern")
 
 
-async def _none_of_many(
-    workspace: "Workspace", asked: _Asked, scope: Scope, counts: Counts, clock: Clock
+async def _explain_by_log(
+    workspace: "Workspace", asked: _Pattern, scope: Scope, counts: MatchCounts, clock: Deadline
 ) -> SearchResult:
-    log = read_log(counts.log)
-    skipped = await account_from(workspace, log, clock)
+    log = parse_log(counts.log)
+    skipped = await count_skipped(workspace, log, clock)
     return SearchResult(
         files=(),
         total=0,
@@ -179,13 +179,13 @@ async def _none_of_many(
     )
 
 
-def _checked(pattern: str) -> str:
+def _check_text(pattern: str) -> str:
     if not pattern or "\0" in pattern:
         raise ArgumentsRefused("The pattern is empty, or has a NUL in it. Give a regular expression, such as 'TODO'.")
     return pattern
 
 
-def _unsearchable(workspace: "Workspace", path: RelativePath) -> Skipped | None:
+def _why_unsearchable(workspace: "Workspace", path: RelativePath) -> Skipped | None:
     """Why a file that was named itself cannot be searched; whatever is no file is an error."""
     with workspace.open(path) as file:
         if file.stat.st_size > workspace.limits.search_file_bytes:
@@ -194,7 +194,7 @@ def _unsearchable(workspace: "Workspace", path: RelativePath) -> Skipped | None:
     return Skipped(binary=1) if b"\0" in head and not head.startswith(UTF16_MARKS) else None
 
 
-async def _check_pattern(asked: _Asked) -> None:
+async def _check_pattern(asked: _Pattern) -> None:
     """Ask for the pattern alone: what is wrong with it is told apart from what is wrong with files."""
     end = await run_ripgrep(
         [*asked.arguments, "--", "-"], timeout_s=_SECONDS_TO_CHECK, on_line=lambda _: True, limit_bytes=_PLACES_BYTES
@@ -211,7 +211,7 @@ def _reason(stderr: str) -> str:
     return visible(last.partition("\n\n")[0])[: MAX_ERROR_MESSAGE_CHARACTERS // 2]
 
 
-def _first(matching: dict[str, int], most: int) -> Iterator[tuple[str, int]]:
+def _first_files(matching: dict[str, int], most: int) -> Iterator[tuple[str, int]]:
     """The first files by path that have enough lines together."""
     lines = 0
     # Each has a line at least, so that no more are needed; `/` is before all else in the order of the parts.
@@ -223,23 +223,23 @@ def _first(matching: dict[str, int], most: int) -> Iterator[tuple[str, int]]:
         yield name, matching[name]
 
 
-async def _matches_of(
-    workspace: "Workspace", asked: _Asked, counts: list[tuple[str, int]], most: int, clock: Clock
+async def _read_matches(
+    workspace: "Workspace", asked: _Pattern, counts: list[tuple[str, int]], most: int, clock: Deadline
 ) -> tuple[FileMatches, ...]:
     import asyncio  # noqa: PLC0415 -- who waits for this has loaded it
 
-    places = await _places(workspace, asked, [name for name, _ in counts], most, clock)
+    places = await _find_places(workspace, asked, [name for name, _ in counts], most, clock)
     return await asyncio.to_thread(_read_all, workspace, counts, places, most)
 
 
-async def _places(
-    workspace: "Workspace", asked: _Asked, names: Sequence[str], most: int, clock: Clock
+async def _find_places(
+    workspace: "Workspace", asked: _Pattern, names: Sequence[str], most: int, clock: Deadline
 ) -> dict[str, list[RipgrepMatch]]:
     places: dict[str, list[RipgrepMatch]] = {}
 
     def on_line(line: bytes) -> bool:
         if match := parse_match(line):
-            places.setdefault(text_of(match.path), []).append(match)
+            places.setdefault(decode_name(match.path), []).append(match)
         return True
 
     for first in range(0, len(names), _FILES_AT_ONCE):
@@ -259,7 +259,7 @@ def _read_all(
 ) -> tuple[FileMatches, ...]:
     files = []
     for name, count in counts:
-        path, wanted = path_from(name), places.get(name, [])[:most]
+        path, wanted = to_path(name), places.get(name, [])[:most]
         # What was removed, or became a link to somewhere, since it was searched has nothing to show.
         with suppress(ToolrollError):
             lines = _read_file(workspace, path, wanted)
@@ -272,6 +272,6 @@ def _read_file(workspace: "Workspace", path: RelativePath, places: Sequence[Ripg
     limits = workspace.limits
     with workspace.open(path) as file:
         return tuple(
-            read_window(file, place, characters=limits.match_characters, limit_bytes=limits.search_file_bytes)
+            read_match_line(file, place, characters=limits.match_characters, limit_bytes=limits.search_file_bytes)
             for place in places
         )

@@ -12,8 +12,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from toolroll.safe.programs.ripgrep import gather_ripgrep
-from toolroll.workspace.search.tree import PROTECTED, walk_arguments
-from toolroll.workspace.search.walk import MAX_COUNTING_SECONDS, Clock, Skipped
+from toolroll.workspace.search.tree import PROTECTED_IGNORES, walk_arguments
+from toolroll.workspace.search.walk import MAX_COUNTING_SECONDS, Deadline, Skipped
 
 if TYPE_CHECKING:
     from toolroll.workspace.workspace import Workspace
@@ -32,7 +32,7 @@ _PASSED: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Log:
+class SkipLog:
     """The names of what was passed over: files, and folders with all that is in them."""
 
     ignored: tuple[str, ...] = ()
@@ -42,16 +42,16 @@ class Log:
     is_complete: bool = True
 
 
-def read_log(stderr: str) -> Log:
+def parse_log(stderr: str) -> SkipLog:
     """What ripgrep said with `--debug`; lines of another kind are passed over."""
     found: dict[str, list[str]] = {"ignored": [], "denied": [], "binary": [], "too_large": []}
     for line in _PASSED.finditer(stderr):
-        found[_why(line)].append(line["name"])
+        found[_skip_reason(line)].append(line["name"])
     is_complete = len(stderr.encode("utf-8", "replace")) < MAX_LOG_BYTES
-    return Log(is_complete=is_complete, **{why: tuple(names) for why, names in found.items()})
+    return SkipLog(is_complete=is_complete, **{why: tuple(names) for why, names in found.items()})
 
 
-async def log_of_walk(workspace: "Workspace", start: str, clock: Clock, *, in_one_folder: bool = False) -> Log:
+async def log_walk(workspace: "Workspace", start: str, clock: Deadline, *, in_one_folder: bool = False) -> SkipLog:
     """What a walk from there passes over for ignore files and the built-in list, in that folder alone or below it."""
     depth = ["--max-depth=1"] if in_one_folder else []
     arguments = ["--files", "--debug", *depth, *walk_arguments(workspace, denying=False), "--", start]
@@ -62,22 +62,22 @@ async def log_of_walk(workspace: "Workspace", start: str, clock: Clock, *, in_on
         limit_bytes=_WALK_BYTES,
         stderr_bytes=MAX_LOG_BYTES,
     )
-    log = read_log(end.stderr)
+    log = parse_log(end.stderr)
     return log if end.ended == "exited" else replace(log, is_complete=False)
 
 
-def _why(line: re.Match[str]) -> str:
+def _skip_reason(line: re.Match[str]) -> str:
     if line["binary"]:
         return "binary"
     if line["size"]:
         return "too_large"
-    by_rule = line["rule"].startswith("Override(") or f'/{PROTECTED.name}")' in line["rule"]
+    by_rule = line["rule"].startswith("Override(") or f'/{PROTECTED_IGNORES.name}")' in line["rule"]
     return "denied" if by_rule else "ignored"
 
 
-async def account_from(workspace: "Workspace", log: Log, clock: Clock) -> Skipped:
+async def count_skipped(workspace: "Workspace", log: SkipLog, clock: Deadline) -> Skipped:
     """How many files that is, by reason, within a second: `at_least` where they are more."""
-    brief = Clock(seconds=min(clock.left_s, MAX_COUNTING_SECONDS))
+    brief = Deadline(seconds=min(clock.left_s, MAX_COUNTING_SECONDS))
     visible = workspace.denials.visible
     binary, too_large = len(visible(log.binary)), len(visible(log.too_large))
     ignored = await _count_below(workspace, visible(log.ignored), brief, ignoring=False)
@@ -92,7 +92,7 @@ async def account_from(workspace: "Workspace", log: Log, clock: Clock) -> Skippe
     )
 
 
-async def _count_below(workspace: "Workspace", names: Collection[str], clock: Clock, *, ignoring: bool) -> Skipped:
+async def _count_below(workspace: "Workspace", names: Collection[str], clock: Deadline, *, ignoring: bool) -> Skipped:
     """Files, and those below folders: what may be seen as `ignored`, the others as `denied`."""
     # A link would be followed as it is named itself, and could lead anywhere.
     paths = (f"./{name}" for name in names if not (workspace.root / name).is_symlink())

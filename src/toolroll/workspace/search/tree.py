@@ -19,8 +19,8 @@ from toolroll.safe.programs.ripgrep import iterate_ripgrep
 if TYPE_CHECKING:
     from toolroll.workspace.workspace import Workspace
 
-BUILT_IN: Final = Path(__file__).with_name("ignored.gitignore")
-PROTECTED: Final = Path(__file__).with_name("protected.gitignore")
+DEFAULT_IGNORES: Final = Path(__file__).with_name("ignored.gitignore")
+PROTECTED_IGNORES: Final = Path(__file__).with_name("protected.gitignore")
 
 _SPECIAL: Final = re.compile(r"[\[\]{}!\\]")
 
@@ -46,15 +46,15 @@ def tracked_files(workspace: "Workspace", folder: RelativePath | None = None) ->
 
 def tracked_paths(workspace: "Workspace", folder: RelativePath | None = None) -> Iterator[RelativePath]:
     """The paths of every file that counts below a folder, in no order."""
-    arguments = ["--files", "--null", *walk_arguments(workspace), "--", start_of(workspace, folder)]
+    arguments = ["--files", "--null", *walk_arguments(workspace), "--", search_start(workspace, folder)]
     found = iterate_ripgrep(arguments, cwd=workspace.root, separator=b"\0")
     for printed in islice(found, workspace.limits.walk_files):
-        path = path_from(text_of(printed))
+        path = to_path(decode_name(printed))
         if not workspace.is_denied(path):
             yield path
 
 
-def start_of(workspace: "Workspace", folder: RelativePath | None) -> str:
+def search_start(workspace: "Workspace", folder: RelativePath | None) -> str:
     """Where a walk starts, in the words of ripgrep; NotAFile where there is no folder.
 
     Without links: a path that is given to ripgrep is followed, and only what it finds below is not.
@@ -62,20 +62,20 @@ def start_of(workspace: "Workspace", folder: RelativePath | None) -> str:
     status = workspace.status(folder)
     if status.kind != "folder":
         raise kind_error(stat.S_IFREG if status.kind == "file" else 0, str(folder), needed="a folder")
-    return as_argument(status.resolved)
+    return path_argument(status.resolved)
 
 
-def as_argument(path: RelativePath) -> str:
+def path_argument(path: RelativePath) -> str:
     """A path that no option and no special file name can be taken for."""
     return "./" + "/".join(path.parts)
 
 
-def text_of(printed: bytes) -> str:
+def decode_name(printed: bytes) -> str:
     """The path that ripgrep printed; a name that is not UTF-8 carries its bytes as surrogates."""
     return os.fsdecode(printed.removeprefix(b"./"))
 
 
-def path_from(name: str) -> RelativePath:
+def to_path(name: str) -> RelativePath:
     """The path of a name that a walk found."""
     return RelativePath(parts=tuple(name.split("/")))
 
@@ -91,16 +91,16 @@ def walk_arguments(workspace: "Workspace", *, ignoring: bool = True, denying: bo
     if not ignoring:
         return ["--no-ignore", *arguments]
     if denying and workspace.denials.protects_as_usual:
-        arguments.append(f"--ignore-file={PROTECTED}")
-    arguments.append(f"--ignore-file={BUILT_IN}")
+        arguments.append(f"--ignore-file={PROTECTED_IGNORES}")
+    arguments.append(f"--ignore-file={DEFAULT_IGNORES}")
     if not _in_repository(workspace.root):
-        arguments += ["--no-ignore-parent", *_own_rules(workspace.root)]
+        arguments += ["--no-ignore-parent", *_ignore_files(workspace.root)]
     return arguments
 
 
-def is_built_in(name: str, *, is_folder: bool, at_root: bool) -> bool:
+def is_ignored_by_default(name: str, *, is_folder: bool, at_root: bool) -> bool:
     """Whether the built-in list names it; the project's own ignore files are not asked."""
-    for pattern in _built_in_names():
+    for pattern in _default_patterns():
         anchored, bare = pattern.startswith("/"), pattern.strip("/")
         if (is_folder or not pattern.endswith("/")) and (at_root or not anchored) and fnmatchcase(name, bare):
             return True
@@ -108,8 +108,8 @@ def is_built_in(name: str, *, is_folder: bool, at_root: bool) -> bool:
 
 
 @cache
-def _built_in_names() -> tuple[str, ...]:
-    lines = BUILT_IN.read_text(encoding="utf-8").splitlines()
+def _default_patterns() -> tuple[str, ...]:
+    lines = DEFAULT_IGNORES.read_text(encoding="utf-8").splitlines()
     return tuple(line for line in lines if line and not line.startswith("#"))
 
 
@@ -117,7 +117,7 @@ def _in_repository(root: Path) -> bool:
     return any((folder / ".git").exists() for folder in (root, *root.parents))
 
 
-def _own_rules(root: Path) -> Iterator[str]:
+def _ignore_files(root: Path) -> Iterator[str]:
     """The ignore files of the workspace itself: a walk that begins in a folder of it takes them for a parent's.
 
     Those of folders between the two are not read then, as all their paths would be taken as from here.

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from toolroll.safe.programs.ripgrep import run_ripgrep
-from toolroll.workspace.search.tree import text_of, walk_arguments
+from toolroll.workspace.search.tree import decode_name, walk_arguments
 
 if TYPE_CHECKING:
     from toolroll.workspace.workspace import Workspace
 
-Fits = Callable[[str], bool]
+NameFilter = Callable[[str], bool]
 
 MAX_COUNTING_SECONDS: Final = 1.0  # for the number of ignored files: a hundred thousand of them
 _PATH_BYTES: Final = 256  # of a long path: what a walk may print is this much for each file that it may look at
@@ -46,7 +46,7 @@ class Skipped:
 
 
 @dataclass(slots=True, kw_only=True)
-class Clock:
+class Deadline:
     """The time that is left for one request, however many programs it takes."""
 
     seconds: float
@@ -59,7 +59,7 @@ class Clock:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Walked:
+class WalkResult:
     """The names that a walk found, as text with `/`, in no order; `is_complete` says that there are no more.
 
     `unreadable` folders could not be looked into.
@@ -71,7 +71,7 @@ class Walked:
     is_complete: bool
 
 
-async def walk(workspace: "Workspace", start: str, clock: Clock, *, ignoring: bool = True) -> Walked:
+async def walk(workspace: "Workspace", start: str, clock: Deadline, *, ignoring: bool = True) -> WalkResult:
     """The files below a starting point that count (or all), without those that are denied, which are counted."""
     names: list[str] = []
     hides, most = workspace.denials.hides, workspace.limits.walk_files
@@ -79,7 +79,7 @@ async def walk(workspace: "Workspace", start: str, clock: Clock, *, ignoring: bo
 
     def on_name(printed: bytes) -> bool:
         nonlocal denied
-        name = text_of(printed)
+        name = decode_name(printed)
         if hides(name):
             denied += 1
         else:
@@ -95,38 +95,42 @@ async def walk(workspace: "Workspace", start: str, clock: Clock, *, ignoring: bo
         limit_bytes=_PATH_BYTES * most,
         separator=b"\0",
     )
-    unreadable = sum(not hides(name) for name in complained_of(end.stderr))
-    return Walked(names=names, denied=denied, unreadable=unreadable, is_complete=end.ended == "exited")
+    unreadable = sum(not hides(name) for name in unreadable_paths(end.stderr))
+    return WalkResult(names=names, denied=denied, unreadable=unreadable, is_complete=end.ended == "exited")
 
 
-def complained_of(stderr: str) -> list[str]:
+def unreadable_paths(stderr: str) -> list[str]:
     """The files and folders that ripgrep says it could not read."""
     return _COMPLAINT.findall(stderr)
 
 
-async def count_ignored(workspace: "Workspace", start: str, clock: Clock, seen: Walked, fits: Fits) -> Skipped:
+async def count_ignored(
+    workspace: "Workspace", start: str, clock: Deadline, seen: WalkResult, fits: NameFilter
+) -> Skipped:
     """The account of a walk that found nothing: at least so many files were not among those that count."""
-    brief = Clock(seconds=min(clock.left_s, MAX_COUNTING_SECONDS))
+    brief = Deadline(seconds=min(clock.left_s, MAX_COUNTING_SECONDS))
     every = await walk(workspace, start, brief, ignoring=False)
     kept = set(seen.names)
     ignored = sum(name not in kept and fits(name) for name in every.names)
-    return replace(passed_over(seen), ignored=ignored, at_least=not every.is_complete)
+    return replace(skipped_by_walk(seen), ignored=ignored, at_least=not every.is_complete)
 
 
-def passed_over(seen: Walked) -> Skipped:
+def skipped_by_walk(seen: WalkResult) -> Skipped:
     """The account of a walk that found something."""
     return Skipped(denied=seen.denied, unreadable=seen.unreadable, timed_out=not seen.is_complete)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beside:
+class SpecialEntries:
     """The paths, as text with `/` and in no order; `is_complete` says that the time was enough for all."""
 
     names: tuple[str, ...]
     is_complete: bool
 
 
-def look_beside(workspace: "Workspace", start: str, ignored: Collection[str], clock: Clock) -> Beside:
+def find_special_entries(
+    workspace: "Workspace", start: str, ignored: Collection[str], clock: Deadline
+) -> SpecialEntries:
     """What a walk does not name below a folder, without what is ignored and denied; for threads, as it waits.
 
     A folder is named where nothing at all is in it: what is in others is named, or passed over and counted. It goes by
@@ -137,14 +141,14 @@ def look_beside(workspace: "Workspace", start: str, ignored: Collection[str], cl
     while folders and clock.left_s:
         folder = folders.pop()
         with suppress(OSError):  # unreadable ones are counted by the walk, others are gone
-            inner, others, is_empty = _look(workspace, folder)
+            inner, others, is_empty = _scan_folder(workspace, folder)
             folders += [name for name in inner if name not in passed]
             found += [name for name in others if name not in passed]
             found += [folder] if is_empty and folder != above else []
-    return Beside(names=tuple(found), is_complete=not folders)
+    return SpecialEntries(names=tuple(found), is_complete=not folders)
 
 
-def _look(workspace: "Workspace", folder: str) -> tuple[list[str], list[str], bool]:
+def _scan_folder(workspace: "Workspace", folder: str) -> tuple[list[str], list[str], bool]:
     """The folders in one, what is neither folder nor file, and whether nothing is there. Nothing denied is named."""
     # Not through the guarded listing: it asks for every file's size, and takes 10 times as long.
     prefix, hides = f"{folder}/" if folder else "", workspace.denials.hides

@@ -21,7 +21,7 @@ _KINDS: Final = KINDS | {SCOPE, LOCAL, OUTER}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Capture:
     """One match of a query."""
 
     kind: str
@@ -34,46 +34,48 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Places:
+class Captures:
     """All of one file, from its top, outer before inner."""
 
-    places: tuple[Place, ...]
+    places: tuple[Capture, ...]
     exported: frozenset[bytes]
     """Names that the file passes on by a statement of their own: `export { a }`."""
 
 
-def find_places(language: Language, root: "Node") -> Places:
+def find_captures(language: Language, root: "Node") -> Captures:
     """The places below a node; each name stands for one of them."""
     from tree_sitter import QueryCursor  # noqa: PLC0415 - a compiled library, only where files are parsed
 
-    named: dict[int, Place] = {}
-    others: list[Place] = []
+    named: dict[int, Capture] = {}
+    others: list[Capture] = []
     exported: set[bytes] = set()
     for pattern, captures in QueryCursor(query(language)).matches(root):
         if "exported" in captures:
             exported.update(node.text or b"" for node in captures["exported"])
             continue
-        for place in _places(pattern, captures):
+        for place in _captures_of(pattern, captures):
             if place.name is None:
                 others.append(place)
             elif (rival := named.get(place.name.start_byte)) is None or pattern < rival.pattern:
                 named[place.name.start_byte] = place
     places = [*named.values(), *others]
     places.sort(key=_order)
-    return Places(places=tuple(places), exported=frozenset(exported))
+    return Captures(places=tuple(places), exported=frozenset(exported))
 
 
-def _order(place: Place) -> tuple[int, int, int]:
+def _order(place: Capture) -> tuple[int, int, int]:
     start = place.node.start_byte
     return start, -place.node.end_byte, place.name.start_byte if place.name else start
 
 
-def _places(pattern: int, captures: "dict[str, list[Node]]") -> Iterator[Place]:
+def _captures_of(pattern: int, captures: "dict[str, list[Node]]") -> Iterator[Capture]:
     kind = next(key for key in captures if key in _KINDS)
     parent = captures.get("parent")
     names = _targets(captures["names"][0]) if "names" in captures else captures.get("name", [None])[:1]
     for name in names:
-        yield Place(kind=kind, pattern=pattern, node=captures[kind][0], name=name, parent=parent[0] if parent else None)
+        yield Capture(
+            kind=kind, pattern=pattern, node=captures[kind][0], name=name, parent=parent[0] if parent else None
+        )
 
 
 def _targets(node: "Node") -> "Iterator[Node]":

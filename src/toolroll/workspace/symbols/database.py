@@ -50,11 +50,11 @@ _DAMAGE: Final = frozenset({"SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR", "
 """What SQLite says of a file that is no database, is torn, or has other tables than it should."""
 
 
-class Damaged(Exception):
+class IndexDamaged(Exception):
     """The file cannot be used as it is, and has to be made anew."""
 
 
-class NotKept(FileSystemRefused):
+class IndexUnavailable(FileSystemRefused):
     """The system refuses the file of the index: a full disk, a file that somebody locks. The project is not meant."""
 
 
@@ -62,7 +62,7 @@ def connect(path: Path | None) -> "sqlite3.Connection":
     """The open index, empty where there was none that could be used; without a path for this process alone."""
     if path is None:
         return _in_memory()
-    with suppress(Damaged):
+    with suppress(IndexDamaged):
         return _connect(path)
     remove(path)
     return _connect(path)
@@ -94,9 +94,9 @@ def sqlite_errors(path: Path | None) -> Iterator[None]:
         name = (getattr(error, "sqlite_errorname", None) or "SQLITE_ERROR").split("_", 2)
         code = "_".join(name[:2])
         if code in _DAMAGE:
-            raise Damaged(str(error)) from error
+            raise IndexDamaged(str(error)) from error
         message = f"The index '{path}' cannot be used: {error}. Check the disk and who else uses it."
-        raise NotKept(message, path=str(path), errno_name=code) from error
+        raise IndexUnavailable(message, path=str(path), errno_name=code) from error
 
 
 def _connect(path: Path) -> "sqlite3.Connection":
@@ -120,7 +120,7 @@ def _prepare(db: "sqlite3.Connection") -> None:
     db.execute("begin immediate")
     [version] = db.execute("pragma user_version").fetchone()
     if version not in {0, VERSION}:
-        raise Damaged(f"version {version}")
+        raise IndexDamaged(f"version {version}")
     if version == 0:
         for statement in filter(str.strip, _TABLES.split(";")):
             db.execute(statement)

@@ -16,7 +16,7 @@ from toolroll.workspace.symbols.describe import MAX_SIGNATURE_CHARACTERS
 from toolroll.workspace.symbols.extract import as_utf8
 from toolroll.workspace.symbols.languages import is_installed, language_of
 from toolroll.workspace.symbols.rows import Rows, to_symbol
-from toolroll.workspace.symbols.source_files import files_with, why_skipped
+from toolroll.workspace.symbols.source_files import find_files_with, skip_reason
 from toolroll.workspace.symbols.symbol import Kind, Symbol
 from toolroll.workspace.symbols.workers import Task, Workers
 from toolroll.workspace.workspace import Workspace
@@ -77,7 +77,7 @@ def search_definitions(
 ) -> tuple[list[Definition], bool]:
     """The definitions of a name in files that are not known, and whether there were more files to look at."""
     words = ["--word-regexp", "--fixed-strings", f"--regexp={name}"]
-    files = files_with(workspace, words, MAX_FILES_WITH_WORD + 1)
+    files = find_files_with(workspace, words, MAX_FILES_WITH_WORD + 1)
     unknown = [path for path in files[:MAX_FILES_WITH_WORD] if not is_known(str(path))]
     search = _Search(workspace=workspace, name=name)
     found: list[Definition] = []
@@ -106,7 +106,7 @@ class _Search:
             data = self._read(path)
             language = language_of(str(path), data)
             if language is None or not is_installed(language):
-                self.texts += _by_lines(str(path), data, self.name)
+                self.texts += _find_lines(str(path), data, self.name)
             elif parsed == MAX_FILES:
                 self.is_cut = True
             elif looks_defined(data, self.name):
@@ -116,14 +116,14 @@ class _Search:
     def take_lines(self, path: str) -> None:
         """The lines of a file at which its parser failed: what they look like is better than nothing."""
         data = self._read(RelativePath(parts=tuple(path.split("/"))))
-        self.texts += _by_lines(path, data, self.name)
+        self.texts += _find_lines(path, data, self.name)
 
     def _read(self, path: RelativePath) -> bytes:
         try:
             data = self.workspace.read(path).data
         except ToolrollError:
             return b""
-        return b"" if why_skipped(data) is not None else data
+        return b"" if skip_reason(data) is not None else data
 
 
 def looks_defined(data: bytes, name: str) -> bool:
@@ -131,7 +131,7 @@ def looks_defined(data: bytes, name: str) -> bool:
 
     An assignment to several names at once may have brackets between.
     """
-    shapes, word, at = _shapes(name), name.encode(), -1
+    shapes, word, at = _definition_patterns(name), name.encode(), -1
     while (at := data.find(word, at + 1)) >= 0:
         end = data.find(b"\n", at)
         start = max(data.rfind(b"\n", 0, at) + 1, at - MAX_LEAD_BYTES)
@@ -141,7 +141,7 @@ def looks_defined(data: bytes, name: str) -> bool:
     return False
 
 
-def _shapes(name: str) -> "tuple[re.Pattern[bytes], ...]":
+def _definition_patterns(name: str) -> "tuple[re.Pattern[bytes], ...]":
     word, keywords = re.escape(name.encode()), b"|".join(re.escape(keyword.encode()) for keyword in _KEYWORDS)
     return (
         re.compile(rb"(?:^|[^\w$.])(?:" + keywords + rb")\b[^;={}]*[^\w$]" + word + rb"(?![\w$])"),
@@ -150,16 +150,18 @@ def _shapes(name: str) -> "tuple[re.Pattern[bytes], ...]":
     )
 
 
-def _by_lines(path: str, data: bytes, name: str) -> Iterator[Definition]:
+def _find_lines(path: str, data: bytes, name: str) -> Iterator[Definition]:
     """Lines that a keyword makes a definition; without one, a line of an unknown language may be anything."""
-    pattern, word = _shapes(name)[0], name.encode()
+    pattern, word = _definition_patterns(name)[0], name.encode()
     lines = ((number, line) for number, line in enumerate(as_utf8(data).split(b"\n"), start=1) if word in line)
     matching = ((number, line) for number, line in lines if pattern.search(line[:MAX_LEAD_BYTES]))
     for number, line in islice(matching, MAX_LINES_A_FILE):
-        yield Definition(path=path, symbol=_guess(name, line.decode("utf-8", "replace"), number), is_certain=False)
+        yield Definition(
+            path=path, symbol=_guess_symbol(name, line.decode("utf-8", "replace"), number), is_certain=False
+        )
 
 
-def _guess(name: str, line: str, number: int) -> Symbol:
+def _guess_symbol(name: str, line: str, number: int) -> Symbol:
     found = re.search(rf"(?<![\w$]){re.escape(name)}(?![\w$])", line)
     column = (found.start() if found else line.index(name)) + 1
     words = re.findall(r"[\w!]+", line[: column - 1])

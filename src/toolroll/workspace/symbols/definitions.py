@@ -34,13 +34,15 @@ def split_name_path(text: str) -> tuple[tuple[str, ...], str]:
     return (tuple(parts[:-1]), parts[-1]) if parts else ((), "")
 
 
-def chosen(found: Iterable[Definition], around: Sequence[str], kind: Group | None) -> tuple[Definition, ...]:
+def choose_definitions(
+    found: Iterable[Definition], around: Sequence[str], kind: Group | None
+) -> tuple[Definition, ...]:
     """Those of the kind whose path ends as asked, in the order of how likely they are meant."""
     kept = [one for one in found if _is_of(one.symbol, kind) and _is_in(one, around)]
     return tuple(sorted(kept, key=_rank))
 
 
-def as_import(edge: Edge, name: str) -> Definition:
+def import_as_definition(edge: Edge, name: str) -> Definition:
     """Where a file takes the name in, as an answer like the others."""
     statement = edge.statement
     symbol = Symbol(
@@ -58,7 +60,7 @@ def as_import(edge: Edge, name: str) -> Definition:
     return Definition(path=edge.importer, symbol=symbol)
 
 
-def is_beside_the_point(path: str) -> bool:
+def is_test_or_example(path: str) -> bool:
     """Whether the file is a test, an example, or somebody else's: what is defined there is seldom meant."""
     return _TESTS.search(path) is not None
 
@@ -81,6 +83,6 @@ def _is_in(one: Definition, around: Sequence[str]) -> bool:
 
 def _rank(one: Definition) -> tuple[bool, bool, bool, bool, int, str, int]:
     symbol = one.symbol
-    is_test = is_beside_the_point(one.path)
+    is_test = is_test_or_example(one.path)
     is_inner = symbol.parent is not None
     return not one.is_certain, symbol.kind == "prototype", is_test, not symbol.exported, is_inner, one.path, symbol.line

@@ -44,7 +44,7 @@ def _lead(data: bytes, start: int) -> bytes | None:
     return found[1] if found else None
 
 
-def signature(data: bytes, start: int, end: int, *, is_whole: bool) -> str:
+def read_signature(data: bytes, start: int, end: int, *, is_whole: bool) -> str:
     """The source from `start` to `end` on one line; without a known body (`is_whole`), up to where one may begin."""
     text = data[start : min(end, start + _MAX_SIGNATURE_BYTES)]
     if is_whole:
@@ -56,18 +56,18 @@ def signature(data: bytes, start: int, end: int, *, is_whole: bool) -> str:
     return _cut(words.removesuffix(opening).rstrip(), MAX_SIGNATURE_CHARACTERS)
 
 
-def without_values(text: str) -> str:
+def hide_values(text: str) -> str:
     """A definition of a value without its long strings, which may be a key: the index keeps what a file has lost."""
     start = text.find("=") + 1  # nothing of a macro stands before a sign
     return redact(text[:start] + _STRING.sub(r"\1…\2", text[start:]))
 
 
-def without_secrets(text: str) -> str:
+def hide_secrets(text: str) -> str:
     """Other text without what looks like a secret. Looking for one is slow: only where something could be one."""
     return redact(text) if _SOLID.search(text) else text
 
 
-def docstring(data: bytes, body: int) -> str | None:
+def read_docstring(data: bytes, body: int) -> str | None:
     """The first line of a Python docstring that begins where the body does."""
     found = _DOCSTRING.match(data, body)
     if found is None:
@@ -77,7 +77,7 @@ def docstring(data: bytes, body: int) -> str | None:
     return _first_line(text.decode("utf-8", "replace").split("\n"))
 
 
-def comment_before(data: bytes, start: int, mark: bytes) -> str | None:
+def read_comment_before(data: bytes, start: int, mark: bytes) -> str | None:
     """The first line of the comment right above a definition; annotations may stand between."""
     if _lead(data, start) is None:
         return None
@@ -134,13 +134,13 @@ def split_name(text: str) -> tuple[str | None, str]:
     if len(text) > 1 and text[0] in "\"'`" and text[-1] == text[0]:
         return None, text[1:-1]
     if found := _QUALIFIED.match(text):
-        return owner(found[1]), found[2]
+        return owner_path(found[1]), found[2]
     if text.startswith("operator "):  # a conversion of C++ comes with its parameters: `operator bool() const`
         return None, text.partition("(")[0].strip()
     return None, text.removeprefix(":")
 
 
-def owner(text: str) -> str | None:
+def owner_path(text: str) -> str | None:
     """The type or table that a receiver, a prototype or an `impl` names, as a dotted path; None for a module."""
     text = _GENERIC.sub("", _REFERENCE.sub("", _receiver(text)))
     return _MODULE_OBJECT.sub("", _SEPARATOR.sub(".", _BLANKS.sub("", text))).strip(".") or None
@@ -152,6 +152,6 @@ def _receiver(text: str) -> str:
     return stripped[1:] if stripped.startswith(("[", "(")) else text
 
 
-def joined(*parts: str | None) -> str | None:
+def join_names(*parts: str | None) -> str | None:
     """A dotted path of those parts that are there."""
     return ".".join(part for part in parts if part) or None

@@ -49,7 +49,9 @@ class StoredEdges:
         return map(_edge, self._store.all(f"{_QUERY} where import in ({those})", (name, name)))
 
 
-def resolve(store: "Store", resolver: "Resolver", statements: "Iterable[tuple[int, str, ImportStatement]]") -> int:
+def resolve_imports(
+    store: "Store", resolver: "Resolver", statements: "Iterable[tuple[int, str, ImportStatement]]"
+) -> int:
     """Write down where these statements lead; returns how many there were."""
     count, rest = 0, iter(statements)
     while batch := list(islice(rest, BATCH)):
@@ -59,7 +61,7 @@ def resolve(store: "Store", resolver: "Resolver", statements: "Iterable[tuple[in
     return count
 
 
-def touched(store: "Store", added: Collection[str], removed: Collection[str]) -> "Iterator[int]":
+def affected_files(store: "Store", added: Collection[str], removed: Collection[str]) -> "Iterator[int]":
     """The files with statements that may lead elsewhere, now that these files are new or gone."""
     for path in removed:
         yield from _numbers(store, "select file from edges where path in (?, ?)", (path, dirname(path)))

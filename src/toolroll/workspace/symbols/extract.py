@@ -12,20 +12,20 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final, cast
 
-from toolroll.workspace.symbols.captures import LOCAL, OUTER, SCOPE, Place, Places, find_places
+from toolroll.workspace.symbols.captures import LOCAL, OUTER, SCOPE, Capture, Captures, find_captures
 from toolroll.workspace.symbols.describe import (
-    comment_before,
-    docstring,
-    joined,
+    hide_secrets,
+    hide_values,
+    join_names,
     leading_words,
-    owner,
-    signature,
+    owner_path,
+    read_comment_before,
+    read_docstring,
+    read_signature,
     split_name,
-    without_secrets,
-    without_values,
 )
-from toolroll.workspace.symbols.grammar_fixes import mended, quieted
-from toolroll.workspace.symbols.imports.statements import imports_of
+from toolroll.workspace.symbols.grammar_fixes import blank_long_comments, fix_unknown_syntax
+from toolroll.workspace.symbols.imports.statements import read_imports
 from toolroll.workspace.symbols.languages import LANGUAGES, Language, grammar
 from toolroll.workspace.symbols.symbol import FileSymbols, Kind, Symbol
 from toolroll.workspace.symbols.visibility import is_exported
@@ -53,15 +53,15 @@ def extract(language: str, data: bytes) -> FileSymbols:
     """What a file in this language defines and imports; never fails on any bytes."""
     known, data = LANGUAGES[language], as_utf8(data)
     tree = parse(known, data)
-    found = find_places(known, tree.root_node)
-    if tree.root_node.has_error and (better := mended(language, data)) is not None:
+    found = find_captures(known, tree.root_node)
+    if tree.root_node.has_error and (better := fix_unknown_syntax(language, data)) is not None:
         again = parse(known, better)
-        places = find_places(known, again.root_node)
+        places = find_captures(known, again.root_node)
         if len(places.places) > len(found.places):
             tree, found = again, places
     return FileSymbols(
         symbols=tuple(_Reader(known, data, found.exported).read(found)),
-        imports=imports_of(language, tree, data),
+        imports=read_imports(language, tree, data),
         has_error=tree.root_node.has_error,
     )
 
@@ -70,7 +70,7 @@ def parse(language: Language, data: bytes) -> "Tree":
     """The tree of these bytes, which are UTF-8."""
     from tree_sitter import Parser  # noqa: PLC0415 - a compiled library, only where files are parsed
 
-    return Parser(grammar(language)).parse(quieted(language.name, data))
+    return Parser(grammar(language)).parse(blank_long_comments(language.name, data))
 
 
 def as_utf8(data: bytes) -> bytes:
@@ -107,7 +107,7 @@ class _Reader:
         self._scopes: list[_Scope] = []
         self._outer: Node | None = None
 
-    def read(self, found: Places) -> Iterator[Symbol]:
+    def read(self, found: Captures) -> Iterator[Symbol]:
         for place in found.places:
             around = self._around(place.node.start_byte, place.node.end_byte)
             if place.kind == OUTER:
@@ -115,14 +115,14 @@ class _Reader:
             elif place.name is None:
                 self._enter(place, LOCAL, around.path if around else None, exported=False)
             elif place.kind == SCOPE:
-                path = joined(around.path if around else None, owner(_text(place.name)))
+                path = join_names(around.path if around else None, owner_path(_text(place.name)))
                 self._enter(place, SCOPE, path, exported=True)
             elif (symbol := self._symbol(place, place.name, around)) is not None:
                 if self._language.name != "python" or place.kind not in _LOCALS:  # `a = b = 1` is two of one kind
                     self._enter(place, symbol.kind, symbol.name_path, exported=symbol.exported)
                 yield symbol
 
-    def _enter(self, place: Place, kind: str, path: str | None, *, exported: bool) -> None:
+    def _enter(self, place: Capture, kind: str, path: str | None, *, exported: bool) -> None:
         start, end = place.node.start_byte, place.node.end_byte
         self._scopes.append(_Scope(start=start, end=end, kind=kind, path=path, exported=exported))
 
@@ -134,14 +134,14 @@ class _Reader:
             self._scopes.pop()
         return self._scopes[-1] if self._scopes else None
 
-    def _symbol(self, place: Place, name_node: "Node", around: _Scope | None) -> Symbol | None:
+    def _symbol(self, place: Capture, name_node: "Node", around: _Scope | None) -> Symbol | None:
         if around is not None and place.kind in _LOCALS and around.kind not in _OPEN:
             return None
         qualifier, name = split_name(_text(name_node))
         if not name or len(name) > MAX_NAME_CHARACTERS:
             return None
         if place.parent is not None:
-            qualifier = owner(_text(place.parent))
+            qualifier = owner_path(_text(place.parent))
         node, body = place.node, place.node.child_by_field_name("body")
         start, line = self._start(node), self._lines.line(name_node.start_byte)
         return Symbol(
@@ -151,7 +151,7 @@ class _Reader:
             column=self._lines.column(name_node.start_byte),
             start_line=self._lines.line(start.start_byte),
             end_line=self._lines.last_line(name_node.start_byte, node.end_byte),
-            parent=joined(_path_for(name, around), qualifier),
+            parent=join_names(_path_for(name, around), qualifier),
             signature=self._signature(node, body, has_value=place.kind in _VALUES),
             doc=self._doc(start, body),
             exported=self._is_exported(place, name, name_node, around)
@@ -165,17 +165,17 @@ class _Reader:
 
     def _signature(self, node: "Node", body: "Node | None", *, has_value: bool) -> str:
         end = node.end_byte if body is None else body.start_byte
-        text = signature(self._data, node.start_byte, end, is_whole=body is None)
-        return without_values(text) if has_value else without_secrets(text)
+        text = read_signature(self._data, node.start_byte, end, is_whole=body is None)
+        return hide_values(text) if has_value else hide_secrets(text)
 
     def _doc(self, start: "Node", body: "Node | None") -> str | None:
         if self._language.name == "python" and body is not None:
-            doc = docstring(self._data, body.start_byte)
+            doc = read_docstring(self._data, body.start_byte)
         else:
-            doc = comment_before(self._data, start.start_byte, self._language.comment)
-        return None if doc is None else without_secrets(doc)
+            doc = read_comment_before(self._data, start.start_byte, self._language.comment)
+        return None if doc is None else hide_secrets(doc)
 
-    def _is_exported(self, place: Place, name: str, name_node: "Node", around: _Scope | None) -> bool:
+    def _is_exported(self, place: Capture, name: str, name_node: "Node", around: _Scope | None) -> bool:
         if around is not None and not (around.exported and around.kind in _OPEN):
             return False
         if around is None and name.encode() in self._exported:
@@ -184,7 +184,7 @@ class _Reader:
         before = leading_words(self._data, start) + self._data[start : name_node.start_byte]
         return is_exported(self._language.name, name, before, around.kind if around else None)
 
-    def _is_module_member(self, place: Place, around: _Scope | None) -> bool:
+    def _is_module_member(self, place: Capture, around: _Scope | None) -> bool:
         """Whether it is a function of the object that a module of JavaScript hands out."""
         is_handed_out = place.kind == "method" and self._language.is_ecmascript
         return around is None and (place.parent is not None or is_handed_out)
@@ -235,7 +235,7 @@ class Lines:
         return self._data[self._starts[line - 1] : end]
 
 
-def occurrences(language: str, data: bytes, name: str) -> list[tuple[int, int, str]]:
+def find_occurrences(language: str, data: bytes, name: str) -> list[tuple[int, int, str]]:
     """Line, column and the text of the line of every place where the name is used or defined."""
     known, data = LANGUAGES[language], as_utf8(data)
     starts = [found.start() for found in re.finditer(_whole_word(name), data)][:MAX_OCCURRENCES]

@@ -40,20 +40,20 @@ _COMMENTS: Final = re.compile(rb"^(?:[ \t]*#(?:(?!\"\"\"|''')[^\n])*+(?:\n|\Z))+
 _SEEN: Final = re.compile(rb"[^\r\n]")
 
 
-def quieted(language: str, data: bytes) -> bytes:
+def blank_long_comments(language: str, data: bytes) -> bytes:
     """The same bytes without long runs of comment, of the same length, for a parse in linear time.
 
     The scanner of tree-sitter-python 0.25 looks for the next statement from each comment anew: 20,000 lines of them
     after a statement took 32 s.
     """
-    return _COMMENTS.sub(_quiet, data) if language == "python" else data
+    return _COMMENTS.sub(_blank_if_long, data) if language == "python" else data
 
 
-def _quiet(found: re.Match[bytes]) -> bytes:
+def _blank_if_long(found: re.Match[bytes]) -> bytes:
     return found[0] if found[0].count(b"\n") < _QUIET_LINES else _SEEN.sub(b" ", found[0])
 
 
-def mended(language: str, data: bytes) -> bytes | None:
+def fix_unknown_syntax(language: str, data: bytes) -> bytes | None:
     """The same bytes with what the grammar does not know replaced, of the same length; None where there is nothing."""
     better = data
     for pattern, how in _MENDS.get(language, ()):

@@ -18,11 +18,16 @@ from toolroll.kernel.approval.request import content_hash
 from toolroll.safe.locks import FileLock
 from toolroll.safe.paths.names import RelativePath, quote_path
 from toolroll.safe.sqlite import can_write
-from toolroll.workspace.symbols.database import Damaged, NotKept, remove
+from toolroll.workspace.symbols.database import IndexDamaged, IndexUnavailable, remove
 from toolroll.workspace.symbols.definition_search import Definition, search_definitions
-from toolroll.workspace.symbols.definitions import Definitions, as_import, chosen, split_name_path
+from toolroll.workspace.symbols.definitions import (
+    Definitions,
+    choose_definitions,
+    import_as_definition,
+    split_name_path,
+)
 from toolroll.workspace.symbols.edges import StoredEdges
-from toolroll.workspace.symbols.imports.importers import Importers, importers_of
+from toolroll.workspace.symbols.imports.importers import Importers, find_importers
 from toolroll.workspace.symbols.imports.resolver import Resolver
 from toolroll.workspace.symbols.languages import LANGUAGES
 from toolroll.workspace.symbols.references import Reference, References, find_references
@@ -30,7 +35,7 @@ from toolroll.workspace.symbols.repo_map import repo_map
 from toolroll.workspace.symbols.source_files import is_current
 from toolroll.workspace.symbols.store import OTHER, PARSED, Stamp, Store
 from toolroll.workspace.symbols.symbol import Group, Symbol
-from toolroll.workspace.symbols.update import COMPLETE, Progress, Refreshed, Updater
+from toolroll.workspace.symbols.update import COMPLETE, Progress, RefreshResult, Updater
 from toolroll.workspace.symbols.workers import Workers
 from toolroll.workspace.workspace import Workspace
 
@@ -109,7 +114,9 @@ class Index:
         self._builder.join(seconds)
         return not self._builder.is_alive()
 
-    def refresh(self, paths: Collection[RelativePath] | None = None, on_progress: Progress | None = None) -> Refreshed:
+    def refresh(
+        self, paths: Collection[RelativePath] | None = None, on_progress: Progress | None = None
+    ) -> RefreshResult:
         """Look at these files (None: at all), and bring the index up to date with them.
 
         Right after an edit this makes answers right. A refresh of everything that another process does already is
@@ -122,7 +129,7 @@ class Index:
                 self._cancelled.clear()
                 return self._with(lambda store: self._updater(store).refresh(None, on_progress))
         except LockTimeout:
-            return Refreshed(is_complete=False)
+            return RefreshResult(is_complete=False)
 
     def skipped(self) -> dict[str, int]:
         """How many files are not in the index, by reason."""
@@ -146,12 +153,12 @@ class Index:
         if kind == "import":
             return Definitions(found=self._imports(name), notes=self._notes(is_ready=self.is_ready, is_searched=False))
         is_ready = self.is_ready
-        found = chosen(self._known(name), around, kind) if is_ready else ()
+        found = choose_definitions(self._known(name), around, kind) if is_ready else ()
         if found:
             return Definitions(found=found)
         is_known = self._is_parsed if is_ready else _never
         searched, is_cut = search_definitions(self._workspace, self._workers, name, is_known=is_known)
-        by_search = chosen(searched, around, kind)
+        by_search = choose_definitions(searched, around, kind)
         found = by_search or (self._imports(name) if kind is None and not around else ())
         notes = self._notes(is_ready=is_ready, is_searched=bool(by_search), is_cut=is_cut)
         return Definitions(found=found, notes=notes, suggestions=() if found else self._similar(name))
@@ -171,7 +178,7 @@ class Index:
         _, name = split_name_path(name_path)
         answer = find_references(self._workspace, self._workers, name)
         outlines = {path: self.outline(RelativePath(parts=tuple(path.split("/")))) for path in _paths(answer.found)}
-        return replace(answer, found=tuple(_placed(one, outlines[one.path], name) for one in answer.found))
+        return replace(answer, found=tuple(_with_definition(one, outlines[one.path], name) for one in answer.found))
 
     def importers(self, asked: str, *, base: str | None = None) -> Importers:
         """Who imports a module, a file, a package or a name; `base` is the file that a relative path is from."""
@@ -228,7 +235,7 @@ class Index:
         def exports(path: str) -> list[str]:
             return [symbol.name for symbol in store.outline(path) if symbol.exported and symbol.parent is None]
 
-        return importers_of(asked, StoredEdges(store), self._make_resolver(store), base=base, exports=exports)
+        return find_importers(asked, StoredEdges(store), self._make_resolver(store), base=base, exports=exports)
 
     def _known(self, name: str) -> list[Definition]:
         found = self._with(lambda store: store.named(name))
@@ -258,7 +265,7 @@ class Index:
 
     def _imports(self, name: str) -> tuple[Definition, ...]:
         edges = self._with(lambda store: list(StoredEdges(store).taking_in(name)))
-        found = {(edge.importer, edge.statement.line): as_import(edge, name) for edge in edges}
+        found = {(edge.importer, edge.statement.line): import_as_definition(edge, name) for edge in edges}
         return tuple(found[key] for key in sorted(found))
 
     def _similar(self, name: str) -> tuple[str, ...]:
@@ -287,26 +294,26 @@ class Index:
         for _ in range(2):
             try:
                 return function(store)
-            except (Damaged, NotKept) as error:
+            except (IndexDamaged, IndexUnavailable) as error:
                 store = self._replaced(store, error)
         try:
             return function(store)
-        except Damaged as error:
-            raise _damaged(store.path, error) from error
+        except IndexDamaged as error:
+            raise _damage_error(store.path, error) from error
 
-    def _replaced(self, store: Store, error: Damaged | NotKept) -> Store:
+    def _replaced(self, store: Store, error: IndexDamaged | IndexUnavailable) -> Store:
         """Another store in the place of this one: the one that another thread has put there, if one has."""
         with self._replacing:
             if self._store is store:
                 self._store, self._resolver = self._better(store, error), None
             return self._store
 
-    def _better(self, store: Store, error: Damaged | NotKept) -> Store:
-        if isinstance(error, NotKept):
+    def _better(self, store: Store, error: IndexDamaged | IndexUnavailable) -> Store:
+        if isinstance(error, IndexUnavailable):
             self.trouble = error
             return store.in_memory()
         store.close()
-        return self._opened(lambda: _emptied(store.path))
+        return self._opened(lambda: _close_and_remove(store.path))
 
     def _opened(self, place: Callable[[], Path | None]) -> Store:
         """The index at a place; in memory where the system refuses it: no edit and no search fails for that."""
@@ -316,8 +323,8 @@ class Index:
             return Store(path)
         except FileProblem as error:
             self.trouble = error
-        except Damaged as error:
-            self.trouble = _damaged(path, error)
+        except IndexDamaged as error:
+            self.trouble = _damage_error(path, error)
         return Store(None)
 
 
@@ -327,15 +334,15 @@ def _file_name(workspace: Workspace) -> str:
     return f"symbols-{content_hash(rules)[:16]}.sqlite3" if rules else FILE_NAME
 
 
-def _emptied(path: Path | None) -> Path | None:
+def _close_and_remove(path: Path | None) -> Path | None:
     if path is not None:
         remove(path)
     return path
 
 
-def _damaged(path: Path | None, error: Damaged) -> NotKept:
+def _damage_error(path: Path | None, error: IndexDamaged) -> IndexUnavailable:
     message = f"The index '{path}' cannot be used: {error}. Remove that file."
-    return NotKept(message, path=str(path), errno_name="SQLITE_CORRUPT")
+    return IndexUnavailable(message, path=str(path), errno_name="SQLITE_CORRUPT")
 
 
 def _and_more(count: int) -> str:
@@ -350,7 +357,7 @@ def _paths(found: Iterable[Reference]) -> list[str]:
     return list(dict.fromkeys(one.path for one in found))
 
 
-def _placed(one: Reference, outline: tuple[Symbol, ...], name: str) -> Reference:
+def _with_definition(one: Reference, outline: tuple[Symbol, ...], name: str) -> Reference:
     """The reference with the innermost definition around it."""
     holders = [symbol for symbol in outline if symbol.start_line <= one.line <= symbol.end_line]
     is_definition = any((symbol.line, symbol.column) == (one.line, one.column) for symbol in holders)

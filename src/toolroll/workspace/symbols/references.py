@@ -8,14 +8,14 @@ from typing import Final, cast
 from toolroll.errors import ToolrollError
 from toolroll.safe.paths.names import RelativePath
 from toolroll.workspace.symbols.languages import is_installed, language_of
-from toolroll.workspace.symbols.source_files import files_with, why_skipped
+from toolroll.workspace.symbols.source_files import find_files_with, skip_reason
 from toolroll.workspace.symbols.workers import Task, Workers
 from toolroll.workspace.workspace import Workspace
 
 MAX_FILES: Final = 1_000  # with the word in them: three seconds of parsing on one core
 MAX_TEXT_CHARACTERS: Final = 200
 
-Found = list[list[int | str]]
+OccurrenceRows = list[list[int | str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,14 +44,14 @@ def find_references(workspace: Workspace, workers: Workers, name: str) -> Refere
     """Every place where the name is used or defined, but for strings and comments."""
     if not re.search(r"\w", name):
         return References(found=())
-    files = files_with(workspace, ["--word-regexp", "--fixed-strings", f"--regexp={name}"], MAX_FILES + 1)
+    files = find_files_with(workspace, ["--word-regexp", "--fixed-strings", f"--regexp={name}"], MAX_FILES + 1)
     found: list[Reference] = []
     unread: list[str] = []
     for path, reply in workers.map(_tasks(workspace, files[:MAX_FILES], name, unread), expected=len(files)):
         if reply.failure is not None:
             unread.append(path)
             continue
-        for line, column, text in cast("Found", reply.value):
+        for line, column, text in cast("OccurrenceRows", reply.value):
             shown = str(text)[:MAX_TEXT_CHARACTERS]
             found.append(Reference(path=path, line=int(line), column=int(column), text=shown))
     found.sort(key=lambda one: (one.path, one.line, one.column))
@@ -69,7 +69,7 @@ def _tasks(workspace: Workspace, files: list[RelativePath], name: str, unread: l
         except ToolrollError:
             unread.append(str(path))
             continue
-        if why_skipped(data) is None:
+        if skip_reason(data) is None:
             exact = language_of(str(path), data) or language
             yield str(path), Task(operation="occurrences", language=exact.name, data=data, name=name)
 

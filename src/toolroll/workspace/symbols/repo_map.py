@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final, cast
 
-from toolroll.workspace.symbols.definitions import is_beside_the_point
+from toolroll.workspace.symbols.definitions import is_test_or_example
 from toolroll.workspace.symbols.symbol import GROUPS, Symbol
 
 if TYPE_CHECKING:
@@ -41,11 +41,11 @@ def repo_map(store: "Store", budget_tokens: int) -> str:
 def _ranked(store: "Store") -> Iterator[tuple[str, int]]:
     """Files by how many others import them; then, where nothing imports anything, by how much they offer."""
     imported = [(cast("str", path), cast("int", n)) for path, n in store.all(_IMPORTED, (_MAX_FILES,))]
-    imported.sort(key=lambda one: (is_beside_the_point(one[0]), -one[1], one[0]))
+    imported.sort(key=lambda one: (is_test_or_example(one[0]), -one[1], one[0]))
     yield from imported
     seen = {path for path, _ in imported}
     others = [cast("str", path) for (path,) in store.all(_FILES, (_MAX_FILES,))]
-    for path in sorted(set(others) - seen, key=lambda path: (is_beside_the_point(path), others.index(path))):
+    for path in sorted(set(others) - seen, key=lambda path: (is_test_or_example(path), others.index(path))):
         yield path, 0
 
 

@@ -19,9 +19,9 @@ from toolroll.safe.paths.names import RelativePath
 from toolroll.safe.programs.ripgrep import iterate_ripgrep
 from toolroll.workspace.search.tree import (
     FileStamp,
-    as_argument,
-    path_from,
-    text_of,
+    decode_name,
+    path_argument,
+    to_path,
     tracked_files,
     tracked_paths,
     walk_arguments,
@@ -50,7 +50,7 @@ _MARKER: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Changed:
+class ChangedFile:
     """A file whose size or time is not what the index knows."""
 
     stamp: FileStamp
@@ -63,10 +63,10 @@ class Changed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sweep:
+class FileChanges:
     """What a look at the files found."""
 
-    changed: tuple[Changed, ...]
+    changed: tuple[ChangedFile, ...]
     gone: dict[str, Stamp]
     unchanged: int
 
@@ -76,12 +76,12 @@ class Sweep:
         return [one.path for one in self.changed if one.known is None]
 
 
-def sweep_all(workspace: Workspace, store: Store) -> Sweep:
+def scan_all(workspace: Workspace, store: Store) -> FileChanges:
     """Look at every file that counts."""
     return _compare(tracked_files(workspace), store.stamps())
 
 
-def sweep_some(workspace: Workspace, store: Store, paths: Collection[RelativePath]) -> Sweep:
+def scan_some(workspace: Workspace, store: Store, paths: Collection[RelativePath]) -> FileChanges:
     """Look at these files; one that the index does not know is asked for among those that count."""
     known = {str(path): stamp for path in paths if (stamp := store.stamp(str(path))) is not None}
     unknown = {str(path) for path in paths} - known.keys()
@@ -104,19 +104,19 @@ def _stamps(workspace: Workspace, paths: Iterable[RelativePath]) -> Iterator[Fil
                 yield FileStamp(path=path, size=found.st_size, mtime_ns=found.st_mtime_ns)
 
 
-def _compare(found: Iterable[FileStamp], known: dict[str, Stamp]) -> Sweep:
+def _compare(found: Iterable[FileStamp], known: dict[str, Stamp]) -> FileChanges:
     changed, unchanged, gone = [], 0, dict(known)
     for stamp in found:
         path = str(stamp.path)
         before = gone.pop(path, None)
         if before is not None and (before.size, before.mtime_ns) == (stamp.size, stamp.mtime_ns):
             unchanged += 1
-        elif can_be_kept(path):
-            changed.append(Changed(stamp=stamp, known=before))
-    return Sweep(changed=tuple(changed), gone=gone, unchanged=unchanged)
+        elif is_encodable(path):
+            changed.append(ChangedFile(stamp=stamp, known=before))
+    return FileChanges(changed=tuple(changed), gone=gone, unchanged=unchanged)
 
 
-def can_be_kept(path: str) -> bool:
+def is_encodable(path: str) -> bool:
     """A name that is no text cannot be asked for either."""
     try:
         path.encode()
@@ -126,14 +126,14 @@ def can_be_kept(path: str) -> bool:
 
 
 @dataclass(slots=True, kw_only=True)
-class Reading:
+class ChangedFileReader:
     """Reads changed files for the parsers; what needs no parsing is settled on the way."""
 
     workspace: Workspace
     settled: list[FileRow] = field(default_factory=list)
     restamped: list[tuple[int, int, int]] = field(default_factory=list)
 
-    def tasks(self, changed: Iterable[Changed]) -> Iterator[tuple[FileRow, Task]]:
+    def tasks(self, changed: Iterable[ChangedFile]) -> Iterator[tuple[FileRow, Task]]:
         """The files that have to be parsed, each with the row that it will be."""
         for one in changed:
             language = language_of(one.path)
@@ -146,7 +146,7 @@ class Reading:
             else:
                 yield from self._read(one, language.name)
 
-    def _read(self, one: Changed, language: str) -> Iterator[tuple[FileRow, Task]]:
+    def _read(self, one: ChangedFile, language: str) -> Iterator[tuple[FileRow, Task]]:
         try:
             content = self.workspace.read(one.stamp.path)
         except ToolrollError:
@@ -159,7 +159,7 @@ class Reading:
         if known is not None and known.hash == content.hash:
             self.restamped.append((known.id, len(content.data), mtime_ns))
             return
-        reason, exact = why_skipped(content.data), language_of(one.path, content.data)
+        reason, exact = skip_reason(content.data), language_of(one.path, content.data)
         row = FileRow(
             path=one.path,
             language=exact.name if exact else language,
@@ -173,14 +173,14 @@ class Reading:
             return
         yield row, Task(operation="extract", language=row.language, data=content.data)
 
-    def _settle(self, one: Changed, language: str | None, state: Reason | str) -> None:
+    def _settle(self, one: ChangedFile, language: str | None, state: Reason | str) -> None:
         stamp = one.stamp
         self.settled.append(
             FileRow(path=one.path, language=language, size=stamp.size, mtime_ns=stamp.mtime_ns, hash=None, state=state)
         )
 
 
-def why_skipped(data: bytes) -> Reason | None:
+def skip_reason(data: bytes) -> Reason | None:
     """Why this content is not parsed; None where it is."""
     if b"\0" in data and not data.startswith(_UTF_16):
         return "binary"
@@ -191,17 +191,25 @@ def why_skipped(data: bytes) -> Reason | None:
     return None
 
 
-def files_with(workspace: Workspace, pattern: Sequence[str], most: int) -> list[RelativePath]:
+def find_files_with(workspace: Workspace, pattern: Sequence[str], most: int) -> list[RelativePath]:
     """The files in which one of the patterns (arguments of ripgrep) fits, at most so many; denied ones are left out."""
-    return list(islice(_found(workspace, pattern), most))
+    return list(islice(_iterate_matching(workspace, pattern), most))
 
 
-def _found(workspace: Workspace, pattern: Sequence[str]) -> Iterator[RelativePath]:
+def _iterate_matching(workspace: Workspace, pattern: Sequence[str]) -> Iterator[RelativePath]:
     size = f"--max-filesize={workspace.limits.file_bytes}"
-    arguments = ["--files-with-matches", "--null", size, *walk_arguments(workspace), *pattern, "--", as_argument(_ROOT)]
+    arguments = [
+        "--files-with-matches",
+        "--null",
+        size,
+        *walk_arguments(workspace),
+        *pattern,
+        "--",
+        path_argument(_ROOT),
+    ]
     for printed in iterate_ripgrep(arguments, cwd=workspace.root, separator=b"\0"):
-        path = path_from(text_of(printed))
-        if can_be_kept(str(path)) and not workspace.is_denied(path):
+        path = to_path(decode_name(printed))
+        if is_encodable(str(path)) and not workspace.is_denied(path):
             yield path
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Final, cast
 
 from toolroll.safe.paths.names import RelativePath
-from toolroll.workspace.symbols.edges import resolve, touched
+from toolroll.workspace.symbols.edges import affected_files, resolve_imports
 from toolroll.workspace.symbols.imports.resolver import Resolver
 from toolroll.workspace.symbols.manifests import is_manifest
 from toolroll.workspace.symbols.rows import Rows
-from toolroll.workspace.symbols.source_files import Reading, Sweep, sweep_all, sweep_some
+from toolroll.workspace.symbols.source_files import ChangedFileReader, FileChanges, scan_all, scan_some
 from toolroll.workspace.symbols.store import FileRow, Store
 from toolroll.workspace.symbols.workers import Reply, Workers
 from toolroll.workspace.workspace import Workspace
@@ -27,7 +27,7 @@ APPROXIMATE: Final = "approximate"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refreshed:
+class RefreshResult:
     """What a refresh did."""
 
     parsed: int = 0
@@ -49,18 +49,16 @@ class Updater:
     cancelled: threading.Event
     make_resolver: Callable[[], Resolver]
 
-    def refresh(self, paths: Collection[RelativePath] | None, on_progress: Progress | None) -> Refreshed:
+    def refresh(self, paths: Collection[RelativePath] | None, on_progress: Progress | None) -> RefreshResult:
         """Look at these files (None: at all), and bring what is known of them up to date."""
-        sweep = (
-            sweep_all(self.workspace, self.store) if paths is None else sweep_some(self.workspace, self.store, paths)
-        )
+        sweep = scan_all(self.workspace, self.store) if paths is None else scan_some(self.workspace, self.store, paths)
         others = self._touched(sweep, is_whole=paths is None)
         self.store.forget(stamp.id for stamp in sweep.gone.values())
         numbers, parsed, failed = self._parse(sweep, on_progress)
         is_complete = not self.cancelled.is_set()
         if is_complete:
             self._resolve(sweep, numbers, others, is_whole=paths is None)
-        return Refreshed(
+        return RefreshResult(
             parsed=parsed,
             unchanged=sweep.unchanged,
             removed=len(sweep.gone),
@@ -68,14 +66,14 @@ class Updater:
             is_complete=is_complete,
         )
 
-    def _touched(self, sweep: Sweep, *, is_whole: bool) -> set[int]:
+    def _touched(self, sweep: FileChanges, *, is_whole: bool) -> set[int]:
         """The files of others whose imports may lead elsewhere: asked before what is gone is forgotten."""
         if is_whole or not (sweep.added or sweep.gone):
             return set()
-        return set(touched(self.store, sweep.added, sweep.gone)) - {stamp.id for stamp in sweep.gone.values()}
+        return set(affected_files(self.store, sweep.added, sweep.gone)) - {stamp.id for stamp in sweep.gone.values()}
 
-    def _parse(self, sweep: Sweep, on_progress: Progress | None) -> tuple[list[int], int, list[str]]:
-        reading = Reading(workspace=self.workspace)
+    def _parse(self, sweep: FileChanges, on_progress: Progress | None) -> tuple[list[int], int, list[str]]:
+        reading = ChangedFileReader(workspace=self.workspace)
         batch: list[FileRow] = []
         numbers: list[int] = []
         failed: list[str] = []
@@ -86,7 +84,7 @@ class Updater:
                 if self.cancelled.is_set():
                     break
                 parsed += 1
-                batch.append(_filled(row, reply, failed))
+                batch.append(_fill_row(row, reply, failed))
                 if len(batch) >= BATCH:
                     done += len(batch) + len(reading.settled) + len(reading.restamped)
                     numbers += self._write(batch, reading)
@@ -97,7 +95,7 @@ class Updater:
             on_progress(total, total)
         return numbers, parsed, failed
 
-    def _write(self, batch: list[FileRow], reading: Reading) -> list[int]:
+    def _write(self, batch: list[FileRow], reading: ChangedFileReader) -> list[int]:
         """Write down what has come together, and empty it."""
         settled, restamped = reading.settled[:], reading.restamped[:]
         del reading.settled[: len(settled)], reading.restamped[: len(restamped)]
@@ -107,19 +105,19 @@ class Updater:
         batch.clear()
         return numbers
 
-    def _resolve(self, sweep: Sweep, numbers: list[int], others: set[int], *, is_whole: bool) -> None:
+    def _resolve(self, sweep: FileChanges, numbers: list[int], others: set[int], *, is_whole: bool) -> None:
         moved = bool(sweep.added or sweep.gone) or any(is_manifest(one.path) for one in sweep.changed)
         if is_whole:
             was_complete = self.store.fact(COMPLETE)
             if moved or self.store.fact(APPROXIMATE) or not was_complete:
-                resolve(self.store, self.make_resolver(), self.store.statements())
+                resolve_imports(self.store, self.make_resolver(), self.store.statements())
             elif numbers:
-                resolve(self.store, self.make_resolver(), self.store.statements(numbers))
+                resolve_imports(self.store, self.make_resolver(), self.store.statements(numbers))
             self._note(is_whole=True, is_approximate=False, was=(was_complete, self.store.fact(APPROXIMATE)))
         elif numbers or others:
             if moved:
                 self.store.set_fact(APPROXIMATE, 1)
-            resolve(self.store, self.make_resolver(), self.store.statements({*numbers, *others}))
+            resolve_imports(self.store, self.make_resolver(), self.store.statements({*numbers, *others}))
 
     def _note(self, *, is_whole: bool, is_approximate: bool, was: tuple[int, int]) -> None:
         if was != (int(is_whole), int(is_approximate)):
@@ -127,7 +125,7 @@ class Updater:
             self.store.set_fact(APPROXIMATE, int(is_approximate))
 
 
-def _filled(row: FileRow, reply: Reply, failed: list[str]) -> FileRow:
+def _fill_row(row: FileRow, reply: Reply, failed: list[str]) -> FileRow:
     """The row with what the worker found."""
     if reply.failure is None:
         symbols, imports, has_error = cast("Rows", reply.value)

@@ -11,7 +11,7 @@ import struct
 import sys
 from typing import IO, Final
 
-from toolroll.workspace.symbols.extract import extract, occurrences
+from toolroll.workspace.symbols.extract import extract, find_occurrences
 from toolroll.workspace.symbols.rows import to_rows
 
 FILE_CPU_S: Final = 5.0  # a file of 1 MiB takes 0.3 s
@@ -49,4 +49,4 @@ def serve(requests: IO[bytes], replies: IO[bytes]) -> None:
 def _answer(task: dict[str, str], data: bytes) -> object:
     if task["operation"] == "extract":
         return to_rows(extract(task["language"], data))
-    return occurrences(task["language"], data, task["name"])
+    return find_occurrences(task["language"], data, task["name"])

@@ -23,7 +23,7 @@ from toolroll.packs.writing.posts.front_matter import split_front_matter
 from toolroll.packs.writing.posts.index import PostMatches, build_query
 from toolroll.packs.writing.posts.post_file import Draft, Platform, parse_post
 from toolroll.packs.writing.posts.store import INDEX, PostStore
-from toolroll.packs.writing.posts.tables import Damaged, connect, connect_memory, transaction
+from toolroll.packs.writing.posts.tables import IndexDamaged, connect, connect_memory, transaction
 
 NOW = datetime(2026, 2, 8, 14, 30, tzinfo=UTC)
 OLD = NOW.timestamp()
@@ -511,7 +511,7 @@ def test_W14_an_index_of_another_version_is_made_anew(store: PostStore, tmp_path
     store.save(draft("alpha"), now=NOW)
     path = tmp_path / "data" / INDEX
     connect(path).execute("pragma user_version = 99").connection.close()
-    with pytest.raises(Damaged):
+    with pytest.raises(IndexDamaged):
         connect(path)
     assert len(found(store, "alpha")) == 1
 

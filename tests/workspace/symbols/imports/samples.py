@@ -6,10 +6,10 @@ from typing import Any
 
 from tree_sitter import Parser
 
-from toolroll.workspace.symbols.imports.importers import EdgeTable, Importers, importers_of
+from toolroll.workspace.symbols.imports.importers import EdgeTable, Importers, find_importers
 from toolroll.workspace.symbols.imports.resolver import Resolver
 from toolroll.workspace.symbols.imports.statement import ImportStatement
-from toolroll.workspace.symbols.imports.statements import imports_of
+from toolroll.workspace.symbols.imports.statements import read_imports
 from toolroll.workspace.symbols.languages import LANGUAGES, grammar
 
 ENDINGS = {
@@ -34,7 +34,7 @@ ENDINGS = {
 
 def statements(language: str, text: str | bytes) -> tuple[ImportStatement, ...]:
     data = text.encode() if isinstance(text, str) else text
-    return imports_of(language, Parser(grammar(LANGUAGES[language])).parse(data), data)
+    return read_imports(language, Parser(grammar(LANGUAGES[language])).parse(data), data)
 
 
 def shown(language: str, text: str | bytes) -> list[str]:
@@ -76,7 +76,7 @@ def edges_of(files: Mapping[str, str], resolver: Resolver) -> EdgeTable:
 
 def ask(files: Mapping[str, str], asked: str, **more: Any) -> Importers:
     resolver = resolver_of(files)
-    return importers_of(asked, edges_of(files, resolver), resolver, **more)
+    return find_importers(asked, edges_of(files, resolver), resolver, **more)
 
 
 def importers(files: Mapping[str, str], asked: str, **more: Any) -> list[str]:

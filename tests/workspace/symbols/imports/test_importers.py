@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.workspace.symbols.imports.samples import ask, edges_of, importers, resolver_of, statement
 
-from toolroll.workspace.symbols.imports.importers import EdgeTable, importers_of
-from toolroll.workspace.symbols.imports.meaning import MAX_PATHS, meaning_of
+from toolroll.workspace.symbols.imports.importers import EdgeTable, find_importers
+from toolroll.workspace.symbols.imports.meaning import MAX_PATHS, interpret_module
 from toolroll.workspace.symbols.imports.modules import MAX_PARTS, beginnings, is_within
 from toolroll.workspace.symbols.imports.resolver import Resolver
 
@@ -219,8 +219,8 @@ def test_C15_an_answer_says_what_it_found() -> None:
 
 def test_C15_what_a_text_means_is_bounded() -> None:
     resolver = Resolver([f"f{n}/same.py" for n in range(MAX_PATHS + 50)], lambda path: b"")
-    assert len(meaning_of("same", resolver).likely) == MAX_PATHS
-    assert meaning_of("x" * 100_000, resolver).paths == ()
+    assert len(interpret_module("same", resolver).likely) == MAX_PATHS
+    assert interpret_module("x" * 100_000, resolver).paths == ()
 
 
 @pytest.mark.parametrize(
@@ -280,5 +280,5 @@ def test_C15_many_files_resolve_in_seconds_and_answer_in_milliseconds() -> None:
     table: EdgeTable = edges_of(files, resolver)
     started = time.process_time()
     for _ in range(20):
-        assert importers_of("src/p1/m1.py", table, resolver).found
+        assert find_importers("src/p1/m1.py", table, resolver).found
     assert (time.process_time() - started) / 20 < 0.05

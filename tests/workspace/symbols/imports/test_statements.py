@@ -12,7 +12,7 @@ from toolroll.workspace.symbols.imports.statement import (
     MAX_STATEMENTS,
     MAX_TEXT_CHARACTERS,
 )
-from toolroll.workspace.symbols.imports.statements import MODULES, imports_of
+from toolroll.workspace.symbols.imports.statements import MODULES, read_imports
 from toolroll.workspace.symbols.languages import LANGUAGES, grammar
 
 
@@ -223,7 +223,7 @@ def test_C20_deep_nesting_is_read_as_far_as_it_is_worth() -> None:
 def test_C20_a_language_without_a_reader_has_no_imports() -> None:
     data = b"import a"
     tree = Parser(grammar(LANGUAGES["python"])).parse(data)
-    assert imports_of("cobol", tree, data) == ()
+    assert read_imports("cobol", tree, data) == ()
     assert set(LANGUAGES) <= set(MODULES)
 
 

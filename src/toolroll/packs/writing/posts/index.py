@@ -16,7 +16,7 @@ from toolroll.errors import FileProblem
 from toolroll.packs.writing.posts.post_file import PostFile
 from toolroll.packs.writing.posts.stems import search_prefix, split_words
 from toolroll.packs.writing.posts.sync import OwnSave, Progress, SyncState, has_changed, sync_index, update_files
-from toolroll.packs.writing.posts.tables import Damaged, connect, connect_memory, remove, sqlite_errors
+from toolroll.packs.writing.posts.tables import IndexDamaged, connect, connect_memory, remove, sqlite_errors
 from toolroll.packs.writing.storage import open_folder
 
 if TYPE_CHECKING:
@@ -111,10 +111,10 @@ class PostIndex:
             return self._search(folder, _Query(query=query, limit=limit, tell=tell))
 
     def _search(self, folder: int, asked: "_Query") -> PostMatches:
-        with suppress(Damaged, FileProblem):
+        with suppress(IndexDamaged, FileProblem):
             return self._attempt(folder, asked)
         self.close()
-        with suppress(Damaged, FileProblem):
+        with suppress(IndexDamaged, FileProblem):
             remove(self.path)
             return self._attempt(folder, asked)
         self.close()

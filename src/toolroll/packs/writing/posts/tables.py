@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from toolroll.safe.sqlite import open_private_database, use_wal
-from toolroll.workspace.symbols.database import Damaged, remove, sqlite_errors
+from toolroll.workspace.symbols.database import IndexDamaged, remove, sqlite_errors
 
 if TYPE_CHECKING:
     import sqlite3
 
 __all__ = [
     "VERSION",
-    "Damaged",
+    "IndexDamaged",
     "connect",
     "connect_memory",
     "drop_rows",
@@ -82,7 +82,7 @@ def drop_rows(db: "sqlite3.Connection", files: Iterable[str]) -> None:
 
 
 def connect(path: Path) -> "sqlite3.Connection":
-    """The open index, with tables in it; `Damaged` where it is no index, or one of another version."""
+    """The open index, with tables in it; `IndexDamaged` where it is no index, or one of another version."""
     with sqlite_errors(path):
         return open_private_database(path, _prepare)
 
@@ -115,7 +115,7 @@ def _prepare(db: "sqlite3.Connection") -> None:
     if version == VERSION:
         return
     if version:
-        raise Damaged(f"version {version}")
+        raise IndexDamaged(f"version {version}")
     with transaction(db):
         [version] = db.execute("pragma user_version").fetchone()
         for statement in () if version else _TABLES:  # unless somebody else has made them since we looked

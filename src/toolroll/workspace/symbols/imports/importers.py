@@ -4,9 +4,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from posixpath import basename, dirname
 
-from toolroll.workspace.symbols.imports.meaning import Meaning, meaning_of
+from toolroll.workspace.symbols.imports.meaning import ModuleMeaning, interpret_module
 from toolroll.workspace.symbols.imports.modules import beginnings
-from toolroll.workspace.symbols.imports.resolve.files import is_in
+from toolroll.workspace.symbols.imports.resolve.files import is_inside
 from toolroll.workspace.symbols.imports.resolver import Resolver
 from toolroll.workspace.symbols.imports.statement import EVERYTHING, Certainty, Edge, Edges, ImportKind
 
@@ -37,20 +37,20 @@ class Importers:
 
     found: tuple[Importer, ...]
     """In the order of path and line."""
-    meaning: Meaning
+    meaning: ModuleMeaning
 
 
-def importers_of(
+def find_importers(
     asked: str, edges: Edges, resolver: Resolver, *, base: str | None = None, exports: Exports | None = None
 ) -> Importers:
     """Every statement that imports it, those included that take it from a file that passes it on.
 
     `exports` tells what a file gives to others: with it, `export * from` is followed only for names from there.
     """
-    meaning = meaning_of(asked, resolver, base=base)
+    meaning = interpret_module(asked, resolver, base=base)
     direct = _direct(meaning, edges)
     rows: dict[tuple[str, int, str], Importer] = {}
-    for edge in sorted(direct, key=_surest_last):
+    for edge in sorted(direct, key=_is_resolved):
         rows[_key(edge)] = _with_names(_importer(edge), rows.get(_key(edge)))
     targets = {edge.target.path for edge in direct}
     for edge in direct:
@@ -72,32 +72,32 @@ def _with_names(row: Importer, other: Importer | None) -> Importer:
     return row if other is None else replace(row, names=tuple(dict.fromkeys((*other.names, *row.names))))
 
 
-def _surest_last(edge: Edge) -> bool:
+def _is_resolved(edge: Edge) -> bool:
     return edge.target.certainty == "resolved"
 
 
-def _direct(meaning: Meaning, edges: Edges) -> list[Edge]:
-    found = [*_onto(meaning.paths, edges), *_saying(meaning, edges), *_taking(meaning, edges)]
-    return found or list(_onto(meaning.likely, edges))
+def _direct(meaning: ModuleMeaning, edges: Edges) -> list[Edge]:
+    found = [*_leading_to(meaning.paths, edges), *_by_module_text(meaning, edges), *_taking_name(meaning, edges)]
+    return found or list(_leading_to(meaning.likely, edges))
 
 
-def _taking(meaning: Meaning, edges: Edges) -> Iterator[Edge]:
+def _taking_name(meaning: ModuleMeaning, edges: Edges) -> Iterator[Edge]:
     """Who takes the name out of its owners, or out of whatever has it."""
     if meaning.owners:
         wanted = {meaning.name, EVERYTHING}
-        yield from (edge for edge in _onto(meaning.owners, edges) if wanted & set(edge.statement.names))
+        yield from (edge for edge in _leading_to(meaning.owners, edges) if wanted & set(edge.statement.names))
     elif meaning.name is not None:
         yield from edges.naming(meaning.name)
 
 
-def _onto(paths: Iterable[str], edges: Edges) -> Iterator[Edge]:
+def _leading_to(paths: Iterable[str], edges: Edges) -> Iterator[Edge]:
     for path in paths:
         yield from edges.onto(path)
         if path.endswith((".go", ".java", ".kt", ".scala")):
             yield from edges.onto(dirname(path))  # whoever imports the package imports each of its files
 
 
-def _saying(meaning: Meaning, edges: Edges) -> Iterator[Edge]:
+def _by_module_text(meaning: ModuleMeaning, edges: Edges) -> Iterator[Edge]:
     """By the text alone, unless the very same text is known to mean another file where it stands."""
     for edge in edges.saying(meaning.module) if meaning.module else ():
         is_elsewhere = edge.target.certainty == "resolved" and edge.target.path not in meaning.paths
@@ -114,7 +114,7 @@ def _is_package_front(edge: Edge) -> bool:
     statement = edge.statement
     if basename(edge.importer) not in {"__init__.py", "__init__.pyi"} or not statement.names:
         return False
-    return statement.level > 0 or is_in(edge.target.path or "/", dirname(edge.importer))
+    return statement.level > 0 or is_inside(edge.target.path or "/", dirname(edge.importer))
 
 
 def _onward(edge: Edge, edges: Edges, exports: Exports | None) -> Iterator[Edge]:

@@ -7,7 +7,7 @@ from posixpath import basename, dirname, splitext
 from typing import Final, cast
 
 from toolroll.workspace.symbols.imports.resolve.ecmascript import EcmascriptResolver
-from toolroll.workspace.symbols.imports.resolve.files import Files, joined
+from toolroll.workspace.symbols.imports.resolve.files import Files, resolve_path
 from toolroll.workspace.symbols.imports.resolve.go import GoResolver
 from toolroll.workspace.symbols.imports.resolve.jvm import JvmResolver
 from toolroll.workspace.symbols.imports.resolve.python import PythonResolver
@@ -25,7 +25,7 @@ _IDENTIFIER: Final = re.compile(r"[^\W\d][\w$]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Meaning:
+class ModuleMeaning:
     """What a text may mean, before anybody has looked who imports it."""
 
     paths: tuple[str, ...] = ()
@@ -40,19 +40,19 @@ class Meaning:
     """Files whose path only ends like the text; worth a look where nothing else is found."""
 
 
-def meaning_of(text: str, resolver: Resolver, *, base: str | None = None) -> Meaning:
+def interpret_module(text: str, resolver: Resolver, *, base: str | None = None) -> ModuleMeaning:
     """What a text may mean; `base` is the file from which a relative path is meant, where that is known."""
     asked = text.strip().strip("'\"`").partition("?")[0][:MAX_ASKED_CHARACTERS]
     asked = asked.rstrip("/") if asked.strip("/.") else asked
     if not asked:
-        return Meaning()
+        return ModuleMeaning()
     files = resolver.files
     if asked.startswith(("./", "../")):
         return _relative(asked, files, base)
     exact = _unique([*_at(files, asked.strip("/")), *_as_module(asked, resolver)])
     by_end = [] if exact or "/" not in asked else _by_end(files, asked)
     owner, name = _owner(asked, resolver) if not exact else ((), None)
-    return Meaning(
+    return ModuleMeaning(
         paths=exact or tuple(by_end),
         module=asked,
         name=name or (asked if not exact and _IDENTIFIER.fullmatch(asked) else None),
@@ -61,13 +61,13 @@ def meaning_of(text: str, resolver: Resolver, *, base: str | None = None) -> Mea
     )
 
 
-def _relative(asked: str, files: Files, base: str | None) -> Meaning:
+def _relative(asked: str, files: Files, base: str | None) -> ModuleMeaning:
     if base is not None:
-        path = joined(dirname(base), asked)
+        path = resolve_path(dirname(base), asked)
         here = _at(files, path) if path else []
         if here:
-            return Meaning(paths=tuple(here), module=asked)
-    return Meaning(paths=tuple(_by_end(files, _DOTS.sub("", asked))), module=asked)
+            return ModuleMeaning(paths=tuple(here), module=asked)
+    return ModuleMeaning(paths=tuple(_by_end(files, _DOTS.sub("", asked))), module=asked)
 
 
 def _at(files: Files, path: str) -> list[str]:

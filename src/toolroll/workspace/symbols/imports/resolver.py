@@ -5,7 +5,7 @@ from posixpath import splitext
 from typing import Final, Protocol
 
 from toolroll.workspace.symbols.imports.resolve.ecmascript import EcmascriptResolver
-from toolroll.workspace.symbols.imports.resolve.files import Files, guessed
+from toolroll.workspace.symbols.imports.resolve.files import Files, guess
 from toolroll.workspace.symbols.imports.resolve.go import GoResolver
 from toolroll.workspace.symbols.imports.resolve.includes import IncludeResolver
 from toolroll.workspace.symbols.imports.resolve.jvm import JvmResolver
@@ -65,7 +65,7 @@ class Resolver:
         """Where a statement leads, one place at least: one without a file where nothing is found."""
         family = FAMILY_OF.get(splitext(importer)[1].lower())
         if family is None:
-            return (guessed(None, statement.module),)
+            return (guess(None, statement.module),)
         # The folder above `/` is `/` again: what climbs from an absolute path would never arrive.
         return tuple(self.family(family).resolve(importer.lstrip("/"), statement))
 

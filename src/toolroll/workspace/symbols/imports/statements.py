@@ -43,7 +43,7 @@ class _Reader(Protocol):
     def read(self, node: "Node", source: Source) -> "Iterator[ImportStatement]": ...
 
 
-def imports_of(language: str, tree: "Tree", data: bytes) -> tuple[ImportStatement, ...]:
+def read_imports(language: str, tree: "Tree", data: bytes) -> tuple[ImportStatement, ...]:
     """The imports of a parsed file in their order, at most `MAX_STATEMENTS`; never fails on any bytes."""
     module = MODULES.get(language)
     if module is None:

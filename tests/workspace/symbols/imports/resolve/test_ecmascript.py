@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.workspace.symbols.imports.samples import resolver_of, statement, targets
 
-from toolroll.workspace.symbols.imports.resolve.tsconfig import MAX_EXTENDS, matched
+from toolroll.workspace.symbols.imports.resolve.tsconfig import MAX_EXTENDS, match_pattern
 
 
 def tree(*paths: str, **manifests: Any) -> dict[str, str]:
@@ -151,7 +151,7 @@ def test_C15_loops_and_trees_of_extends_end() -> None:
     [("a", "a", ""), ("a", "b", None), ("a/*", "a/b", "b"), ("*x", "yx", "y"), ("aa*aa", "aaa", None), ("*", "q", "q")],
 )
 def test_C15_patterns_match_once(pattern: str, name: str, expected: str | None) -> None:
-    assert matched(pattern, name) == expected
+    assert match_pattern(pattern, name) == expected
 
 
 def package(**manifest: Any) -> dict[str, Any]:

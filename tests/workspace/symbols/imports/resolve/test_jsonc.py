@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolroll.workspace.symbols.imports.resolve.jsonc import read_table, table, word, words
+from toolroll.workspace.symbols.imports.resolve.jsonc import as_table, as_text, as_texts, read_table
 from toolroll.workspace.symbols.imports.resolve.toml import read_ini, read_toml, within
 
 VALUES = st.recursive(
@@ -63,8 +63,8 @@ def test_C15_hostile_settings_take_no_time(piece: str) -> None:
 
 
 def test_C15_values_of_the_wrong_type_are_left_out() -> None:
-    assert (table([1]), table({"a": 1})) == ({}, {"a": 1})
-    assert (words("a"), words(["a", 1]), words(None)) == (["a"], ["a"], [])
-    assert (word("a"), word(""), word(1)) == ("a", None, None)
+    assert (as_table([1]), as_table({"a": 1})) == ({}, {"a": 1})
+    assert (as_texts("a"), as_texts(["a", 1]), as_texts(None)) == (["a"], ["a"], [])
+    assert (as_text("a"), as_text(""), as_text(1)) == ("a", None, None)
     assert within({"a": {"b": {"c": 1}}, "x": 1}, "a", "b") == {"c": 1}
     assert within({"x": 1}, "x", "y") == {}

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.workspace.symbols.imports.samples import resolver_of, statement, targets
 
-from toolroll.workspace.symbols.imports.resolve.files import MAX_CONFIG_BYTES, Files, joined, nearest
+from toolroll.workspace.symbols.imports.resolve.files import MAX_CONFIG_BYTES, Files, nearest, resolve_path
 from toolroll.workspace.symbols.imports.resolver import FAMILY_OF
 from toolroll.workspace.symbols.imports.statement import ImportForm
 
@@ -240,9 +240,9 @@ def test_C15_unreadable_manifests_are_none() -> None:
 
 
 def test_C15_paths_are_joined_inside_the_workspace() -> None:
-    assert joined("a/b", "../c/./d") == "a/c/d"
-    assert joined("a", "../..") is None
-    assert joined("", "") == ""
+    assert resolve_path("a/b", "../c/./d") == "a/c/d"
+    assert resolve_path("a", "../..") is None
+    assert resolve_path("", "") == ""
     assert nearest([], "a") is None
     assert nearest(["a/b/x", "a"], "a/b/x/y") == "a/b/x"
 

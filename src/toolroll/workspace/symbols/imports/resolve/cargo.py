@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from posixpath import dirname
 
-from toolroll.workspace.symbols.imports.resolve.files import Files, below, joined, upwards
-from toolroll.workspace.symbols.imports.resolve.jsonc import Table, table, word
+from toolroll.workspace.symbols.imports.resolve.files import Files, folders_upward, join_path, resolve_path
+from toolroll.workspace.symbols.imports.resolve.jsonc import Table, as_table, as_text
 from toolroll.workspace.symbols.imports.resolve.toml import read_toml
 
 
@@ -39,7 +39,7 @@ class Crates:
     def around(self, folder: str) -> Crate | None:
         """The crate a folder belongs to."""
         if folder not in self._around:
-            above = (self._by_folder.get(each) for each in upwards(folder))
+            above = (self._by_folder.get(each) for each in folders_upward(folder))
             self._around[folder] = next((crate for crate in above if crate is not None), None)
         return self._around[folder]
 
@@ -53,23 +53,23 @@ class Crates:
 
 
 def _crate(files: Files, folder: str, manifest: Table) -> Crate | None:
-    library = table(manifest.get("lib"))
-    name = word(library.get("name")) or word(table(manifest.get("package")).get("name"))
+    library = as_table(manifest.get("lib"))
+    name = as_text(library.get("name")) or as_text(as_table(manifest.get("package")).get("name"))
     if name is None:
         return None
-    declared = joined(folder, word(library.get("path")) or "src/lib.rs")
+    declared = resolve_path(folder, as_text(library.get("path")) or "src/lib.rs")
     return Crate(
         folder=folder,
         name=name.replace("-", "_"),
         library=declared if declared in files else None,
-        program=files.first([below(folder, "src/main.rs")]),
+        program=files.first([join_path(folder, "src/main.rs")]),
         renamed=dict(_renamed(manifest)),
     )
 
 
 def _renamed(manifest: Table) -> Iterator[tuple[str, str]]:
     for section in ("dependencies", "dev-dependencies", "build-dependencies"):
-        for alias, settings in table(manifest.get(section)).items():
-            package = word(table(settings).get("package"))
+        for alias, settings in as_table(manifest.get(section)).items():
+            package = as_text(as_table(settings).get("package"))
             if package is not None:
                 yield alias.replace("-", "_"), package.replace("-", "_")

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from posixpath import dirname
 
-from toolroll.workspace.symbols.imports.resolve.files import Files, below, joined
-from toolroll.workspace.symbols.imports.resolve.jsonc import read_table, table, words
+from toolroll.workspace.symbols.imports.resolve.files import Files, join_path, resolve_path
+from toolroll.workspace.symbols.imports.resolve.jsonc import as_table, as_texts, read_table
 
 
 class Composer:
@@ -23,7 +23,7 @@ class Composer:
         for count in range(len(parts) - 1, -1, -1):
             tail = "/".join(parts[count:]) + ".php"
             folders = self._folders.get("\\".join(parts[:count]), ())
-            path = self._files.first(below(folder, tail) for folder in folders)
+            path = self._files.first(join_path(folder, tail) for folder in folders)
             if path is not None:
                 return path
         return None
@@ -32,8 +32,8 @@ class Composer:
 def _mapped(folder: str, data: bytes | None) -> Iterator[tuple[str, str]]:
     manifest = read_table(data)
     for section in ("autoload", "autoload-dev"):
-        for prefix, targets in table(table(manifest.get(section)).get("psr-4")).items():
-            for target in words(targets):
-                place = joined(folder, target)
+        for prefix, targets in as_table(as_table(manifest.get(section)).get("psr-4")).items():
+            for target in as_texts(targets):
+                place = resolve_path(folder, target)
                 if place is not None:
                     yield prefix.strip("\\"), place

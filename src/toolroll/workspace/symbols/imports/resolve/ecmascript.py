@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from posixpath import dirname, splitext
 from typing import Final
 
-from toolroll.workspace.symbols.imports.resolve.files import Files, below, found, guessed, joined
+from toolroll.workspace.symbols.imports.resolve.files import Files, certain, guess, join_path, resolve_path
 from toolroll.workspace.symbols.imports.resolve.packages import Package, Packages, package_name
 from toolroll.workspace.symbols.imports.resolve.tsconfig import Configurations
 from toolroll.workspace.symbols.imports.statement import ImportStatement, Resolved
@@ -49,17 +49,17 @@ class EcmascriptResolver:
     def _search(self, folder: str, specifier: str, endings: tuple[str, ...]) -> Resolved:
         bare = specifier.partition("?")[0]  # bundlers take settings there: `./logo.svg?url`
         if bare.startswith((".", "/")):
-            path = joined("" if bare.startswith("/") else folder, bare)
+            path = resolve_path("" if bare.startswith("/") else folder, bare)
             place = None if path is None else self._file_or_folder(path, endings)
-            return guessed(None, specifier) if place is None else found(place, specifier)
+            return guess(None, specifier) if place is None else certain(place, specifier)
         if bare.startswith("#"):
             place = self._private(folder, bare, endings)
             if place is not None:
-                return found(place, specifier)
+                return certain(place, specifier)
         for path in self._configurations.for_folder(folder).candidates(bare):
             place = self._file_or_folder(path, endings)
             if place is not None:
-                return found(place, specifier)
+                return certain(place, specifier)
         return self._package(folder, bare, specifier, endings)
 
     def _private(self, folder: str, name: str, endings: tuple[str, ...]) -> str | None:
@@ -73,11 +73,11 @@ class EcmascriptResolver:
             is_found = package.is_member or package is own
             place = self._first(package.exported(subpath), endings)
             if place is not None:
-                return found(place, specifier) if is_found else guessed(place, specifier)
+                return certain(place, specifier) if is_found else guess(place, specifier)
             place = self._source_of(package, subpath, endings)
             if place is not None:
-                return guessed(place, specifier)
-        return guessed(None, specifier)
+                return guess(place, specifier)
+        return guess(None, specifier)
 
     def _first(self, paths: Iterable[str], endings: tuple[str, ...]) -> str | None:
         places = (self._file_or_folder(path, endings) for path in paths)
@@ -93,7 +93,7 @@ class EcmascriptResolver:
                 place = self._file(splitext(source.removesuffix(".d.ts"))[0], endings)
                 if place is not None:
                     return place
-        return self._file_or_folder(below(package.folder, "src" + subpath.removeprefix(".")), endings)
+        return self._file_or_folder(join_path(package.folder, "src" + subpath.removeprefix(".")), endings)
 
     def _file_or_folder(self, path: str, endings: tuple[str, ...]) -> str | None:
         place = self._file(path, endings)
@@ -112,4 +112,4 @@ class EcmascriptResolver:
         return self._files.first([*exact, *(path + each for each in endings)])
 
     def _index(self, folder: str, endings: tuple[str, ...]) -> str | None:
-        return self._files.first(below(folder, "index" + each) for each in endings)
+        return self._files.first(join_path(folder, "index" + each) for each in endings)

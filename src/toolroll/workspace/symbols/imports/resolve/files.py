@@ -84,7 +84,7 @@ def _ending(paths: list[str], end: str) -> list[str]:
     return [path for path in paths if path == end or path.endswith(tail)]
 
 
-def joined(folder: str, path: str) -> str | None:
+def resolve_path(folder: str, path: str) -> str | None:
     """The path as seen from a folder, without `.` and `..`; None where it leaves the workspace."""
     parts = folder.split("/") if folder else []
     for part in path.split("/"):
@@ -97,17 +97,17 @@ def joined(folder: str, path: str) -> str | None:
     return "/".join(parts)
 
 
-def below(folder: str, name: str) -> str:
+def join_path(folder: str, name: str) -> str:
     """The path of a name in a folder that is known to be clean."""
     return f"{folder}/{name}" if folder else name
 
 
-def is_in(path: str, folder: str) -> bool:
+def is_inside(path: str, folder: str) -> bool:
     """Whether a path is a folder or lies in it."""
     return not folder or path == folder or path.startswith(folder + "/")
 
 
-def upwards(folder: str) -> Iterable[str]:
+def folders_upward(folder: str) -> Iterable[str]:
     """A folder, then the one it lies in, up to the root."""
     while folder:
         yield folder
@@ -133,11 +133,11 @@ def nearest(paths: Collection[str], importer: str) -> str | None:
     return min(paths, key=distance)
 
 
-def found(path: str, module: str) -> Resolved:
+def certain(path: str, module: str) -> Resolved:
     """A file the language would find."""
     return Resolved(path=path, module=module, certainty="resolved")
 
 
-def guessed(path: str | None, module: str) -> Resolved:
+def guess(path: str | None, module: str) -> Resolved:
     """A file that only looks right, or none."""
     return Resolved(path=path, module=module, certainty="specifier")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from posixpath import dirname
 from typing import Final
 
-from toolroll.workspace.symbols.imports.resolve.files import Files, below, found, guessed, joined
+from toolroll.workspace.symbols.imports.resolve.files import Files, certain, guess, join_path, resolve_path
 from toolroll.workspace.symbols.imports.statement import ImportStatement, Resolved
 
 _MODULE: Final = re.compile(r'^module[ \t]+"?([^\s"]+)', re.MULTILINE)
@@ -27,15 +27,15 @@ class GoResolver:
         if declared is not None:
             self._folders.setdefault(declared[1], folder)
         for module, place in _REPLACE.findall(text):
-            target = joined(folder, place)
+            target = resolve_path(folder, place)
             if target is not None:
                 self._folders.setdefault(module, target)
 
     def resolve(self, importer: str, statement: ImportStatement) -> Iterator[Resolved]:
         """The folder of the one package that a path names."""
         path = statement.module
-        folder = joined(dirname(importer), path) if path.startswith("./") else self.folder(path)
-        yield guessed(None, path) if folder is None or not self._has_code(folder) else found(folder, path)
+        folder = resolve_path(dirname(importer), path) if path.startswith("./") else self.folder(path)
+        yield guess(None, path) if folder is None or not self._has_code(folder) else certain(folder, path)
 
     def folder(self, path: str) -> str | None:
         """The folder an import path stands for: that of the longest module it lies in, and on from there."""
@@ -44,7 +44,7 @@ class GoResolver:
             module = dirname(module)
             if not module:
                 return None
-        return below(self._folders[module], path[len(module) + 1 :]).rstrip("/")
+        return join_path(self._folders[module], path[len(module) + 1 :]).rstrip("/")
 
     def _has_code(self, folder: str) -> bool:
         return any(path.endswith(".go") for path in self._files.inside(folder))

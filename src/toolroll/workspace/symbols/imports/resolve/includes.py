@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from posixpath import dirname
 from typing import Final
 
-from toolroll.workspace.symbols.imports.resolve.files import Files, found, guessed, joined, nearest
+from toolroll.workspace.symbols.imports.resolve.files import Files, certain, guess, nearest, resolve_path
 from toolroll.workspace.symbols.imports.statement import ImportStatement, Resolved
 
 _INCLUDE_FOLDERS: Final = frozenset({"include", "includes", "inc", "headers", "public"})
@@ -20,17 +20,17 @@ class IncludeResolver:
     def resolve(self, importer: str, statement: ImportStatement) -> Iterator[Resolved]:
         """The one header that is meant."""
         module = statement.module
-        beside = joined(dirname(importer), module) if statement.form == "file" else None
+        beside = resolve_path(dirname(importer), module) if statement.form == "file" else None
         if beside is not None and beside in self._files:
-            yield found(beside, module)
+            yield certain(beside, module)
             return
-        tail = joined("", module.removeprefix("./").replace("../", ""))
+        tail = resolve_path("", module.removeprefix("./").replace("../", ""))
         hits = self._ending(tail or "")
         if statement.form == "system" and "/" not in module:
             # `<string.h>` is the system's, unless a folder for headers has it.
             hits = [path for path in hits if _INCLUDE_FOLDERS & set(path.split("/"))]
         is_sure = len(hits) == 1
-        yield found(hits[0], module) if is_sure else guessed(nearest(hits, importer), module)
+        yield certain(hits[0], module) if is_sure else guess(nearest(hits, importer), module)
 
     def _ending(self, tail: str) -> list[str]:
         if tail not in self._known:

@@ -20,23 +20,23 @@ def read_table(data: bytes | None) -> Table:
     text = data.decode("utf-8-sig", "replace")
     bare = _TOKEN.sub(lambda match: match[0] if match[0].startswith('"') else " ", text)
     try:
-        return table(json.loads(_TRAILING.sub(lambda match: match[1] or "", bare)))
+        return as_table(json.loads(_TRAILING.sub(lambda match: match[1] or "", bare)))
     except (ValueError, RecursionError):
         return {}
 
 
-def table(value: object) -> Table:
+def as_table(value: object) -> Table:
     """The value if it is an object, else an empty one."""
     return cast("Table", value) if isinstance(value, dict) else {}
 
 
-def words(value: object) -> list[str]:
+def as_texts(value: object) -> list[str]:
     """The texts of a list; a text alone is a list of one."""
     if isinstance(value, str):
         return [value]
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
-def word(value: object) -> str | None:
+def as_text(value: object) -> str | None:
     """The value if it is a text with something in it."""
     return value if isinstance(value, str) and value else None

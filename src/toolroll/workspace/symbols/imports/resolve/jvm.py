@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from toolroll.workspace.symbols.imports.resolve.files import Files, found, guessed, nearest
+from toolroll.workspace.symbols.imports.resolve.files import Files, certain, guess, nearest
 from toolroll.workspace.symbols.imports.statement import EVERYTHING, ImportStatement, Resolved
 
 ENDINGS: Final = (".java", ".kt", ".scala", ".kts", ".groovy")
@@ -25,13 +25,13 @@ class JvmResolver:
             full = statement.module if name == EVERYTHING else f"{statement.module}.{name}"
             path = self.find(full, importer)
             if path is not None:
-                yield found(path, full)
+                yield certain(path, full)
                 continue
             package = full if name == EVERYTHING else statement.module
             folders = self.folders(package)
-            yield from (found(folder, full) for folder in folders)
+            yield from (certain(folder, full) for folder in folders)
             if not folders:
-                yield guessed(None, full)
+                yield guess(None, full)
 
     def find(self, name: str, importer: str) -> str | None:
         """The file of a class, or of the class it is written in; of twins, the one nearest to the importer."""

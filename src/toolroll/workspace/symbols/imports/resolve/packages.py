@@ -7,9 +7,9 @@ from itertools import chain, islice
 from posixpath import dirname
 from typing import Final
 
-from toolroll.workspace.symbols.imports.resolve.files import Files, below, joined, upwards
-from toolroll.workspace.symbols.imports.resolve.jsonc import Table, read_table, table, word, words
-from toolroll.workspace.symbols.imports.resolve.tsconfig import matched
+from toolroll.workspace.symbols.imports.resolve.files import Files, folders_upward, join_path, resolve_path
+from toolroll.workspace.symbols.imports.resolve.jsonc import Table, as_table, as_text, as_texts, read_table
+from toolroll.workspace.symbols.imports.resolve.tsconfig import match_pattern
 
 MANIFEST: Final = "package.json"
 MAX_DEPTH: Final = 16  # of conditions inside conditions
@@ -36,24 +36,24 @@ class Package:
         """The files that stand for the package (`.`) or a path in it (`./x`), in order; they may not exist."""
         exports = self.manifest.get("exports")
         if exports is not None:
-            entries = table(exports)
+            entries = as_table(exports)
             has_subpaths = any(key.startswith(".") for key in entries)
             yield from self._placed(_targets(entries if has_subpaths else {".": exports}, subpath))
         elif subpath == ".":
-            fields = [word(self.manifest.get(field)) for field in _MAIN_FIELDS]
+            fields = [as_text(self.manifest.get(field)) for field in _MAIN_FIELDS]
             yield from self._placed([field for field in fields if field is not None])
-            yield below(self.folder, "index")
-            yield below(self.folder, "src/index")
+            yield join_path(self.folder, "index")
+            yield join_path(self.folder, "src/index")
         else:
             yield from self._placed([subpath])
 
     def imported(self, name: str) -> Iterator[str]:
         """The files that a private name (`#x`) stands for."""
-        yield from self._placed(_targets(table(self.manifest.get("imports")), name))
+        yield from self._placed(_targets(as_table(self.manifest.get("imports")), name))
 
     def _placed(self, targets: list[str]) -> Iterator[str]:
         for target in targets:
-            path = joined(self.folder, target)
+            path = resolve_path(self.folder, target)
             if path is not None:
                 yield path
 
@@ -62,7 +62,7 @@ def _targets(entries: Table, name: str) -> list[str]:
     """The targets of the entry that fits best: the exact one, else the longest pattern."""
     patterns = sorted(entries, key=lambda key: ("*" in key, -len(key.partition("*")[0])))
     for pattern in patterns:
-        middle = matched(pattern, name)
+        middle = match_pattern(pattern, name)
         if middle is None and pattern.endswith("/") and name.startswith(pattern):
             return [target + name.removeprefix(pattern) for target in _flat(entries[pattern], 0)][:MAX_TARGETS]
         if middle is not None:
@@ -103,7 +103,7 @@ class Packages:
     def around(self, folder: str) -> Package | None:
         """The package a folder belongs to."""
         if folder not in self._around:
-            above = (self._by_folder.get(each) for each in upwards(folder))
+            above = (self._by_folder.get(each) for each in folders_upward(folder))
             self._around[folder] = next((package for package in above if package is not None), None)
         return self._around[folder]
 
@@ -123,13 +123,13 @@ def package_name(specifier: str) -> tuple[str, str]:
 def _package(folder: str, manifest: Table, globs: list[_Glob]) -> Package:
     parts = folder.split("/")
     is_member = any(_fits(parts, glob) for root, glob in globs if root != folder)
-    return Package(folder=folder, name=word(manifest.get("name")), manifest=manifest, is_member=is_member)
+    return Package(folder=folder, name=as_text(manifest.get("name")), manifest=manifest, is_member=is_member)
 
 
 def _workspaces(manifests: dict[str, Table]) -> Iterator[_Glob]:
     for folder, manifest in manifests.items():
         declared = manifest.get("workspaces")
-        for glob in words(table(declared).get("packages") if isinstance(declared, dict) else declared):
+        for glob in as_texts(as_table(declared).get("packages") if isinstance(declared, dict) else declared):
             yield from _glob(folder, glob)
 
 
@@ -147,7 +147,7 @@ def _pnpm(files: Files) -> Iterator[_Glob]:
 
 
 def _glob(folder: str, glob: str) -> Iterator[_Glob]:
-    place = None if glob.startswith("!") else joined(folder, glob)
+    place = None if glob.startswith("!") else resolve_path(folder, glob)
     if place is not None:
         yield folder, tuple(place.split("/"))
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from posixpath import dirname
 from typing import Final
 
-from toolroll.workspace.symbols.imports.resolve.files import Files, below, found, guessed, is_in, nearest
+from toolroll.workspace.symbols.imports.resolve.files import Files, certain, guess, is_inside, join_path, nearest
 from toolroll.workspace.symbols.imports.resolve.roots import is_inside_unnamed, is_package, python_roots
 from toolroll.workspace.symbols.imports.statement import EVERYTHING, ImportStatement, Resolved
 
@@ -39,9 +39,9 @@ class PythonResolver:
         path = self.find(statement.module, importer)
         taken = list(self._submodules(importer, statement))
         if path is not None:
-            yield found(path, statement.module)
+            yield certain(path, statement.module)
         elif not taken:
-            yield guessed(self._by_end(statement.module), statement.module)
+            yield guess(self._by_end(statement.module), statement.module)
         yield from taken
 
     def _submodules(self, importer: str, statement: ImportStatement) -> Iterator[Resolved]:
@@ -50,25 +50,25 @@ class PythonResolver:
                 module = f"{statement.module}.{name}"
                 path = self.find(module, importer)
                 if path is not None:
-                    yield found(path, module)
+                    yield certain(path, module)
 
     def _relative(self, importer: str, statement: ImportStatement) -> Iterator[Resolved]:
         folder = dirname(importer)
         for _ in range(statement.level - 1):
             if not folder:
-                yield guessed(None, "." * statement.level + statement.module)
+                yield guess(None, "." * statement.level + statement.module)
                 return
             folder = dirname(folder)
         parts = statement.module.split(".") if statement.module else []
         base = "/".join([*([folder] if folder else []), *parts])
         module = self.dotted(base)
         path = self._at(base)
-        taken = [(name, self._at(below(base, name))) for name in statement.names if name != EVERYTHING]
+        taken = [(name, self._at(join_path(base, name))) for name in statement.names if name != EVERYTHING]
         if path is not None:
-            yield found(path, module)
+            yield certain(path, module)
         elif not any(inner for _, inner in taken):
-            yield guessed(None, module)
-        yield from (found(inner, f"{module}.{name}".lstrip(".")) for name, inner in taken if inner is not None)
+            yield guess(None, module)
+        yield from (certain(inner, f"{module}.{name}".lstrip(".")) for name, inner in taken if inner is not None)
 
     def dotted(self, path: str) -> str:
         """The name of a module or package by its path without an ending, from the nearest root above it."""
@@ -89,15 +89,15 @@ class PythonResolver:
         top = module.partition(".")[0]
         tail = module.replace(".", "/")
         roots = list(self._roots_reached(top, folder))
-        around = sorted((root for root in roots if is_in(folder, root)), key=len, reverse=True)
+        around = sorted((root for root in roots if is_inside(folder, root)), key=len, reverse=True)
         beside = [] if is_package(self._files, folder) else [folder]  # the folder of a script is on its path
         for root in [*beside, *around]:
-            path = self._at(below(root, tail))
+            path = self._at(join_path(root, tail))
             if path is not None:
                 return path
         if top in sys.stdlib_module_names:
             return None  # what another project calls `types` is not what is meant here
-        hits = {root: path for root in roots if (path := self._at(below(root, tail))) is not None}
+        hits = {root: path for root in roots if (path := self._at(join_path(root, tail))) is not None}
         root_next_door = nearest(hits, folder)
         return None if root_next_door is None else hits[root_next_door]
 

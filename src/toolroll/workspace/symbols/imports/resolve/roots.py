@@ -2,8 +2,8 @@
 
 from posixpath import dirname
 
-from toolroll.workspace.symbols.imports.resolve.files import Files, joined
-from toolroll.workspace.symbols.imports.resolve.jsonc import table, word, words
+from toolroll.workspace.symbols.imports.resolve.files import Files, resolve_path
+from toolroll.workspace.symbols.imports.resolve.jsonc import as_table, as_text, as_texts
 from toolroll.workspace.symbols.imports.resolve.toml import read_ini, read_toml, within
 
 PACKAGE_FILES = ("__init__.py", "__init__.pyi")
@@ -18,7 +18,7 @@ def python_roots(files: Files) -> frozenset[str]:
     for manifest in MANIFESTS:
         for path in files.named(manifest):
             folder = dirname(path)
-            declared = [joined(folder, each) for each in ("", "src", *_declared(files, manifest, path))]
+            declared = [resolve_path(folder, each) for each in ("", "src", *_declared(files, manifest, path))]
             roots.update(each for each in declared if each is not None and files.has_folder(each))
     return frozenset(roots)
 
@@ -49,19 +49,23 @@ def _declared(files: Files, manifest: str, path: str) -> list[str]:
 
 def _pyproject(files: Files, path: str) -> list[str]:
     """What setuptools, Poetry, Hatch, PDM, pytest and Pyright are told; one `package-dir` may name several."""
-    tool = table(read_toml(files.read(path)).get("tool"))
-    setuptools = table(tool.get("setuptools"))
+    tool = as_table(read_toml(files.read(path)).get("tool"))
+    setuptools = as_table(tool.get("setuptools"))
     wheel = within(tool, "hatch", "build", "targets", "wheel")
-    poetry = table(tool.get("poetry")).get("packages")
+    poetry = as_table(tool.get("poetry")).get("packages")
     return [
-        *words(table(setuptools.get("package-dir")).get("")),
-        *words(within(setuptools, "packages", "find").get("where")),
-        *(each for item in (poetry if isinstance(poetry, list) else []) if (each := word(table(item).get("from")))),
-        *(dirname(each) for each in words(wheel.get("packages"))),
-        *words(wheel.get("sources")),
-        *words(within(tool, "pdm", "build").get("package-dir")),
-        *words(within(tool, "pytest", "ini_options").get("pythonpath")),
-        *words(table(tool.get("pyright")).get("extraPaths")),
+        *as_texts(as_table(setuptools.get("package-dir")).get("")),
+        *as_texts(within(setuptools, "packages", "find").get("where")),
+        *(
+            each
+            for item in (poetry if isinstance(poetry, list) else [])
+            if (each := as_text(as_table(item).get("from")))
+        ),
+        *(dirname(each) for each in as_texts(wheel.get("packages"))),
+        *as_texts(wheel.get("sources")),
+        *as_texts(within(tool, "pdm", "build").get("package-dir")),
+        *as_texts(within(tool, "pytest", "ini_options").get("pythonpath")),
+        *as_texts(as_table(tool.get("pyright")).get("extraPaths")),
     ]
 
 

@@ -5,7 +5,7 @@ from posixpath import basename, dirname
 from typing import Final
 
 from toolroll.workspace.symbols.imports.resolve.cargo import Crates
-from toolroll.workspace.symbols.imports.resolve.files import Files, below, found, guessed, joined
+from toolroll.workspace.symbols.imports.resolve.files import Files, certain, guess, join_path, resolve_path
 from toolroll.workspace.symbols.imports.statement import EVERYTHING, ImportStatement, Resolved
 
 _OWN_FOLDER: Final = frozenset({"build.rs", "lib.rs", "main.rs", "mod.rs"})  # their children lie beside them
@@ -23,12 +23,12 @@ class RustResolver:
         """The file of each name that is a module of its own, else that of the module it is taken from."""
         module = statement.module
         if statement.form == "file":
-            path = joined(dirname(importer), module)
-            yield found(path, module) if path is not None and path in self._files else guessed(None, module)
+            path = resolve_path(dirname(importer), module)
+            yield certain(path, module) if path is not None and path in self._files else guess(None, module)
             return
         if statement.form == "child":
             path = self._descend(importer, module.split("::"), whole=True)
-            yield guessed(None, module) if path is None else found(path, module)
+            yield guess(None, module) if path is None else certain(path, module)
             return
         targets: dict[str, str] = {}
         for name in statement.names or (EVERYTHING,):
@@ -36,9 +36,9 @@ class RustResolver:
             path = self.find(importer, full)
             if path is not None:
                 targets.setdefault(path, full)
-        yield from (found(path, full) for path, full in targets.items())
+        yield from (certain(path, full) for path, full in targets.items())
         if not targets:
-            yield guessed(None, module)
+            yield guess(None, module)
 
     def find(self, importer: str, path: str) -> str | None:
         """The file a path leads to from a file: the last module on it that has one."""
@@ -96,7 +96,7 @@ class RustResolver:
         folder = dirname(path)
         if basename(path) == "mod.rs":
             folder = dirname(folder)
-        around = [below(folder, name) for name in ("mod.rs", "lib.rs", "main.rs")]
+        around = [join_path(folder, name) for name in ("mod.rs", "lib.rs", "main.rs")]
         return self._files.first(each for each in [*around, folder + ".rs"] if each != path)
 
     def _descend(self, begin: str, parts: list[str], *, whole: bool = False) -> str | None:
@@ -104,8 +104,8 @@ class RustResolver:
         at = begin
         folder = self._children_of(begin)
         for part in parts:
-            child = self._files.first((below(folder, f"{part}.rs"), below(folder, f"{part}/mod.rs")))
-            folder = below(folder, part)
+            child = self._files.first((join_path(folder, f"{part}.rs"), join_path(folder, f"{part}/mod.rs")))
+            folder = join_path(folder, part)
             if child is not None:
                 at = child
             elif whole and part == parts[-1]:
@@ -116,7 +116,7 @@ class RustResolver:
 
     def _child(self, path: str, name: str) -> str | None:
         folder = self._children_of(path)
-        return self._files.first((below(folder, f"{name}.rs"), below(folder, f"{name}/mod.rs")))
+        return self._files.first((join_path(folder, f"{name}.rs"), join_path(folder, f"{name}/mod.rs")))
 
     def _children_of(self, path: str) -> str:
         """The folder where the modules that a file declares lie."""

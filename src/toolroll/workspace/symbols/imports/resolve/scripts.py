@@ -5,7 +5,7 @@ from posixpath import dirname
 from typing import Final, Literal
 
 from toolroll.workspace.symbols.imports.resolve.composer import Composer
-from toolroll.workspace.symbols.imports.resolve.files import Files, found, guessed, joined
+from toolroll.workspace.symbols.imports.resolve.files import Files, certain, guess, resolve_path
 from toolroll.workspace.symbols.imports.statement import EVERYTHING, ImportStatement, Resolved
 
 Script = Literal["bash", "lua", "php", "ruby", "swift"]
@@ -40,25 +40,25 @@ class ScriptResolver:
             yield from self._classes(self._composer, statement)
         elif self._language == "swift":
             folders = self._files.folders_ending(f"Sources/{module}")
-            yield found(folders[0], module) if len(folders) == 1 else guessed(None, module)
+            yield certain(folders[0], module) if len(folders) == 1 else guess(None, module)
         else:
             yield self._by_end(module.replace(".", "/") if self._language == "lua" else module, module)
 
     def _beside(self, importer: str, module: str) -> Resolved:
         for folder in (dirname(importer), ""):
-            path = joined(folder, module)
+            path = resolve_path(folder, module)
             place = None if path is None else self._files.first(path + end for end in self._ends)
             if place is not None:
-                return found(place, module)
+                return certain(place, module)
         return self._by_end(module, module)
 
     def _by_end(self, tail: str, module: str) -> Resolved:
         """The only file that ends so; below `lib`, where Ruby's load path begins, it is sure."""
-        hits = self._ending(joined("", tail.replace("../", "")) or "")
+        hits = self._ending(resolve_path("", tail.replace("../", "")) or "")
         in_lib = [path for path in hits if f"/lib/{tail}" in f"/{path}"]
         if len(in_lib) == 1 or (len(hits) == 1 and "/" in tail):
-            return found((in_lib or hits)[0], module)
-        return guessed(hits[0] if len(hits) == 1 else None, module)
+            return certain((in_lib or hits)[0], module)
+        return guess(hits[0] if len(hits) == 1 else None, module)
 
     def _ending(self, tail: str) -> list[str]:
         if tail not in self._known:
@@ -69,7 +69,7 @@ class ScriptResolver:
         for name in statement.names or (EVERYTHING,):
             full = statement.module if name == EVERYTHING else f"{statement.module}\\{name}"
             path = composer.find(full)
-            yield guessed(self._class_by_end(full), full) if path is None else found(path, full)
+            yield guess(self._class_by_end(full), full) if path is None else certain(path, full)
 
     def _class_by_end(self, name: str) -> str | None:
         """By folder and name, where no manifest says which namespace a folder stands for."""

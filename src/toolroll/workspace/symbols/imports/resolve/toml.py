@@ -4,7 +4,7 @@ import tomllib
 from configparser import ConfigParser
 from configparser import Error as ConfigError
 
-from toolroll.workspace.symbols.imports.resolve.jsonc import Table, table
+from toolroll.workspace.symbols.imports.resolve.jsonc import Table, as_table
 
 
 def read_toml(data: bytes | None) -> Table:
@@ -30,5 +30,5 @@ def read_ini(data: bytes | None) -> dict[str, dict[str, str]]:
 def within(tables: Table, *names: str) -> Table:
     """The table at a path of names, else an empty one."""
     for name in names:
-        tables = table(tables.get(name))
+        tables = as_table(tables.get(name))
     return tables

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from posixpath import dirname
 from typing import Final
 
-from toolroll.workspace.symbols.imports.resolve.files import Files, below, joined, upwards
-from toolroll.workspace.symbols.imports.resolve.jsonc import Table, read_table, table, word, words
+from toolroll.workspace.symbols.imports.resolve.files import Files, folders_upward, join_path, resolve_path
+from toolroll.workspace.symbols.imports.resolve.jsonc import Table, as_table, as_text, as_texts, read_table
 
 CONFIG_NAMES: Final = ("tsconfig.json", "jsconfig.json")
 MAX_EXTENDS: Final = 32  # files read for one configuration: loops end, and so do trees that grow at each step
@@ -27,20 +27,20 @@ class Mapping:
     def candidates(self, name: str) -> Iterator[str]:
         """The paths to try for a name, in order."""
         for pattern, targets in self.patterns:
-            middle = matched(pattern, name)
+            middle = match_pattern(pattern, name)
             if middle is not None:
                 for target in targets:
-                    path = joined("", target.replace("*", middle, 1))
+                    path = resolve_path("", target.replace("*", middle, 1))
                     if path is not None:
                         yield path
                 break
         if self.base is not None:
-            path = joined(self.base, name)
+            path = resolve_path(self.base, name)
             if path is not None:
                 yield path
 
 
-def matched(pattern: str, name: str) -> str | None:
+def match_pattern(pattern: str, name: str) -> str | None:
     """What the `*` of a pattern stands for in a name; None where they differ."""
     start, star, end = pattern.partition("*")
     if not star:
@@ -63,11 +63,11 @@ class Configurations:
         return self._by_folder[folder]
 
     def _nearest(self, folder: str) -> Mapping:
-        for above in upwards(folder):
+        for above in folders_upward(folder):
             if above in self._by_folder:
                 return self._by_folder[above]
             for name in CONFIG_NAMES:
-                mapping = self._of(below(above, name), above)
+                mapping = self._of(join_path(above, name), above)
                 if mapping is not None:
                     return mapping
         return Mapping()
@@ -75,7 +75,7 @@ class Configurations:
     def _of(self, path: str, folder: str) -> Mapping | None:
         """Its own map, else that of a configuration it refers to: starters keep the real one in `tsconfig.app.json`."""
         references = read_table(self._files.read(path)).get("references")
-        others = [word(table(item).get("path")) for item in references] if isinstance(references, list) else []
+        others = [as_text(as_table(item).get("path")) for item in references] if isinstance(references, list) else []
         places = [path, *(self._file(folder, other) for other in others[:MAX_EXTENDS] if other)]
         mappings = (self._mapping(place) for place in places if place is not None)
         return next((mapping for mapping in mappings if mapping is not None), None)
@@ -85,14 +85,14 @@ class Configurations:
         base: str | None = None
         patterns: tuple[tuple[str, tuple[str, ...]], ...] | None = None
         for place, settings in self._chain(path):
-            options = table(settings.get("compilerOptions"))
+            options = as_table(settings.get("compilerOptions"))
             folder = dirname(place)
-            own_base = word(options.get("baseUrl"))
-            own = None if own_base is None else joined(folder, _placed(own_base, path, folder))
+            own_base = as_text(options.get("baseUrl"))
+            own = None if own_base is None else resolve_path(folder, _placed(own_base, path, folder))
             base = own if base is None else base
             if patterns is None and "paths" in options:
                 from_here = own if own is not None else base if base is not None else folder
-                patterns = _patterns(table(options["paths"]), from_here, path)
+                patterns = _patterns(as_table(options["paths"]), from_here, path)
         return Mapping(base=base, patterns=patterns or ()) if base is not None or patterns else None
 
     def _chain(self, path: str) -> Iterator[tuple[str, Table]]:
@@ -101,7 +101,7 @@ class Configurations:
             place = waiting.pop(0)
             settings = read_table(self._files.read(place))
             yield place, settings
-            for parent in reversed(words(settings.get("extends"))):
+            for parent in reversed(as_texts(settings.get("extends"))):
                 target = self._file(dirname(place), parent)
                 if target is not None and target not in seen:
                     seen.add(target)
@@ -109,16 +109,16 @@ class Configurations:
 
     def _file(self, folder: str, name: str) -> str | None:
         """The file that `extends` or `references` means; one of a package in `node_modules` is not in the workspace."""
-        path = joined(folder, name) if name.startswith(".") else None
+        path = resolve_path(folder, name) if name.startswith(".") else None
         if path is None:
             return None
-        return self._files.first((path, path + ".json", below(path, "tsconfig.json")))
+        return self._files.first((path, path + ".json", join_path(path, "tsconfig.json")))
 
 
 def _patterns(paths: Table, base: str, config: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     found: list[tuple[str, tuple[str, ...]]] = []
     for pattern, targets in list(paths.items())[:MAX_PATTERNS]:
-        places = [joined(base, _placed(target, config, base)) for target in words(targets)]
+        places = [resolve_path(base, _placed(target, config, base)) for target in as_texts(targets)]
         found.append((pattern, tuple(place for place in places if place is not None)))
     found.sort(key=lambda pair: ("*" in pair[0], -len(pair[0].partition("*")[0])))
     return tuple(found)
