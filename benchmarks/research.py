@@ -26,8 +26,8 @@ from toolroll import ScriptedModel, SqliteJournal
 from toolroll.models.model import ModelRequest
 from toolroll.models.scripted import Call, Line
 from toolroll.packs.research.exploration import ExploreRequest, explore
-from toolroll.packs.research.frameworks import framework_of
-from toolroll.packs.research.ideas import RELATED_TOKENS, related_list
+from toolroll.packs.research.frameworks import load_framework
+from toolroll.packs.research.ideas import RELATED_TOKENS, list_related
 from toolroll.packs.research.local import LocalSource
 
 READS = 4
@@ -52,7 +52,7 @@ async def explored(folder: Path, state: Path, paths: list[str], idea: str) -> No
     journal = SqliteJournal(state / "runs.db")
     try:
         source = LocalSource(folder, state=state)
-        wish = ExploreRequest(idea=idea, framework=framework_of("exploration"))
+        wish = ExploreRequest(idea=idea, framework=load_framework("exploration"))
         await explore(wish, source, model=ScriptedModel(script), environment={}, journal=journal)
     finally:
         journal.close()
@@ -73,7 +73,7 @@ async def floor(folder: Path, paths: list[str], idea: str) -> None:
 
 
 async def listed(folder: Path, state: Path) -> int:
-    return len(related_list("Solar roofs", await LocalSource(folder, state=state).list_ideas()))
+    return len(list_related("Solar roofs", await LocalSource(folder, state=state).list_ideas()))
 
 
 async def scanned(folder: Path) -> int:

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from toolroll.models.recording import RecordingModel as RecordingModel
     from toolroll.models.replay import ReplayModel as ReplayModel
     from toolroll.models.scripted import ScriptedModel as ScriptedModel
-    from toolroll.packs.research.exploring import generate_research as generate_research
+    from toolroll.packs.research.agent import generate_research as generate_research
 
 _HOMES = {
     "Agent": "agent.agent",
@@ -84,7 +84,7 @@ _HOMES = {
     "cost_over": "agent.stop",
     "deadline": "agent.stop",
     "define_tool": "kernel.define.decorator",
-    "generate_research": "packs.research.exploring",
+    "generate_research": "packs.research.agent",
     "generate_text": "agent.agent",
     "replay": "agent.history.replay",
     "step_count_is": "agent.stop",

@@ -17,7 +17,7 @@ from tests.cli.pseudo import environment
 from tests.cli.starter import ROOT, Done, Program, Starter
 
 from toolroll.cli.main import root
-from toolroll.home.rules import Identity, RememberedRule, RuleBook, workspace_of
+from toolroll.home.rules import RememberedRule, RuleBook, ToolIdentity, workspace_key
 from toolroll.packs.catalog import read_catalog
 from toolroll.packs.writing.profiles.feedback import FeedbackStore
 from toolroll.packs.writing.profiles.store import ProfileStore
@@ -153,9 +153,9 @@ class Scene:
 
     def _put_rule(self) -> None:
         entry = read_catalog(wanted="edit").find("edit")
-        identity = Identity(tool="edit", fingerprint=entry.tool.describe().fingerprint, place=entry.place)
+        identity = ToolIdentity(tool="edit", fingerprint=entry.tool.describe().fingerprint, place=entry.place)
         added = datetime(2026, 1, 2, tzinfo=UTC)
-        rule = RememberedRule.of(identity, path="docs/*.md", workspace=workspace_of(self.root), added=added)
+        rule = RememberedRule.for_tool(identity, path="docs/*.md", workspace=workspace_key(self.root), added=added)
         RuleBook(self.home / "config").add(rule)
 
     def _put_undone(self) -> None:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolroll.errors import DefinitionError, FileProblem, JsonRefused, UsageError
-from toolroll.home.rules import MAX_RULES_BYTES, RememberedRule, RuleBook, path_problem, workspace_of
+from toolroll.home.rules import MAX_RULES_BYTES, RememberedRule, RuleBook, path_problem, workspace_key
 from toolroll.kernel.approval.policy import Policy, Rule
 
 ADDED = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
@@ -64,7 +64,7 @@ def test_K43_what_is_remembered_comes_back_and_is_private(book: RuleBook) -> Non
 
 def test_K43_remembering_twice_keeps_one_and_forgetting_takes_it_away(book: RuleBook) -> None:
     book.add(remembered())
-    later = RememberedRule.of(TOOL, path="notes/*.txt", workspace="/work/space", added=datetime.now(UTC))
+    later = RememberedRule.for_tool(TOOL, path="notes/*.txt", workspace="/work/space", added=datetime.now(UTC))
     assert not book.add(later)
     assert (remembered(),) == book.rules()
     assert book.remove(later)
@@ -102,9 +102,9 @@ def test_K43_a_rule_is_bound_to_a_place_that_can_be_seen(place: str) -> None:
 
 def test_K43_rules_of_the_older_form_count_for_nothing_and_go_with_a_change(book: RuleBook) -> None:
     stored(book, document(fingerprint=None).replace('"version": 2', '"version": 1'))
-    assert (book.rules(), book.unbound()) == ((), 1)
+    assert (book.rules(), book.count_outdated()) == ((), 1)
     book.add(remembered())
-    assert (book.rules(), book.unbound()) == ((remembered(),), 0)
+    assert (book.rules(), book.count_outdated()) == ((remembered(),), 0)
     assert json.loads(book.path.read_text())["version"] == 2
 
 
@@ -151,7 +151,7 @@ def test_K43_a_rule_is_for_one_tool() -> None:
 def test_a_workspace_has_one_name(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
-    assert workspace_of(tmp_path / "real") == workspace_of(tmp_path / "link" / "." / ".." / "real")
+    assert workspace_key(tmp_path / "real") == workspace_key(tmp_path / "link" / "." / ".." / "real")
 
 
 BROKEN = {
@@ -227,7 +227,7 @@ for number in range(10):
 
 
 def test_the_users_own_book_is_in_the_configuration(tmp_path: Path) -> None:
-    book = RuleBook.of_user({"TOOLROLL_HOME": str(tmp_path)})
+    book = RuleBook.from_environment({"TOOLROLL_HOME": str(tmp_path)})
     assert tmp_path / "config" / "rules.json" == book.path
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from toolroll.errors import UsageError
 from toolroll.home import toml_lines
-from toolroll.home.toml_lines import toml_value, with_value, without_value
+from toolroll.home.toml_lines import format_toml, remove_toml_value, set_toml_value
 
 FILE = """\
 # What I like.
@@ -40,8 +40,8 @@ check = ["a # b", 'c']\t# with a hash
     ],
 )
 def test_S41_only_the_value_changes(name: str, value: object, changed: tuple[str, str]) -> None:
-    assert with_value(FILE, name, value) == FILE.replace(*changed)
-    assert with_value(FILE.replace("\n", "\r\n"), name, value) == FILE.replace(*changed).replace("\n", "\r\n")
+    assert set_toml_value(FILE, name, value) == FILE.replace(*changed)
+    assert set_toml_value(FILE.replace("\n", "\r\n"), name, value) == FILE.replace(*changed).replace("\n", "\r\n")
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_S41_only_the_value_changes(name: str, value: object, changed: tuple[str
     ],
 )
 def test_S41_a_key_without_a_table_finds_its_place(text: str, expected: str) -> None:
-    assert with_value(text, "model", "x") == expected
+    assert set_toml_value(text, "model", "x") == expected
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_S41_a_key_without_a_table_finds_its_place(text: str, expected: str) -> 
     ],
 )
 def test_S41_tables_are_opened_once(text: str, name: str, expected: str) -> None:
-    assert with_value(text, name, 1) == expected
+    assert set_toml_value(text, name, 1) == expected
 
 
 @pytest.mark.parametrize(
@@ -89,13 +89,13 @@ def test_S41_tables_are_opened_once(text: str, name: str, expected: str) -> None
 )
 def test_S41_what_cannot_be_changed_alone_is_left_to_a_person(text: str, name: str) -> None:
     with pytest.raises(UsageError, match="Change it in the file itself"):
-        with_value(text, name, 2)
+        set_toml_value(text, name, 2)
 
 
 def test_S41_a_value_that_is_too_long_is_left_to_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toml_lines, "MAX_STATEMENT_LINES", 2)
     with pytest.raises(UsageError, match="Change it in the file itself"):
-        with_value("x = [\n1,\n2]\n", "model", "x")
+        set_toml_value("x = [\n1,\n2]\n", "model", "x")
 
 
 @pytest.mark.parametrize(
@@ -109,12 +109,12 @@ def test_S41_a_value_that_is_too_long_is_left_to_a_person(monkeypatch: pytest.Mo
     ],
 )
 def test_S41_a_value_is_taken_out(text: str, name: str, expected: str) -> None:
-    assert without_value(text, name) == expected
+    assert remove_toml_value(text, name) == expected
 
 
 def test_S41_a_value_inside_another_is_not_taken_out() -> None:
     with pytest.raises(UsageError, match="Change it in the file itself"):
-        without_value("a = {b = 1}", "a.b")
+        remove_toml_value("a = {b = 1}", "a.b")
 
 
 VALUES = (
@@ -127,7 +127,7 @@ VALUES = (
 
 @given(VALUES | st.lists(VALUES, max_size=4))
 def test_S41_every_value_is_read_as_it_was(value: object) -> None:
-    assert tomllib.loads(f"x = {toml_value(value)}") == {"x": value}
+    assert tomllib.loads(f"x = {format_toml(value)}") == {"x": value}
 
 
 NAMES = ("model", "other", "code.deny", "code.max_steps", "code.check", "code.limits.matches", "code.limits.walk")
@@ -148,7 +148,7 @@ def files(draw: st.DrawFn) -> str:
         elif table and any(line.startswith("[") for line in lines):
             continue
         for name in chosen:
-            value = toml_value(draw(st.lists(VALUES, max_size=2) | VALUES))
+            value = format_toml(draw(st.lists(VALUES, max_size=2) | VALUES))
             if draw(st.booleans()):
                 value = f"[ # first\n{value},\n  # last\n]"
             lines.append(f"{name.removeprefix(table) if opens else name} = {value}{draw(COMMENTS)}")
@@ -158,10 +158,10 @@ def files(draw: st.DrawFn) -> str:
 @given(files(), st.sampled_from(NAMES), VALUES | st.lists(VALUES, max_size=2))
 def test_S41_any_file_keeps_all_that_was_not_changed(text: str, name: str, value: Any) -> None:
     before = tomllib.loads(text)
-    after = with_value(text, name, value)
+    after = set_toml_value(text, name, value)
     assert flat(tomllib.loads(after)) == flat(before) | {name: value}
     assert [line for line in comments(text) if line not in comments(after)] == []
-    again = without_value(after, name)
+    again = remove_toml_value(after, name)
     assert flat(tomllib.loads(again)) == {key: one for key, one in flat(before).items() if key != name}
 
 

@@ -92,4 +92,4 @@ def test_XA9_a_damaged_list_trusts_nothing_and_stays(book: TrustBook, content: b
 
 
 def test_C43_the_book_of_a_user_is_in_their_configuration(tmp_path: Path) -> None:
-    assert TrustBook.of_user({"TOOLROLL_HOME": str(tmp_path)}).path == tmp_path / "config" / "trust.json"
+    assert TrustBook.from_environment({"TOOLROLL_HOME": str(tmp_path)}).path == tmp_path / "config" / "trust.json"

@@ -20,7 +20,7 @@ from toolroll.outputs.reader import StoredOutput, read_page
 from toolroll.outputs.run_folder import folder_name
 from toolroll.outputs.search import find_matches, show_matches
 from toolroll.outputs.store import OutputStore, inherit_outputs
-from toolroll.testing.fixed import counting_ids
+from toolroll.testing.run import counting_ids
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from toolroll.outputs.format import Meta, decode_meta, encode_meta
 from toolroll.outputs.reader import read_page
 from toolroll.outputs.run_folder import folder_name
 from toolroll.outputs.store import OutputStore
-from toolroll.testing.fixed import counting_ids
+from toolroll.testing.run import counting_ids
 
 PARTS: tuple[Part, ...] = (
     TextPart(text="one\n"),

@@ -17,9 +17,10 @@ from toolroll.errors import ArgumentsRefused, UsageError
 from toolroll.kernel.define.schema import JsonSchema
 from toolroll.kernel.define.wrappers import WrapperTool, renamed
 from toolroll.kernel.strict.convert import StrictSchema
-from toolroll.testing import Finding, check_tool, extra
+from toolroll.testing import Finding, check_tool
+from toolroll.testing import report as extra
 from toolroll.testing import strict as strict_module
-from toolroll.testing.process import describe_in_child, description_bytes, homes_of
+from toolroll.testing.stability import describe_in_child, description_bytes, import_paths
 
 GOOD = [times, numbers, texts, tree, maps, addresses, nothing, order]
 
@@ -152,8 +153,8 @@ def test_K12_the_module_that_defines_a_tool_is_asked_first(load: Callable[[str, 
     home = load("words_home", UNSTABLE.replace("tuple(WORDS)", "'a', 'b'"))
     load("a_user_of_words", "from words_home import choose")
     load("words_again", "from words_home import choose")
-    assert homes_of(home.choose) == ["words_home:choose", "a_user_of_words:choose", "words_again:choose"]
-    assert homes_of(renamed(home.choose, "other")) == []
+    assert import_paths(home.choose) == ["words_home:choose", "a_user_of_words:choose", "words_again:choose"]
+    assert import_paths(renamed(home.choose, "other")) == []
 
 
 def test_a_tool_without_a_home_is_only_described_here() -> None:

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from toolroll.testing.samples import NoSamples, look_at_samples
-from toolroll.testing.schema import fits
+from toolroll.testing.samples import NoSamples, check_samples
+from toolroll.testing.schema import matches_schema
 
 REF = {"$ref": "#/definitions/A"}
 
@@ -17,7 +17,7 @@ def closed(required: tuple[str, ...] = ("a",), /, **properties: object) -> dict[
 
 def samples_of(schema: dict[str, object], count: int = 25) -> list[Any]:
     found: list[str] = []
-    assert look_at_samples(schema, count, found.append) is None
+    assert check_samples(schema, count, found.append) is None
     return [json.loads(raw) for raw in found]
 
 
@@ -48,7 +48,7 @@ def samples_of(schema: dict[str, object], count: int = 25) -> list[Any]:
 def test_what_is_made_up_fits(node: dict[str, object]) -> None:
     schema = closed(a=node)
     samples = samples_of(schema)
-    assert [sample for sample in samples if not fits(sample, schema)] == []
+    assert [sample for sample in samples if not matches_schema(sample, schema)] == []
     assert samples
 
 
@@ -72,7 +72,7 @@ def test_a_schema_that_refers_to_itself_ends() -> None:
     node = closed((), left=REF, all={"type": "array", "items": REF}, other={"anyOf": [REF, {"type": "null"}]})
     schema = {**closed(a=REF), "definitions": {"A": node}}
     samples = samples_of(schema)
-    assert [sample for sample in samples if not fits(sample, schema)] == []
+    assert [sample for sample in samples if not matches_schema(sample, schema)] == []
     assert 3 <= max(map(depth, samples)) <= 5
 
 

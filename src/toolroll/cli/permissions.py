@@ -65,15 +65,15 @@ def _remembered_or_asked(
     from toolroll.cli.terminal.approve import TerminalApprover  # noqa: PLC0415 - as above
     from toolroll.cli.terminal.remember import RuleMemory  # noqa: PLC0415 - rich and all that asks: only when somebody is to be asked
     from toolroll.cli.terminal.terminal import open_terminal  # noqa: PLC0415 - as above
-    from toolroll.home.rules import Identity, RuleBook, workspace_of  # noqa: PLC0415 - as above
+    from toolroll.home.rules import RuleBook, ToolIdentity, workspace_key  # noqa: PLC0415 - as above
     from toolroll.home.settings import read_settings  # noqa: PLC0415 - as above
 
-    workspace = workspace_of(folder)
+    workspace = workspace_key(folder)
     memory, policy = None, Policy()
     try:
-        book = RuleBook.of_user(environment)
+        book = RuleBook.from_environment(environment)
         tools = [
-            Identity(tool=entry.tool.name, fingerprint=entry.tool.describe().fingerprint, place=entry.place)
+            ToolIdentity(tool=entry.tool.name, fingerprint=entry.tool.describe().fingerprint, place=entry.place)
             for entry in entries
             if not entry.tool.asks
         ]
@@ -91,7 +91,7 @@ def _remembered_or_asked(
 
 
 def _tell_unbound(book: "RuleBook") -> None:
-    if count := book.unbound():
+    if count := book.count_outdated():
         many = "1 remembered approval does not say which code its tool is, and counts"
         if count > 1:
             many = f"{count} remembered approvals do not say which code their tools are, and count"

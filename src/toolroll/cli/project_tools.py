@@ -9,8 +9,8 @@ from typing import Final
 
 from toolroll.cli.render.prose import notify
 from toolroll.errors import DefinitionError, FileProblem, NotAFile, PathRefused, ToolrollError
-from toolroll.home.project import PROJECT_SETTINGS, project_bytes, untrusted
-from toolroll.home.rules import workspace_of
+from toolroll.home.project_settings import PROJECT_SETTINGS, read_project_bytes, untrusted_note
+from toolroll.home.rules import workspace_key
 from toolroll.home.settings import Settings
 from toolroll.home.trust import TrustBook
 from toolroll.packs.catalog import CatalogEntry
@@ -47,7 +47,7 @@ def project_tool_files(root: Path) -> list[tuple[str, bytes]]:
 def project_files(root: Path) -> list[tuple[str, bytes]]:
     """All that a project brings and that needs trust: its settings, if it has some, and its tool files."""
     try:
-        content = project_bytes(root)
+        content = read_project_bytes(root)
     except (FileProblem, PathRefused) as error:
         _warn(error.message)
         content = None
@@ -88,7 +88,7 @@ def _read(files: Root, entry: listing.Entry) -> tuple[str, bytes] | None:
 
 
 def _trusted(root: Path, environment: Mapping[str, str]) -> Iterator[CatalogEntry]:
-    book, place = TrustBook.of_user(environment), workspace_of(root)
+    book, place = TrustBook.from_environment(environment), workspace_key(root)
     for path, content in project_tool_files(root):
         try:
             is_trusted = book.trusts(place, path, content)
@@ -113,7 +113,7 @@ def _load(root: Path, path: str, content: bytes) -> list[CatalogEntry]:
 
 
 def _warn_untrusted(root: Path, path: str) -> None:
-    notify(f"Note: {untrusted(root, path, 'tools')}")
+    notify(f"Note: {untrusted_note(root, path, 'tools')}")
 
 
 def _warn(text: str) -> None:

@@ -11,7 +11,7 @@ from toolroll.errors import UsageError
 from toolroll.safe.paths.names import quote_path
 
 HOME_VARIABLE: Final = "TOOLROLL_HOME"
-_OF_SYSTEM: Final = ("/proc/", "/sys/", "/dev/fd/")
+_VIRTUAL_FOLDERS: Final = ("/proc/", "/sys/", "/dev/fd/")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,32 +31,32 @@ class Folders:
 def find_folders(environment: Mapping[str, str]) -> Folders:
     """Where things belong: all below `TOOLROLL_HOME` when that is set, else where this system keeps such files."""
     home = environment.get(HOME_VARIABLE)
-    return _below(home) if home else _of_system()
+    return _folders_below(home) if home else _system_folders()
 
 
-def _below(home: str) -> Folders:
+def _folders_below(home: str) -> Folders:
     folder = Path(home)
     if not folder.is_absolute():
         # A relative one would change with the working folder: a workspace could then bring its own approvals.
         raise UsageError(f"{HOME_VARIABLE} is '{quote_path(home)}'. Set it to a whole path, beginning with '/'.")
-    if why := _why_unusable(home):
+    if why := _describe_problem(home):
         raise UsageError(f"{HOME_VARIABLE} is '{quote_path(home)}', {why}. Set it to a folder of your own.")
     return Folders(data=folder / "data", config=folder / "config", cache=folder / "cache")
 
 
-def _why_unusable(home: str) -> str:
+def _describe_problem(home: str) -> str:
     """Why nothing can be kept below a path; empty where it is a folder, or may become one."""
     try:
         found = os.stat(home)  # noqa: PTH116 - as it was given
     except FileNotFoundError:
         # The system makes the folders there itself: nobody else can.
-        return "where no folder can be made" if home.startswith(_OF_SYSTEM) else ""
+        return "where no folder can be made" if home.startswith(_VIRTUAL_FOLDERS) else ""
     except OSError as error:
         return f"which cannot be used: {error.strerror}"
     return "" if stat.S_ISDIR(found.st_mode) else "which is no folder"
 
 
-def _of_system() -> Folders:
+def _system_folders() -> Folders:
     # Imported here: one interpreter start, and not even asked when TOOLROLL_HOME is set.
     from platformdirs import PlatformDirs  # noqa: PLC0415
 

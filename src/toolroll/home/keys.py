@@ -35,7 +35,7 @@ KEYS: Final[Mapping[str, str]] = {
 MAX_KEY_CHARACTERS: Final = 4_096
 
 _SERVICE: Final = "toolroll"
-_NAME: Final = RelativePath(parts=("keyring-names.txt",))
+_NAMES_FILE: Final = RelativePath(parts=("keyring-names.txt",))
 _LOCK: Final = "keyring-names.lock"
 _MAX_NAMES_BYTES: Final = 65_536
 _UNUSABLE: Final = ("keyring.backends.fail", "keyring.backends.null")
@@ -43,25 +43,27 @@ _UNUSABLE: Final = ("keyring.backends.fail", "keyring.backends.null")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Backend:
+class KeyringBackend:
     """The keyring of this system; `name` is empty and `why` says the reason where there is none."""
 
     name: str = ""
     why: str = ""
 
 
-def backend() -> Backend:
+def find_keyring() -> KeyringBackend:
     """Which keyring there is."""
     if find_spec("keyring") is None:
-        return Backend(why="the keyring library is not installed (pip install 'toolroll[keyring]')")
+        return KeyringBackend(why="the keyring library is not installed (pip install 'toolroll[keyring]')")
     try:
         found = import_module("keyring").get_keyring()
     except (ImportError, AttributeError, ValueError, TypeError, OSError) as error:
         # What PYTHON_KEYRING_BACKEND or a file of the library names is imported, whatever it is.
-        return Backend(why=f"the one that is configured (PYTHON_KEYRING_BACKEND) does not load: {type(error).__name__}")
+        return KeyringBackend(
+            why=f"the one that is configured (PYTHON_KEYRING_BACKEND) does not load: {type(error).__name__}"
+        )
     if type(found).__module__ in _UNUSABLE:
-        return Backend(why="this system has no keyring that works")
-    return Backend(name=str(getattr(found, "name", type(found).__name__)))
+        return KeyringBackend(why="this system has no keyring that works")
+    return KeyringBackend(name=str(getattr(found, "name", type(found).__name__)))
 
 
 class KeyBook:
@@ -71,14 +73,14 @@ class KeyBook:
         self._folder = folder
 
     @classmethod
-    def of_user(cls, environment: Mapping[str, str]) -> "KeyBook":
+    def from_environment(cls, environment: Mapping[str, str]) -> "KeyBook":
         """The book in the user's configuration."""
         return cls(find_folders(environment).config)
 
     def names(self) -> tuple[str, ...]:
         """Which keys are there."""
         with os_errors(str(self._folder)):
-            if not (self._folder / _NAME.name).exists():
+            if not (self._folder / _NAMES_FILE.name).exists():
                 return ()
         with closing(Root(private_folder(self._folder))) as root:
             return self._read(root)
@@ -87,16 +89,16 @@ class KeyBook:
         """The key; None where there is none. A ToolrollError says that the keyring cannot be read."""
         if name not in self.names():
             return None
-        with _keyring("read") as keyring:
+        with _open_keyring("read") as keyring:
             found: str | None = keyring.get_password(_SERVICE, name)
         return found
 
     def put(self, name: str, key: str) -> None:
         """Put a key into the keyring, in the place of an older one."""
-        check_name(name)
+        check_key_name(name)
         if not key or len(key) > MAX_KEY_CHARACTERS or not (key.isascii() and key.isprintable()):
             raise UsageError("That is no key: it is empty, too long, or has characters that no key has. Copy it again.")
-        with _keyring("written") as keyring:
+        with _open_keyring("written") as keyring:
             keyring.set_password(_SERVICE, name, key)
         self._note(name, is_there=True)
 
@@ -104,7 +106,7 @@ class KeyBook:
         """Take a key out of the keyring; whether there was one."""
         if name not in self.names():
             return False
-        with _keyring("changed") as keyring:
+        with _open_keyring("changed") as keyring:
             if keyring.get_password(_SERVICE, name) is not None:  # somebody may have taken it out by other means
                 keyring.delete_password(_SERVICE, name)
         self._note(name, is_there=False)
@@ -114,17 +116,17 @@ class KeyBook:
         folder = private_folder(self._folder)
         with FileLock(folder / _LOCK), closing(Root(folder)) as root:
             names = {*self._read(root)} - {name} | ({name} if is_there else set())
-            root.write_file(_NAME, "".join(f"{one}\n" for one in sorted(names)).encode(), mode=0o600)
+            root.write_file(_NAMES_FILE, "".join(f"{one}\n" for one in sorted(names)).encode(), mode=0o600)
 
     def _read(self, root: Root) -> tuple[str, ...]:
         try:
-            text = root.read_bytes(_NAME, limit_bytes=_MAX_NAMES_BYTES).decode("ascii", "replace")
+            text = root.read_bytes(_NAMES_FILE, limit_bytes=_MAX_NAMES_BYTES).decode("ascii", "replace")
         except FileMissing:
             return ()
         return tuple(line for line in text.splitlines() if line in KEYS)
 
 
-class _Keyed(Mapping[str, str]):
+class _KeyringEnvironment(Mapping[str, str]):
     """An environment in which keys of the keyring are found too; each is asked for when it is needed."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
@@ -132,7 +134,9 @@ class _Keyed(Mapping[str, str]):
 
     @property
     def _book(self) -> KeyBook:
-        return KeyBook.of_user(self._environment)  # when it is needed: finding the folder costs an interpreter start
+        return KeyBook.from_environment(
+            self._environment
+        )  # when it is needed: finding the folder costs an interpreter start
 
     def __getitem__(self, name: str) -> str:
         value = self._environment.get(name)
@@ -151,7 +155,7 @@ class _Keyed(Mapping[str, str]):
 
 def with_keys(environment: Mapping[str, str]) -> Mapping[str, str]:
     """The environment, in which keys of the keyring are found too. A key in a variable comes first."""
-    return _Keyed(environment)
+    return _KeyringEnvironment(environment)
 
 
 def known_secrets(environment: Mapping[str, str]) -> tuple[str, ...]:
@@ -159,22 +163,22 @@ def known_secrets(environment: Mapping[str, str]) -> tuple[str, ...]:
     from toolroll.safe.secrets.redact import secret_values  # noqa: PLC0415 - only who keeps something needs it
 
     known = set(secret_values(environment))
-    book = KeyBook.of_user(environment)
+    book = KeyBook.from_environment(environment)
     with suppress(ToolrollError):  # a keyring that does not open has given nobody anything either
         known.update(key for name in book.names() if (key := book.get(name)))
     return tuple(sorted(known))
 
 
-def check_name(name: str) -> None:
+def check_key_name(name: str) -> None:
     """Refuse what is no name of a key."""
     if name not in KEYS:
         raise UsageError(f"'{quote_path(name)}' is no key that toolroll uses. They are: {', '.join(KEYS)}.")
 
 
 @contextmanager
-def _keyring(verb: str) -> Iterator[Any]:
+def _open_keyring(verb: str) -> Iterator[Any]:
     """The keyring library; what it raises becomes an error of ours without a word of it: it may quote the key."""
-    found = backend()
+    found = find_keyring()
     if found.why:
         raise KeyringFailed(f"There is no keyring to use: {found.why}. Set the key as a variable instead.")
     errors = import_module("keyring.errors")

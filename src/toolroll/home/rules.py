@@ -32,14 +32,14 @@ VERSION: Final = 2
 MAX_RULES_BYTES: Final = 1_048_576
 """Some five thousand rules: nobody says "always" that often, and a file that large is read in 10 ms."""
 
-_NAME: Final = RelativePath(parts=("rules.json",))
+_FILE: Final = RelativePath(parts=("rules.json",))
 _LOCK: Final = "rules.lock"
 _OTHERS_CAN_WRITE: Final = 0o022
 _WILD: Final = "*?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Identity:
+class ToolIdentity:
     """Which tool is meant: its name, the hash of its definition, and its place (a pack, or the absolute path)."""
 
     tool: str
@@ -60,7 +60,7 @@ class RememberedRule:
     action: Literal["allow"] = "allow"
 
     @classmethod
-    def of(cls, tool: Identity, *, path: str, workspace: str, added: datetime) -> "RememberedRule":
+    def for_tool(cls, tool: ToolIdentity, *, path: str, workspace: str, added: datetime) -> "RememberedRule":
         """Leave for this tool."""
         return cls(
             tool=tool.tool,
@@ -86,11 +86,11 @@ class RememberedRule:
         return Rule(action=self.action, tool=self.tool, path=self.path)
 
     @property
-    def identity(self) -> Identity:
+    def identity(self) -> ToolIdentity:
         """The tool that it is for."""
-        return Identity(tool=self.tool, fingerprint=self.fingerprint, place=self.place)
+        return ToolIdentity(tool=self.tool, fingerprint=self.fingerprint, place=self.place)
 
-    def is_same(self, other: "RememberedRule") -> bool:
+    def grants_same(self, other: "RememberedRule") -> bool:
         """Whether both give the same leave, whenever they were added."""
         return replace(self, added=other.added) == other
 
@@ -107,7 +107,7 @@ def path_problem(path: str) -> str | None:
     return None
 
 
-def workspace_of(folder: Path) -> str:
+def workspace_key(folder: Path) -> str:
     """The one name of a workspace that rules are bound to: absolute, and without links."""
     return str(folder.resolve())
 
@@ -119,24 +119,24 @@ class RuleBook:
         self._folder = folder
 
     @classmethod
-    def of_user(cls, environment: Mapping[str, str]) -> "RuleBook":
+    def from_environment(cls, environment: Mapping[str, str]) -> "RuleBook":
         """The rule book in the user's configuration."""
         return cls(find_folders(environment).config)
 
     @property
     def path(self) -> Path:
         """The file, for messages; it exists once something was remembered."""
-        return self._folder / _NAME.name
+        return self._folder / _FILE.name
 
     def rules(self) -> tuple[RememberedRule, ...]:
         """All rules that count, oldest first."""
-        return tuple(rule for one in self._all() if (rule := one.bound()))
+        return tuple(rule for one in self._all() if (rule := one.to_rule()))
 
-    def unbound(self) -> int:
+    def count_outdated(self) -> int:
         """How many rules are of an older form, for any tool of a name: they count for nothing, and go with a change."""
-        return sum(one.bound() is None for one in self._all())
+        return sum(one.to_rule() is None for one in self._all())
 
-    def rules_for(self, workspace: str, tools: Collection[Identity]) -> tuple[Rule, ...]:
+    def rules_for(self, workspace: str, tools: Collection[ToolIdentity]) -> tuple[Rule, ...]:
         """What was remembered for this workspace and these tools, and for no others, for a policy."""
         return tuple(one.rule for one in self.rules() if one.workspace == workspace and one.identity in tools)
 
@@ -148,32 +148,32 @@ class RuleBook:
 
     def add(self, rule: RememberedRule) -> bool:
         """Remember a rule; whether it was new."""
-        return self._change(lambda rules: rules if any(rule.is_same(one) for one in rules) else (*rules, rule))
+        return self._change(lambda rules: rules if any(rule.grants_same(one) for one in rules) else (*rules, rule))
 
     def remove(self, rule: RememberedRule) -> bool:
         """Forget a rule, whenever it was added; whether there was one."""
-        return self._change(lambda rules: tuple(one for one in rules if not rule.is_same(one)))
+        return self._change(lambda rules: tuple(one for one in rules if not rule.grants_same(one)))
 
     def _change(self, change: Callable[[tuple[RememberedRule, ...]], tuple[RememberedRule, ...]]) -> bool:
         folder = private_folder(self._folder)
         with FileLock(folder / _LOCK), closing(Root(folder)) as root:
-            before = tuple(rule for one in self._read(root) if (rule := one.bound()))
+            before = tuple(rule for one in self._read(root) if (rule := one.to_rule()))
             after = change(before)
             if after != before:
-                root.write_file(_NAME, _text_of(after).encode(), mode=0o600)
+                root.write_file(_FILE, _dump_rules(after).encode(), mode=0o600)
             return after != before
 
     def _read(self, root: Root) -> "list[_StoredRule]":
         try:
-            mode = root.stat(_NAME).mode
+            mode = root.stat(_FILE).mode
         except FileMissing:
             return []
         if mode & _OTHERS_CAN_WRITE:
             raise self._refusal("other users can write to it. Look through it, then make it yours (chmod 600)")
         try:
-            return _rules_in(root.read_bytes(_NAME, limit_bytes=MAX_RULES_BYTES).decode())
+            return _parse_rules(root.read_bytes(_FILE, limit_bytes=MAX_RULES_BYTES).decode())
         except ValidationError as error:
-            raise self._refusal(_first_fault(error)) from None
+            raise self._refusal(_describe_fault(error)) from None
         except (DefinitionError, JsonRefused, UsageError, UnicodeDecodeError) as error:
             raise self._refusal(str(error).rstrip(".")) from None
 
@@ -193,7 +193,7 @@ class _StoredRule(BaseModel):
     fingerprint: str | None = None
     place: str | None = None
 
-    def bound(self) -> RememberedRule | None:
+    def to_rule(self) -> RememberedRule | None:
         """The rule; None for one of version 1, which does not say which code the tool is."""
         if self.fingerprint is None or self.place is None:
             return None
@@ -207,23 +207,23 @@ class _StoredRules(BaseModel):
     rules: list[_StoredRule]
 
 
-def _rules_in(text: str) -> list[_StoredRule]:
+def _parse_rules(text: str) -> list[_StoredRule]:
     value = parse_json(text, limit_bytes=MAX_RULES_BYTES)
     version = value.get("version") if isinstance(value, dict) else None
     if isinstance(version, int) and version > VERSION:
         raise UsageError(f"it is of version {version}, and this toolroll knows version {VERSION}")
     stored = _StoredRules.model_validate_json(text, strict=True)
     for one in stored.rules:
-        one.bound()  # one rule that is too wide, and none of the file is believed
+        one.to_rule()  # one rule that is too wide, and none of the file is believed
     return stored.rules
 
 
-def _text_of(rules: tuple[RememberedRule, ...]) -> str:
+def _dump_rules(rules: tuple[RememberedRule, ...]) -> str:
     stored = [_StoredRule(**asdict(one)) for one in rules]
     return _StoredRules(version=VERSION, rules=stored).model_dump_json(indent=2) + "\n"
 
 
-def _first_fault(error: ValidationError) -> str:
+def _describe_fault(error: ValidationError) -> str:
     detail = error.errors(include_url=False, include_context=False)[0]
     place = ".".join(str(step) for step in detail["loc"]) or "the file"
     return f"{quote_path(place)}: {detail['msg']}"

@@ -22,10 +22,9 @@ from typing import Any, Final
 
 from toolroll.errors import FileMissing, OutsideRoot, UsageError
 from toolroll.home.folders import find_folders
-from toolroll.home.layers import MAX_SETTINGS_BYTES, Layer, parse_file, refusal
-from toolroll.home.project import project_layer
-from toolroll.home.shape import CodeSettings, LimitSettings, Origin, Settings, nested
-from toolroll.home.variables import variable_layer
+from toolroll.home.project_settings import read_project_layer
+from toolroll.home.settings_layers import MAX_SETTINGS_BYTES, Layer, parse_settings, read_variables, settings_error
+from toolroll.home.settings_schema import CodeSettings, LimitSettings, Origin, Settings, nest_values
 from toolroll.safe.paths.files import private_folder
 from toolroll.safe.paths.names import RelativePath, quote_path
 from toolroll.safe.paths.root import Root
@@ -55,25 +54,25 @@ def read_settings(
 
     UsageError says what is wrong with a file or a variable; then nothing of it is used.
     """
-    project, notes = (None, ()) if root is None else project_layer(root, environment)
+    project, notes = (None, ()) if root is None else read_project_layer(root, environment)
     given = {name: value for name, value in (flags or {}).items() if value is not None}
     layers = [
-        user_layer(environment),
+        read_user_layer(environment),
         project,
-        variable_layer(environment),
+        read_variables(environment),
         Layer(values=given, origins=dict.fromkeys(given, Origin(kind="flag"))),
     ]
-    return _merged([layer for layer in layers if layer is not None], notes)
+    return _merge([layer for layer in layers if layer is not None], notes)
 
 
-def user_layer(environment: Mapping[str, str]) -> Layer | None:
+def read_user_layer(environment: Mapping[str, str]) -> Layer | None:
     """What the user's own file says."""
     path = settings_path(environment)
-    data = user_bytes(path)
-    return None if data is None else Layer.of_file(parse_file(data, path), Origin(kind="user", place=str(path)))
+    data = read_user_file(path)
+    return None if data is None else Layer.of_file(parse_settings(data, path), Origin(kind="user", place=str(path)))
 
 
-def user_bytes(path: Path) -> bytes | None:
+def read_user_file(path: Path) -> bytes | None:
     """What is in the user's file; None without one."""
     if not path.parent.exists():
         return None
@@ -85,11 +84,11 @@ def user_bytes(path: Path) -> bytes | None:
         except OutsideRoot:
             raise UsageError(_LINK.format(path=quote_path(str(path)))) from None
         if mode & _OTHERS_CAN_WRITE:
-            raise refusal(path, "other users can write to it. Look through it, then make it yours (chmod 600)")
+            raise settings_error(path, "other users can write to it. Look through it, then make it yours (chmod 600)")
         return root.read_bytes(SETTINGS_NAME, limit_bytes=MAX_SETTINGS_BYTES)
 
 
-def _merged(layers: list[Layer], notes: tuple[str, ...]) -> Settings:
+def _merge(layers: list[Layer], notes: tuple[str, ...]) -> Settings:
     """From the weakest layer to the strongest."""
     values: dict[str, Any] = {}
     origins: dict[str, Origin] = {}
@@ -104,4 +103,4 @@ def _merged(layers: list[Layer], notes: tuple[str, ...]) -> Settings:
             else:
                 values[name] = value
             origins[name] = layer.origins[name]
-    return Settings.model_validate({**nested(values), "origins": origins, "notes": notes})
+    return Settings.model_validate({**nest_values(values), "origins": origins, "notes": notes})

@@ -33,15 +33,15 @@ class _Statement:
         return self.table + self.key
 
 
-def with_value(text: str, name: str, value: object) -> str:
+def set_toml_value(text: str, name: str, value: object) -> str:
     """The text with that value for `name` (`code.max_steps`)."""
     path = tuple(name.split("."))
     wanted = tomllib.loads(text)
     _put(wanted, path, list(value) if isinstance(value, tuple) else value)
-    return _first_that_means(wanted, _with_value(text, path, toml_value(value)))
+    return _first_that_means(wanted, _with_value(text, path, format_toml(value)))
 
 
-def without_value(text: str, name: str) -> str:
+def remove_toml_value(text: str, name: str) -> str:
     """The text without a value for `name`; the text itself where it has none."""
     path = tuple(name.split("."))
     wanted = tomllib.loads(text)
@@ -50,10 +50,10 @@ def without_value(text: str, name: str) -> str:
     return _first_that_means(wanted, _without(text, path), is_pruned=True)
 
 
-def toml_value(value: object) -> str:
+def format_toml(value: object) -> str:
     """The value as TOML writes it."""
     if isinstance(value, list | tuple):
-        return f"[{', '.join(toml_value(one) for one in value)}]"
+        return f"[{', '.join(format_toml(one) for one in value)}]"
     if isinstance(value, str):
         # JSON's escapes are TOML's too; only the delete character is not escaped there, and must be here.
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

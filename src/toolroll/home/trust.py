@@ -25,7 +25,7 @@ VERSION: Final = 1
 MAX_TRUST_BYTES: Final = 1_048_576
 """Some four thousand files."""
 
-_NAME: Final = RelativePath(parts=("trust.json",))
+_FILE: Final = RelativePath(parts=("trust.json",))
 _LOCK: Final = "trust.lock"
 _OTHERS_CAN_WRITE: Final = 0o022
 
@@ -54,14 +54,14 @@ class TrustBook:
         self._folder = folder
 
     @classmethod
-    def of_user(cls, environment: Mapping[str, str]) -> "TrustBook":
+    def from_environment(cls, environment: Mapping[str, str]) -> "TrustBook":
         """The book in the user's configuration."""
         return cls(find_folders(environment).config)
 
     @property
     def path(self) -> Path:
         """The file, for messages; it exists once something was trusted."""
-        return self._folder / _NAME.name
+        return self._folder / _FILE.name
 
     def files(self) -> tuple[TrustedFile, ...]:
         """Everything that is trusted, oldest first."""
@@ -91,18 +91,18 @@ class TrustBook:
             after = tuple(kept if added is None else [*kept, added])
             if after != before:
                 text = _Stored(version=VERSION, files=list(after)).model_dump_json(indent=2) + "\n"
-                root.write_file(_NAME, text.encode(), mode=0o600)
+                root.write_file(_FILE, text.encode(), mode=0o600)
             return after != before
 
     def _read(self, root: Root) -> tuple[TrustedFile, ...]:
         try:
-            mode = root.stat(_NAME).mode
+            mode = root.stat(_FILE).mode
         except FileMissing:
             return ()
         if mode & _OTHERS_CAN_WRITE:
             raise self._refusal("other users can write to it. Look through it, then make it yours (chmod 600)")
         try:
-            text = root.read_bytes(_NAME, limit_bytes=MAX_TRUST_BYTES).decode()
+            text = root.read_bytes(_FILE, limit_bytes=MAX_TRUST_BYTES).decode()
             parse_json(text, limit_bytes=MAX_TRUST_BYTES)  # strictly: a second key of one name would win otherwise
             return tuple(_Stored.model_validate_json(text, strict=True).files)
         except ValidationError as error:

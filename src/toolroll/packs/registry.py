@@ -48,7 +48,7 @@ def _load_code() -> "tuple[Tool, ...]":
 
 
 def _load_research() -> "tuple[Tool, ...]":
-    from toolroll.packs.research.reading import read_research  # noqa: PLC0415 - see above
+    from toolroll.packs.research.read_research import read_research  # noqa: PLC0415 - see above
 
     return (read_research,)
 

@@ -1,7 +1,6 @@
 """What users test their own tools with: calls that leave nothing to chance, and `check_tool`."""
 
 from toolroll.testing.check import check_tool
-from toolroll.testing.fixed import counting_ids, fixed_clock
 from toolroll.testing.recording import (
     LedgerRow,
     RecordedRun,
@@ -10,7 +9,7 @@ from toolroll.testing.recording import (
     recorded_events,
 )
 from toolroll.testing.report import Finding, ToolCheck
-from toolroll.testing.run import call, call_tool, make_run
+from toolroll.testing.run import call, call_tool, counting_ids, fixed_clock, make_run
 
 __all__ = [
     "Finding",

@@ -13,7 +13,7 @@ from toolroll.kernel.data.serialize import dump_json
 from toolroll.kernel.define.tool import Tool
 from toolroll.testing.report import Finding, Outcome
 from toolroll.testing.run import make_run
-from toolroll.testing.samples import Counterexample, Shortest, look_at_samples
+from toolroll.testing.samples import Counterexample, ShortestFinding, check_samples
 
 _BUILT_IN: Final = frozenset(get_args(ErrorType))
 # Raised by validators written in Python, or about what follows from `format`, which JSON Schema only mentions.
@@ -25,19 +25,19 @@ _WHY: Final = "An approval is bound to what is written, so that has to say every
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
+class RefusedArguments:
     """Arguments that the tool does not take, why, and whether no schema could have said so."""
 
     text: str
     is_beyond_schema: bool
 
 
-def validated(tool: Tool, raw: str) -> object | Refusal:
+def validate_arguments(tool: Tool, raw: str) -> object | RefusedArguments:
     """The checked arguments, through the executor's own door; nothing runs."""
     admitted = admit(tool, raw, make_run(approver=None).context())
     if isinstance(admitted, ToolResult):
         beyond = admitted.code == ArgumentsRefused.code and _is_beyond_schema(tool, raw)
-        return Refusal(text=_one_line(admitted.text), is_beyond_schema=beyond)
+        return RefusedArguments(text=_one_line(admitted.text), is_beyond_schema=beyond)
     return admitted.arguments
 
 
@@ -59,8 +59,8 @@ def _is_beyond_schema(tool: Tool, raw: str) -> bool:
 
 def check_arguments(tool: Tool, count: int) -> Outcome:
     """Whether made-up arguments that fit the schema are taken, and come back the same when written and read again."""
-    looking = _Looking(tool)
-    problem = look_at_samples(tool.parameters, count, looking.look)
+    looking = _ArgumentCheck(tool)
+    problem = check_samples(tool.parameters, count, looking.look)
     return Outcome(
         held=f"arguments: {looking.taken} of {looking.seen} made up from the schema are taken, also when written again",
         findings=looking.stricter.findings,
@@ -68,31 +68,31 @@ def check_arguments(tool: Tool, count: int) -> Outcome:
     )
 
 
-class _Looking:
+class _ArgumentCheck:
     def __init__(self, tool: Tool) -> None:
         self.seen = 0
         self.taken = 0
-        self.stricter = Shortest()
+        self.stricter = ShortestFinding()
         self._tool = tool
 
     def look(self, raw: str) -> None:
         self.seen += 1
-        first = validated(self._tool, raw)
-        if isinstance(first, Refusal):
+        first = validate_arguments(self._tool, raw)
+        if isinstance(first, RefusedArguments):
             self._refused(raw, first)
         else:
             self._look_again(raw, first)
             self.taken += 1
 
-    def _refused(self, raw: str, refusal: Refusal) -> None:
+    def _refused(self, raw: str, refusal: RefusedArguments) -> None:
         if not refusal.is_beyond_schema:
             raise Counterexample(_finding(f"what fits the schema is refused: {refusal.text}", raw))
         self.stricter.offer(_finding(f"the code is stricter than the schema can say: {refusal.text}", raw))
 
     def _look_again(self, raw: str, first: object) -> None:
         written = dump_json(first)
-        again = validated(self._tool, written)
-        if isinstance(again, Refusal):
+        again = validate_arguments(self._tool, written)
+        if isinstance(again, RefusedArguments):
             raise Counterexample(_finding(f"taken, but not when written again as {written}: {again.text}", raw))
         if again != first:
             raise Counterexample(

@@ -3,8 +3,7 @@
 from itertools import chain
 
 from toolroll.kernel.define.tool import Tool
-from toolroll.testing.extra import require_extra
-from toolroll.testing.report import Finding, Outcome, ToolCheck, failure_text
+from toolroll.testing.report import Finding, Outcome, ToolCheck, failure_text, require_extra
 
 
 def check_tool(tool: Tool, *, examples: int = 100) -> ToolCheck:
@@ -14,7 +13,7 @@ def check_tool(tool: Tool, *, examples: int = 100) -> ToolCheck:
     arguments made up from it are taken. The tool itself is not run. Needs the extra: `pip install 'toolroll[testing]'`.
     """
     require_extra()
-    outcomes = _outcomes(tool, examples)
+    outcomes = _run_checks(tool, examples)
     problems = tuple(chain.from_iterable(outcome.problems for outcome in outcomes))
     findings = tuple(chain.from_iterable(outcome.findings for outcome in outcomes))
     if problems:
@@ -22,17 +21,17 @@ def check_tool(tool: Tool, *, examples: int = 100) -> ToolCheck:
     return ToolCheck(tool=tool.name, held=tuple(outcome.held for outcome in outcomes), findings=findings)
 
 
-def _outcomes(tool: Tool, examples: int) -> list[Outcome]:
-    from toolroll.testing.process import check_bytes  # noqa: PLC0415 - these need the extra
+def _run_checks(tool: Tool, examples: int) -> list[Outcome]:
     from toolroll.testing.schema import check_schema  # noqa: PLC0415 - as above
+    from toolroll.testing.stability import check_bytes  # noqa: PLC0415 - these need the extra
 
     described = [check_schema(tool), check_bytes(tool)]
     if described[0].problems:  # nothing can be made up from a schema that is none
         return described
-    return described + _called(tool, examples)
+    return described + _check_calls(tool, examples)
 
 
-def _called(tool: Tool, examples: int) -> list[Outcome]:
+def _check_calls(tool: Tool, examples: int) -> list[Outcome]:
     from toolroll.testing.arguments import check_arguments  # noqa: PLC0415 - as above
     from toolroll.testing.samples import NoSamples  # noqa: PLC0415 - as above
     from toolroll.testing.strict import check_strict  # noqa: PLC0415 - as above

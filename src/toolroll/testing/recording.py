@@ -32,7 +32,7 @@ class RecordingApprover:
 
     def __init__(self, decisions: Answers = _YES) -> None:
         self.batches: list[tuple[ApprovalRequest, ...]] = []
-        self._answer = _answering(decisions)
+        self._answer = _make_answer(decisions)
 
     @property
     def requests(self) -> list[ApprovalRequest]:
@@ -45,7 +45,7 @@ class RecordingApprover:
         return [self._answer(request) for request in requests]
 
 
-def _answering(decisions: Answers) -> Callable[[ApprovalRequest], Decision]:
+def _make_answer(decisions: Answers) -> Callable[[ApprovalRequest], Decision]:
     if isinstance(decisions, (Approve, Reject)):
         return lambda _: decisions
     if callable(decisions):

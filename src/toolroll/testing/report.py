@@ -1,7 +1,10 @@
-"""What `check_tool` found: what holds, what is worth knowing, and what is broken."""
+"""The report of `check_tool`: what was checked, what is worth knowing, and what is broken."""
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from importlib import import_module
+from typing import Final, Literal, TypeAlias
+
+from toolroll.errors import UsageError
 
 CheckName: TypeAlias = Literal["schema", "bytes", "strict", "arguments"]
 
@@ -49,3 +52,18 @@ def failure_text(tool: str, problems: tuple[Finding, ...], findings: tuple[Findi
     if findings:
         lines += ["Also worth knowing:", *(f"- {finding}" for finding in findings)]
     return "\n".join(lines)
+
+
+PACKAGES: Final = ("hypothesis", "hypothesis_jsonschema", "jsonschema")
+
+
+def require_extra() -> None:
+    """Refuse to go on without the packages of the extra, and say how to get them."""
+    for name in PACKAGES:
+        try:
+            import_module(name)
+        except ModuleNotFoundError as error:
+            if error.name != name:  # it is there, but something it needs itself is not
+                raise
+            told = "install the extra: pip install 'toolroll[testing]', or '.[testing]' in a checkout"
+            raise UsageError(f"check_tool needs {name}: {told}.") from None

@@ -1,6 +1,9 @@
-"""Calls in tests: through the whole executor, with nothing left to chance."""
+"""Runs and calls for tests: a fixed clock, counted ids, and calls through the whole executor."""
 
-from typing import Unpack
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Final, Unpack
 
 from toolroll.errors import UsageError
 from toolroll.kernel.call.context import Run
@@ -8,8 +11,26 @@ from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.data.serialize import dump_json
 from toolroll.kernel.define.tool import Tool
 from toolroll.kernel.threads import is_in_event_loop
-from toolroll.testing.fixed import counting_ids, fixed_clock
 from toolroll.testing.recording import RecordedRun, RecordingApprover, RunOptions
+
+START: Final = datetime(2026, 1, 1, 12, tzinfo=UTC)
+"""What a fixed clock shows unless it is told otherwise."""
+
+_STANDS_STILL: Final = timedelta(0)
+
+
+def fixed_clock(start: datetime = START, *, step: timedelta = _STANDS_STILL) -> Callable[[], datetime]:
+    """A clock for `Run(clock=...)` that shows `start` and goes on by `step` each time it is read."""
+    if start.tzinfo is None:
+        raise UsageError(f"A clock needs a time with its zone, not {start!r}. Write datetime(..., tzinfo=UTC).")
+    reads = count()
+    return lambda: start + next(reads) * step
+
+
+def counting_ids(prefix: str = "id") -> Callable[[], str]:
+    """Ids for `Run(make_id=...)` that count: `id_1`, `id_2`, and so on."""
+    numbers = count(1)
+    return lambda: f"{prefix}_{next(numbers)}"
 
 
 def make_run(**options: Unpack[RunOptions]) -> RecordedRun:

@@ -1,25 +1,53 @@
-"""Arguments made up from a schema: what a model that keeps to it may send.
+"""Sample arguments for a schema: what a model that follows the schema may send.
 
-hypothesis-jsonschema makes the single values. Objects, lists and alternatives are put together here: it takes no schema
-that refers to itself, and its objects stand on internals that hypothesis has changed since.
+hypothesis-jsonschema generates the single values. Objects, lists and alternatives are built here, because it accepts no
+schema that refers to itself, and its objects depend on internals that hypothesis has changed since.
 
-Like everything that needs the extra `testing`, this module is imported by `check_tool` alone.
+This module needs the extra `testing`; only `check_tool` imports it.
 """
 
 import json
+import re
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from datetime import UTC, datetime, time
+from functools import cache, lru_cache
 from typing import Any, Final, TypeAlias
 
-from hypothesis import HealthCheck, Verbosity, given, settings
+from hypothesis import HealthCheck, Verbosity, given, provisional, settings
 from hypothesis import strategies as st
 from hypothesis.errors import Flaky, HypothesisException
 
 from toolroll.kernel.define.schema import JsonSchema
 from toolroll.kernel.strict.flatten import target
-from toolroll.testing.formats import OURS, formats
 from toolroll.testing.report import Finding
-from toolroll.testing.schema import fits
+from toolroll.testing.schema import matches_schema
+
+FORMAT_PREFIX: Final = "toolroll:"
+"""What stands before each name: hypothesis-jsonschema warns of everybody who replaces a format it knows."""
+
+
+@cache
+def format_strategies() -> dict[str, st.SearchStrategy[str]]:
+    """A strategy for each format."""
+    zone = st.just(UTC)  # RFC 3339 has no times without a zone
+    known = {
+        "date": st.dates().map(str),
+        "date-time": st.datetimes(timezones=zone).map(datetime.isoformat),
+        "time": st.times(timezones=zone).map(time.isoformat),
+        "duration": st.integers(0, 10**6).map("PT{}S".format),
+        "uuid": st.uuids().map(str),
+        "email": st.from_regex(r"[a-z]{1,9}\.[a-z]{1,9}@example\.(com|org)", fullmatch=True),
+        "uri": provisional.urls(),
+        "ipv4": st.ip_addresses(v=4).map(str),
+        "ipv6": st.ip_addresses(v=6).map(str),
+        "ipvanyaddress": st.ip_addresses().map(str),
+        "base64": st.binary().map(b64encode).map(bytes.decode),
+        "base64url": st.binary().map(urlsafe_b64encode).map(bytes.decode),
+        "regex": st.text().map(re.escape),
+    }
+    return {FORMAT_PREFIX + name: strategy for name, strategy in known.items()}
+
 
 Strategy: TypeAlias = st.SearchStrategy[Any]
 Schema: TypeAlias = Mapping[str, Any]
@@ -40,7 +68,7 @@ class NoSamples(Exception):
     """No arguments can be made up from this schema; the message says why."""
 
 
-class Shortest:
+class ShortestFinding:
     """Keeps the finding with the shortest example of those it is offered."""
 
     def __init__(self) -> None:
@@ -51,7 +79,7 @@ class Shortest:
         self.findings = (min((*self.findings, finding), key=lambda one: len(one.example or "")),)
 
 
-def look_at_samples(schema: JsonSchema, count: int, look: Callable[[str], None]) -> Finding | None:
+def check_samples(schema: JsonSchema, count: int, look: Callable[[str], None]) -> Finding | None:
     """Call `look` with made-up arguments as JSON, the same in every run; the smallest that it raised on, if any."""
 
     @settings(
@@ -63,7 +91,7 @@ def look_at_samples(schema: JsonSchema, count: int, look: Callable[[str], None])
         suppress_health_check=list(HealthCheck),
         verbosity=Verbosity.quiet,
     )
-    @given(_Maker(schema).make(schema))
+    @given(_StrategyBuilder(schema).make(schema))
     def run(sample: object) -> None:
         look(json.dumps(sample, ensure_ascii=False))
 
@@ -79,7 +107,7 @@ def look_at_samples(schema: JsonSchema, count: int, look: Callable[[str], None])
     return None
 
 
-class _Maker:
+class _StrategyBuilder:
     """Makes strategies out of the schemas within one schema; `left` says how many references may still be followed."""
 
     def __init__(self, root: JsonSchema) -> None:
@@ -98,14 +126,14 @@ class _Maker:
             return self._all(node, left)
         if branches := node.get("anyOf") or node.get("oneOf"):
             values = st.one_of([self.make(branch, left) for branch in branches])
-            return values if "anyOf" in node else values.filter(lambda value: fits(value, self._alone(node)))
+            return values if "anyOf" in node else values.filter(lambda value: matches_schema(value, self._alone(node)))
         match node.get("type"):
             case "object":
                 return self._object(node, left)
             case "array":
                 return self._array(node, left)
             case _:
-                return _single(node)
+                return _leaf_strategy(node)
 
     def _follow(self, ref: str, left: int) -> Strategy:
         # Nothing: an optional property stays away, a list stays empty, a union takes another branch.
@@ -113,7 +141,9 @@ class _Maker:
 
     def _all(self, node: Schema, left: int) -> Strategy:
         first, *others = node["allOf"]
-        return self.make(first, left).filter(lambda value: all(fits(value, self._alone(other)) for other in others))
+        return self.make(first, left).filter(
+            lambda value: all(matches_schema(value, self._alone(other)) for other in others)
+        )
 
     def _object(self, node: Schema, left: int) -> Strategy:
         properties, required = node.get("properties", {}), node.get("required", ())
@@ -128,7 +158,7 @@ class _Maker:
         )
 
     def _map(self, node: Schema, left: int) -> Strategy:
-        keys = _single({"type": "string", **node.get("propertyNames", {})})
+        keys = _leaf_strategy({"type": "string", **node.get("propertyNames", {})})
         values = {} if node["additionalProperties"] is True else node["additionalProperties"]
         smallest, largest = node.get("minProperties", 0), node.get("maxProperties")
         return st.dictionaries(keys, self.make(values, left), min_size=smallest, max_size=largest)
@@ -148,9 +178,9 @@ class _Maker:
         return {**node, "definitions": self._definitions}
 
 
-def _single(node: Schema) -> Strategy:
+def _leaf_strategy(node: Schema) -> Strategy:
     from hypothesis_jsonschema import from_schema  # noqa: PLC0415 - importing it reads and writes tables of characters
 
-    own = {"format": OURS + node["format"]} if "format" in node else {}
-    strategy: Strategy = from_schema({**node, **own}, custom_formats=formats())
+    own = {"format": FORMAT_PREFIX + node["format"]} if "format" in node else {}
+    strategy: Strategy = from_schema({**node, **own}, custom_formats=format_strategies())
     return strategy

@@ -12,15 +12,15 @@ from toolroll.testing.report import Finding, Outcome
 
 def check_schema(tool: Tool) -> Outcome:
     """Whether it is draft-07 with an object at its root, every object closed and every reference known."""
-    problems = tuple(Finding(check="schema", text=text) for text in _problems(tool.parameters))
+    problems = tuple(Finding(check="schema", text=text) for text in _find_problems(tool.parameters))
     return Outcome(
         held="schema: draft-07, every object closed, every reference leads somewhere",
-        findings=() if problems else tuple(_odd_defaults(tool.parameters)),
+        findings=() if problems else tuple(_find_odd_defaults(tool.parameters)),
         problems=problems,
     )
 
 
-def not_draft07(schema: Mapping[str, object]) -> str | None:
+def find_schema_error(schema: Mapping[str, object]) -> str | None:
     """Where and why it is not a draft-07 schema, if it is none."""
     try:
         Draft7Validator.check_schema(schema)
@@ -29,32 +29,32 @@ def not_draft07(schema: Mapping[str, object]) -> str | None:
     return None
 
 
-def fits(value: object, schema: Mapping[str, object]) -> bool:
+def matches_schema(value: object, schema: Mapping[str, object]) -> bool:
     """Whether the schema takes the value."""
     return Draft7Validator(schema).is_valid(value)
 
 
-def nodes_of(node: Mapping[str, object], place: str = "parameters") -> Iterator[tuple[str, Mapping[str, object]]]:
+def walk_schema(node: Mapping[str, object], place: str = "parameters") -> Iterator[tuple[str, Mapping[str, object]]]:
     """Every schema within a schema, with its place in it."""
     yield place, node
     for key in ("properties", "definitions", "$defs"):
         named = node.get(key)
         for name, child in named.items() if isinstance(named, Mapping) else ():
-            yield from nodes_of(child, f"{place}.{name}")
+            yield from walk_schema(child, f"{place}.{name}")
     for key in ("items", "additionalProperties", "anyOf", "oneOf", "allOf"):
         below = node.get(key)
         for child in below if isinstance(below, list) else [below]:
             if isinstance(child, Mapping):
-                yield from nodes_of(child, f"{place}[]" if key == "items" else place)
+                yield from walk_schema(child, f"{place}[]" if key == "items" else place)
 
 
-def _problems(schema: JsonSchema) -> Iterator[str]:
-    if broken := not_draft07(schema):
+def _find_problems(schema: JsonSchema) -> Iterator[str]:
+    if broken := find_schema_error(schema):
         yield broken
         return
     if schema.get("type") != "object":
         yield f"arguments must be an object, and this schema is of type {schema.get('type')!r}."
-    for place, node in nodes_of(schema):
+    for place, node in walk_schema(schema):
         if node.get("type") == "object" and "additionalProperties" not in node:
             yield f"{place} takes fields it does not name: additionalProperties is missing."
         ref = node.get("$ref")
@@ -62,11 +62,11 @@ def _problems(schema: JsonSchema) -> Iterator[str]:
             yield f"{place} refers to {ref}, which is not there."
 
 
-def _odd_defaults(schema: JsonSchema) -> Iterator[Finding]:
+def _find_odd_defaults(schema: JsonSchema) -> Iterator[Finding]:
     properties = schema.get("properties", {})
     assert isinstance(properties, Mapping)
     for name, node in properties.items():
         alone = {**node, "definitions": schema.get("definitions", {})}
-        if "default" in node and not fits(node["default"], alone):
+        if "default" in node and not matches_schema(node["default"], alone):
             text = f"the default of '{name}' ({node['default']!r}) is not what the schema says '{name}' takes."
             yield Finding(check="schema", text=text)

@@ -9,10 +9,10 @@ from toolroll.kernel.define.tool import Tool
 from toolroll.kernel.strict.convert import NotStrict, StrictSchema, strict_form
 from toolroll.kernel.strict.flatten import target
 from toolroll.kernel.strict.rules import ANTHROPIC, OPENAI, StrictRules
-from toolroll.testing.arguments import Refusal, validated
+from toolroll.testing.arguments import RefusedArguments, validate_arguments
 from toolroll.testing.report import Finding, Outcome
-from toolroll.testing.samples import Counterexample, Shortest, look_at_samples
-from toolroll.testing.schema import fits, nodes_of, not_draft07
+from toolroll.testing.samples import Counterexample, ShortestFinding, check_samples
+from toolroll.testing.schema import find_schema_error, matches_schema, walk_schema
 
 PROVIDERS: Final = (OPENAI, ANTHROPIC)
 
@@ -25,7 +25,7 @@ Schema: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Form:
+class _StrictForm:
     rules: StrictRules
     schema: Schema
 
@@ -36,12 +36,12 @@ class _Form:
 
 def check_strict(tool: Tool, count: int) -> Outcome:
     """Whether the strict forms are right; a provider for which there is none is worth knowing, not a problem."""
-    made = [(rules, strict_form(tool.parameters, rules)) for rules in _ways()]
-    forms = [_Form(rules=rules, schema=form.schema) for rules, form in made if isinstance(form, StrictSchema)]
-    missing = dict.fromkeys(_missing(rules, form) for rules, form in made if isinstance(form, NotStrict))
-    comparing = _Comparing(tool, forms)
-    broken = [_finding(f"for {form.provider}: {text}") for form in forms for text in broken_rules(form)]
-    differs = look_at_samples(tool.parameters, count, comparing.look) if forms and not broken else None
+    made = [(rules, strict_form(tool.parameters, rules)) for rules in _rule_variants()]
+    forms = [_StrictForm(rules=rules, schema=form.schema) for rules, form in made if isinstance(form, StrictSchema)]
+    missing = dict.fromkeys(_missing_form(rules, form) for rules, form in made if isinstance(form, NotStrict))
+    comparing = _FormComparison(tool, forms)
+    broken = [_finding(f"for {form.provider}: {text}") for form in forms for text in find_broken_rules(form)]
+    differs = check_samples(tool.parameters, count, comparing.look) if forms and not broken else None
     names = " and ".join(dict.fromkeys(form.provider for form in forms))
     return Outcome(
         held=f"strict: the forms for {names} keep the rules and mean the same" if forms else "strict: no form to check",
@@ -50,23 +50,23 @@ def check_strict(tool: Tool, count: int) -> Outcome:
     )
 
 
-def _ways() -> Iterator[StrictRules]:
+def _rule_variants() -> Iterator[StrictRules]:
     for rules in PROVIDERS:
         yield rules
         if rules.takes_absent:
             yield replace(rules, optional="absent")
 
 
-def _missing(rules: StrictRules, form: NotStrict) -> Finding:
+def _missing_form(rules: StrictRules, form: NotStrict) -> Finding:
     return _finding(f"sent as it is to {rules.name}, not strict: {'; '.join(form.reasons)}.")
 
 
-def broken_rules(form: _Form) -> Iterator[str]:
+def find_broken_rules(form: _StrictForm) -> Iterator[str]:
     """What strict mode would refuse in this form."""
-    if broken := not_draft07(form.schema):
+    if broken := find_schema_error(form.schema):
         yield broken
         return
-    for place, node in nodes_of(form.schema):
+    for place, node in walk_schema(form.schema):
         if unknown := set(node) - _WORDS - form.rules.keywords:
             yield f"{place} says {', '.join(sorted(unknown))}, which strict mode does not take."
         if node.get("type") == "object":
@@ -81,28 +81,28 @@ def _object_problems(place: str, node: Schema, rules: StrictRules) -> Iterator[s
         yield f"{place} does not require {', '.join(left_out)}."
 
 
-class _Comparing:
+class _FormComparison:
     """Compares the forms with the plain schema by calls: the same one, once plain and once as strict mode has it."""
 
-    def __init__(self, tool: Tool, forms: Sequence[_Form]) -> None:
-        self.other = Shortest()
+    def __init__(self, tool: Tool, forms: Sequence[_StrictForm]) -> None:
+        self.other = ShortestFinding()
         self._tool = tool
         self._forms = forms
 
     def look(self, raw: str) -> None:
-        plain = validated(self._tool, raw)
-        if isinstance(plain, Refusal):
+        plain = validate_arguments(self._tool, raw)
+        if isinstance(plain, RefusedArguments):
             return  # the check of arguments has told
         for form in self._forms:
             self._compare(raw, plain, form)
 
-    def _compare(self, raw: str, plain: object, form: _Form) -> None:
-        value = as_strict(json.loads(raw), form.schema, form.schema)
+    def _compare(self, raw: str, plain: object, form: _StrictForm) -> None:
+        value = to_strict(json.loads(raw), form.schema, form.schema)
         strict = json.dumps(value, ensure_ascii=False)
-        if not fits(value, form.schema):
+        if not matches_schema(value, form.schema):
             raise Counterexample(_finding(f"the form for {form.provider} does not take what the schema takes.", raw))
-        again = validated(self._tool, strict)
-        if isinstance(again, Refusal):
+        again = validate_arguments(self._tool, strict)
+        if isinstance(again, RefusedArguments):
             text = f"null for what is left out, as {form.provider} has models write it, is refused: {again.text}"
             raise Counterexample(_finding(text, strict))
         if self._with_defaults(again) != self._with_defaults(plain):
@@ -116,26 +116,26 @@ class _Comparing:
         return {name: node["default"] for name, node in properties.items() if "default" in node} | arguments
 
 
-def as_strict(value: object, node: Schema, root: Schema) -> object:
+def to_strict(value: object, node: Schema, root: Schema) -> object:
     """The value as a model writes it under the strict form: with null for what is required there and left out here."""
     if "$ref" in node:
-        return as_strict(value, target(root, node["$ref"]) or {}, root)
+        return to_strict(value, target(root, node["$ref"]) or {}, root)
     if "anyOf" in node:
-        written = [(as_strict(value, branch, root), branch) for branch in node["anyOf"]]
-        return next((one for one, branch in written if fits(one, _alone(branch, root))), value)
+        written = [(to_strict(value, branch, root), branch) for branch in node["anyOf"]]
+        return next((one for one, branch in written if matches_schema(one, _alone(branch, root))), value)
     if isinstance(value, list):
-        return [as_strict(item, node.get("items", {}), root) for item in value]
+        return [to_strict(item, node.get("items", {}), root) for item in value]
     if isinstance(value, dict) and "properties" in node:
-        return _object_as_strict(value, node, root)
+        return _object_to_strict(value, node, root)
     return value
 
 
-def _object_as_strict(value: dict[str, object], node: Schema, root: Schema) -> dict[str, object]:
+def _object_to_strict(value: dict[str, object], node: Schema, root: Schema) -> dict[str, object]:
     properties, required = node["properties"], node["required"]
-    given = {name: as_strict(item, properties.get(name, {}), root) for name, item in value.items()}
+    given = {name: to_strict(item, properties.get(name, {}), root) for name, item in value.items()}
     # Where null is the default, the form without null says the same by leaving it out.
     nulls = [name for name, item in given.items() if item is None and name not in required]
-    needless = [name for name in nulls if not fits(None, _alone(properties.get(name, {}), root))]
+    needless = [name for name in nulls if not matches_schema(None, _alone(properties.get(name, {}), root))]
     missing = [name for name in required if name not in given]
     return {name: item for name, item in given.items() if name not in needless} | dict.fromkeys(missing)
 

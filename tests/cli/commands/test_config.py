@@ -15,8 +15,8 @@ from tests.cli.project import Calling, Project, lines
 from toolroll.cli.commands.config import USUAL_STEPS
 from toolroll.cli.main import root
 from toolroll.cli.spec import DEFAULT_STEPS
-from toolroll.home.declared import declared
-from toolroll.home.project import PROJECT_SETTINGS
+from toolroll.home.project_settings import PROJECT_SETTINGS
+from toolroll.home.settings_schema import all_settings
 from toolroll.home.trust import TrustBook
 from toolroll.workspace.limits import Limits
 
@@ -28,7 +28,7 @@ KEYRING = {"PYTHON_KEYRING_BACKEND": "tests.home.keyrings.FileKeyring", "PYTHONP
 def test_S41_what_counts_if_nobody_sets_it_is_what_is_shown(call: Calling) -> None:
     assert USUAL_STEPS == DEFAULT_STEPS
     listed = {one["name"]: one for one in json.loads(call("config", "list", "--json").out)["settings"]}
-    assert list(listed) == [one.name for one in declared()]
+    assert list(listed) == [one.name for one in all_settings()]
     for field in fields(Limits):
         assert listed[f"code.limits.{field.name}"]["value"] == field.default
     assert listed["code.max_steps"] == {
@@ -68,7 +68,7 @@ def test_S41_the_list_says_where_each_value_is_from(
     own.write_bytes(content)
     told = call("config", "list")
     assert (told.code, "Note: '.toolroll/settings.toml' has settings" in told.err) == (0, True)
-    TrustBook.of_user(os.environ).add(str(project.root.resolve()), PROJECT_SETTINGS, content)
+    TrustBook.from_environment(os.environ).add(str(project.root.resolve()), PROJECT_SETTINGS, content)
     call("config", "set", "code.deny", "mine/**")
     monkeypatch.setenv("TOOLROLL_MODEL", "haiku")
     told = call("config", "list", "--show-origin")

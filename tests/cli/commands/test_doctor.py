@@ -352,7 +352,7 @@ def test_S4_the_project_is_described(call: Calling, project: Project) -> None:
     assert names["project instructions"]["text"] == "AGENTS.md is read"
     assert names["project settings"]["fix"] == "toolroll trust add .toolroll/settings.toml"
     assert names["project tools"]["fix"] == """toolroll trust add '.toolroll/tools/it'"'"'s.py'"""
-    book, place = TrustBook.of_user(os.environ), str(project.root.resolve())
+    book, place = TrustBook.from_environment(os.environ), str(project.root.resolve())
     book.add(place, ".toolroll/settings.toml", b"[code]\n")
     book.add(place, ".toolroll/tools/it's.py", b"x = 1\n")
     names = found(call)
@@ -378,7 +378,7 @@ def test_S41_the_keyring_is_described(
     monkeypatch.setattr(FileKeyring, "folder", tmp_path)
     keyring.set_keyring(FileKeyring())
     assert found(call)["services keyring"]["text"] == "keyrings FileKeyring, with no keys of ours"
-    KeyBook.of_user(os.environ).put("OPENAI_API_KEY", CANARY)
+    KeyBook.from_environment(os.environ).put("OPENAI_API_KEY", CANARY)
     monkeypatch.setenv("TOOLROLL_MODEL", "openai:gpt-5")
     names = found(call)
     assert names["services keyring"]["text"] == "keyrings FileKeyring, with OPENAI_API_KEY"

@@ -17,7 +17,7 @@ from toolroll.cli.render.exploration import PlainExplorationRenderer, summarize_
 from toolroll.errors import FileTooLarge, UsageError
 from toolroll.kernel.call.context import utc_now
 from toolroll.kernel.call.events import StateChanged
-from toolroll.packs.research.exploration import Explored
+from toolroll.packs.research.exploration import ExplorationResult
 from toolroll.packs.research.log import LogEntry
 
 IDEA = "Solar roofs"
@@ -220,7 +220,7 @@ def test_R12_the_end_names_cost_sources_and_who_did_not_search() -> None:
         sources=({"number": 1, "title": "Sun", "url": "https://example.com/"},),
         failed_searches=({"backend": "tavily", "reason": "the key was refused (401)"},),
     )
-    done = Explored(outcome="written", path="a", where="/a", content="x", entry=entry)
+    done = ExplorationResult(outcome="written", path="a", where="/a", content="x", entry=entry)
     assert summarize_exploration(done) == [
         "· written: 1 step, 1.5 s, 1,000 tokens in, 20 out, $0.2500",
         "! tavily did not search: the key was refused (401)",

@@ -8,7 +8,7 @@ import pytest
 
 from toolroll.cli.main import run
 from toolroll.cli.session import Session
-from toolroll.home.rules import Identity, RememberedRule, RuleBook, workspace_of
+from toolroll.home.rules import RememberedRule, RuleBook, ToolIdentity, workspace_key
 from toolroll.packs.catalog import read_catalog
 
 EXPLAIN = ("policy", "explain")
@@ -38,9 +38,9 @@ def deny(tmp_path: Path, *patterns: str) -> None:
 
 def remember(project: Path, tool: str, path: str) -> None:
     entry = read_catalog(wanted=tool).find(tool)
-    identity = Identity(tool=tool, fingerprint=entry.tool.describe().fingerprint, place=entry.place)
-    rule = RememberedRule.of(
-        identity, path=path, workspace=workspace_of(project), added=datetime(2026, 1, 2, tzinfo=UTC)
+    identity = ToolIdentity(tool=tool, fingerprint=entry.tool.describe().fingerprint, place=entry.place)
+    rule = RememberedRule.for_tool(
+        identity, path=path, workspace=workspace_key(project), added=datetime(2026, 1, 2, tzinfo=UTC)
     )
     RuleBook(project.parent / "home" / "config").add(rule)
 

@@ -40,7 +40,7 @@ class Own:
         return file
 
     def trust(self, name: str = "deploy.py") -> None:
-        book = TrustBook.of_user(self.environment)
+        book = TrustBook.from_environment(self.environment)
         book.add(str(self.project.root), f".toolroll/tools/{name}", (self.folder / name).read_bytes())
 
     def offered(self, *, read_only: bool = False) -> list[str]:
@@ -89,7 +89,7 @@ def test_C43_only_a_tool_file_can_be_trusted(mine: Own, call: Calling) -> None:
     mine.write()
     for path in ("src/main.js", f"../tea-board/{DEPLOY}", str(mine.folder / "deploy.py"), "package.json", ""):
         assert call("trust", "add", path, "--yes").code == 2
-    assert TrustBook.of_user(mine.environment).files() == ()
+    assert TrustBook.from_environment(mine.environment).files() == ()
 
 
 def test_C43_XA8_nobody_trusts_where_nobody_can_be_asked(mine: Own, call: Calling) -> None:
@@ -212,7 +212,7 @@ def test_C43_a_project_cannot_make_us_read_for_ever(
 def test_C43_a_list_that_cannot_be_read_trusts_nothing(mine: Own, capsys: pytest.CaptureFixture[str]) -> None:
     mine.write()
     mine.trust()
-    TrustBook.of_user(mine.environment).path.write_text("{}")
+    TrustBook.from_environment(mine.environment).path.write_text("{}")
     assert (mine.offered(), mine.ran) == ([], False)
     assert capsys.readouterr().err.startswith("Warning: The list of trusted files in ")
 
@@ -244,7 +244,7 @@ def test_C43_at_a_terminal_all_of_it_is_shown_first(mine: Own) -> None:
         file.write_text("raise SystemExit\n")
         terminal.press("y")
         assert terminal.end() == (0, f"{DEPLOY} is trusted as it is now.\n")
-    book = TrustBook.of_user(mine.environment)
+    book = TrustBook.from_environment(mine.environment)
     assert book.trusts(str(mine.project.root), DEPLOY, shown)
     assert not book.trusts(str(mine.project.root), DEPLOY, file.read_bytes())
     assert not mine.ran

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from toolroll.cli.terminal.remember import RuleMemory, suggest_glob
 from toolroll.cli.terminal.terminal import Terminal
-from toolroll.home.rules import Identity, RememberedRule, RuleBook, path_problem
+from toolroll.home.rules import RememberedRule, RuleBook, ToolIdentity, path_problem
 from toolroll.kernel.approval.policy import Rule
 from toolroll.kernel.approval.request import ApprovalRequest, Preview
 from toolroll.kernel.call.context import utc_now
 from toolroll.kernel.data.labels import EXPOSED
 
-SAVE = Identity(tool="save", fingerprint="f", place="pack p")
+SAVE = ToolIdentity(tool="save", fingerprint="f", place="pack p")
 REQUEST = ApprovalRequest(
     run_id="r",
     call_id="c",
@@ -63,7 +63,7 @@ def test_C35_XL14_a_rule_spares_the_questions_that_it_fits_and_none_that_no_rule
     book = RuleBook(tmp_path / "config")
     memory = RuleMemory(book, "/w", tools=[SAVE], clock=utc_now)
     assert not memory.covers(REQUEST)
-    book.add(RememberedRule.of(SAVE, path="src/**", workspace="/w", added=utc_now()))
+    book.add(RememberedRule.for_tool(SAVE, path="src/**", workspace="/w", added=utc_now()))
     assert memory.covers(REQUEST)
     assert not memory.covers(replace(REQUEST, paths=("src/a", "docs/a")))
     assert not memory.covers(replace(REQUEST, tool="send"))
@@ -75,7 +75,7 @@ def test_C35_XL14_a_rule_spares_the_questions_that_it_fits_and_none_that_no_rule
 def test_C35_a_book_that_cannot_be_read_any_more_spares_nothing(tmp_path: Path) -> None:
     book = RuleBook(tmp_path / "config")
     memory = RuleMemory(book, "/w", tools=[SAVE], clock=utc_now)
-    book.add(RememberedRule.of(SAVE, path="src/**", workspace="/w", added=utc_now()))
+    book.add(RememberedRule.for_tool(SAVE, path="src/**", workspace="/w", added=utc_now()))
     assert memory.rules() == (Rule(action="allow", tool="save", path="src/**"),)
     book.path.write_text("{broken")
     assert memory.rules() == ()

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolroll.kernel.data.messages import AssistantBlock, AssistantMessage, Citation, ServerBlock, TextBlock
-from toolroll.packs.research.document import new_document, numbered, updated_document, written_text
+from toolroll.packs.research.document import answer_text, append_update, new_document, renumber_sources
 from toolroll.packs.search.sources import Source
 
 TODAY = date(2025, 3, 1)
@@ -38,13 +38,13 @@ def test_R12_what_is_cited_gets_its_mark_and_talk_before_the_title_goes() -> Non
         cited("It grows. ", 2),
         TextBlock(text="End."),
     )
-    assert written_text(wrote, [source(1), source(2)]) == "# Tea\n\nIt grows.[^2] End."
+    assert answer_text(wrote, [source(1), source(2)]) == "# Tea\n\nIt grows.[^2] End."
 
 
 def test_R12_a_long_part_before_a_title_is_no_talk() -> None:
     long = "x" * 1_001
-    assert written_text(message(TextBlock(text=f"{long}\n# Later")), ()) == f"{long}\n# Later"
-    assert written_text(message(TextBlock(text="no title")), ()) == "no title"
+    assert answer_text(message(TextBlock(text=f"{long}\n# Later")), ()) == f"{long}\n# Later"
+    assert answer_text(message(TextBlock(text="no title")), ()) == "no title"
 
 
 def test_R12_sources_are_footnotes_where_the_text_leads_to_them_and_links_where_not() -> None:
@@ -75,9 +75,9 @@ def test_R12_marks_that_lead_nowhere_and_second_notes_go() -> None:
 
 def test_R23_an_update_keeps_what_was_there_and_has_numbers_of_its_own() -> None:
     before = new_document("Tea", "# Tea\n\nOld.[^1]", [source(1, "https://old.example/")])
-    sources = numbered([source(1)], after=before)
+    sources = renumber_sources([source(1)], after=before)
     assert [one.number for one in sources] == [2]
-    after = updated_document(before, "# Tea again\n\nNew.[^2] As said.[^1]", sources, today=TODAY)
+    after = append_update(before, "# Tea again\n\nNew.[^2] As said.[^1]", sources, today=TODAY)
     assert after.startswith(before.rstrip())
     added = after[len(before.rstrip()) :]
     assert added == (
@@ -87,9 +87,7 @@ def test_R23_an_update_keeps_what_was_there_and_has_numbers_of_its_own() -> None
 
 
 def test_R23_an_update_that_is_only_a_title_is_not_empty() -> None:
-    assert updated_document("# A", "# Nothing new", (), today=TODAY).endswith(
-        "## Update - 2025-03-01\n\n# Nothing new\n"
-    )
+    assert append_update("# A", "# Nothing new", (), today=TODAY).endswith("## Update - 2025-03-01\n\n# Nothing new\n")
 
 
 @pytest.mark.parametrize(
@@ -106,7 +104,7 @@ def test_R23_an_update_that_is_only_a_title_is_not_empty() -> None:
     ],
 )
 def test_XL14_a_document_loads_nothing_when_it_is_shown(text: str) -> None:
-    for made in (new_document("T", text, ()), updated_document("# A", text, (), today=TODAY)):
+    for made in (new_document("T", text, ()), append_update("# A", text, (), today=TODAY)):
         assert not re.search(r"!\[|<(img|picture|source)\b", made, re.IGNORECASE)
         assert "evil.example" in made, "a person still sees where it would have led"
 
@@ -114,6 +112,6 @@ def test_XL14_a_document_loads_nothing_when_it_is_shown(text: str) -> None:
 @given(st.text(min_size=1).filter(str.strip), st.text())
 def test_R23_whatever_is_written_nothing_is_lost_and_nothing_empty(text: str, before: str) -> None:
     assert new_document("T", text, ()).strip()
-    after = updated_document(before, text, (), today=TODAY)
+    after = append_update(before, text, (), today=TODAY)
     assert after.startswith(before.rstrip())
     assert "## Update - 2025-03-01" in after

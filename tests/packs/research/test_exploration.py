@@ -21,8 +21,8 @@ from toolroll.kernel.data.messages import AssistantMessage, TextBlock, UserMessa
 from toolroll.kernel.data.usage import Usage
 from toolroll.models.model import ModelRequest, ModelResponse
 from toolroll.models.scripted import Call, Line
-from toolroll.packs.research.exploration import Explored, ExploreRequest, Job, explore, plan
-from toolroll.packs.research.frameworks import Framework, framework_of
+from toolroll.packs.research.exploration import ExplorationResult, ExploreRequest, Job, explore, make_plan
+from toolroll.packs.research.frameworks import Framework, load_framework
 from toolroll.packs.research.local import LocalSource
 from toolroll.packs.research.source import ResearchSource
 
@@ -54,7 +54,7 @@ def ticking() -> Callable[[], datetime]:
     return lambda: next(times)
 
 
-async def explored(source: ResearchSource, script: Any, **options: Any) -> Explored:
+async def explored(source: ResearchSource, script: Any, **options: Any) -> ExplorationResult:
     given: dict[str, Any] = {"environment": {}, "clock": ticking(), "make_id": lambda: "job-1"} | options
     chosen = wish(**given.pop("wish", {}))
     return await explore(chosen, source, model=ScriptedModel(script), **given)
@@ -144,14 +144,14 @@ async def test_R23_what_is_not_there_cannot_be_updated_or_continued(source: Loca
 
 async def test_R23_research_is_built_on_also_on_the_same_idea(source: LocalSource) -> None:
     put(source, "2025-01-01-tea/research.md", "# Tea\n")
-    first = await plan(wish(continue_from="tea"), source, now=NOW)
+    first = await make_plan(wish(continue_from="tea"), source, now=NOW)
     assert (first.path, first.continue_from, first.is_done) == (PATH, "2025-01-01-tea/research.md", False)
     assert "Build on the earlier research `2025-01-01-tea/research.md`" in first.asked
     put(source, OLD, "# Old\n")
-    again = await plan(wish(continue_from=OLD), source, now=NOW)
+    again = await make_plan(wish(continue_from=OLD), source, now=NOW)
     assert (again.path, again.is_done) == (PATH, False)
     put(source, PATH, "# Today\n")
-    third = await plan(wish(continue_from=OLD), source, now=NOW)
+    third = await make_plan(wish(continue_from=OLD), source, now=NOW)
     assert (third.path, third.is_done) == (PATH, True)
     done = await explored(source, ["# More"], wish={"idea": "Cups", "continue_from": "tea"})
     assert done.entry is not None
@@ -251,7 +251,7 @@ async def test_R12_R21_R25_over_real_http_with_searches_a_pause_reads_and_a_limi
     ]
     async with ModelServer(turns) as server:
         done = await explore(
-            wish(framework=framework_of(mode)), source, model=server.model("anthropic"), clock=lambda: NOW
+            wish(framework=load_framework(mode)), source, model=server.model("anthropic"), clock=lambda: NOW
         )
     system = json.dumps(server.requests[0].body["system"])
     assert ("STRONG YES" in system, "Unexpected connections" in system) == (mode == "business", mode == "exploration")
@@ -267,7 +267,7 @@ async def test_R12_R21_R25_over_real_http_with_searches_a_pause_reads_and_a_limi
     assert (done.entry.stop_reason, done.entry.steps, done.entry.mode) == ("condition", 6, mode)
 
 
-def day(done: Explored) -> object:
+def day(done: ExplorationResult) -> object:
     """When the run found its pages: by its own clock."""
     assert done.entry is not None
     return str(done.entry.sources[0]["found_at"])[:10]
@@ -303,7 +303,7 @@ async def test_D2_R24_a_job_that_was_cut_off_goes_on_and_pays_nothing_twice(
     with pytest.raises(RequestRefused):
         await explored(source, ["- a note", RequestRefused("gone")], **given)
     kept = [record.settings for _, record in await journal.read(job.runs[0]) if isinstance(record, RunBegan)]
-    assert Job.again(kept[0]) == job
+    assert Job.from_settings(kept[0]) == job
     done = await explored(source, ["# Roofs\n\nFrom the notes."], **given)  # the notes are not asked for again
     assert done.content == "# Roofs\n\nFrom the notes.\n"
     [entry] = await log_of(source)
@@ -332,4 +332,4 @@ async def test_D2_R12_sources_of_a_run_that_was_over_are_known_again(
 @pytest.mark.parametrize("kept", [{}, {"job": 1}, {"job": {"id": "a", "started": "2025-01-01", "runs": ["b"]}}])
 def test_D2_a_run_that_names_no_exploration_cannot_be_gone_on_with(kept: dict[str, object]) -> None:
     with pytest.raises(UsageError, match="which exploration"):
-        Job.again(kept)
+        Job.from_settings(kept)

@@ -15,10 +15,10 @@ from tests.clock import time_passes_for_the_other_side
 from tests.packs.research.hub import REPOSITORY, TOKEN, Fault, Hub
 
 from toolroll.errors import FileMissing, FileTooLarge, NotAFile, ServiceFailed, UsageError
-from toolroll.packs.research import github_requests
+from toolroll.packs.research import github_api as github_requests
 from toolroll.packs.research.github import GitHubSource
-from toolroll.packs.research.github_requests import Answer, limit_wait_s
-from toolroll.packs.research.source import MAX_KEPT_BYTES
+from toolroll.packs.research.github_api import Answer, rate_limit_wait_s
+from toolroll.packs.research.source import MAX_STORED_BYTES
 
 PATH = "a/research.md"
 FILE = f"ideas/{PATH}"
@@ -102,7 +102,7 @@ async def test_R22_a_blob_that_is_gone_is_told(hub: Hub, github: GitHubSource) -
     hub.put(FILE, b"x" * (MB + 1))
     hub.change = lambda answer: {**answer, "sha": "0" * 40} if "sha" in answer else answer
     with pytest.raises(ServiceFailed, match="status 404"):
-        await github.read(PATH, limit_bytes=MAX_KEPT_BYTES)
+        await github.read(PATH, limit_bytes=MAX_STORED_BYTES)
 
 
 async def test_R3_a_file_that_github_finds_too_large_is_too_large(hub: Hub, github: GitHubSource) -> None:
@@ -136,11 +136,11 @@ async def test_R4_an_answer_that_cannot_be_read_is_told(
 
 @given(st.binary(max_size=300), st.integers(1, 80))
 def test_R5_every_content_is_decoded_however_its_lines_are_broken(data: bytes, width: int) -> None:
-    from toolroll.packs.research.github import _decoded, _Item
+    from toolroll.packs.research.github import _decode_content, _Item
 
     text = base64.b64encode(data).decode()
     lines = "\n".join(text[start : start + width] for start in range(0, len(text), width))
-    assert _decoded(_Item(type="file", encoding="base64", content=lines)) == data
+    assert _decode_content(_Item(type="file", encoding="base64", content=lines)) == data
 
 
 async def test_R6_a_repository_that_is_not_there_is_told_and_an_empty_one_is_empty(hub: Hub) -> None:
@@ -245,9 +245,12 @@ def test_R22_the_page_of_a_document_is_known(url: str, branch: str | None, page:
 
 def test_R5_the_environment_names_the_token_and_the_server() -> None:
     for names, token in (({"GITHUB_TOKEN": "one", "GH_TOKEN": "two"}, "one"), ({"GH_TOKEN": "two"}, "two"), ({}, None)):
-        assert GitHubSource.of_user(REPOSITORY, environment=names)._api._token == token
+        assert GitHubSource.from_environment(REPOSITORY, environment=names)._api._token == token
     environment = {"GITHUB_API_URL": "https://ghe.example.com/api/v3"}
-    assert GitHubSource.of_user(REPOSITORY, environment=environment)._api.base_url == environment["GITHUB_API_URL"]
+    assert (
+        GitHubSource.from_environment(REPOSITORY, environment=environment)._api.base_url
+        == environment["GITHUB_API_URL"]
+    )
 
 
 # --- Unchanged answers ---------------------------------------------------------------------------------
@@ -352,13 +355,13 @@ async def test_R5_without_a_token_the_limit_says_that_one_helps(hub: Hub) -> Non
 def test_R5_limits_are_told_from_other_refusals(
     status: int, headers: dict[str, str], body: bytes, wait_s: float | None
 ) -> None:
-    assert limit_wait_s(Answer(status=status, headers=headers, body=body), now=NOW) == wait_s
+    assert rate_limit_wait_s(Answer(status=status, headers=headers, body=body), now=NOW) == wait_s
 
 
 @given(WAITS, WAITS, st.sampled_from([403, 429]))
 def test_R5_whatever_a_limit_says_the_wait_is_a_number(after: str, reset: str, status: int) -> None:
     for headers in ({"retry-after": after}, {"x-ratelimit-remaining": "0", "x-ratelimit-reset": reset}):
-        wait_s = limit_wait_s(Answer(status=status, headers=headers, body=b""), now=NOW)
+        wait_s = rate_limit_wait_s(Answer(status=status, headers=headers, body=b""), now=NOW)
         assert wait_s is not None
         assert 0 <= wait_s <= 86_400
 

@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 from toolroll.errors import FileMissing
 from toolroll.packs.research.ideas import (
     MAX_SLUG_CHARACTERS,
-    entry_named,
-    explored,
+    find_existing,
+    find_idea,
     idea_path,
     idea_slug,
-    related_list,
-    slug_in,
+    list_related,
+    path_slug,
 )
-from toolroll.packs.research.paths import research_path
-from toolroll.packs.research.source import IdeaEntry, ideas_of
+from toolroll.packs.research.paths import parse_research_path
+from toolroll.packs.research.source import IdeaEntry, make_entries
 
-KNOWN = ideas_of(["2025-01-02-solar-roofs", "2025-03-04-solar-roofs", "2025-02-01-tea-club", "notes"])
+KNOWN = make_entries(["2025-01-02-solar-roofs", "2025-03-04-solar-roofs", "2025-02-01-tea-club", "notes"])
 
 
 @pytest.mark.parametrize(
@@ -54,19 +54,19 @@ def test_R22_what_a_slug_cannot_say_is_told_apart() -> None:
 @given(st.text(min_size=1, max_size=300))
 def test_R22_every_idea_has_a_path_that_can_be_read(idea: str) -> None:
     path = idea_path(idea, today=date(2025, 1, 31))
-    assert research_path(path) == path
-    slug = slug_in(path)
+    assert parse_research_path(path) == path
+    slug = path_slug(path)
     assert slug == idea_slug(idea)
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", slug)
     assert len(slug) <= MAX_SLUG_CHARACTERS
-    assert explored(idea, ideas_of([path.partition("/")[0]])) is not None
+    assert find_existing(idea, make_entries([path.partition("/")[0]])) is not None
 
 
 def test_R23_the_same_idea_is_found_again_the_newest_first() -> None:
-    found = explored("SOLAR  roofs", KNOWN)
+    found = find_existing("SOLAR  roofs", KNOWN)
     assert found is not None
     assert found.path == "2025-03-04-solar-roofs/research.md"
-    assert explored("solar", KNOWN) is None
+    assert find_existing("solar", KNOWN) is None
 
 
 @pytest.mark.parametrize(
@@ -80,37 +80,37 @@ def test_R23_the_same_idea_is_found_again_the_newest_first() -> None:
     ],
 )
 def test_R23_people_name_research_in_many_ways(name: str, path: str) -> None:
-    assert entry_named(name, KNOWN).path == path
+    assert find_idea(name, KNOWN).path == path
 
 
 def test_R23_research_that_is_not_there_is_said_to_be_missing() -> None:
     with pytest.raises(FileMissing, match="There is no research 'moon'"):
-        entry_named("moon", KNOWN)
+        find_idea("moon", KNOWN)
 
 
 def test_R6_the_list_has_paths_that_can_be_read_the_nearest_first() -> None:
-    assert related_list("A club for tea", KNOWN).splitlines() == [
+    assert list_related("A club for tea", KNOWN).splitlines() == [
         "- `2025-02-01-tea-club/research.md`",
         "- `2025-03-04-solar-roofs/research.md`",
         "- `2025-01-02-solar-roofs/research.md`",
         "- `notes/research.md`",
     ]
-    assert related_list("x", ()) == ""
+    assert list_related("x", ()) == ""
 
 
 def thousand() -> tuple[IdeaEntry, ...]:
     begin = date(2020, 1, 1)
-    return ideas_of(f"{begin + timedelta(days=n)}-some-idea-about-topic-{n}-and-more" for n in range(1_000))
+    return make_entries(f"{begin + timedelta(days=n)}-some-idea-about-topic-{n}-and-more" for n in range(1_000))
 
 
 def test_R6_a_thousand_ideas_fit_the_budget() -> None:
     known = thousand()
     begun = time.process_time()
-    listed = related_list("About topic 17", known)
+    listed = list_related("About topic 17", known)
     assert time.process_time() - begun < 1.0
     assert len(listed) <= 2_000 * 4, "about 2,000 tokens, at four characters each"
     lines = listed.splitlines()
     assert len(lines) > 50
     assert lines[-1] == f"({1_000 - len(lines) + 1:,} more are not listed.)"
     for line in lines[:-1]:
-        assert research_path(line.removeprefix("- `").removesuffix("`")) in {entry.path for entry in known}
+        assert parse_research_path(line.removeprefix("- `").removesuffix("`")) in {entry.path for entry in known}

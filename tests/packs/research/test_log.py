@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolroll.agent.result import ToolCallLog
-from toolroll.packs.research.log import LogEntry, entries_in, log_path, with_entry
+from toolroll.packs.research.log import LogEntry, add_entry, log_path, parse_log
 
 
 def entry(**changed: Any) -> LogEntry:
@@ -39,30 +39,30 @@ def test_R22_the_log_is_beside_its_document() -> None:
 
 
 def test_R22_one_entry_is_appended_a_run() -> None:
-    first = with_entry(None, entry())
-    both = json.loads(with_entry(first, entry(job_id="j2")))
+    first = add_entry(None, entry())
+    both = json.loads(add_entry(first, entry(job_id="j2")))
     assert [one["job_id"] for one in both] == ["j1", "j2"]
     assert "Ідея" in first
     assert first.endswith("]\n")
 
 
 def test_R22_what_a_run_does_not_have_is_left_out() -> None:
-    [plain] = json.loads(with_entry("", entry()))
+    [plain] = json.loads(add_entry("", entry()))
     assert {"tool_calls", "notes", "error"}.isdisjoint(plain)
     assert plain["continue_from"] is None
     call = ToolCallLog(name="read_research", arguments="{}", duration_ms=1.0, ok=True, bytes=3)
-    [full] = json.loads(with_entry(None, entry(tool_calls=(call,), notes="n", error="e")))
+    [full] = json.loads(add_entry(None, entry(tool_calls=(call,), notes="n", error="e")))
     assert full["tool_calls"][0]["name"] == "read_research"
     assert (full["notes"], full["error"]) == ("n", "e")
 
 
 @pytest.mark.parametrize("before", ["{", '{"a": 1}', "null", "[1,]"])
 def test_R22_a_log_that_cannot_be_read_is_not_lost(before: str) -> None:
-    found = json.loads(with_entry(before, entry()))
+    found = json.loads(add_entry(before, entry()))
     assert (found[0], len(found)) == ({"unreadable": before}, 2)
 
 
 @given(st.text())
 def test_R22_whatever_was_there_the_log_grows_by_one(before: str) -> None:
-    after = with_entry(before, entry())
-    assert len(entries_in(after)) == len(entries_in(before)) + 1
+    after = add_entry(before, entry())
+    assert len(parse_log(after)) == len(parse_log(before)) + 1

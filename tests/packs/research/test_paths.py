@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolroll.errors import PathRefused
-from toolroll.packs.research.paths import MAX_PATH_CHARACTERS, research_path, trimmed
+from toolroll.packs.research.paths import MAX_PATH_CHARACTERS, parse_research_path, trim
 
 ALLOWED = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9/_.-]{0,199}")
 
 
 def refused(path: str) -> PathRefused:
     with pytest.raises(PathRefused) as caught:
-        research_path(path)
+        parse_research_path(path)
     return caught.value
 
 
@@ -22,7 +22,7 @@ def refused(path: str) -> PathRefused:
     "path", ["market/2024-06.md", "competitor-analysis.md", "2025-01-31-my-idea/research.md", "a", "a/b_c/d.e-f", "7"]
 )
 def test_R2_plain_paths_are_taken_as_they_are(path: str) -> None:
-    assert research_path(path) == path
+    assert parse_research_path(path) == path
 
 
 # In the order of the rules: each path breaks its own rule and every later one that it can.
@@ -93,7 +93,7 @@ def test_R2_the_message_says_what_is_wrong(path: str, words: str) -> None:
 
 
 def test_XP1_two_hundred_characters_pass_and_one_more_does_not() -> None:
-    assert research_path("a" * MAX_PATH_CHARACTERS) == "a" * 200
+    assert parse_research_path("a" * MAX_PATH_CHARACTERS) == "a" * 200
     assert refused("a" * 201).rule == "too_long"
 
 
@@ -104,7 +104,7 @@ def test_XP1_what_a_url_or_a_system_would_change_is_refused(path: str, rule: str
 
 @pytest.mark.parametrize("blanks", [" ", "\t\r\n", "\xa0", "\u3000", "\ufeff", "\u2003"])
 def test_XP7_the_trimmed_text_is_the_path(blanks: str) -> None:
-    assert research_path(f"{blanks}a/research.md{blanks}") == "a/research.md"
+    assert parse_research_path(f"{blanks}a/research.md{blanks}") == "a/research.md"
 
 
 @pytest.mark.parametrize("control", ["\x1c", "\x1d", "\x1e", "\x1f", "\x00"])
@@ -116,11 +116,11 @@ def test_XP7_controls_at_the_ends_are_seen_and_not_trimmed(control: str) -> None
 @given(st.text(max_size=230) | st.text("a/._-%\\ \x00Z9", max_size=230))
 def test_XP1_whatever_gets_through_is_plain(text: str) -> None:
     try:
-        path = research_path(text)
+        path = parse_research_path(text)
     except PathRefused:
         return
-    assert path == trimmed(text)
-    assert research_path(path) == path
+    assert path == trim(text)
+    assert parse_research_path(path) == path
     assert ALLOWED.fullmatch(path)
     assert not path.startswith("ideas/")
     assert all(part not in {"", ".", ".."} for part in path.split("/"))

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from toolroll.errors import FileMissing, FileTooLarge, NotText, UsageError
-from toolroll.packs.research.frameworks import MAX_FRAMEWORK_BYTES, Framework, framework_of
-from toolroll.packs.research.prompts import Phase, notes_prompt, system_prompt, title_of, user_prompt
+from toolroll.packs.research.frameworks import MAX_FRAMEWORK_BYTES, Framework, load_framework
+from toolroll.packs.research.prompts import Phase, idea_title, notes_prompt, system_prompt, user_prompt
 
 TODAY = date(2025, 3, 1)
 OWN = Framework(name="own", text="Write a poem.")
@@ -25,7 +25,7 @@ def told(*tools: str, phase: Phase = "whole", is_own_search: bool = False) -> st
     ],
 )
 def test_R21_the_business_framework_asks_for(word: str) -> None:
-    assert word in framework_of("business").text
+    assert word in load_framework("business").text
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_R21_the_business_framework_asks_for(word: str) -> None:
     ["Core insight", "Five to ten", "Why", "Risk", "First step", "Unexpected connections", "Open questions"],
 )
 def test_R21_the_exploration_framework_asks_for(word: str) -> None:
-    assert word in framework_of("exploration").text
+    assert word in load_framework("exploration").text
 
 
 def test_R21_the_parts_come_in_their_order() -> None:
@@ -41,14 +41,14 @@ def test_R21_the_parts_come_in_their_order() -> None:
         "business": ["## Problem", "## Market", "## Personas", "## Feasibility", "## Verdict"],
         "exploration": ["## Core insight", "## Directions", "## Unexpected connections", "## Open questions"],
     }.items():
-        text = framework_of(mode).text
+        text = load_framework(mode).text
         assert [text.index(part) for part in parts] == sorted(text.index(part) for part in parts)
 
 
 def test_R21_a_framework_of_ones_own_is_a_markdown_file(tmp_path: Path) -> None:
     file = tmp_path / "Book review.md"
     file.write_text("\n# Review\n\nSay what\u200b is new.\n")
-    own = framework_of(str(file))
+    own = load_framework(str(file))
     assert (own.name, own.text.startswith("# Review")) == ("Book review", True)
     assert "\u200b" not in own.text, "nothing that a person does not see speaks to the model"
 
@@ -58,15 +58,15 @@ def test_R21_a_framework_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
     (tmp_path / "large.md").write_text("x" * (MAX_FRAMEWORK_BYTES + 1))
     (tmp_path / "binary.md").write_bytes(bytes(range(256)))
     with pytest.raises(UsageError, match="is empty"):
-        framework_of(str(tmp_path / "empty.md"))
+        load_framework(str(tmp_path / "empty.md"))
     with pytest.raises(FileTooLarge, match="32,768"):
-        framework_of(str(tmp_path / "large.md"))
+        load_framework(str(tmp_path / "large.md"))
     with pytest.raises(NotText):
-        framework_of(str(tmp_path / "binary.md"))
+        load_framework(str(tmp_path / "binary.md"))
     with pytest.raises(FileMissing):
-        framework_of(str(tmp_path / "none.md"))
+        load_framework(str(tmp_path / "none.md"))
     with pytest.raises(UsageError, match=r"no mode 'busines'\. Modes: business, exploration, or"):
-        framework_of("busines")
+        load_framework("busines")
 
 
 def test_R21_only_tools_that_exist_are_told_of() -> None:
@@ -109,5 +109,5 @@ def test_R21_R23_the_idea_comes_with_what_it_builds_on() -> None:
 
 
 def test_R22_a_title_is_one_short_line() -> None:
-    assert title_of("  An\n idea ") == "An idea"
-    assert len(title_of("x" * 2_000)) <= 200
+    assert idea_title("  An\n idea ") == "An idea"
+    assert len(idea_title("x" * 2_000)) <= 200

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from tests.packs.research.conftest import Shelf
 
 from toolroll.errors import FileTooLarge, NotText, PathRefused
-from toolroll.packs.research.paths import research_path
-from toolroll.packs.research.source import MAX_KEPT_BYTES, MAX_READ_BYTES, IdeaEntry, ideas_of, not_a_file
+from toolroll.packs.research.paths import parse_research_path
+from toolroll.packs.research.source import MAX_READ_BYTES, MAX_STORED_BYTES, IdeaEntry, make_entries, not_a_file_error
 
 PATH = "2025-01-31-my-idea/research.md"
 
@@ -83,7 +83,7 @@ async def test_R22_what_is_no_utf8_is_not_changed(shelf: Shelf) -> None:
 async def test_R22_more_than_a_model_may_read_can_still_be_changed(shelf: Shelf) -> None:
     shelf.put("log.json", b"x" * (MAX_READ_BYTES + 1))
     await shelf.source.update("log.json", lambda before: f"{before}y", message="Log")
-    assert (await shelf.source.read("log.json", limit_bytes=MAX_KEPT_BYTES)).size == MAX_READ_BYTES + 2
+    assert (await shelf.source.read("log.json", limit_bytes=MAX_STORED_BYTES)).size == MAX_READ_BYTES + 2
     with pytest.raises(FileTooLarge, match=r"'log\.json' has more than 60 bytes"):
         await shelf.source.read("log.json", limit_bytes=60)
 
@@ -98,12 +98,12 @@ async def test_XP1_XP7_nothing_is_written_to_a_path_that_is_refused(shelf: Shelf
 
 
 def test_R4_of_a_large_folder_a_part_is_told() -> None:
-    assert len(not_a_file("a", (f"{number}.md" for number in range(200))).entries) == 50
+    assert len(not_a_file_error("a", (f"{number}.md" for number in range(200))).entries) == 50
 
 
 @given(st.lists(st.text("abc-0159/._ é%", max_size=20) | st.dates().map(lambda day: f"{day}-idea"), max_size=20))
 def test_R6_only_paths_that_can_be_read_are_listed(folders: list[str]) -> None:
-    entries = ideas_of(folders)
-    assert all(research_path(entry.path) == entry.path for entry in entries)
+    entries = make_entries(folders)
+    assert all(parse_research_path(entry.path) == entry.path for entry in entries)
     days = [entry.date or date.min for entry in entries]
     assert days == sorted(days, reverse=True)

@@ -22,12 +22,12 @@ from urllib.parse import parse_qs, quote, urlsplit
 import httpx2
 from tests.clock import time_passes_for_the_other_side
 
-from toolroll.packs.search.backend import SearchBackend
-from toolroll.packs.search.brave import Brave
-from toolroll.packs.search.choice import SearchSettings, open_client
-from toolroll.packs.search.keyless import Keyless
-from toolroll.packs.search.searxng import SearXNG
-from toolroll.packs.search.tavily import Tavily
+from toolroll.packs.search.backends.brave import Brave
+from toolroll.packs.search.backends.duckduckgo import DuckDuckGo
+from toolroll.packs.search.backends.searxng import SearXNG
+from toolroll.packs.search.backends.tavily import Tavily
+from toolroll.packs.search.hits import SearchBackend
+from toolroll.packs.search.settings import SearchSettings, open_client
 
 Service: TypeAlias = Literal["tavily", "brave", "searxng", "duckduckgo"]
 Fault: TypeAlias = Literal[
@@ -105,7 +105,7 @@ class Services:
     @property
     def settings(self) -> SearchSettings:
         """All four of them, and nothing outside of this machine."""
-        known = SearchSettings.of(self.environment)
+        known = SearchSettings.from_environment(self.environment)
         return SearchSettings(tavily=known.tavily, brave=known.brave, searxng=known.searxng, keyless=self.url)
 
     def backend(self, service: Service, client: httpx2.AsyncClient) -> SearchBackend:
@@ -117,7 +117,7 @@ class Services:
             case "searxng":
                 return SearXNG(client=client, base_url=f"{self.url}/searxng/")
             case "duckduckgo":
-                return Keyless(client=client, base_url=self.url)
+                return DuckDuckGo(client=client, base_url=self.url)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

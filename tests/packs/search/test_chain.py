@@ -5,10 +5,9 @@ from tests.packs.search.services import FAULTS, KEY, PAGES, SERVICES, Fault, Ser
 
 from toolroll.errors import ServiceFailed, UsageError
 from toolroll.kernel.call.context import Run
-from toolroll.packs.search.backend import SearchFailed, SearchHit
-from toolroll.packs.search.chain import TIMEOUT_S, SearchChain
-from toolroll.packs.search.choice import SearchSettings, backends_of
-from toolroll.packs.search.quota import RunQuota
+from toolroll.packs.search.chain import TIMEOUT_S, RunQuota, SearchChain
+from toolroll.packs.search.hits import SearchFailed, SearchHit
+from toolroll.packs.search.settings import SearchSettings, make_backends
 from toolroll.safe.text import suspicious
 
 TITLES = [title for title, _, _ in PAGES]
@@ -34,7 +33,7 @@ def hit(number: int = 1) -> SearchHit:
 
 async def test_R11_the_first_that_answers_is_asked_and_no_other(services: Services) -> None:
     async with a_client() as client:
-        answer = await SearchChain(backends_of(services.settings, client=client)).search("q")
+        answer = await SearchChain(make_backends(services.settings, client=client)).search("q")
     assert (answer.used, answer.failures, [one.title for one in answer.hits]) == ("tavily", (), TITLES)
     assert services.asked == ["tavily"]
 
@@ -44,7 +43,7 @@ async def test_R11_after_any_failure_the_next_one_is_asked(services: Services, f
     services.faults |= {"tavily": fault, "brave": fault, "searxng": fault}
     services.client_waits_s = 3_600
     async with a_client() as client:
-        answer = await SearchChain(backends_of(services.settings, client=client), timeout_s=3_600).search("q")
+        answer = await SearchChain(make_backends(services.settings, client=client), timeout_s=3_600).search("q")
     assert (answer.used, [one.title for one in answer.hits]) == ("duckduckgo", TITLES)
     assert [one.backend for one in answer.failures] == ["tavily", "brave", "searxng"]
     assert all(one.reason and KEY not in one.reason for one in answer.failures)
@@ -55,7 +54,7 @@ async def test_R11_one_that_says_nothing_is_waited_for_so_long_and_no_longer(ser
     services.faults |= {"tavily": "slow", "brave": "dribble"}
     services.client_waits_s = 3_600
     async with a_client() as client:
-        answer = await SearchChain(backends_of(services.settings, client=client), timeout_s=3_600).search("q")
+        answer = await SearchChain(make_backends(services.settings, client=client), timeout_s=3_600).search("q")
     assert {one.reason for one in answer.failures} == {"it did not answer within 3600 seconds"}
     assert (answer.used, TIMEOUT_S) == ("searxng", 10)
 
@@ -63,7 +62,7 @@ async def test_R11_one_that_says_nothing_is_waited_for_so_long_and_no_longer(ser
 async def test_R11_when_all_fail_that_is_the_answer(services: Services) -> None:
     services.faults |= {"tavily": "401", "brave": "429", "searxng": "503", "duckduckgo": "redirect"}
     async with a_client() as client:
-        answer = await SearchChain(backends_of(services.settings, client=client)).search("q")
+        answer = await SearchChain(make_backends(services.settings, client=client)).search("q")
     assert (answer.used, answer.hits, answer.is_spent) == (None, (), False)
     assert [one.backend for one in answer.failures] == list(SERVICES)
 
@@ -116,8 +115,8 @@ async def test_R11_backends_come_in_a_fixed_order_by_the_keys_there_are() -> Non
     }
     async with a_client() as client:
         for names, environment in cases.items():
-            assert tuple(one.name for one in backends_of(environment, client=client)) == names
-            assert SearchSettings.of(environment).names == names
+            assert tuple(one.name for one in make_backends(environment, client=client)) == names
+            assert SearchSettings.from_environment(environment).names == names
 
 
 @pytest.mark.parametrize(
@@ -134,12 +133,12 @@ async def test_R11_backends_come_in_a_fixed_order_by_the_keys_there_are() -> Non
 )
 def test_R11_a_setting_that_makes_no_sense_is_refused_at_once(environment: dict[str, str], words: str) -> None:
     with pytest.raises(UsageError, match=words) as caught:
-        SearchSettings.of(environment)
+        SearchSettings.from_environment(environment)
     assert KEY not in str(caught.value)
 
 
 def test_R11_no_key_is_shown_by_the_settings() -> None:
-    known = SearchSettings.of({"TAVILY_API_KEY": KEY, "BRAVE_API_KEY": KEY, "ANTHROPIC_API_KEY": KEY})
+    known = SearchSettings.from_environment({"TAVILY_API_KEY": KEY, "BRAVE_API_KEY": KEY, "ANTHROPIC_API_KEY": KEY})
     assert KEY not in repr(known)
     assert "https://api.tavily.com" in repr(known)
 

@@ -8,7 +8,7 @@ from toolroll.packs.search.hits import (
     MAX_LINK_CHARACTERS,
     MAX_SNIPPET_CHARACTERS,
     MAX_TITLE_CHARACTERS,
-    hits_of,
+    make_hits,
     plain_text,
     public_link,
 )
@@ -41,7 +41,7 @@ PRIVATE = [
 @pytest.mark.parametrize("link", PRIVATE, ids=range(len(PRIVATE)))
 def test_XW8_a_link_to_no_public_page_is_no_hit(link: str) -> None:
     assert public_link(link) is None
-    assert hits_of([("title", link, "text")], limit=5) == ()
+    assert make_hits([("title", link, "text")], limit=5) == ()
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_R11_text_is_what_it_looks_like(text: str, plain: str) -> None:
 @given(st.text(), st.text(), st.integers(min_value=1, max_value=5))
 def test_XL14_whatever_a_service_sends_is_short_and_visible(title: str, snippet: str, limit: int) -> None:
     found = [(title, f"https://example.com/{number}", snippet) for number in range(8)]
-    hits = hits_of(found, limit=limit)
+    hits = make_hits(found, limit=limit)
     assert len(hits) == limit
     for hit in hits:
         assert 0 < len(hit.title) <= MAX_TITLE_CHARACTERS
@@ -95,12 +95,12 @@ def test_XL14_whatever_a_service_sends_is_short_and_visible(title: str, snippet:
 
 
 def test_XL14_endless_text_is_cut() -> None:
-    [hit] = hits_of([("t" * 10**6, "https://example.com/", "s" * 10**6)], limit=5)
+    [hit] = make_hits([("t" * 10**6, "https://example.com/", "s" * 10**6)], limit=5)
     assert (len(hit.title), len(hit.snippet)) == (MAX_TITLE_CHARACTERS, MAX_SNIPPET_CHARACTERS)
     assert hit.snippet.endswith("…")
 
 
 def test_R11_a_page_comes_once_and_without_a_title_under_its_address() -> None:
     found = [("", "https://example.com/a#1", "one"), ("Again", "https://EXAMPLE.com/a#2", "two")]
-    [hit] = hits_of(found, limit=5)
+    [hit] = make_hits(found, limit=5)
     assert (hit.title, hit.snippet) == ("https://example.com/a", "one")

@@ -21,23 +21,25 @@ from toolroll.kernel.data.messages import AssistantMessage, CallBlock, Citation,
 from toolroll.models.model import WebSearch
 from toolroll.models.retry import RetryRule
 from toolroll.models.scripted import Call
-from toolroll.packs.search.backend import SearchFailed
-from toolroll.packs.search.failures import MAX_KEPT, failures_in, keep_failures
-from toolroll.packs.search.failures import STATE as FAILURES
-from toolroll.packs.search.quota import STATE as USED
+from toolroll.packs.search.chain import QUOTA_STATE as USED
+from toolroll.packs.search.hits import SearchFailed
+from toolroll.packs.search.sources import FAILURES_STATE as FAILURES
 from toolroll.packs.search.sources import (
+    MAX_FAILURES,
     MAX_SOURCES,
-    STATE,
+    SOURCES_STATE,
     Source,
     SourceLedger,
     cited_text,
+    final_state,
+    find_linked,
     footnotes,
-    keep_sources,
-    linked_in,
-    sources_in,
-    state_in,
+    read_failures,
+    read_sources,
+    record_failures,
+    record_sources,
 )
-from toolroll.packs.search.tool import search_tool
+from toolroll.packs.search.tool import make_search_tool
 from toolroll.testing import make_run
 
 A, B = ("https://example.com/a", "First"), ("https://example.org/b", "Second")
@@ -57,7 +59,7 @@ def source(number: int, **more: Any) -> Source:
 async def test_R12_a_source_has_title_link_time_and_hash() -> None:
     async with make_run() as run:
         SourceLedger(run).add([("Title", "https://example.com/a#x", "Text.")], by="brave")
-        [kept] = sources_in(run.state)
+        [kept] = read_sources(run.state)
         assert kept == Source(
             number=1,
             title="Title",
@@ -77,7 +79,7 @@ async def test_R12_a_page_keeps_its_number_and_comes_to_be_cited_once() -> None:
         ledger.add([("Two again", "https://example.com/2", "x")], by="openai", cited=True)
         ledger.add([("One", "https://example.com/1", "")], by="brave")
         assert len(run.events) == changes
-        assert [(one.number, one.title, one.by, one.cited) for one in sources_in(run.state)] == [
+        assert [(one.number, one.title, one.by, one.cited) for one in read_sources(run.state)] == [
             (1, "One", "tavily", False),
             (2, "Two", "tavily", True),
         ]
@@ -89,7 +91,7 @@ async def test_R12_links_to_no_public_page_are_no_sources_and_there_is_an_end() 
     SourceLedger(run).add([("t", f"https://example.com/{number}", "") for number in range(MAX_SOURCES)], by="x")
     SourceLedger(run).add([("late", "https://example.com/late", "")], by="x")
     assert len(SourceLedger(run)) == MAX_SOURCES
-    assert "late" not in {one.title for one in sources_in(run.state)}
+    assert "late" not in {one.title for one in read_sources(run.state)}
 
 
 @pytest.mark.parametrize("wire", ["anthropic", "openai"])
@@ -97,9 +99,9 @@ async def test_R12_what_the_provider_finds_and_cites_is_in_the_ledger(wire: Any)
     turn = Turn([Search("q", (A, B)), Text("It rose.", citations=(B,)), Text(" Much.\n")])
     journal = MemoryJournal()
     async with ModelServer([turn]) as server:
-        agent = Agent(model=server.model(wire), tools=[WebSearch()], journal=journal, on_turn=keep_sources)
+        agent = Agent(model=server.model(wire), tools=[WebSearch()], journal=journal, on_turn=record_sources)
         result = await agent.run("go")
-    sources = sources_in(state_in(await journal.read(result.run_id)))
+    sources = read_sources(final_state(await journal.read(result.run_id)))
     assert [(one.number, one.url, one.by, one.cited) for one in sources] == [
         (1, A[0], wire, False),
         (2, B[0], wire, True),
@@ -108,16 +110,16 @@ async def test_R12_what_the_provider_finds_and_cites_is_in_the_ledger(wire: Any)
     assert isinstance(message, AssistantMessage)
     document = cited_text(message, sources)
     assert document == "It rose.[^2] Much.\n"
-    assert linked_in(document, sources) == (sources[1],)
+    assert find_linked(document, sources) == (sources[1],)
 
 
 async def test_R12_a_turn_that_was_paused_is_in_the_ledger_whole() -> None:
     script = [Turn([Search("one", (A,))], stop="pause"), Turn([Search("two", (B,)), Text("So.", citations=(A,))])]
     journal = MemoryJournal()
     async with ModelServer(script) as server:
-        agent = Agent(model=server.model("anthropic"), tools=[WebSearch()], journal=journal, on_turn=keep_sources)
+        agent = Agent(model=server.model("anthropic"), tools=[WebSearch()], journal=journal, on_turn=record_sources)
         result = await agent.run("go")
-    sources = sources_in(state_in(await journal.read(result.run_id)))
+    sources = read_sources(final_state(await journal.read(result.run_id)))
     assert [(one.url, one.cited) for one in sources] == [(A[0], True), (B[0], False)]
 
 
@@ -130,12 +132,12 @@ async def test_R12_the_ledger_the_quota_and_the_failures_go_on_with_a_run_that_i
     def agent(*script: Any) -> Agent[Any]:
         return Agent(
             model=ScriptedModel(script),
-            tools=[search_tool(services.settings)],
+            tools=[make_search_tool(services.settings)],
             policy=Policy((Rule(action="allow", tool="web_search"),)),
             journal=SqliteJournal(path),
             retry=RetryRule(retries=0),
             make_id=lambda: "run_1",
-            on_turn=keep_sources,
+            on_turn=record_sources,
         )
 
     with pytest.raises(Overloaded):
@@ -143,14 +145,14 @@ async def test_R12_the_ledger_the_quota_and_the_failures_go_on_with_a_run_that_i
     services.found = [("Third", "https://example.net/3", "text"), *services.found]
     result = await agent(Call("web_search", {"query": "two"}), "Done.").resume("run_1")
     assert result.text == "Done."
-    state = state_in(await SqliteJournal(path).read("run_1"))
-    assert [(one.number, one.title) for one in sources_in(state)] == [
+    state = final_state(await SqliteJournal(path).read("run_1"))
+    assert [(one.number, one.title) for one in read_sources(state)] == [
         (1, "Burnout in 2025"),
         (2, "A survey"),
         (3, "Third"),
     ]
     assert state[USED] == 2
-    assert [(one.query, one.backend) for one in failures_in(state)] == [("one", "tavily"), ("two", "tavily")]
+    assert [(one.query, one.backend) for one in read_failures(state)] == [("one", "tavily"), ("two", "tavily")]
 
 
 def test_R12_a_turn_without_an_origin_and_with_other_blocks_is_read_too() -> None:
@@ -159,23 +161,23 @@ def test_R12_a_turn_without_an_origin_and_with_other_blocks_is_read_too() -> Non
         CallBlock(call=ToolCall(id="1", name="x", arguments="{}")),
         ServerBlock(kind="result", tool="web_search", summary="", sources=(Citation(url=A[0], title=A[1]),)),
     )
-    keep_sources(run, AssistantMessage(blocks=blocks))
-    assert [(one.url, one.by) for one in sources_in(run.state)] == [(A[0], "model")]
+    record_sources(run, AssistantMessage(blocks=blocks))
+    assert [(one.url, one.by) for one in read_sources(run.state)] == [(A[0], "model")]
 
 
 def test_R12_what_is_damaged_is_left_out() -> None:
-    state = {f"{STATE}:a": {"number": "x"}, f"{STATE}:b": None, "other": 1, FAILURES: [{"query": 1}]}
-    assert sources_in(state) == ()
-    assert failures_in(state) == ()
-    assert failures_in({FAILURES: "x"}) == ()
+    state = {f"{SOURCES_STATE}:a": {"number": "x"}, f"{SOURCES_STATE}:b": None, "other": 1, FAILURES: [{"query": 1}]}
+    assert read_sources(state) == ()
+    assert read_failures(state) == ()
+    assert read_failures({FAILURES: "x"}) == ()
 
 
 def test_R12_so_many_failures_are_kept_and_no_more() -> None:
     run = Run()
-    keep_failures(run, "q", ())
+    record_failures(run, "q", ())
     assert FAILURES not in run.state
-    keep_failures(run, "q", [SearchFailed(backend=f"b{number}", reason="down") for number in range(MAX_KEPT + 5)])
-    assert len(failures_in(run.state)) == MAX_KEPT
+    record_failures(run, "q", [SearchFailed(backend=f"b{number}", reason="down") for number in range(MAX_FAILURES + 5)])
+    assert len(read_failures(run.state)) == MAX_FAILURES
 
 
 def test_R12_footnotes_are_links_that_no_title_can_break() -> None:
@@ -190,7 +192,7 @@ def test_R12_footnotes_are_links_that_no_title_can_break() -> None:
 def test_R12_the_sources_of_a_document_are_found_by_link_and_by_mark() -> None:
     sources = [source(1), source(2), source(3), source(4)]
     text = "See [this](https://example.com/2) and that.[^3]\n\n[^1]: a definition is no reference"
-    assert linked_in(text, sources) == (sources[1], sources[2])
+    assert find_linked(text, sources) == (sources[1], sources[2])
 
 
 def test_R12_marks_come_before_the_end_of_the_line_and_only_for_known_sources() -> None:
@@ -218,12 +220,12 @@ async def test_R12_a_ledger_on_disk_is_the_one_of_the_run(services: Services, tm
     journal = SqliteJournal(tmp_path / "runs.db")
     agent = Agent(
         model=ScriptedModel([Call("web_search", {"query": "one"}), "Done."]),
-        tools=[search_tool(services.settings)],
+        tools=[make_search_tool(services.settings)],
         policy=Policy((Rule(action="allow", tool="web_search"),)),
         journal=journal,
     )
     live = agent.stream("go")
-    told = sources_in({event.name: event.value async for event in live if isinstance(event, StateChanged)})
-    [kept] = sources_in(state_in(await journal.read(live.run_id)))
+    told = read_sources({event.name: event.value async for event in live if isinstance(event, StateChanged)})
+    [kept] = read_sources(final_state(await journal.read(live.run_id)))
     assert (kept.title, kept.hash, kept.found_at) == (told[0].title, told[0].hash, told[0].found_at)
     assert kept.url.startswith("https://example.com/p?id=7&token=")

@@ -28,11 +28,10 @@ from toolroll.models.obedient import ObedientModel
 from toolroll.models.openai.model import OpenAIModel
 from toolroll.models.scripted import Call, Line
 from toolroll.models.transport import HttpTransport
-from toolroll.packs.search.choice import SearchSettings
-from toolroll.packs.search.failures import FailedSearch, failures_in
-from toolroll.packs.search.quota import searches_over
-from toolroll.packs.search.sources import sources_in, state_in
-from toolroll.packs.search.tool import search_for, search_tool
+from toolroll.packs.search.chain import searches_over
+from toolroll.packs.search.settings import SearchSettings
+from toolroll.packs.search.sources import FailedSearch, final_state, read_failures, read_sources
+from toolroll.packs.search.tool import choose_search, make_search_tool
 from toolroll.testing import RecordingApprover, call_tool, make_run
 
 MAY_SEARCH = Policy((Rule(action="allow", tool="web_search"),))
@@ -51,17 +50,17 @@ def said(result: ToolResult) -> dict[str, Any]:
 
 async def searched(services: Services, query: str = "burnout 2025", **options: Any) -> tuple[ToolResult, Run]:
     async with make_run() as run:
-        return await call_tool(search_tool(services.settings, **options), run, query=query), run
+        return await call_tool(make_search_tool(services.settings, **options), run, query=query), run
 
 
 @pytest.mark.parametrize("wire", ["anthropic", "openai"])
 def test_R10_A33_a_model_that_can_search_gets_its_providers_own(wire: Wire) -> None:
-    assert search_for(model_of(wire), {}) == WebSearch(max_uses=5)
+    assert choose_search(model_of(wire), {}) == WebSearch(max_uses=5)
 
 
 @pytest.mark.parametrize("model", [ScriptedModel([]), model_of("chat")])
 def test_R10_A33_every_other_model_gets_ours(model: Any) -> None:
-    found = search_for(model, {})
+    found = choose_search(model, {})
     assert isinstance(found, Tool)
     assert (found.name, found.effect, found.labels) == ("web_search", "external", frozenset({"untrusted"}))
     assert set(found.parameters["properties"]) == {"query"}  # type: ignore[call-overload]
@@ -69,17 +68,17 @@ def test_R10_A33_every_other_model_gets_ours(model: Any) -> None:
 
 def test_R11_settings_that_make_no_sense_are_refused_before_the_run() -> None:
     with pytest.raises(UsageError, match="SEARXNG_URL"):
-        search_for(ScriptedModel([]), {"SEARXNG_URL": "nonsense"})
+        choose_search(ScriptedModel([]), {"SEARXNG_URL": "nonsense"})
 
 
 async def test_R11_W16_a_search_gives_results(services: Services) -> None:
     result, run = await searched(services)
     assert said(result) == {"success": True, "results": RESULTS, "by": "tavily"}
-    assert [(one.number, one.title, one.by) for one in sources_in(run.state)] == [
+    assert [(one.number, one.title, one.by) for one in read_sources(run.state)] == [
         (1, "Burnout in 2025", "tavily"),
         (2, "A survey", "tavily"),
     ]
-    assert failures_in(run.state) == ()
+    assert read_failures(run.state) == ()
 
 
 async def test_R11_a_failure_before_the_answer_is_named_and_kept(
@@ -91,7 +90,7 @@ async def test_R11_a_failure_before_the_answer_is_named_and_kept(
     failed = {"backend": "tavily", "reason": "the key was refused (401)"}
     assert said(result) == {"success": True, "results": RESULTS, "by": "brave", "failed": [failed]}
     at = run.clock().isoformat(timespec="seconds")
-    assert failures_in(run.state) == (FailedSearch(query="burnout 2025", at=at, **failed),)
+    assert read_failures(run.state) == (FailedSearch(query="burnout 2025", at=at, **failed),)
     assert "the search by tavily failed: the key was refused (401)" in caplog.text
     assert KEY not in caplog.text + result.text
 
@@ -100,7 +99,7 @@ async def test_R11_W16_all_failing_is_said_and_the_run_goes_on(services: Service
     services.faults |= {"tavily": "401", "brave": "429", "searxng": "malformed", "duckduckgo": "503"}
     agent = Agent(
         model=ScriptedModel([Call("web_search", {"query": "q"}), "Without figures: ..."]),
-        tools=[search_tool(services.settings)],
+        tools=[make_search_tool(services.settings)],
         policy=MAY_SEARCH,
     )
     result = await agent.run("go")
@@ -116,7 +115,7 @@ async def test_R11_W16_all_failing_is_said_and_the_run_goes_on(services: Service
 
 async def test_R11_a_run_searches_only_so_often(services: Services) -> None:
     async with make_run() as run:
-        tool = search_tool(services.settings, quota=1)
+        tool = make_search_tool(services.settings, quota=1)
         assert not (await call_tool(tool, run, query="a")).is_error
         second = await call_tool(tool, run, query="b")
     assert (second.code, said(second)["error"]) == ("search_quota", "search_quota")
@@ -138,7 +137,7 @@ async def test_R11_another_backend_can_be_asked_first(services: Services) -> Non
 async def test_R11_a_person_sees_the_query_and_who_gets_it(services: Services) -> None:
     approver = RecordingApprover([Reject()])
     async with make_run(approver=approver) as run:
-        result = await call_tool(search_tool(services.settings), run, query="  secret plan ")
+        result = await call_tool(make_search_tool(services.settings), run, query="  secret plan ")
     assert result.code == "rejected"
     [request] = approver.requests
     assert request.preview.text == (
@@ -154,7 +153,7 @@ async def test_R11_a_query_that_is_none_is_refused(services: Services, query: st
 
 
 async def test_W16_the_writing_tool_is_the_same_under_its_own_name(services: Services) -> None:
-    made = search_tool(services.settings, name="search_web", description="Шукає в інтернеті.")
+    made = make_search_tool(services.settings, name="search_web", description="Шукає в інтернеті.")
     assert (made.name, made.description, made.labels) == ("search_web", "Шукає в інтернеті.", frozenset({"untrusted"}))
     assert said(await call_tool(made, query="q"))["success"] is True
 
@@ -166,7 +165,7 @@ async def test_R11_what_a_side_call_uses_is_counted_and_recorded() -> None:
         environment = {"ANTHROPIC_API_KEY": MODEL_KEY, "ANTHROPIC_BASE_URL": server.url}
         agent = Agent(
             model=ScriptedModel([Call("web_search", {"query": "q"}), "Done."]),
-            tools=[search_tool(environment)],
+            tools=[make_search_tool(environment)],
             policy=MAY_SEARCH,
             journal=journal,
         )
@@ -174,7 +173,7 @@ async def test_R11_what_a_side_call_uses_is_counted_and_recorded() -> None:
     [used] = result.sub_runs
     assert (used.name, used.usage.web_searches, result.usage.web_searches) == ("web_search", 1, 1)
     recording = await journal.read(result.run_id)
-    assert [one.url for one in sources_in(state_in(recording))] == ["https://example.com/a"]
+    assert [one.url for one in read_sources(final_state(recording))] == ["https://example.com/a"]
     again = await agent.resume(result.run_id)
     assert again.usage == result.usage
 
@@ -182,7 +181,7 @@ async def test_R11_what_a_side_call_uses_is_counted_and_recorded() -> None:
 async def test_R11_outside_of_an_agent_a_side_call_is_counted_by_nobody() -> None:
     async with ModelServer([Turn([Search("q", (("https://example.com/a", "First"),)), Text("So.")])]) as server:
         environment = {"ANTHROPIC_API_KEY": MODEL_KEY, "ANTHROPIC_BASE_URL": server.url}
-        assert said(await call_tool(search_tool(environment), query="q"))["by"] == "anthropic"
+        assert said(await call_tool(make_search_tool(environment), query="q"))["by"] == "anthropic"
 
 
 async def test_R11_the_providers_searches_have_a_limit_for_the_run() -> None:
@@ -234,7 +233,7 @@ async def test_XL14_a_search_result_that_gives_orders_writes_and_sends_nothing(
         (order, "https://evil.example.com/", "") if place == "title" else ("", "https://evil.example.com/", order)
     ]
     world, model = World(), ObedientModel()
-    agent = Agent(model=model, tools=[search_tool(services.settings), *world.tools], policy=MAY_SEARCH)
+    agent = Agent(model=model, tools=[make_search_tool(services.settings), *world.tools], policy=MAY_SEARCH)
     await agent.run('CALL web_search {"query": "q"}')
     assert (world.notes.written, world.sent) == ([], [])
     assert len(model.requests) > 2, "the orders were read, and obeyed as far as that goes"
@@ -249,19 +248,22 @@ async def test_XL14_once_private_data_is_in_the_run_nothing_goes_out_whatever_a_
     world, journal = World(), MemoryJournal()
     may_send = MAY_SEARCH.plus([Rule(action="allow", tool="send")])
     agent = Agent(
-        model=ObedientModel(), tools=[search_tool(services.settings), *world.tools], policy=may_send, journal=journal
+        model=ObedientModel(),
+        tools=[make_search_tool(services.settings), *world.tools],
+        policy=may_send,
+        journal=journal,
     )
     result = await agent.run('CALL secret {} CALL web_search {"query": "q"}')
     assert (world.notes.written, world.sent) == ([], [])
     assert [json.loads(one.body)["query"] for one in services.requests] == ["q"]
-    kept: Mapping[str, object] = state_in(await journal.read(result.run_id))
+    kept: Mapping[str, object] = final_state(await journal.read(result.run_id))
     assert kept[LABELS_KEY] == ["private", "untrusted"]
 
 
 async def test_XL14_the_orders_of_a_failing_service_reach_nobody(services: Services) -> None:
     services.faults |= {"tavily": "401", "brave": "403", "searxng": "503", "duckduckgo": "429"}
     world, model = World(), ObedientModel()
-    await Agent(model=model, tools=[search_tool(services.settings), *world.tools], policy=MAY_SEARCH).run(
+    await Agent(model=model, tools=[make_search_tool(services.settings), *world.tools], policy=MAY_SEARCH).run(
         'CALL web_search {"query": "q"}'
     )
     assert "CALL write" not in str(model.requests[-1])
@@ -274,7 +276,7 @@ async def test_R11_a_run_that_searched_can_be_replayed_without_the_net(services:
 
     def agent() -> Agent[Any]:
         return Agent(
-            model=ScriptedModel(script), tools=[search_tool(services.settings)], policy=MAY_SEARCH, journal=journal
+            model=ScriptedModel(script), tools=[make_search_tool(services.settings)], policy=MAY_SEARCH, journal=journal
         )
 
     first = await agent().run("go")
@@ -284,4 +286,4 @@ async def test_R11_a_run_that_searched_can_be_replayed_without_the_net(services:
 
 
 def test_R10_the_settings_may_come_ready(services: Services) -> None:
-    assert isinstance(search_for(ScriptedModel([]), SearchSettings()), Tool)
+    assert isinstance(choose_search(ScriptedModel([]), SearchSettings()), Tool)

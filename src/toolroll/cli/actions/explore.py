@@ -14,8 +14,8 @@ from toolroll.errors import ModelError, UsageError
 
 if TYPE_CHECKING:
     from toolroll.packs.catalog import CatalogEntry
-    from toolroll.packs.research.exploration import Explored, ExploreRequest, Job
-    from toolroll.packs.research.exploring import ResearchOptions
+    from toolroll.packs.research.agent import ResearchOptions
+    from toolroll.packs.research.exploration import ExplorationResult, ExploreRequest, Job
     from toolroll.packs.research.source import ResearchSource
 
 T = TypeVar("T")
@@ -76,11 +76,11 @@ class ExploreOptions:
     def request(self) -> "ExploreRequest":
         """The same as the pack takes it; UsageError for what makes no sense."""
         from toolroll.packs.research.exploration import ExploreRequest  # noqa: PLC0415 - pydantic: not for --help
-        from toolroll.packs.research.frameworks import framework_of  # noqa: PLC0415 - as above
+        from toolroll.packs.research.frameworks import load_framework  # noqa: PLC0415 - as above
 
         return ExploreRequest(
             idea=self.idea,
-            framework=framework_of(self.mode),
+            framework=load_framework(self.mode),
             context=self.context,
             is_update=self.update,
             continue_from=self.continue_from,
@@ -121,7 +121,7 @@ def resume_exploration(session: Session, settings: Mapping[str, object], *, mode
     """Go on with the exploration that a run with these settings belongs to; the exit code."""
     from toolroll.packs.research.exploration import Job  # noqa: PLC0415 - as above
 
-    return run_exploration(session, ExploreOptions.from_record(settings, model=model), job=Job.again(settings))
+    return run_exploration(session, ExploreOptions.from_record(settings, model=model), job=Job.from_settings(settings))
 
 
 def use_source(work: "Callable[[ResearchSource], Awaitable[T]]", place: ResearchPlace) -> T:
@@ -146,7 +146,9 @@ async def open_source(place: ResearchPlace) -> "AsyncIterator[ResearchSource]":
     from toolroll.home.keys import with_keys  # noqa: PLC0415 - as above
     from toolroll.packs.research.github import GitHubSource  # noqa: PLC0415 - as above
 
-    async with GitHubSource.of_user(place.repo, environment=with_keys(os.environ), branch=place.branch) as source:
+    async with GitHubSource.from_environment(
+        place.repo, environment=with_keys(os.environ), branch=place.branch
+    ) as source:
         yield source
 
 
@@ -199,15 +201,17 @@ class _Journey:
             self._session.fail("interrupted", "Interrupted.")
         return INTERRUPTED
 
-    async def _made(self, request: "ExploreRequest", source: "ResearchSource", job: "Job | None") -> "Explored":
+    async def _made(
+        self, request: "ExploreRequest", source: "ResearchSource", job: "Job | None"
+    ) -> "ExplorationResult":
         from toolroll.cli.spec import open_journal, resolve_model  # noqa: PLC0415 - as above
+        from toolroll.packs.research.agent import connect_model  # noqa: PLC0415 - as above
         from toolroll.packs.research.exploration import explore  # noqa: PLC0415 - as above
-        from toolroll.packs.research.exploring import connected  # noqa: PLC0415 - as above
 
         journal = open_journal(os.environ)
         try:
             options: ResearchOptions = {
-                "model": connected(resolve_model(self._asked.model)),
+                "model": connect_model(resolve_model(self._asked.model)),
                 "collect_tool_stats": self._asked.stats,
                 "journal": journal,
                 "settings": self._asked.settings,
@@ -224,9 +228,9 @@ def list_research_tools(options: "ResearchOptions") -> "list[CatalogEntry]":
     """The tools that an exploration with these options has, as a list of tools names them."""
     from toolroll.kernel.define.tool import Tool  # noqa: PLC0415 - as above
     from toolroll.packs.catalog import CatalogEntry  # noqa: PLC0415 - as above
-    from toolroll.packs.research.exploring import connected, tools_for  # noqa: PLC0415 - as above
+    from toolroll.packs.research.agent import connect_model, research_tools  # noqa: PLC0415 - as above
 
-    tools = [one for one in tools_for(connected(options["model"]), options) if isinstance(one, Tool)]
+    tools = [one for one in research_tools(connect_model(options["model"]), options) if isinstance(one, Tool)]
     return [CatalogEntry(tool=tool, origin="research", place="pack research") for tool in tools]
 
 
@@ -234,15 +238,15 @@ def add_permissions(options: "ResearchOptions") -> None:
     """Searching is what the person wants; where that could carry something out, they are asked, if they can be."""
     from toolroll.cli.permissions import permissions_for  # noqa: PLC0415 - as above
     from toolroll.kernel.approval.policy import Policy  # noqa: PLC0415 - as above
-    from toolroll.packs.research.exploring import MAY_SEARCH  # noqa: PLC0415 - as above
+    from toolroll.packs.research.agent import SEARCH_POLICY  # noqa: PLC0415 - as above
 
     permissions = permissions_for(list_research_tools(options), yes=False, stdin_is_taken=False, environment=os.environ)
-    policy = (permissions.policy or Policy()).plus(MAY_SEARCH.rules)
+    policy = (permissions.policy or Policy()).plus(SEARCH_POLICY.rules)
     options["policy"] = policy if permissions.approver is None else replace(policy, outward="ask")
     options["approver"] = permissions.approver
 
 
-def show_exploration(session: Session, done: "Explored", *, index: int = 1) -> int:
+def show_exploration(session: Session, done: "ExplorationResult", *, index: int = 1) -> int:
     """Tell what an exploration came to; the exit code. `index` is the number of this event, as JSON."""
     from toolroll.cli.render.exploration import exploration_fields, summarize_exploration  # noqa: PLC0415 - as above
 

@@ -29,8 +29,8 @@ from toolroll.errors import ModelError
 from toolroll.home.keys import with_keys
 from toolroll.kernel.data.labels import Labels
 from toolroll.kernel.data.messages import AssistantMessage, Message, TextBlock, UserMessage
+from toolroll.packs.research.agent import ResearchOptions, agent_options, connect_model, research_tools
 from toolroll.packs.research.exploration import explore
-from toolroll.packs.research.exploring import ResearchOptions, agent_options, connected, tools_for
 from toolroll.packs.research.source import ResearchSource
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from toolroll.cli.render.renderer import Renderer
     from toolroll.cli.session import Session
     from toolroll.journal.sqlite import SqliteJournal
-    from toolroll.packs.research.exploration import Explored
+    from toolroll.packs.research.exploration import ExplorationResult
 
 FIRST: Final = "Write the idea to explore. What you write after that are questions about it; /new begins another."
 
@@ -76,7 +76,7 @@ class ExploreChat:
         self, session: "Session", asked: ExploreOptions, source: ResearchSource, journal: "SqliteJournal"
     ) -> None:
         self._session, self._asked, self._source, self._journal = session, asked, source, journal
-        self._model = connected(resolve_model(asked.model))
+        self._model = connect_model(resolve_model(asked.model))
         self._conversation = Conversation()
 
     @property
@@ -104,7 +104,7 @@ class ExploreChat:
     async def use_model(self, name: str) -> None:
         """Answer with another model from now on; an error leaves the one there is."""
         asked = replace(self._asked, model=absolute_model_name(name))
-        model = connected(resolve_model(asked.model))
+        model = connect_model(resolve_model(asked.model))
         await self.aclose()
         self._asked, self._model = asked, model
 
@@ -126,7 +126,7 @@ class ExploreChat:
             show_exploration(self._session, done)
             self._begin(idea, done, following)
 
-    async def _followed(self, asked: ExploreOptions, following: Following, note: Note) -> "Explored | None":
+    async def _followed(self, asked: ExploreOptions, following: Following, note: Note) -> "ExplorationResult | None":
         """What it came to; None where the person has stopped it."""
         options = self._options()
         options["settings"] = asked.settings
@@ -144,7 +144,7 @@ class ExploreChat:
             if following.results and following.results[-1].stop_reason in ("failed", "interrupted"):
                 following.tell_how_to_go_on()
 
-    def _begin(self, idea: str, done: "Explored", following: Following) -> None:
+    def _begin(self, idea: str, done: "ExplorationResult", following: Following) -> None:
         """The conversation goes on from the run that wrote the document, or from one that was there."""
         document = AssistantMessage(blocks=(TextBlock(text=done.content),), origin=self._model.origin)
         messages: tuple[Message, ...] = (UserMessage.of(idea), document)
@@ -166,4 +166,4 @@ class ExploreChat:
     def _setup(self) -> Setup:
         options = self._options()
         options["settings"] = self._asked.settings
-        return Agent(**agent_options(SYSTEM, tools_for(self._model, options), options)).setup
+        return Agent(**agent_options(SYSTEM, research_tools(self._model, options), options)).setup

@@ -14,8 +14,8 @@ from toolroll.cli.session import DONE, FAILED, Session, output_options
 from toolroll.errors import UsageError
 
 if TYPE_CHECKING:
-    from toolroll.home.declared import Declared
     from toolroll.home.settings import Origin, Settings
+    from toolroll.home.settings_schema import Setting
 
 _NEGATIVE: Final = re.compile(r"-[0-9][0-9.e]*")
 USUAL_STEPS: Final = 10
@@ -23,9 +23,9 @@ USUAL_STEPS: Final = 10
 
 
 def _setting_names(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
-    from toolroll.home.declared import declared  # noqa: PLC0415 - pydantic: not for --help
+    from toolroll.home.settings_schema import all_settings  # noqa: PLC0415 - pydantic: not for --help
 
-    return [one.name for one in declared() if one.name.startswith(incomplete)]
+    return [one.name for one in all_settings() if one.name.startswith(incomplete)]
 
 
 def _key_names(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -61,13 +61,13 @@ def list_settings(session: Session, *, root: Path | None, show_origin: bool) -> 
       toolroll config list
       toolroll config list --show-origin --json
     """
-    from toolroll.home.declared import declared  # noqa: PLC0415 - as above
+    from toolroll.home.settings_schema import all_settings  # noqa: PLC0415 - as above
 
     settings = _settings(root)
     if session.json:
-        session.write_json({"settings": [_fields(one, settings) for one in declared()], "notes": settings.notes})
+        session.write_json({"settings": [_fields(one, settings) for one in all_settings()], "notes": settings.notes})
         return DONE
-    session.show("\n".join(_told(one, settings, show_origin=show_origin) for one in declared()))
+    session.show("\n".join(_told(one, settings, show_origin=show_origin) for one in all_settings()))
     _tell_notes(settings)
     return DONE
 
@@ -86,9 +86,9 @@ def get(session: Session, name: str, *, root: Path | None, show_origin: bool) ->
       toolroll config get model
       toolroll config get code.deny --show-origin
     """
-    from toolroll.home.declared import find  # noqa: PLC0415 - as above
+    from toolroll.home.settings_schema import find_setting  # noqa: PLC0415 - as above
 
-    one, settings = find(name), _settings(root)
+    one, settings = find_setting(name), _settings(root)
     value = _value(one, settings)
     if session.json:
         session.write_json(_fields(one, settings))
@@ -137,16 +137,16 @@ def set_value(session: Session, name: str, values: tuple[str, ...]) -> int:
       toolroll config set code.deny 'secrets/**' '*.pem'
       toolroll config set code.check -- pytest -q
     """
-    from toolroll.home.changing import set_setting  # noqa: PLC0415 - as above
-    from toolroll.home.declared import find  # noqa: PLC0415 - as above
     from toolroll.home.settings import settings_path  # noqa: PLC0415 - as above
+    from toolroll.home.settings_file import set_setting  # noqa: PLC0415 - as above
+    from toolroll.home.settings_schema import find_setting  # noqa: PLC0415 - as above
 
     value = set_setting(os.environ, name, values, check=_check)
     if session.json:
         session.write_json({"name": name, "value": value, "path": str(settings_path(os.environ))})
     else:
         session.show(f"{name} = {_toml(value)}")
-    variable = find(name).variable
+    variable = find_setting(name).variable
     if os.environ.get(variable, "").strip():
         notify(f"Note: {variable} is set in the environment, and comes first.")
     return DONE
@@ -163,7 +163,7 @@ def unset(session: Session, name: str) -> int:
     Example:
       toolroll config unset model
     """
-    from toolroll.home.changing import unset_setting  # noqa: PLC0415 - as above
+    from toolroll.home.settings_file import unset_setting  # noqa: PLC0415 - as above
 
     if not unset_setting(os.environ, name):
         session.fail("not_set", _not_there(name))
@@ -176,10 +176,10 @@ def unset(session: Session, name: str) -> int:
 
 
 def _not_there(name: str) -> str:
-    from toolroll.home.declared import find  # noqa: PLC0415 - as above
+    from toolroll.home.settings_schema import find_setting  # noqa: PLC0415 - as above
 
     try:
-        return f"'{find(name).name}' is not in your settings."
+        return f"'{find_setting(name).name}' is not in your settings."
     except UsageError as error:  # there is no such setting, and what may have been meant
         return error.message
 
@@ -195,7 +195,7 @@ def path(session: Session, *, root: Path | None) -> int:
     Example:
       $EDITOR "$(toolroll config path)"
     """
-    from toolroll.home.project import PROJECT_SETTINGS  # noqa: PLC0415 - as above
+    from toolroll.home.project_settings import PROJECT_SETTINGS  # noqa: PLC0415 - as above
     from toolroll.home.settings import settings_path  # noqa: PLC0415 - as above
 
     mine = settings_path(os.environ)
@@ -235,10 +235,10 @@ def set_key(session: Session, name: str) -> int:
       toolroll config key set ANTHROPIC_API_KEY
       pass show anthropic | toolroll config key set ANTHROPIC_API_KEY
     """
-    from toolroll.home.keys import KeyBook, check_name  # noqa: PLC0415 - as above
+    from toolroll.home.keys import KeyBook, check_key_name  # noqa: PLC0415 - as above
 
-    check_name(name)
-    KeyBook.of_user(os.environ).put(name, _secret(name))
+    check_key_name(name)
+    KeyBook.from_environment(os.environ).put(name, _secret(name))
     if session.json:
         session.write_json({"name": name, "place": "keyring"})
     else:
@@ -257,10 +257,10 @@ def delete(session: Session, name: str) -> int:
     Example:
       toolroll config key delete ANTHROPIC_API_KEY
     """
-    from toolroll.home.keys import KeyBook, check_name  # noqa: PLC0415 - as above
+    from toolroll.home.keys import KeyBook, check_key_name  # noqa: PLC0415 - as above
 
-    check_name(name)
-    if not KeyBook.of_user(os.environ).delete(name):
+    check_key_name(name)
+    if not KeyBook.from_environment(os.environ).delete(name):
         session.fail("not_set", f"{name} is not in the keyring.")
         return FAILED
     if session.json:
@@ -282,7 +282,7 @@ def list_keys(session: Session) -> int:
     """
     from toolroll.home.keys import KEYS, KeyBook  # noqa: PLC0415 - as above
 
-    kept = KeyBook.of_user(os.environ).names()
+    kept = KeyBook.from_environment(os.environ).names()
     rows = [(name, use, _key_place(name, kept)) for name, use in KEYS.items()]
     if session.json:
         session.write_json({"keys": [{"name": name, "for": use, "place": place} for name, use, place in rows]})
@@ -319,14 +319,14 @@ def _tell_notes(settings: "Settings") -> None:
     show_notes(settings)
 
 
-def _value(one: "Declared", settings: "Settings") -> object:
+def _value(one: "Setting", settings: "Settings") -> object:
     value: object = settings
     for step in one.name.split("."):
         value = getattr(value, step)
     return _usual(one) if value is None else value
 
 
-def _usual(one: "Declared") -> object:
+def _usual(one: "Setting") -> object:
     """What counts where nobody has set it."""
     from toolroll.workspace.limits import DEFAULT_LIMITS  # noqa: PLC0415 - as above
 
@@ -336,7 +336,7 @@ def _usual(one: "Declared") -> object:
     return getattr(DEFAULT_LIMITS, name) if table == "code.limits" else one.default
 
 
-def _fields(one: "Declared", settings: "Settings") -> dict[str, object]:
+def _fields(one: "Setting", settings: "Settings") -> dict[str, object]:
     origin = settings.origin(one.name)
     return {
         "name": one.name,
@@ -349,7 +349,7 @@ def _fields(one: "Declared", settings: "Settings") -> dict[str, object]:
     }
 
 
-def _told(one: "Declared", settings: "Settings", *, show_origin: bool) -> str:
+def _told(one: "Setting", settings: "Settings", *, show_origin: bool) -> str:
     usual = _usual(one)
     kind = one.kind if usual in (None, ()) else f"{one.kind}, {usual} if not set"
     value = _value(one, settings)
@@ -359,7 +359,7 @@ def _told(one: "Declared", settings: "Settings", *, show_origin: bool) -> str:
     return "\n".join(lines)
 
 
-def _places(one: "Declared", settings: "Settings") -> list[str]:
+def _places(one: "Setting", settings: "Settings") -> list[str]:
     """Where the value is from; of a list one for each of its words."""
     value = _value(one, settings)
     if not isinstance(value, tuple) or not value:
@@ -373,6 +373,6 @@ def _place(origin: "Origin") -> str:
 
 
 def _toml(value: object) -> str:
-    from toolroll.home.toml_lines import toml_value  # noqa: PLC0415 - as above
+    from toolroll.home.toml_lines import format_toml  # noqa: PLC0415 - as above
 
-    return toml_value(value)
+    return format_toml(value)

@@ -169,11 +169,11 @@ def show(session: Session, name: str, *, ideas: Path | None, repo: str | None, b
     """
 
     async def work(source: "ResearchSource") -> tuple[str, str, str]:
-        from toolroll.packs.research.ideas import entry_named  # noqa: PLC0415 - pydantic: not for --help
-        from toolroll.packs.research.source import MAX_KEPT_BYTES  # noqa: PLC0415 - as above
+        from toolroll.packs.research.ideas import find_idea  # noqa: PLC0415 - pydantic: not for --help
+        from toolroll.packs.research.source import MAX_STORED_BYTES  # noqa: PLC0415 - as above
 
-        path = entry_named(name, await source.list_ideas()).path
-        return path, source.where(path), (await source.read(path, limit_bytes=MAX_KEPT_BYTES)).content
+        path = find_idea(name, await source.list_ideas()).path
+        return path, source.where(path), (await source.read(path, limit_bytes=MAX_STORED_BYTES)).content
 
     path, where, content = _use_place(work, ideas, repo, branch)
     if session.json:

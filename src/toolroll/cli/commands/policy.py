@@ -51,13 +51,13 @@ def list_rules(session: Session, *, root: Path | None) -> int:
       toolroll policy list --root ~/project
     """
     from toolroll.cli.project_tools import show_notes  # noqa: PLC0415 - pydantic: not for --help
-    from toolroll.home.rules import workspace_of  # noqa: PLC0415 - as above
+    from toolroll.home.rules import workspace_key  # noqa: PLC0415 - as above
     from toolroll.home.settings import read_settings  # noqa: PLC0415 - as above
 
     settings = read_settings(os.environ, root=root or Path.cwd())
     show_notes(settings)
     denied = settings.code.deny
-    here = _rules_here(_book(), workspace_of(root or Path.cwd()))
+    here = _rules_here(_book(), workspace_key(root or Path.cwd()))
     if session.json:
         allowed = [{"number": number, **_fields(rule)} for number, rule in enumerate(here, 1)]
         session.write_json({"deny": denied, "allow": allowed})
@@ -119,10 +119,10 @@ def forget(session: Session, number: int, *, root: Path | None) -> int:
     Example:
       toolroll policy forget 1
     """
-    from toolroll.home.rules import workspace_of  # noqa: PLC0415 - as above
+    from toolroll.home.rules import workspace_key  # noqa: PLC0415 - as above
 
     book = _book()
-    here = _rules_here(book, workspace_of(root or Path.cwd()))
+    here = _rules_here(book, workspace_key(root or Path.cwd()))
     if number > len(here):
         raise UsageError(f"There is no rule {number} here. See 'toolroll policy list'.")
     rule = here[number - 1]
@@ -141,14 +141,14 @@ class _Explained:
 
 
 def _explained(entry: "CatalogEntry", path: str | None, root: Path) -> _Explained:
-    from toolroll.home.rules import Identity, workspace_of  # noqa: PLC0415 - as above
+    from toolroll.home.rules import ToolIdentity, workspace_key  # noqa: PLC0415 - as above
     from toolroll.kernel.approval.policy import Policy  # noqa: PLC0415 - as above
 
     tool = entry.tool
     if path is not None and entry.origin == "code" and (why := _refused(entry, path, root)):
         return _Explained(action="deny", because=f"the path {why}")
-    identity = Identity(tool=tool.name, fingerprint=tool.describe().fingerprint, place=entry.place)
-    rules = _book().rules_for(workspace_of(root), [identity])
+    identity = ToolIdentity(tool=tool.name, fingerprint=tool.describe().fingerprint, place=entry.place)
+    rules = _book().rules_for(workspace_key(root), [identity])
     paths = () if path is None else (path,)
     verdict = Policy(rules).judge(tool.name, effect=tool.effect, paths=paths, asks=tool.asks, core=tool.core.name)
     return _Explained(action=verdict.action, because=verdict.because)
@@ -193,7 +193,7 @@ def _whose(settings: "Settings", number: int) -> str:
 def _book() -> "RuleBook":
     from toolroll.home.rules import RuleBook  # noqa: PLC0415 - as above
 
-    return RuleBook.of_user(os.environ)
+    return RuleBook.from_environment(os.environ)
 
 
 def _rules_here(book: "RuleBook", workspace: str) -> "list[RememberedRule]":

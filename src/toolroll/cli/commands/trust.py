@@ -70,7 +70,7 @@ def add(session: Session, path: str, *, root: Path | None, yes: bool) -> int:
       toolroll trust add .toolroll/settings.toml
     """
     from toolroll.cli.project_tools import PROJECT_TOOLS, project_files  # noqa: PLC0415 - as above
-    from toolroll.home.project import PROJECT_SETTINGS  # noqa: PLC0415 - as above
+    from toolroll.home.project_settings import PROJECT_SETTINGS  # noqa: PLC0415 - as above
 
     book, place = _book(root)
     content = dict(project_files(root or Path.cwd())).get(path)
@@ -113,19 +113,19 @@ def _tell(session: Session, path: str, *, trusted: bool) -> None:
 
 
 def _book(root: Path | None) -> "tuple[TrustBook, str]":
-    from toolroll.home.rules import workspace_of  # noqa: PLC0415 - as above
+    from toolroll.home.rules import workspace_key  # noqa: PLC0415 - as above
     from toolroll.home.trust import TrustBook  # noqa: PLC0415 - as above
 
-    return TrustBook.of_user(os.environ), workspace_of(root or Path.cwd())
+    return TrustBook.from_environment(os.environ), workspace_key(root or Path.cwd())
 
 
 def _question(path: str, content: bytes) -> str:
     """What is asked; settings that a project may not have are refused before that."""
-    from toolroll.home.project import PROJECT_SETTINGS, commands_in, parse_project  # noqa: PLC0415 - as above
+    from toolroll.home.project_settings import PROJECT_SETTINGS, describe_settings, parse_project_settings  # noqa: PLC0415 - as above
 
     if path != PROJECT_SETTINGS:
         return "Its code would run as you. Trust it?"
-    return f"{commands_in(parse_project(content))}\nTrust it?"
+    return f"{describe_settings(parse_project_settings(content))}\nTrust it?"
 
 
 def _not_agreed(session: Session, path: str, content: bytes, question: str) -> int | None:

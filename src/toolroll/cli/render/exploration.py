@@ -18,8 +18,8 @@ from toolroll.cli.render.prose import notify
 from toolroll.cli.render.renderer import event_fields, format_call, is_live, result_fields
 from toolroll.cli.session import Session
 from toolroll.kernel.call.events import StateChanged
-from toolroll.packs.research.exploration import Explored
-from toolroll.packs.search.sources import STATE
+from toolroll.packs.research.exploration import ExplorationResult
+from toolroll.packs.search.sources import SOURCES_STATE
 from toolroll.safe.text import one_line, terminal_safe
 
 MAX_LINE_CHARACTERS = 160
@@ -73,13 +73,13 @@ class JsonExplorationRenderer:
 def format_source(name: str, value: object) -> str:
     """A source that was found, on a line; nothing for what is none, or is known."""
     match value:
-        case {"title": title, "url": url, "cited": False} if name.startswith(STATE):
+        case {"title": title, "url": url, "cited": False} if name.startswith(SOURCES_STATE):
             return f"· found {one_line(f'{title} <{url}>', MAX_LINE_CHARACTERS)}"
         case _:
             return ""
 
 
-def exploration_fields(done: Explored) -> dict[str, object]:
+def exploration_fields(done: ExplorationResult) -> dict[str, object]:
     """The end of an exploration as JSON."""
     entry = None if done.entry is None else done.entry.fields
     return {
@@ -93,7 +93,7 @@ def exploration_fields(done: Explored) -> dict[str, object]:
     }
 
 
-def summarize_exploration(done: Explored) -> list[str]:
+def summarize_exploration(done: ExplorationResult) -> list[str]:
     """The end of an exploration in words: what became of it, what it took, what it rests on."""
     entry = done.entry
     if entry is None:

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from toolroll.cli.terminal.terminal import Terminal
 from toolroll.errors import ToolrollError
-from toolroll.home.rules import Identity, RememberedRule, RuleBook, path_problem
+from toolroll.home.rules import RememberedRule, RuleBook, ToolIdentity, path_problem
 from toolroll.kernel.approval.policy import Rule
 from toolroll.kernel.approval.request import ApprovalRequest
 from toolroll.kernel.data.labels import EXPOSED
@@ -23,7 +23,7 @@ class RuleMemory:
     """
 
     def __init__(
-        self, book: RuleBook, workspace: str, *, tools: Collection[Identity], clock: Callable[[], datetime]
+        self, book: RuleBook, workspace: str, *, tools: Collection[ToolIdentity], clock: Callable[[], datetime]
     ) -> None:
         self._book = book
         self._workspace = workspace
@@ -73,8 +73,8 @@ class RuleMemory:
 
     def _keep(self, terminal: Terminal, request: ApprovalRequest, glob: str) -> bool:
         try:
-            tool = Identity(tool=request.tool, fingerprint=request.fingerprint, place=self._places[request.tool])
-            self._book.add(RememberedRule.of(tool, path=glob, workspace=self._workspace, added=self._clock()))
+            tool = ToolIdentity(tool=request.tool, fingerprint=request.fingerprint, place=self._places[request.tool])
+            self._book.add(RememberedRule.for_tool(tool, path=glob, workspace=self._workspace, added=self._clock()))
         except ToolrollError as error:
             terminal.say(error.message, "warning")
             return False

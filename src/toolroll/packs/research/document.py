@@ -12,7 +12,7 @@ from datetime import date
 from typing import Final
 
 from toolroll.kernel.data.messages import AssistantBlock, AssistantMessage, ServerBlock
-from toolroll.packs.research.prompts import title_of
+from toolroll.packs.research.prompts import idea_title
 from toolroll.packs.search.sources import Source, cited_text, footnotes
 
 MAX_TALK_CHARACTERS: Final = 1_000
@@ -29,9 +29,9 @@ _LOADED: Final = re.compile(
 )
 
 
-def written_text(message: AssistantMessage, sources: Sequence[Source]) -> str:
+def answer_text(message: AssistantMessage, sources: Sequence[Source]) -> str:
     """What a model wrote, with the marks of what it cites, without what it said on the way to its title."""
-    parts = (cited_text(replace(message, blocks=blocks), sources).strip() for blocks in _between_searches(message))
+    parts = (cited_text(replace(message, blocks=blocks), sources).strip() for blocks in _split_at_searches(message))
     text = "\n\n".join(part for part in parts if part)
     title = _TITLE.search(text)
     return text[title.start() :] if title and title.start() <= MAX_TALK_CHARACTERS else text
@@ -39,35 +39,37 @@ def written_text(message: AssistantMessage, sources: Sequence[Source]) -> str:
 
 def new_document(idea: str, text: str, sources: Sequence[Source], *, note: str = "") -> str:
     """A whole document. `note` says what is wrong with it, if something is."""
-    body = _linked(text.strip(), sources, known=())
-    titled = body if body.startswith("# ") else f"# {title_of(idea)}\n\n{body}"
-    return _joined(titled, note, _list(body, sources))
+    body = _clean_links(text.strip(), sources, known=())
+    titled = body if body.startswith("# ") else f"# {idea_title(idea)}\n\n{body}"
+    return _join_parts(titled, note, _source_list(body, sources))
 
 
-def updated_document(before: str, text: str, sources: Sequence[Source], *, today: date, note: str = "") -> str:
+def append_update(before: str, text: str, sources: Sequence[Source], *, today: date, note: str = "") -> str:
     """The document with a part more, `## Update - <date>`; what was there stays as it is."""
     own = re.sub(r"\A# .*\n*", "", text.strip())
-    body = _linked(own or text.strip(), sources, known=_notes_in(before))
-    return _joined(before.rstrip(), f"## Update - {today.isoformat()}", body, note, _list(body, sources, level=3))
+    body = _clean_links(own or text.strip(), sources, known=_footnote_numbers(before))
+    return _join_parts(
+        before.rstrip(), f"## Update - {today.isoformat()}", body, note, _source_list(body, sources, level=3)
+    )
 
 
-def holds(document: str, text: str) -> bool:
+def contains_text(document: str, text: str) -> bool:
     """Whether a text is in a document already, under whatever numbers its footnotes have there."""
     own = re.sub(r"\A# .*\n*", "", text.strip()) or text.strip()
-    return _bare(_LOADED.sub("< ", _PICTURE.sub("! ", own))) in _bare(document)
+    return _without_footnotes(_LOADED.sub("< ", _PICTURE.sub("! ", own))) in _without_footnotes(document)
 
 
-def _bare(text: str) -> str:
+def _without_footnotes(text: str) -> str:
     return _MARK_AFTER_BLANK.sub("", _NOTE.sub("", text)).strip()
 
 
-def numbered(sources: Iterable[Source], *, after: str | None) -> tuple[Source, ...]:
+def renumber_sources(sources: Iterable[Source], *, after: str | None) -> tuple[Source, ...]:
     """The sources with numbers that the footnotes of an earlier text do not use."""
-    used = max(map(int, _notes_in(after or "")), default=0)
+    used = max(map(int, _footnote_numbers(after or "")), default=0)
     return tuple(source.model_copy(update={"number": source.number + used}) for source in sources)
 
 
-def _between_searches(message: AssistantMessage) -> list[tuple[AssistantBlock, ...]]:
+def _split_at_searches(message: AssistantMessage) -> list[tuple[AssistantBlock, ...]]:
     """A model does not search in the middle of a sentence: what comes after begins anew."""
     parts: list[list[AssistantBlock]] = [[]]
     for block in message.blocks:
@@ -78,39 +80,39 @@ def _between_searches(message: AssistantMessage) -> list[tuple[AssistantBlock, .
     return [tuple(part) for part in parts]
 
 
-def _linked(text: str, sources: Sequence[Source], *, known: Collection[str]) -> str:
+def _clean_links(text: str, sources: Sequence[Source], *, known: Collection[str]) -> str:
     """The text with no mark that leads nowhere, no second note for one mark, and nothing that loads by itself."""
     ours = {str(source.number) for source in sources}
     text = _NOTE.sub(lambda note: "" if note[1] in ours or note[1] in known else note[0], text).rstrip()
-    leads = ours | set(known) | _notes_in(text)
+    leads = ours | set(known) | _footnote_numbers(text)
 
     def mended(prose: str) -> str:
         return _MARK_AFTER_BLANK.sub(lambda mark: mark[0] if mark[1] in leads else "", prose)
 
-    return _LOADED.sub("< ", _PICTURE.sub("! ", _outside_code(text, mended)))
+    return _LOADED.sub("< ", _PICTURE.sub("! ", _change_prose(text, mended)))
 
 
-def _outside_code(text: str, change: Callable[[str], str]) -> str:
+def _change_prose(text: str, change: Callable[[str], str]) -> str:
     return "".join(part if index % 2 else change(part) for index, part in enumerate(_CODE.split(text)))
 
 
-def _notes_in(text: str) -> set[str]:
+def _footnote_numbers(text: str) -> set[str]:
     return set(_NOTE.findall(text))
 
 
-def _list(body: str, sources: Sequence[Source], *, level: int = 2) -> str:
+def _source_list(body: str, sources: Sequence[Source], *, level: int = 2) -> str:
     """All sources: as footnotes where the text refers to them, as links where it does not."""
     if not sources:
         return ""
     marks = set(_MARK.findall(body))
     cited = [source for source in sources if str(source.number) in marks]
     others = [f"- {_link(source)}" for source in sources if str(source.number) not in marks]
-    return _joined(f"{'#' * level} Sources", "\n".join(others), footnotes(cited)).rstrip()
+    return _join_parts(f"{'#' * level} Sources", "\n".join(others), footnotes(cited)).rstrip()
 
 
 def _link(source: Source) -> str:
     return footnotes([source]).partition(": ")[2]
 
 
-def _joined(*parts: str) -> str:
+def _join_parts(*parts: str) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"

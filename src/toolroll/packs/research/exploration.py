@@ -12,21 +12,21 @@ from toolroll.errors import FileMissing, ModelError, UsageError
 from toolroll.kernel.call.context import random_id, utc_now
 from toolroll.kernel.define.tool import Tool
 from toolroll.models.model import Model, WebSearch
-from toolroll.packs.research.document import holds, new_document, numbered, updated_document, written_text
-from toolroll.packs.research.exploring import Research, ResearchOptions, connected, generated, tools_for
+from toolroll.packs.research.agent import Research, ResearchOptions, connect_model, generate_with, research_tools
+from toolroll.packs.research.document import answer_text, append_update, contains_text, new_document, renumber_sources
 from toolroll.packs.research.frameworks import Framework
-from toolroll.packs.research.ideas import entry_named, explored, idea_path, related_list
-from toolroll.packs.research.log import LogEntry, log_path, with_entry
+from toolroll.packs.research.ideas import find_existing, find_idea, idea_path, list_related
+from toolroll.packs.research.log import LogEntry, add_entry, log_path
 from toolroll.packs.research.prompts import (
     MAX_CONTEXT_CHARACTERS,
     MAX_IDEA_CHARACTERS,
     Phase,
+    idea_title,
     notes_prompt,
     system_prompt,
-    title_of,
     user_prompt,
 )
-from toolroll.packs.research.source import MAX_KEPT_BYTES, ResearchSource
+from toolroll.packs.research.source import MAX_STORED_BYTES, ResearchSource
 from toolroll.packs.search.sources import Source, footnotes
 from toolroll.safe.text import one_line
 
@@ -76,7 +76,7 @@ class Job:
         return cls(id=make_id(), started=clock(), runs=(make_id(), make_id()))
 
     @classmethod
-    def again(cls, settings: Mapping[str, object]) -> "Job":
+    def from_settings(cls, settings: Mapping[str, object]) -> "Job":
         """The job that a run belongs to, by what the run has kept; UsageError where that is nothing."""
         match settings.get(JOB):
             case {"id": str(job_id), "started": str(started), "runs": [str(first), str(second)]}:
@@ -107,7 +107,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class _Findings:
     """What the model came to: the runs of all phases, the notes between them, and the text with its sources."""
 
     runs: tuple[Research, ...]
@@ -117,7 +117,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Explored:
+class ExplorationResult:
     """An exploration that is over: its document, where it is, and its entry in the log, if something was done."""
 
     outcome: Outcome
@@ -137,7 +137,7 @@ async def explore(
     make_id: Callable[[], str] = random_id,
     job: Job | None = None,
     **options: Unpack[ResearchOptions],
-) -> Explored:
+) -> ExplorationResult:
     """Explore an idea: the document and its log are at the source when this returns.
 
     An idea that was explored before is answered with the document there is. Whatever fails, no empty document is left.
@@ -146,29 +146,29 @@ async def explore(
     """
     is_new = job is None
     job = job or Job.new(clock=clock, make_id=make_id)
-    planned = await plan(wish, source, now=job.started)
+    planned = await make_plan(wish, source, now=job.started)
     if planned.is_done and is_new:
-        return Explored(
+        return ExplorationResult(
             outcome="exists", path=planned.path, where=source.where(planned.path), content=planned.existing or ""
         )
-    model = connected(options["model"])
+    model = connect_model(options["model"])
     kept = {**options.get("settings", {}), JOB: job.fields}
     given: ResearchOptions = {**options, "model": model, "source": source, "settings": kept}
-    return await _Work(planned, source, model, job=job, is_again=not is_new, clock=clock).run(given)
+    return await _Exploration(planned, source, model, job=job, is_again=not is_new, clock=clock).run(given)
 
 
-async def plan(wish: ExploreRequest, source: ResearchSource, *, now: datetime) -> Plan:
+async def make_plan(wish: ExploreRequest, source: ResearchSource, *, now: datetime) -> Plan:
     """Look at what is there; FileMissing where something is to be updated or continued that is not."""
     known = await source.list_ideas()
     today = now.date()
-    same = explored(wish.idea, known)
-    earlier = None if wish.continue_from is None else entry_named(wish.continue_from, known).path
+    same = find_existing(wish.idea, known)
+    earlier = None if wish.continue_from is None else find_idea(wish.continue_from, known).path
     new = idea_path(wish.idea, today=today)
     if earlier is not None and same is not None and same.path != new:
         same = None  # to go on from research on the same idea, on another day, is a document of its own
     if wish.is_update and same is None:
         raise FileMissing(
-            f"There is no research on '{title_of(wish.idea)}' to update. Leave the update out to begin with it.",
+            f"There is no research on '{idea_title(wish.idea)}' to update. Leave the update out to begin with it.",
             path=new,
         )
     others = [entry for entry in known if same is None or entry.path != same.path]
@@ -179,16 +179,16 @@ async def plan(wish: ExploreRequest, source: ResearchSource, *, now: datetime) -
         asked=user_prompt(
             wish.idea,
             context=wish.context,
-            related=related_list(wish.idea, others),
+            related=list_related(wish.idea, others),
             update_of=path if wish.is_update else None,
             continue_from=earlier,
         ),
-        existing=None if same is None else (await source.read(path, limit_bytes=MAX_KEPT_BYTES)).content,
+        existing=None if same is None else (await source.read(path, limit_bytes=MAX_STORED_BYTES)).content,
         continue_from=earlier,
     )
 
 
-class _Work:
+class _Exploration:
     """One exploration on its way."""
 
     def __init__(
@@ -204,8 +204,8 @@ class _Work:
         self._plan, self._source, self._model = planned, source, model
         self._job, self._clock, self._is_again = job, clock, is_again
 
-    async def run(self, options: ResearchOptions) -> Explored:
-        tools = tools_for(self._model, options)
+    async def run(self, options: ResearchOptions) -> ExplorationResult:
+        tools = research_tools(self._model, options)
         if self._plan.wish.is_two_phase:
             found = await self._in_two_phases(tools, options)
         else:
@@ -213,15 +213,15 @@ class _Work:
             found = self._found((one,), one.sources, notes=None)
         return await self._written(found)
 
-    async def _in_two_phases(self, tools: tuple[Tool | WebSearch, ...], options: ResearchOptions) -> Found:
+    async def _in_two_phases(self, tools: tuple[Tool | WebSearch, ...], options: ResearchOptions) -> _Findings:
         """Gather with the tools, then write without; notes that were paid for are not lost if writing fails."""
         gathered = await self._generated("gather", self._plan.asked, tools, options)
-        sources = numbered(gathered.sources, after=self._plan.existing)
+        sources = renumber_sources(gathered.sources, after=self._plan.existing)
         asked = notes_prompt(self._plan.asked, gathered.content, footnotes(sources))
         try:
             wrote = await self._generated("write", asked, (), options)
         except ModelError as error:
-            kept = Found(runs=(gathered,), notes=gathered.content, text="", sources=sources)
+            kept = _Findings(runs=(gathered,), notes=gathered.content, text="", sources=sources)
             await self._log(self._entry(kept, path=None, error=error.message))
             raise
         return self._found((gathered, wrote), gathered.sources, notes=gathered.content)
@@ -230,11 +230,11 @@ class _Work:
         self, phase: Phase, asked: str, tools: tuple[Tool | WebSearch, ...], options: ResearchOptions
     ) -> Research:
         run_id = self._job.runs[1 if phase == "write" else 0]
-        return await generated(self._system(phase, tools), asked, tools, {**options, "run_id": run_id})
+        return await generate_with(self._system(phase, tools), asked, tools, {**options, "run_id": run_id})
 
-    def _found(self, runs: tuple[Research, ...], found: tuple[Source, ...], *, notes: str | None) -> Found:
-        sources = numbered(found, after=self._plan.existing)
-        return Found(runs=runs, notes=notes, text=written_text(runs[-1].message, sources), sources=sources)
+    def _found(self, runs: tuple[Research, ...], found: tuple[Source, ...], *, notes: str | None) -> _Findings:
+        sources = renumber_sources(found, after=self._plan.existing)
+        return _Findings(runs=runs, notes=notes, text=answer_text(runs[-1].message, sources), sources=sources)
 
     def _system(self, phase: Phase, tools: tuple[Tool | WebSearch, ...]) -> str:
         names = {one.name if isinstance(one, Tool) else "web_search" for one in tools}
@@ -246,7 +246,7 @@ class _Work:
             is_own_search=not any(isinstance(one, WebSearch) for one in tools),
         )
 
-    async def _written(self, found: Found) -> Explored:
+    async def _written(self, found: _Findings) -> ExplorationResult:
         planned, last = self._plan, found.runs[-1]
         note = "" if last.is_whole else f"> Incomplete: {one_line(last.stop_detail, MAX_NOTE_CHARACTERS)}"
         content = ""
@@ -254,30 +254,30 @@ class _Work:
         def change(before: str | None) -> str:
             nonlocal content
             # Also what somebody else wrote there meanwhile stays.
-            if before is not None and self._is_again and holds(before, found.text):
+            if before is not None and self._is_again and contains_text(before, found.text):
                 content = before  # written before the job was cut off
             elif before is not None and before.strip():
                 day = self._job.started.date()
-                content = updated_document(before, found.text, found.sources, today=day, note=note)
+                content = append_update(before, found.text, found.sources, today=day, note=note)
             else:
                 content = new_document(planned.wish.idea, found.text, found.sources, note=note)
             return content
 
         outcome: Outcome = "updated" if planned.wish.is_update else "written"
         verb = "Update" if planned.wish.is_update else "Add"
-        await self._source.update(planned.path, change, message=f"{verb} research: {title_of(planned.wish.idea)}")
+        await self._source.update(planned.path, change, message=f"{verb} research: {idea_title(planned.wish.idea)}")
         entry = self._entry(found, path=planned.path)
         await self._log(entry)
         where = self._source.where(planned.path)
-        return Explored(
+        return ExplorationResult(
             outcome=outcome, path=planned.path, where=where, content=content, entry=entry, is_whole=last.is_whole
         )
 
     async def _log(self, entry: LogEntry) -> None:
-        message = f"Log an exploration: {title_of(self._plan.wish.idea)}"
-        await self._source.update(log_path(self._plan.path), lambda before: with_entry(before, entry), message=message)
+        message = f"Log an exploration: {idea_title(self._plan.wish.idea)}"
+        await self._source.update(log_path(self._plan.path), lambda before: add_entry(before, entry), message=message)
 
-    def _entry(self, found: Found, *, path: str | None, error: str | None = None) -> LogEntry:
+    def _entry(self, found: _Findings, *, path: str | None, error: str | None = None) -> LogEntry:
         wish, runs, now = self._plan.wish, found.runs, self._clock()
         calls = [run.tool_calls for run in runs if run.tool_calls is not None]
         return LogEntry(

@@ -15,21 +15,21 @@ from pydantic import BaseModel, StrictInt, TypeAdapter, ValidationError
 from toolroll.errors import FileMissing, ServiceFailed, UsageError
 from toolroll.kernel.call.context import utc_now
 from toolroll.kernel.data.serialize import well_formed
-from toolroll.packs.research.github_requests import PAUSES_S, RAW, Answer, GitHubApi
-from toolroll.packs.research.paths import IDEAS, research_path
+from toolroll.packs.research.github_api import PAUSES_S, RAW, Answer, GitHubApi
+from toolroll.packs.research.paths import IDEAS, parse_research_path
 from toolroll.packs.research.source import (
     DOCUMENT,
-    MAX_KEPT_BYTES,
     MAX_READ_BYTES,
+    MAX_STORED_BYTES,
     Change,
     IdeaEntry,
     ResearchFile,
-    exact_text,
-    file_of,
-    ideas_of,
-    missing,
-    not_a_file,
-    too_large,
+    decode_exact,
+    decode_file,
+    make_entries,
+    missing_error,
+    not_a_file_error,
+    too_large_error,
 )
 from toolroll.safe.paths.names import parse_path
 from toolroll.safe.paths.root import Use
@@ -102,7 +102,7 @@ class GitHubSource:
         self._denials = Denials()
 
     @classmethod
-    def of_user(cls, repository: str, *, environment: Mapping[str, str], branch: str | None = None) -> Self:
+    def from_environment(cls, repository: str, *, environment: Mapping[str, str], branch: str | None = None) -> Self:
         """The source with the token (GITHUB_TOKEN, GH_TOKEN) and server (GITHUB_API_URL) of the environment."""
         token = environment.get("GITHUB_TOKEN") or environment.get("GH_TOKEN")
         base_url = environment.get("GITHUB_API_URL") or API_URL
@@ -125,7 +125,7 @@ class GitHubSource:
         path = self._path(path, "read")
         item = await self._item(path, limit_bytes)
         data = await self._bytes(path, item, limit_bytes)
-        return file_of(path, data, size=item.size or 0)
+        return decode_file(path, data, size=item.size or 0)
 
     async def list_ideas(self) -> tuple[IdeaEntry, ...]:
         """The ideas that have a document, the newest first. Two requests, however many there are."""
@@ -134,10 +134,10 @@ class GitHubSource:
             return ()
         tree = await self._tree(f"{sha}?recursive=1")
         if tree.truncated:  # above 100,000 files: then each folder counts as an idea
-            return ideas_of(node.path for node in (await self._tree(sha)).tree if node.type == "tree")
+            return make_entries(node.path for node in (await self._tree(sha)).tree if node.type == "tree")
         end = f"/{DOCUMENT}"
         found = (node.path.removesuffix(end) for node in tree.tree if node.type == "blob" and node.path.endswith(end))
-        return ideas_of(folder for folder in found if "/" not in folder)
+        return make_entries(folder for folder in found if "/" not in folder)
 
     async def write(self, path: str, content: str, *, message: str) -> None:
         """Make or replace a file by a commit with that message."""
@@ -159,7 +159,7 @@ class GitHubSource:
             if failed is None:
                 return
             pause_s = next(pauses_s, None)
-            if pause_s is None or not _may_pass(failed, is_new=sha is None):
+            if pause_s is None or not _may_succeed_later(failed, is_new=sha is None):
                 raise failed
             await self._api.pause(pause_s)
 
@@ -168,53 +168,53 @@ class GitHubSource:
         base = self._api.base_url
         site = SITE_URL if base == API_URL else base.removesuffix("/api/v3")
         branch = quote(self.branch or "HEAD", safe="/")
-        return f"{site}/{self.repository}/blob/{branch}/{IDEAS}/{quote(research_path(path))}"
+        return f"{site}/{self.repository}/blob/{branch}/{IDEAS}/{quote(parse_research_path(path))}"
 
     def _path(self, path: str, use: Use) -> str:
-        path = research_path(path)
+        path = parse_research_path(path)
         self._denials.check(parse_path(path), use)  # what a folder would not give or take either
         return path
 
     async def _item(self, path: str, limit_bytes: int) -> _Item:
         answer = await self._get(f"contents/{IDEAS}/{quote(path)}")
         if answer.status == _MISSING:
-            raise missing(path)
+            raise missing_error(path)
         if answer.status not in _OK:
             if b'"too_large"' in answer.body:  # what it says of files over 100 MB
-                raise too_large(path, limit_bytes=limit_bytes)
+                raise too_large_error(path, limit_bytes=limit_bytes)
             raise self._failure(answer)
-        found = _parsed(answer)
+        found = _parse_contents(answer)
         if isinstance(found, list):
-            raise not_a_file(path, (f"{one.name}/" if one.type == "dir" else one.name for one in found))
+            raise not_a_file_error(path, (f"{one.name}/" if one.type == "dir" else one.name for one in found))
         # A link to a file is answered with that file, wherever in the repository it is.
         is_outside = bool(found.path) and not found.path.startswith(f"{IDEAS}/")
         if found.type != "file" or found.submodule_git_url is not None or is_outside:
-            raise not_a_file(path)
+            raise not_a_file_error(path)
         return found
 
     async def _bytes(self, path: str, item: _Item, limit_bytes: int) -> bytes:
         if item.size is None or item.size < 0:
             raise ServiceFailed("GitHub did not tell how large the file is.")
         if item.size > limit_bytes:
-            raise too_large(path, limit_bytes=limit_bytes)
-        data = await self._blob(item.sha) if item.encoding == "none" else _decoded(item)
+            raise too_large_error(path, limit_bytes=limit_bytes)
+        data = await self._blob(item.sha) if item.encoding == "none" else _decode_content(item)
         if len(data) > limit_bytes:
-            raise too_large(path, limit_bytes=limit_bytes)
+            raise too_large_error(path, limit_bytes=limit_bytes)
         return data
 
     async def _blob(self, sha: str) -> bytes:
         """A file over 1 MB, by the hash that its entry told: so it is the very content that a change is made from."""
-        answer = await self._api.get(f"{self._base}/git/blobs/{_checked_sha(sha)}", accept=RAW)
+        answer = await self._api.get(f"{self._base}/git/blobs/{_check_sha(sha)}", accept=RAW)
         if answer.status not in _OK:
             raise self._failure(answer)
         return answer.body
 
     async def _before(self, path: str) -> tuple[str | None, str | None]:
         try:
-            item = await self._item(path, MAX_KEPT_BYTES)
+            item = await self._item(path, MAX_STORED_BYTES)
         except FileMissing:
             return None, None
-        return _checked_sha(item.sha), exact_text(path, await self._bytes(path, item, MAX_KEPT_BYTES))
+        return _check_sha(item.sha), decode_exact(path, await self._bytes(path, item, MAX_STORED_BYTES))
 
     async def _put(self, path: str, content: str, sha: str | None, message: str) -> ServiceFailed | None:
         body = {"message": message, "content": base64.b64encode(content.encode()).decode()}
@@ -234,9 +234,9 @@ class GitHubSource:
             return None
         if answer.status not in _OK:
             raise self._failure(answer)
-        found = _parsed(answer)
+        found = _parse_contents(answer)
         items = found if isinstance(found, list) else []
-        return next((_checked_sha(one.sha) for one in items if (one.name, one.type) == (IDEAS, "dir")), None)
+        return next((_check_sha(one.sha) for one in items if (one.name, one.type) == (IDEAS, "dir")), None)
 
     async def _tree(self, name: str) -> _Tree:
         answer = await self._api.get(f"{self._base}/git/trees/{name}")
@@ -245,7 +245,7 @@ class GitHubSource:
         try:
             return _Tree.model_validate_json(answer.body)
         except ValidationError as error:
-            raise _unreadable() from error
+            raise _unreadable_error() from error
 
     async def _get(self, path: str) -> Answer:
         ref = "" if self.branch is None else f"?ref={quote(self.branch, safe='')}"
@@ -261,7 +261,7 @@ class GitHubSource:
         return ServiceFailed(text + _ADVICE.get(answer.status, ""), status=answer.status)
 
 
-def _may_pass(failed: ServiceFailed, *, is_new: bool) -> bool:
+def _may_succeed_later(failed: ServiceFailed, *, is_new: bool) -> bool:
     """Whether looking again may help: after a conflict, and where nobody knows whether the commit was made."""
     if failed.retry_after_s is not None:
         return False
@@ -274,28 +274,28 @@ def _contents() -> TypeAdapter[_Item | list[_Item]]:
     return TypeAdapter(_Item | list[_Item])
 
 
-def _parsed(answer: Answer) -> _Item | list[_Item]:
+def _parse_contents(answer: Answer) -> _Item | list[_Item]:
     try:
         return _contents().validate_json(answer.body)
     except ValidationError as error:
-        raise _unreadable() from error
+        raise _unreadable_error() from error
 
 
-def _decoded(item: _Item) -> bytes:
+def _decode_content(item: _Item) -> bytes:
     """The content: base64, in lines of 60 characters."""
     try:
         if item.encoding == "base64" and item.content is not None:
             return base64.b64decode("".join(item.content.split()), validate=True)
     except (binascii.Error, ValueError):
         pass
-    raise _unreadable()
+    raise _unreadable_error()
 
 
-def _checked_sha(sha: str) -> str:
+def _check_sha(sha: str) -> str:
     if not _SHA.fullmatch(sha):
-        raise _unreadable()
+        raise _unreadable_error()
     return sha
 
 
-def _unreadable() -> ServiceFailed:
+def _unreadable_error() -> ServiceFailed:
     return ServiceFailed("GitHub's answer cannot be read: it is not what its documentation says.")

@@ -34,7 +34,7 @@ def idea_slug(idea: str) -> str:
     What does not fit, or cannot be written in Latin letters, is told apart by a hash of the idea.
     """
     same = " ".join(unicodedata.normalize("NFKC", idea).casefold().split())
-    plain, lost = _latin(same)
+    plain, lost = _to_latin(same)
     slug = _OTHERS.sub("-", plain.translate(_SIGNS)).strip("-")
     if slug and len(slug) <= MAX_SLUG_CHARACTERS and not lost:
         return slug
@@ -48,26 +48,26 @@ def idea_path(idea: str, *, today: date) -> str:
     return f"{today.isoformat()}-{idea_slug(idea)}/{DOCUMENT}"
 
 
-def explored(idea: str, known: Sequence[IdeaEntry]) -> IdeaEntry | None:
+def find_existing(idea: str, known: Sequence[IdeaEntry]) -> IdeaEntry | None:
     """The newest earlier exploration of the same idea."""
     slug = idea_slug(idea)
-    return next((entry for entry in known if slug_in(entry.path) == slug), None)
+    return next((entry for entry in known if path_slug(entry.path) == slug), None)
 
 
-def slug_in(path: str) -> str:
+def path_slug(path: str) -> str:
     """The slug in the path of a document."""
     folder = path.partition("/")[0]
     dated = _DATED.fullmatch(folder)
     return dated[1] if dated else folder
 
 
-def entry_named(named: str, known: Sequence[IdeaEntry]) -> IdeaEntry:
+def find_idea(named: str, known: Sequence[IdeaEntry]) -> IdeaEntry:
     """The idea that a person names: by its path, its folder, its slug or its words; the newest of several."""
     wanted = named.strip().removeprefix(f"{IDEAS}/").removesuffix(f"/{DOCUMENT}").rstrip("/")
     for entry in known:
         if wanted == entry.path.removesuffix(f"/{DOCUMENT}"):
             return entry
-    found = next((entry for entry in known if slug_in(entry.path) == wanted), None) or explored(wanted, known)
+    found = next((entry for entry in known if path_slug(entry.path) == wanted), None) or find_existing(wanted, known)
     if found is None:
         raise FileMissing(
             f"There is no research '{quote_path(wanted)}'. See 'toolroll explore list'.", path=quote_path(wanted)
@@ -75,14 +75,14 @@ def entry_named(named: str, known: Sequence[IdeaEntry]) -> IdeaEntry:
     return found
 
 
-def related_list(idea: str, known: Sequence[IdeaEntry], *, max_tokens: int = RELATED_TOKENS) -> str:
+def list_related(idea: str, known: Sequence[IdeaEntry], *, max_tokens: int = RELATED_TOKENS) -> str:
     """The earlier ideas with their paths, those with the same words first, then the newest; as many as there is room.
 
     What was left out is counted in the last line.
     """
     room = max_tokens * _CHARACTERS_A_TOKEN
     lines: list[str] = []
-    ranked = _ranked(idea, known)
+    ranked = _rank(idea, known)
     for entry in ranked:
         line = f"- `{entry.path}`"
         room -= len(line) + 1
@@ -93,16 +93,16 @@ def related_list(idea: str, known: Sequence[IdeaEntry], *, max_tokens: int = REL
     return "\n".join([*lines, *([f"({left:,} more are not listed.)"] if left else [])])
 
 
-def _ranked(idea: str, known: Sequence[IdeaEntry]) -> list[IdeaEntry]:
+def _rank(idea: str, known: Sequence[IdeaEntry]) -> list[IdeaEntry]:
     wanted = _words(idea_slug(idea))
-    return sorted(known, key=lambda entry: -len(wanted & _words(slug_in(entry.path))))
+    return sorted(known, key=lambda entry: -len(wanted & _words(path_slug(entry.path))))
 
 
 def _words(slug: str) -> frozenset[str]:
     return frozenset(word for word in slug.split("-") if len(word) >= _MIN_WORD_CHARACTERS)
 
 
-def _latin(text: str) -> tuple[str, bool]:
+def _to_latin(text: str) -> tuple[str, bool]:
     """The text in Latin letters as far as that goes, and whether letters or digits were lost on the way."""
     if not text.isascii():
         from translitua import translit  # noqa: PLC0415 - half an interpreter start, only for other scripts

@@ -19,20 +19,20 @@ from toolroll.errors import (
 )
 from toolroll.kernel.approval.request import content_hash
 from toolroll.kernel.data.serialize import well_formed
-from toolroll.packs.research.paths import research_path
+from toolroll.packs.research.paths import parse_research_path
 from toolroll.packs.research.source import (
     DOCUMENT,
-    MAX_KEPT_BYTES,
     MAX_READ_BYTES,
+    MAX_STORED_BYTES,
     Change,
     IdeaEntry,
     ResearchFile,
-    exact_text,
-    file_of,
-    ideas_of,
-    missing,
-    not_a_file,
-    too_large,
+    decode_exact,
+    decode_file,
+    make_entries,
+    missing_error,
+    not_a_file_error,
+    too_large_error,
 )
 from toolroll.safe.paths.names import RelativePath, parse_path
 from toolroll.safe.paths.os_errors import os_errors
@@ -53,9 +53,9 @@ class LocalSource:
         """A file, whole; FileTooLarge above the limit, never a part."""
         import asyncio  # noqa: PLC0415 - who waits for this has loaded it
 
-        path = research_path(path)
+        path = parse_research_path(path)
         data = await asyncio.to_thread(self._read, path, limit_bytes)
-        return file_of(path, data, size=len(data))
+        return decode_file(path, data, size=len(data))
 
     async def list_ideas(self) -> tuple[IdeaEntry, ...]:
         """The ideas that have a document, the newest first; none where there is no folder yet."""
@@ -71,11 +71,11 @@ class LocalSource:
         """Change a file under a lock; `change` is asked again if a program without the lock was faster."""
         import asyncio  # noqa: PLC0415 - as above
 
-        await asyncio.to_thread(self._update, research_path(path), change)
+        await asyncio.to_thread(self._update, parse_research_path(path), change)
 
     def where(self, path: str) -> str:
         """The file's path on this machine."""
-        return str(self.folder / research_path(path))
+        return str(self.folder / parse_research_path(path))
 
     def _open(self) -> Workspace:
         return Workspace(self.folder, state=self._state)
@@ -86,13 +86,13 @@ class LocalSource:
             with self._open() as workspace:
                 return _bytes(workspace, place, path, limit_bytes)
         except FileMissing:
-            raise missing(path) from None
+            raise missing_error(path) from None
 
     def _list(self) -> tuple[IdeaEntry, ...]:
         try:
             with self._open() as workspace:
                 entries, _ = workspace.entries()
-                return ideas_of(entry.name for entry in entries if _has_document(workspace, entry.name))
+                return make_entries(entry.name for entry in entries if _has_document(workspace, entry.name))
         except FileMissing:
             return ()
 
@@ -114,9 +114,9 @@ def _bytes(workspace: Workspace, place: RelativePath, path: str, limit_bytes: in
         with workspace.open(place) as file:
             return file.read(limit_bytes)
     except FileTooLarge:
-        raise too_large(path, limit_bytes=limit_bytes) from None
+        raise too_large_error(path, limit_bytes=limit_bytes) from None
     except OutsideRoot:
-        raise not_a_file(path) from None
+        raise not_a_file_error(path) from None
     except NotAFile:
         raise _other_kind(workspace, place, path) from None
 
@@ -124,11 +124,11 @@ def _bytes(workspace: Workspace, place: RelativePath, path: str, limit_bytes: in
 def _other_kind(workspace: Workspace, place: RelativePath, path: str) -> FileProblem:
     try:
         if workspace.status(place).kind != "folder":
-            return not_a_file(path)
+            return not_a_file_error(path)
     except NotAFile:  # below a file, as in `a.md/b.md`: there can be nothing
-        return missing(path)
+        return missing_error(path)
     entries, _ = workspace.entries(place)
-    return not_a_file(path, (f"{entry.name}/" if entry.kind == "folder" else entry.name for entry in entries))
+    return not_a_file_error(path, (f"{entry.name}/" if entry.kind == "folder" else entry.name for entry in entries))
 
 
 def _has_document(workspace: Workspace, folder: str) -> bool:
@@ -141,8 +141,8 @@ def _has_document(workspace: Workspace, folder: str) -> bool:
 
 def _change(workspace: Workspace, place: RelativePath, path: str, change: Change) -> None:
     try:
-        before = _bytes(workspace, place, path, MAX_KEPT_BYTES)
+        before = _bytes(workspace, place, path, MAX_STORED_BYTES)
     except FileMissing:
         workspace.write(place, well_formed(change(None)).encode(), base=None)
     else:
-        workspace.write(place, well_formed(change(exact_text(path, before))).encode(), base=content_hash(before))
+        workspace.write(place, well_formed(change(decode_exact(path, before))).encode(), base=content_hash(before))

@@ -54,22 +54,22 @@ def log_path(document: str) -> str:
     return f"{document.removesuffix(DOCUMENT)}{LOG}"
 
 
-def with_entry(before: str | None, entry: LogEntry) -> str:
+def add_entry(before: str | None, entry: LogEntry) -> str:
     """The log with one more entry, in place of an earlier one of the same job.
 
     A log that cannot be read is kept as it is, inside the new one.
     """
     import json  # noqa: PLC0415 - for people: indented, which our own writer does not do
 
-    others = [one for one in entries_in(before) if not _is_of(one, entry.job_id)]
+    others = [one for one in parse_log(before) if not _belongs_to(one, entry.job_id)]
     return json.dumps([*others, entry.fields], ensure_ascii=False, indent=2) + "\n"
 
 
-def _is_of(entry: object, job_id: str) -> bool:
+def _belongs_to(entry: object, job_id: str) -> bool:
     return isinstance(entry, dict) and entry.get("job_id") == job_id
 
 
-def entries_in(text: str | None) -> Sequence[object]:
+def parse_log(text: str | None) -> Sequence[object]:
     """The entries of a log, the oldest first."""
     if text is None or not text.strip():
         return []

@@ -40,7 +40,7 @@ _CONTROL: Final = re.compile(r"[\x00-\x1f]")
 _ALLOWED: Final = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9/_.-]{0,199}")
 
 # In the order in which they are asked. Percent signs go before all that they could hide: `%2e%2e/`, `%2F`, `%00`.
-_BROKEN: Final[dict[Rule, Callable[[str], object]]] = {
+_RULES: Final[dict[Rule, Callable[[str], object]]] = {
     "control": _CONTROL.search,
     "percent": lambda path: "%" in path,
     "traversal": lambda path: ".." in path,
@@ -53,7 +53,7 @@ _BROKEN: Final[dict[Rule, Callable[[str], object]]] = {
     "too_long": lambda path: len(path) > MAX_PATH_CHARACTERS,
     "characters": lambda path: not _ALLOWED.fullmatch(path),
 }
-_WHY: Final[dict[Rule, str]] = {
+_MESSAGES: Final[dict[Rule, str]] = {
     "control": "Path contains control characters. Leave them out.",
     "percent": "Path contains a percent sign (%). Write the path plainly, without URL encoding.",
     "traversal": f"Path contains '..' (path traversal). Name it from {IDEAS}/, without going up.",
@@ -68,17 +68,17 @@ _WHY: Final[dict[Rule, str]] = {
 }
 
 
-def research_path(given: str) -> str:
+def parse_research_path(given: str) -> str:
     """The path that a text names, relative to `ideas/`; PathRefused with the message of the first rule it breaks."""
-    path = trimmed(given)
-    rule = next((rule for rule, is_broken in _BROKEN.items() if is_broken(path)), None)
+    path = trim(given)
+    rule = next((rule for rule, is_broken in _RULES.items() if is_broken(path)), None)
     if rule is not None:
-        raise PathRefused(_WHY[rule], path=quote_path(path), rule=rule)
+        raise PathRefused(_MESSAGES[rule], path=quote_path(path), rule=rule)
     # What passes so far and is no path all the same: a `.` component, which a URL would lose on the way, and a name
     # that ends with a dot, which some systems lose.
     return str(parse_path(path))
 
 
-def trimmed(given: str) -> str:
+def trim(given: str) -> str:
     """The text without the blanks around it."""
     return given.strip(_BLANKS)

@@ -121,6 +121,6 @@ def notes_prompt(asked: str, notes: str, sources: str) -> str:
     return "\n\n".join(parts)
 
 
-def title_of(idea: str) -> str:
+def idea_title(idea: str) -> str:
     """The idea as the title of a document."""
     return one_line(" ".join(idea.split()), 200)

@@ -11,7 +11,7 @@ from datetime import date
 from typing import Final, Protocol, TypeAlias
 
 from toolroll.errors import FileMissing, FileTooLarge, NotAFile, NotText, PathRefused
-from toolroll.packs.research.paths import research_path
+from toolroll.packs.research.paths import parse_research_path
 from toolroll.safe.paths.names import quote_path
 from toolroll.workspace.text import decode
 
@@ -21,10 +21,10 @@ DOCUMENT: Final = "research.md"
 MAX_READ_BYTES: Final = 51_200
 """50 KB: what one document may take of a model's context, about 13,000 tokens."""
 
-MAX_KEPT_BYTES: Final = 8 * 1024 * 1024
+MAX_STORED_BYTES: Final = 8 * 1024 * 1024
 """Of a file that is changed rather than shown: an exploration log of some ten thousand runs."""
 
-MAX_ENTRIES_TOLD: Final = 50
+MAX_LISTED_ENTRIES: Final = 50
 """Of a folder that was asked for as a file: an idea's folder has two or three."""
 
 _DATED: Final = re.compile(r"(\d{4}-\d{2}-\d{2})-(.+)")
@@ -74,12 +74,12 @@ class ResearchSource(Protocol):
         ...
 
 
-def file_of(path: str, data: bytes, *, size: int) -> ResearchFile:
+def decode_file(path: str, data: bytes, *, size: int) -> ResearchFile:
     """The file that some bytes are, or NotText."""
     return ResearchFile(content=decode(data, path=path).text, size=size)
 
 
-def exact_text(path: str, data: bytes) -> str:
+def decode_exact(path: str, data: bytes) -> str:
     """Text that encodes to the same bytes again: what is only guessed must not be written back."""
     try:
         return data.decode()
@@ -87,18 +87,18 @@ def exact_text(path: str, data: bytes) -> str:
         raise NotText(f"'{quote_path(path)}' is not UTF-8, so it is not changed.", path=quote_path(path)) from error
 
 
-def missing(path: str) -> FileMissing:
+def missing_error(path: str) -> FileMissing:
     """The error for a path with nothing there."""
     return FileMissing(f"File not found: {path}", path=path)
 
 
-def not_a_file(path: str, entries: Iterable[str] = ()) -> NotAFile:
+def not_a_file_error(path: str, entries: Iterable[str] = ()) -> NotAFile:
     """The error for a folder, a link or a submodule; `entries` are the names in a folder, those of folders with `/`."""
     inside = tuple(sorted(f"{path}/{quote_path(name)}" for name in entries))
-    return NotAFile(f"Path is not a file: {path}", path=path, entries=inside[:MAX_ENTRIES_TOLD])
+    return NotAFile(f"Path is not a file: {path}", path=path, entries=inside[:MAX_LISTED_ENTRIES])
 
 
-def too_large(path: str, *, limit_bytes: int) -> FileTooLarge:
+def too_large_error(path: str, *, limit_bytes: int) -> FileTooLarge:
     """The error for a file above the limit; it says what the model can do."""
     # These words were agreed on for the tool's limit; a larger one is for programs, which have no use for the advice.
     message = "File exceeds 50KB limit. Try a more specific path or request a summary."
@@ -107,24 +107,24 @@ def too_large(path: str, *, limit_bytes: int) -> FileTooLarge:
     return FileTooLarge(message, path=path, limit_bytes=limit_bytes)
 
 
-def ideas_of(folders: Iterable[str]) -> tuple[IdeaEntry, ...]:
+def make_entries(folders: Iterable[str]) -> tuple[IdeaEntry, ...]:
     """The entries for folders that have a document; what `read_research` could not name is left out."""
-    found = [entry for name in folders if (entry := _idea(name)) is not None]
+    found = [entry for name in folders if (entry := _parse_idea(name)) is not None]
     return tuple(sorted(found, key=lambda entry: (entry.date or date.min, entry.path), reverse=True))
 
 
-def _idea(folder: str) -> IdeaEntry | None:
+def _parse_idea(folder: str) -> IdeaEntry | None:
     try:
-        path = research_path(f"{folder}/{DOCUMENT}")
+        path = parse_research_path(f"{folder}/{DOCUMENT}")
     except PathRefused:
         return None
     dated = _DATED.fullmatch(folder)
-    day = _day(dated[1]) if dated else None
+    day = _parse_day(dated[1]) if dated else None
     slug = dated[2] if dated and day else folder
     return IdeaEntry(path=path, title=slug.replace("-", " ").replace("_", " ").strip(), date=day)
 
 
-def _day(text: str) -> date | None:
+def _parse_day(text: str) -> date | None:
     try:
         return date.fromisoformat(text)
     except ValueError:

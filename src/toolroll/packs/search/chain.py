@@ -1,17 +1,22 @@
-"""Backends in turn: the first that answers in time is the answer, and every one that did not is named."""
+"""The chain of backends: the first that answers in time wins, and each one that failed is named.
+
+`RunQuota` and `searches_over` limit the searches of a whole run; the limits of providers count per request only.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from toolroll.agent.result import Step
 from toolroll.errors import ToolrollError
-from toolroll.packs.search.backend import MAX_HITS, SearchBackend, SearchFailed, SearchHit
+from toolroll.kernel.call.context import Run
+from toolroll.packs.search.hits import MAX_HITS, SearchBackend, SearchFailed, SearchHit
 from toolroll.safe.secrets.redact import redact
 from toolroll.safe.text import one_line
 
 TIMEOUT_S: Final = 10.0
 MAX_REASON_CHARACTERS: Final = 200
-SPENT: Final = "quota"
+QUOTA: Final = "quota"
 """In the place of a backend's name: the run has made all the searches it may."""
 
 
@@ -34,7 +39,7 @@ class SearchAnswer:
     @property
     def is_spent(self) -> bool:
         """Whether nobody was asked, because the run has searched enough."""
-        return any(one.backend == SPENT for one in self.failures)
+        return any(one.backend == QUOTA for one in self.failures)
 
 
 class SearchChain:
@@ -50,7 +55,7 @@ class SearchChain:
     async def search(self, query: str, *, limit: int = MAX_HITS) -> SearchAnswer:
         """The hits of the first backend that answers."""
         if self._quota is not None and not self._quota.take():
-            spent = SearchFailed(backend=SPENT, reason="this run has made all the searches it may")
+            spent = SearchFailed(backend=QUOTA, reason="this run has made all the searches it may")
             return SearchAnswer(failures=(spent,))
         failures: list[SearchFailed] = []
         for backend in self._backends:
@@ -71,3 +76,43 @@ class SearchChain:
         except ToolrollError as error:
             reason = one_line(redact(error.message), MAX_REASON_CHARACTERS)
         return SearchFailed(backend=backend.name, reason=reason)
+
+
+MAX_SEARCHES: Final = 20
+"""For one run: five steps of the provider's five would be more, and an exploration needs about ten."""
+
+QUOTA_STATE: Final = "search.used"
+
+
+class RunQuota:
+    """Counts the searches of a run, with the run: one that is resumed goes on counting."""
+
+    def __init__(self, run: Run, *, limit: int = MAX_SEARCHES) -> None:
+        self._run = run
+        self.limit = limit
+
+    @property
+    def used(self) -> int:
+        """The searches so far."""
+        kept = self._run.state.get(QUOTA_STATE)
+        return kept if isinstance(kept, int) else 0
+
+    def take(self) -> bool:
+        """Count one more search; False where there may be none."""
+        used = self.used
+        if used >= self.limit:
+            return False
+        self._run.set_state(QUOTA_STATE, used + 1)
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class searches_over:  # noqa: N801 - reads as the word it is in an agent's definition
+    """Stop the run once the provider itself has made more than so many searches in it."""
+
+    searches: int = MAX_SEARCHES
+
+    def __call__(self, steps: Sequence[Step]) -> str | None:
+        """Why to stop, if it is time."""
+        made = sum(step.usage.web_searches for step in steps)
+        return f"searches_over({self.searches})" if made > self.searches else None

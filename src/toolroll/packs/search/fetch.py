@@ -40,8 +40,10 @@ async def fetch(client: "httpx2.AsyncClient", request: "httpx2.Request", *, limi
         answer = await client.send(request, stream=True, follow_redirects=False)
         try:
             if answer.status_code != OK:
-                raise _refusal(answer.status_code)
-            return _unpacked(await _body(answer, limit), answer.headers.get("content-encoding", "").lower(), limit)
+                raise _status_error(answer.status_code)
+            return _decompress(
+                await _read_body(answer, limit), answer.headers.get("content-encoding", "").lower(), limit
+            )
         finally:
             await answer.aclose()
     except httpx2.TimeoutException as error:
@@ -56,26 +58,26 @@ async def fetch_object(client: "httpx2.AsyncClient", request: "httpx2.Request") 
     try:
         answer = parse_json(body, limit_bytes=MAX_ANSWER_BYTES)
     except JsonRefused as error:
-        raise unreadable() from error
+        raise unreadable_error() from error
     if not isinstance(answer, dict):
-        raise unreadable()
+        raise unreadable_error()
     return answer
 
 
-def objects_at(answer: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
+def list_objects(answer: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
     """The objects of a list in an answer; a list that is missing is a failure, entries that are none are left out."""
     found = answer.get(key)
     if not isinstance(found, list):
-        raise unreadable()
+        raise unreadable_error()
     return [one for one in found if isinstance(one, dict)]
 
 
-def unreadable() -> ServiceFailed:
+def unreadable_error() -> ServiceFailed:
     """What is said of an answer that has not the promised form."""
     return ServiceFailed("it sent an answer that cannot be read")
 
 
-def _refusal(status: int) -> ServiceFailed:
+def _status_error(status: int) -> ServiceFailed:
     if status in _REDIRECTS:
         why = "it answered with a redirect, and those are not followed"
     elif status >= _SERVER_ERRORS:
@@ -85,29 +87,29 @@ def _refusal(status: int) -> ServiceFailed:
     return ServiceFailed(f"{why} ({status})", status=status)
 
 
-async def _body(answer: "httpx2.Response", limit: int) -> bytes:
+async def _read_body(answer: "httpx2.Response", limit: int) -> bytes:
     body = bytearray()
     async for chunk in answer.aiter_raw():
         body += chunk
         if len(body) > limit:
-            raise _too_large(limit)
+            raise _too_large_error(limit)
     return bytes(body)
 
 
-def _unpacked(body: bytes, encoding: str, limit: int) -> bytes:
+def _decompress(body: bytes, encoding: str, limit: int) -> bytes:
     """Unpacked here, not by the HTTP library: a megabyte of gzip can be a gigabyte of text."""
     if encoding in ("", "identity"):
         return body
     if encoding != "gzip":
-        raise unreadable()
+        raise unreadable_error()
     try:
         text = zlib.decompressobj(_GZIP_WINDOW).decompress(body, limit + 1)
     except zlib.error as error:
-        raise unreadable() from error
+        raise unreadable_error() from error
     if len(text) > limit:
-        raise _too_large(limit)
+        raise _too_large_error(limit)
     return text
 
 
-def _too_large(limit: int) -> ServiceFailed:
+def _too_large_error(limit: int) -> ServiceFailed:
     return ServiceFailed(f"its answer has more than {limit:,} bytes")

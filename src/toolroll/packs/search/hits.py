@@ -1,20 +1,54 @@
-"""From what a service says to hits: whole links to public pages, and text that is what it looks like.
+"""The hits of a search, and the backends that find them.
 
-Titles and snippets are written by strangers for whoever reads them: markup, invisible letters and endless text go here,
-before a model, a document or a terminal sees them.
+Titles and snippets are written by strangers. `make_hits` removes markup, invisible characters and endless text before
+a model, a document or a terminal sees them, and drops links that do not lead to a public page.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from html import unescape
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 from urllib.parse import quote
 
 from toolroll.errors import UrlRefused
-from toolroll.packs.search.backend import SearchHit
 from toolroll.safe.net.urls import check_url
 from toolroll.safe.text import one_line, suspicious
+
+MAX_HITS: Final = 5
+"""What a model is shown of one search."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchHit:
+    """One page that a search found. Its text is short, on one line, and holds nothing that cannot be seen."""
+
+    title: str
+    url: str
+    snippet: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchFailed:
+    """A backend that gave no answer, and why, in words without keys."""
+
+    backend: str
+    reason: str
+
+
+class SearchBackend(Protocol):
+    """Something that can search the web."""
+
+    @property
+    def name(self) -> str:
+        """What failures and logs call it."""
+        ...
+
+    async def search(self, query: str, *, limit: int) -> Sequence[SearchHit]:
+        """The best hits, at most `limit`; raises a `ToolrollError` where there is no answer."""
+        ...
+
 
 MAX_TITLE_CHARACTERS: Final = 200
 MAX_SNIPPET_CHARACTERS: Final = 600
@@ -29,11 +63,11 @@ _NO_CHARACTER: Final = re.compile(r"&#[0-9]{8,};?")
 _SCHEMES: Final = ("http", "https")
 _PLAIN: Final = "/?:@!$&'()*+,;=-._~%[]"
 
-Found: TypeAlias = tuple[str, str, str]
+RawHit: TypeAlias = tuple[str, str, str]
 """Title, link and snippet as they came."""
 
 
-def hits_of(found: Iterable[Found], *, limit: int) -> tuple[SearchHit, ...]:
+def make_hits(found: Iterable[RawHit], *, limit: int) -> tuple[SearchHit, ...]:
     """The first hits that are links to public pages, each page once."""
     hits: dict[str, SearchHit] = {}
     for title, link, snippet in found:

@@ -1,8 +1,8 @@
 """The source ledger (R12): every page that a run was shown or cites, with title, link, time and hash.
 
-Kept with the run as plain data, one value a source: it survives a pause, a trim, a compaction and a resume, and links
-in a document lead back to it. `keep_sources` is what an agent is given as `on_turn`, for what the provider itself
-finds; what our own tool finds, the tool keeps.
+The ledger is part of the run's state, one value a source, so it survives a pause, a trim, a compaction and a resume.
+An agent gets `record_sources` as `on_turn` for what the provider itself finds; our own search tool records its hits
+itself. Failed searches are recorded in the same way.
 """
 
 import re
@@ -16,9 +16,9 @@ from toolroll.journal.records import StateSet
 from toolroll.kernel.approval.request import content_hash
 from toolroll.kernel.call.context import Run
 from toolroll.kernel.data.messages import AssistantMessage, ServerBlock, TextBlock
-from toolroll.packs.search.hits import Found, hits_of
+from toolroll.packs.search.hits import RawHit, SearchFailed, make_hits
 
-STATE: Final = "search.source"
+SOURCES_STATE: Final = "search.source"
 MAX_SOURCES: Final = 500
 """Of one run: a hundred searches of five."""
 
@@ -51,13 +51,13 @@ class SourceLedger:
         self._run = run
 
     def __len__(self) -> int:
-        return sum(1 for name in self._run.state if name.startswith(f"{STATE}:"))
+        return sum(1 for name in self._run.state if name.startswith(f"{SOURCES_STATE}:"))
 
-    def add(self, found: Iterable[Found], *, by: str, cited: bool = False) -> None:
+    def add(self, found: Iterable[RawHit], *, by: str, cited: bool = False) -> None:
         """Keep what was found; a page that is known keeps its number and time, and may come to be cited."""
-        for hit in hits_of(found, limit=MAX_SOURCES):
-            name = f"{STATE}:{content_hash(hit.url)[:_KEY_DIGITS]}"
-            known = _source(self._run.state.get(name))
+        for hit in make_hits(found, limit=MAX_SOURCES):
+            name = f"{SOURCES_STATE}:{content_hash(hit.url)[:_KEY_DIGITS]}"
+            known = _parse_source(self._run.state.get(name))
             if known is None and len(self) < MAX_SOURCES:
                 source = Source(
                     number=len(self) + 1,
@@ -73,7 +73,7 @@ class SourceLedger:
                 self._run.set_state(name, known.model_copy(update={"cited": True}).model_dump(mode="json"))
 
 
-def keep_sources(run: Run, message: AssistantMessage) -> None:
+def record_sources(run: Run, message: AssistantMessage) -> None:
     """Put what the provider has found and cited in a turn into the ledger of the run: for an agent's `on_turn`."""
     ledger, by = SourceLedger(run), message.origin.wire if message.origin is not None else "model"
     for block in message.blocks:
@@ -83,13 +83,13 @@ def keep_sources(run: Run, message: AssistantMessage) -> None:
             ledger.add(((one.title, one.url, one.cited_text) for one in block.citations), by=by, cited=True)
 
 
-def sources_in(state: Mapping[str, object]) -> tuple[Source, ...]:
+def read_sources(state: Mapping[str, object]) -> tuple[Source, ...]:
     """The ledger in the state of a run, by number; what is damaged is left out."""
-    kept = (_source(value) for name, value in state.items() if name.startswith(f"{STATE}:"))
+    kept = (_parse_source(value) for name, value in state.items() if name.startswith(f"{SOURCES_STATE}:"))
     return tuple(sorted((one for one in kept if one is not None), key=lambda source: source.number))
 
 
-def state_in(recording: Recording) -> dict[str, object]:
+def final_state(recording: Recording) -> dict[str, object]:
     """What a recorded run had kept at its end, the ledger included."""
     return {record.name: record.value for _, record in recording if isinstance(record, StateSet)}
 
@@ -97,24 +97,24 @@ def state_in(recording: Recording) -> dict[str, object]:
 def footnotes(sources: Iterable[Source]) -> str:
     """The sources as Markdown footnotes, a line each: number, title, link and the day it was found."""
     return "\n".join(
-        f"[^{one.number}]: [{_escaped(one.title)}](<{one.url}>), found {one.found_at[:10]}" for one in sources
+        f"[^{one.number}]: [{_escape(one.title)}](<{one.url}>), found {one.found_at[:10]}" for one in sources
     )
 
 
 def cited_text(message: AssistantMessage, sources: Sequence[Source]) -> str:
     """What a model wrote, with a footnote mark after each statement that it gives a source for."""
     numbers = {source.url: source.number for source in sources}
-    return "".join(_marked(block, numbers) for block in message.blocks if isinstance(block, TextBlock))
+    return "".join(_mark(block, numbers) for block in message.blocks if isinstance(block, TextBlock))
 
 
-def linked_in(text: str, sources: Iterable[Source]) -> tuple[Source, ...]:
+def find_linked(text: str, sources: Iterable[Source]) -> tuple[Source, ...]:
     """The sources that a text refers to, by their link or by their footnote mark."""
     marks = set(re.findall(r"\[\^([0-9]{1,9})\](?!:)", text))
     return tuple(one for one in sources if str(one.number) in marks or one.url in text)
 
 
-def _marked(block: TextBlock, numbers: Mapping[str, int]) -> str:
-    cited = hits_of(((one.title, one.url, "") for one in block.citations), limit=MAX_SOURCES)
+def _mark(block: TextBlock, numbers: Mapping[str, int]) -> str:
+    cited = make_hits(((one.title, one.url, "") for one in block.citations), limit=MAX_SOURCES)
     marks = "".join(f"[^{numbers[hit.url]}]" for hit in cited if hit.url in numbers)
     if not marks:
         return block.text
@@ -122,7 +122,7 @@ def _marked(block: TextBlock, numbers: Mapping[str, int]) -> str:
     return f"{said}{marks}{block.text[len(said) :]}"
 
 
-def _source(kept: object) -> Source | None:
+def _parse_source(kept: object) -> Source | None:
     if kept is None:
         return None
     try:
@@ -131,5 +131,41 @@ def _source(kept: object) -> Source | None:
         return None
 
 
-def _escaped(title: str) -> str:
+def _escape(title: str) -> str:
     return _MARKDOWN.sub(r"\\\1", title)
+
+
+FAILURES_STATE: Final = "search.failures"
+MAX_FAILURES: Final = 100
+"""All of a run's twenty searches by five backends; what comes after says nothing new."""
+
+
+class FailedSearch(BaseModel):
+    """One backend that did not answer one query."""
+
+    model_config = ConfigDict(frozen=True)
+
+    query: str
+    backend: str
+    reason: str
+    at: str
+
+
+def record_failures(run: Run, query: str, failures: Iterable[SearchFailed]) -> None:
+    """Write down which backends did not answer."""
+    at = run.clock().isoformat(timespec="seconds")
+    new = [FailedSearch(query=query, backend=one.backend, reason=one.reason, at=at) for one in failures]
+    for one in new:
+        run.logger.warning("the search by %s failed: %s", one.backend, one.reason)
+    kept = [*read_failures(run.state), *new][:MAX_FAILURES]
+    if new:
+        run.set_state(FAILURES_STATE, [one.model_dump(mode="json") for one in kept])
+
+
+def read_failures(state: Mapping[str, object]) -> tuple[FailedSearch, ...]:
+    """The failed searches in the state of a run, in order."""
+    kept = state.get(FAILURES_STATE)
+    try:
+        return tuple(FailedSearch.model_validate(one) for one in kept) if isinstance(kept, list) else ()
+    except ValidationError:
+        return ()

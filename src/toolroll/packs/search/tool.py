@@ -21,13 +21,11 @@ from toolroll.kernel.define.decorator import define_tool
 from toolroll.kernel.define.tool import Tool
 from toolroll.kernel.depends.dependency import DependencyKey
 from toolroll.models.model import Model, WebSearch
-from toolroll.packs.search.anthropic import Spend
-from toolroll.packs.search.backend import SearchBackend, SearchFailed
-from toolroll.packs.search.chain import TIMEOUT_S, SearchAnswer, SearchChain
-from toolroll.packs.search.choice import SearchSettings, backends_of, open_client
-from toolroll.packs.search.failures import keep_failures
-from toolroll.packs.search.quota import MAX_SEARCHES, RunQuota
-from toolroll.packs.search.sources import SourceLedger
+from toolroll.packs.search.backends.anthropic import SpendListener
+from toolroll.packs.search.chain import MAX_SEARCHES, TIMEOUT_S, RunQuota, SearchAnswer, SearchChain
+from toolroll.packs.search.hits import SearchBackend, SearchFailed
+from toolroll.packs.search.settings import SearchSettings, make_backends, open_client
+from toolroll.packs.search.sources import SourceLedger, record_failures
 
 if TYPE_CHECKING:
     import httpx2
@@ -58,14 +56,14 @@ class SearchQuery(BaseModel):
     ]
 
 
-def search_for(model: Model, environment: "Mapping[str, str] | SearchSettings") -> WebSearch | Tool:
+def choose_search(model: Model, environment: "Mapping[str, str] | SearchSettings") -> WebSearch | Tool:
     """The search that an agent with this model gets: the provider's own where it has one, else the tool of ours."""
     if getattr(model, "has_web_search", False):
         return WebSearch(max_uses=MAX_USES)
-    return search_tool(environment)
+    return make_search_tool(environment)
 
 
-def search_tool(
+def make_search_tool(
     environment: "Mapping[str, str] | SearchSettings",
     *,
     name: str = NAME,
@@ -79,7 +77,7 @@ def search_tool(
     `{success: true, results: [{title, url, snippet}], by}` or `{success: false, error, message, failed}`. `quota` is
     for a whole run. A setting that makes no sense is refused here, not in the middle of a run.
     """
-    settings = environment if isinstance(environment, SearchSettings) else SearchSettings.of(environment)
+    settings = environment if isinstance(environment, SearchSettings) else SearchSettings.from_environment(environment)
     names = ", ".join((*(one.name for one in first), *settings.names))
 
     def preview(arguments: Mapping[str, object], _ctx: ToolContext, _edited: str | None) -> Preview:
@@ -87,10 +85,10 @@ def search_tool(
 
     async def execute(given: SearchQuery, ctx: ToolContext) -> dict[str, object]:
         client = await ctx.resolve(CLIENT)
-        backends = (*first, *backends_of(settings, client=client, spend=_spending(ctx, name)))
+        backends = (*first, *make_backends(settings, client=client, spend=_spend_listener(ctx, name)))
         chain = SearchChain(backends, timeout_s=timeout_s, quota=RunQuota(ctx.run, limit=quota))
         answer = await chain.search(given.query)
-        return _told(answer, given.query, ctx)
+        return _make_answer(answer, given.query, ctx)
 
     return define_tool(
         name=name,
@@ -103,31 +101,36 @@ def search_tool(
     )
 
 
-def _told(answer: SearchAnswer, query: str, ctx: ToolContext) -> dict[str, object]:
-    keep_failures(ctx.run, query, answer.failures)
+def _make_answer(answer: SearchAnswer, query: str, ctx: ToolContext) -> dict[str, object]:
+    record_failures(ctx.run, query, answer.failures)
     if answer.used is None:
-        raise ToolFailure(_failure(answer), code=_code(answer))
+        raise ToolFailure(_failure_answer(answer), code=_failure_code(answer))
     SourceLedger(ctx.run).add(((hit.title, hit.url, hit.snippet) for hit in answer.hits), by=answer.used)
     results = [{"title": hit.title, "url": hit.url, "snippet": hit.snippet} for hit in answer.hits]
     told: dict[str, object] = {"success": True, "results": results, "by": answer.used}
-    return told | {"failed": _named(answer.failures)} if answer.failures else told
+    return told | {"failed": _failure_list(answer.failures)} if answer.failures else told
 
 
-def _failure(answer: SearchAnswer) -> dict[str, object]:
+def _failure_answer(answer: SearchAnswer) -> dict[str, object]:
     why = "; ".join(f"{one.backend}: {one.reason}" for one in answer.failures)
     message = f"The web cannot be searched ({why}). Go on without it, and tell the user that nothing was looked up."
-    return {"success": False, "error": _code(answer), "message": message, "failed": _named(answer.failures)}
+    return {
+        "success": False,
+        "error": _failure_code(answer),
+        "message": message,
+        "failed": _failure_list(answer.failures),
+    }
 
 
-def _code(answer: SearchAnswer) -> str:
+def _failure_code(answer: SearchAnswer) -> str:
     return "search_quota" if answer.is_spent else "search_failed"
 
 
-def _named(failures: Sequence[SearchFailed]) -> list[dict[str, str]]:
+def _failure_list(failures: Sequence[SearchFailed]) -> list[dict[str, str]]:
     return [{"backend": one.backend, "reason": one.reason} for one in failures]
 
 
-def _spending(ctx: ToolContext, name: str) -> Spend | None:
+def _spend_listener(ctx: ToolContext, name: str) -> SpendListener | None:
     """Who counts the tokens of a side call: the run whose agent makes it, as for a sub-agent."""
     run = ctx.run
     if not isinstance(run, AgentRun):

@@ -5,7 +5,7 @@ from typing import Final
 
 from toolroll.cli.actions.doctor.findings import Finding, Status
 from toolroll.errors import ToolrollError
-from toolroll.home.keys import KEYS, KeyBook, backend, with_keys
+from toolroll.home.keys import KEYS, KeyBook, find_keyring, with_keys
 from toolroll.safe.paths.names import quote_path
 
 OLLAMA_SECONDS: Final = 2.0
@@ -30,10 +30,10 @@ def check_services(environment: Mapping[str, str], *, model: str | None, online:
 def key_places(environment: Mapping[str, str]) -> dict[str, str]:
     """Where each key that there is was found."""
     try:
-        kept = KeyBook.of_user(environment).names()
+        kept = KeyBook.from_environment(environment).names()
     except ToolrollError:
         kept = ()
-    if kept and backend().why:  # which is a finding of its own
+    if kept and find_keyring().why:  # which is a finding of its own
         kept = ()
     found = dict.fromkeys(kept, "the keyring")
     return found | {name: "the environment" for name in KEYS if environment.get(name, "").strip()}
@@ -89,10 +89,10 @@ def _ollama(*, online: bool) -> Finding:
 
 
 def _search(environment: Mapping[str, str]) -> Finding:
-    from toolroll.packs.search.choice import SearchSettings  # noqa: PLC0415 - as above
+    from toolroll.packs.search.settings import SearchSettings  # noqa: PLC0415 - as above
 
     try:
-        names = SearchSettings.of(with_keys(environment)).names
+        names = SearchSettings.from_environment(with_keys(environment)).names
     except ToolrollError as error:
         return _found("search", error.message, "broken", "correct or unset that variable")
     return _found("search", f"asked in this order: {', '.join(names)}")
@@ -108,10 +108,10 @@ def _notion(environment: Mapping[str, str], places: Mapping[str, str]) -> Findin
 
 def _keyring(environment: Mapping[str, str]) -> Finding:
     try:
-        kept = KeyBook.of_user(environment).names()
+        kept = KeyBook.from_environment(environment).names()
     except ToolrollError as error:
         return _found("keyring", error.message, "broken")
-    found = backend()
+    found = find_keyring()
     if found.name:
         return _found("keyring", f"{quote_path(found.name)}, with {', '.join(kept) or 'no keys of ours'}")
     if kept:

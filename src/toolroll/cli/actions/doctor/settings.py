@@ -7,12 +7,12 @@ from typing import Final
 
 from toolroll.cli.actions.doctor.findings import Finding, Status
 from toolroll.errors import ToolrollError
-from toolroll.home.declared import PREFIX, declared
-from toolroll.home.project import PROJECT_SETTINGS, parse_project, project_file
-from toolroll.home.rules import RuleBook, workspace_of
-from toolroll.home.settings import settings_path, user_layer
+from toolroll.home.project_settings import PROJECT_SETTINGS, parse_project_settings, read_project_file
+from toolroll.home.rules import RuleBook, workspace_key
+from toolroll.home.settings import read_user_layer, settings_path
+from toolroll.home.settings_layers import read_variables
+from toolroll.home.settings_schema import PREFIX, all_settings
 from toolroll.home.trust import TrustBook
-from toolroll.home.variables import variable_layer
 from toolroll.safe.paths.names import quote_path
 
 INSTRUCTIONS: Final = "AGENTS.md"
@@ -28,24 +28,24 @@ def check_settings(environment: Mapping[str, str]) -> Iterator[Finding]:
 def _of_user(environment: Mapping[str, str]) -> Iterator[Finding]:
     try:
         place = quote_path(str(settings_path(environment)))
-        layer = user_layer(environment)
+        layer = read_user_layer(environment)
         told = "none yet" if layer is None else f"sets {', '.join(layer.values) or 'nothing'}"
         yield _found("settings", "settings.toml", f"{place}: {told}")
-        kept = len(RuleBook.of_user(environment).rules())
+        kept = len(RuleBook.from_environment(environment).rules())
         yield _found("settings", "always", f"{kept:,} remembered approval{'' if kept == 1 else 's'}")
     except ToolrollError as error:
         yield _found("settings", "settings.toml", error.message, "broken")
 
 
 def _variables(environment: Mapping[str, str]) -> Iterator[Finding]:
-    known = {one.variable for one in declared()} | _NOT_SETTINGS
+    known = {one.variable for one in all_settings()} | _NOT_SETTINGS
     for name in sorted(environment):
         if name.startswith(PREFIX) and name not in known:
             near = get_close_matches(name, known, n=1, cutoff=0.8)
             fix = f"did you mean {near[0]}?" if near else "see 'toolroll config list --json'"
             yield _found("settings", quote_path(name), "is no setting, and does nothing", "warning", fix)
     try:
-        layer = variable_layer(environment)
+        layer = read_variables(environment)
     except ToolrollError as error:
         yield _found("settings", "variables", error.message, "broken")
     else:
@@ -76,7 +76,7 @@ def _undo_history(root: Path, environment: Mapping[str, str]) -> Finding:
 
 
 def _own_settings(root: Path, environment: Mapping[str, str]) -> Finding:
-    found = project_file(root, environment)
+    found = read_project_file(root, environment)
     match found.state:
         case "absent":
             return _found("project", "settings", "none of its own")
@@ -87,7 +87,7 @@ def _own_settings(root: Path, environment: Mapping[str, str]) -> Finding:
             return _found("project", "settings", "not trusted, so not used", "missing", fix)
         case _:
             try:
-                parse_project(found.content)
+                parse_project_settings(found.content)
             except ToolrollError as error:
                 return _found("project", "settings", error.message, "broken")
             return _found("project", "settings", "trusted as they are")
@@ -97,7 +97,7 @@ def _own_tools(root: Path, environment: Mapping[str, str]) -> Iterator[Finding]:
     from toolroll.cli.project_tools import project_tool_files  # noqa: PLC0415 - the packs, only for who asks
 
     try:
-        book, place = TrustBook.of_user(environment), workspace_of(root)
+        book, place = TrustBook.from_environment(environment), workspace_key(root)
         for path, content in project_tool_files(root):
             if book.trusts(place, path, content):
                 yield _found("project", "tools", f"{quote_path(path)} is trusted as it is")

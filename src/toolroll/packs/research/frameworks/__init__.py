@@ -32,7 +32,7 @@ class Framework:
     text: str
 
 
-def framework_of(mode: str) -> Framework:
+def load_framework(mode: str) -> Framework:
     """The framework of a mode: `business`, `exploration`, or the path of a Markdown file of one's own."""
     if mode in MODES:
         return Framework(name=mode, text=(_HERE / f"{mode}.md").read_text(encoding="utf-8").strip())

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from toolroll.kernel.define.tool import Tool
-from toolroll.packs.search.tool import search_tool
+from toolroll.packs.search.tool import make_search_tool
 from toolroll.packs.writing.tools.notion_tools import read_notion_page, write_to_notion
 from toolroll.packs.writing.tools.post_tools import read_past_posts, save_to_file
 from toolroll.packs.writing.tools.profile_tools import (
@@ -15,7 +15,7 @@ from toolroll.packs.writing.tools.profile_tools import (
 )
 
 if TYPE_CHECKING:
-    from toolroll.packs.search.choice import SearchSettings
+    from toolroll.packs.search.settings import SearchSettings
 
 SEARCH: Final = "search_web"
 
@@ -35,7 +35,7 @@ def writing_tools(environment: "Mapping[str, str] | SearchSettings") -> tuple[To
         list_profiles,
         read_past_posts,
         save_to_file,
-        search_tool(environment, name=SEARCH, description=_SEARCH_DESCRIPTION),
+        make_search_tool(environment, name=SEARCH, description=_SEARCH_DESCRIPTION),
         read_notion_page,
         write_to_notion,
         track_feedback,

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.packs.search.services import FAULTS, KEY, PAGES, SERVICES, Fault, Service, Services, a_client, page, result
 
 from toolroll.errors import ServiceFailed
-from toolroll.packs.search.backend import SearchHit
-from toolroll.packs.search.keyless import found_on
+from toolroll.packs.search.backends.duckduckgo import parse_page
+from toolroll.packs.search.hits import SearchHit
 
 HITS = [SearchHit(title=title, url=url, snippet=text) for title, url, text in PAGES]
 
@@ -148,21 +148,21 @@ def test_R11_advertisements_and_strange_links_are_left_out() -> None:
             "//duckduckgo.com/l/?" + "&".join("a=b" for _ in range(30)),
         )
     )
-    assert found_on(f'<p class="result__snippet">before any</p>{odd}{page([])}') == []
+    assert parse_page(f'<p class="result__snippet">before any</p>{odd}{page([])}') == []
     direct = result("Direct", "https://notduckduckgo.com/x", "said <so>")
-    assert found_on(direct) == [("Direct", "https://notduckduckgo.com/x", "said <so>")]
+    assert parse_page(direct) == [("Direct", "https://notduckduckgo.com/x", "said <so>")]
 
 
 @pytest.mark.parametrize("page", ["<![odd[x]]>", f"&#{'9' * 5_000};", "", "<html>Sign in</html>"], ids=range(4))
 def test_R11_a_page_of_another_kind_is_a_failure(page: str) -> None:
     with pytest.raises(ServiceFailed, match="cannot be read"):
-        found_on(page)
+        parse_page(page)
 
 
 @given(st.text(st.sampled_from('<>/!-[]"= abCDATAhref&#;x1?'), max_size=200))
 def test_R11_any_page_is_read_or_refused(text: str) -> None:
     try:
-        found = found_on(f'{text}<a class="result__a" href="https://example.com/">t</a>{text}')
+        found = parse_page(f'{text}<a class="result__a" href="https://example.com/">t</a>{text}')
     except ServiceFailed:
         return
     assert all(len(one) == 3 for one in found)
@@ -179,7 +179,7 @@ def test_R11_any_page_is_read_or_refused(text: str) -> None:
     )
 )
 def test_R11_what_a_page_lists_is_what_is_read(found: list[tuple[str, str, str]]) -> None:
-    assert found_on(page(found)) == found
+    assert parse_page(page(found)) == found
 
 
 JSON = st.recursive(

@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolroll.errors import UsageError
-from toolroll.home.declared import declared, find, nearest
 from toolroll.home.settings import read_settings
+from toolroll.home.settings_schema import all_settings, find_setting, nearest_setting
 
 
 def test_S41_every_setting_says_what_it_does() -> None:
-    assert [one.name for one in declared() if not one.summary.endswith(".")] == []
-    assert len({one.variable for one in declared()}) == len(declared())
-    kinds = {one.name: one.kind for one in declared()}
+    assert [one.name for one in all_settings() if not one.summary.endswith(".")] == []
+    assert len({one.variable for one in all_settings()}) == len(all_settings())
+    kinds = {one.name: one.kind for one in all_settings()}
     assert (kinds["model"], kinds["code.deny"], kinds["code.max_steps"]) == ("text", "list", "whole number")
     assert kinds["code.limits.search_seconds"] == "number"
 
@@ -30,9 +30,9 @@ def test_S41_every_setting_says_what_it_does() -> None:
     ],
 )
 def test_S41_a_name_that_is_nearly_right_is_offered(name: str, meant: str | None) -> None:
-    assert nearest(name) == meant
+    assert nearest_setting(name) == meant
     with pytest.raises(UsageError, match=f"Did you mean {meant}" if meant else "See 'toolroll config list'"):
-        find(name)
+        find_setting(name)
 
 
 @pytest.mark.parametrize(
@@ -60,12 +60,12 @@ def test_S41_a_variable_that_is_empty_is_not_set() -> None:
 
 def test_S41_one_value_is_one_value() -> None:
     with pytest.raises(UsageError, match="takes one value, and 2 were given"):
-        find("model").read(["a", "b"])
-    assert find("code.check").read(["a", "b"]) == ("a", "b")
-    assert find("code.check_seconds").read(["1.5"]) == 1.5
+        find_setting("model").read(["a", "b"])
+    assert find_setting("code.check").read(["a", "b"]) == ("a", "b")
+    assert find_setting("code.check_seconds").read(["1.5"]) == 1.5
 
 
-@given(st.sampled_from([one.variable for one in declared()]), st.text(max_size=20))
+@given(st.sampled_from([one.variable for one in all_settings()]), st.text(max_size=20))
 def test_S41_any_text_is_a_value_or_an_error(variable: str, text: str) -> None:
     with suppress(UsageError):
         settings = read_settings({"TOOLROLL_HOME": "/nowhere/at/all", variable: text})

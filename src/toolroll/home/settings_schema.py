@@ -1,14 +1,22 @@
-"""What settings there can be, as types: tables of checked values, and the whole with where each value is from."""
+"""Which settings exist: their types, and a flat list of them with name, kind, default and summary.
 
-from collections.abc import Mapping
+The list is read from the types, so the two cannot differ.
+"""
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal
+from difflib import get_close_matches
+from functools import cache
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, field_validator
+from pydantic.fields import FieldInfo
 
 from toolroll.errors import UsageError
 from toolroll.kernel.approval.policy import Rule
 from toolroll.safe.limits import APPROVAL_TIMEOUT_S
+from toolroll.safe.paths.names import quote_path
 
 CHECK_SECONDS: Final = 300.0
 """For a check command: test suites take minutes."""
@@ -103,17 +111,19 @@ class Settings(SettingsFile):
         return self.origins.get(name, DEFAULT)
 
 
-def set_values(table: BaseModel, before: str = "") -> dict[str, Any]:
+def explicit_values(table: BaseModel, before: str = "") -> dict[str, Any]:
     """What a table sets, by name, and nothing that it leaves to the default."""
     found: dict[str, Any] = {}
     for name in type(table).model_fields:
         if name in table.model_fields_set:
             value = getattr(table, name)
-            found |= set_values(value, f"{before}{name}.") if isinstance(value, BaseModel) else {before + name: value}
+            found |= (
+                explicit_values(value, f"{before}{name}.") if isinstance(value, BaseModel) else {before + name: value}
+            )
     return found
 
 
-def nested(values: Mapping[str, object]) -> dict[str, Any]:
+def nest_values(values: Mapping[str, object]) -> dict[str, Any]:
     """The tables that these values stand in."""
     whole: dict[str, Any] = {}
     for name, value in values.items():
@@ -123,3 +133,92 @@ def nested(values: Mapping[str, object]) -> dict[str, Any]:
             table = table.setdefault(one, {})
         table[last] = value
     return whole
+
+
+PREFIX: Final = "TOOLROLL_"
+
+Kind: TypeAlias = Literal["text", "whole number", "number", "list"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One setting."""
+
+    name: str
+    kind: Kind
+    default: object
+    summary: str
+
+    @property
+    def variable(self) -> str:
+        """The variable that sets it: `code.max_steps` is TOOLROLL_CODE_MAX_STEPS."""
+        return PREFIX + self.name.replace(".", "_").upper()
+
+    def read(self, words: Sequence[str]) -> Any:
+        """The value that somebody has written; UsageError where it is none of the kind."""
+        if self.kind == "list":
+            return tuple(words)
+        if len(words) != 1:
+            raise UsageError(f"{self.name} takes one value, and {len(words)} were given.")
+        return words[0] if self.kind == "text" else self._number(words[0])
+
+    def read_variable(self, text: str) -> Any:
+        """The value in a variable; a list is written as words are in a shell."""
+        try:
+            return self.read(shlex.split(text) if self.kind == "list" else [text])
+        except ValueError as error:
+            raise UsageError(f"{self.variable} cannot be used: {error}. Quote its words as in a shell.") from None
+        except UsageError as error:
+            raise UsageError(f"{self.variable} cannot be used: {error.message}") from None
+
+    def _number(self, text: str) -> int | float:
+        try:
+            # int() and float() take digits of any script, and underscores: what nobody meant as a number.
+            if text.isascii() and "_" not in text:
+                return int(text) if self.kind == "whole number" else float(text)
+        except ValueError:
+            pass
+        raise UsageError(f"{self.name} takes a {self.kind}, and '{quote_path(text)}' is none.")
+
+
+@cache
+def all_settings() -> tuple[Setting, ...]:
+    """All settings, in their order."""
+    return tuple(_settings_in(SettingsFile, ""))
+
+
+def find_setting(name: str) -> Setting:
+    """The setting of that name; UsageError names the nearest one."""
+    found = next((one for one in all_settings() if one.name == name), None)
+    if found is not None:
+        return found
+    near = nearest_setting(name)
+    hint = f"Did you mean {near}?" if near else "See 'toolroll config list'."
+    raise UsageError(f"There is no setting '{quote_path(name)}'. {hint}")
+
+
+def nearest_setting(name: str) -> str | None:
+    """The setting that was meant, perhaps."""
+    names = [one.name for one in all_settings()]
+    ends = {one.rpartition(".")[2]: one for one in names}
+    word = name.casefold().replace("-", "_")
+    found = get_close_matches(word, [*names, *ends], n=1, cutoff=0.7)
+    return ends.get(found[0], found[0]) if found else None
+
+
+def _settings_in(table: type[BaseModel], before: str) -> Iterator[Setting]:
+    for name, field in table.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            yield from _settings_in(field.annotation, f"{before}{name}.")
+        else:
+            default = field.get_default()
+            yield Setting(name=before + name, kind=_field_kind(field), default=default, summary=field.description or "")
+
+
+def _field_kind(field: FieldInfo) -> Kind:
+    words = str(field.annotation)
+    if "tuple" in words:
+        return "list"
+    if "float" in words:
+        return "number"
+    return "whole number" if "int" in words else "text"

@@ -11,9 +11,9 @@ from tests.packs.search.services import a_client
 from toolroll.errors import AuthenticationFailed, ModelError, ServiceFailed
 from toolroll.kernel.data.messages import Origin
 from toolroll.kernel.data.usage import Usage
-from toolroll.packs.search.anthropic import AnthropicSearch
-from toolroll.packs.search.backend import SearchHit
+from toolroll.packs.search.backends.anthropic import AnthropicSearch
 from toolroll.packs.search.chain import SearchChain
+from toolroll.packs.search.hits import SearchHit
 
 FOUND = (("https://example.com/a", "First"), ("https://example.org/b", "Second"), ("http://10.0.0.1/", "Inside"))
 

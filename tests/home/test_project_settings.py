@@ -8,7 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolroll.errors import UsageError
-from toolroll.home.project import PROJECT_SETTINGS, commands_in, parse_project, project_file
+from toolroll.home.project_settings import (
+    PROJECT_SETTINGS,
+    describe_settings,
+    parse_project_settings,
+    read_project_file,
+)
 from toolroll.home.settings import Origin, read_settings, settings_path
 from toolroll.home.trust import TrustBook
 
@@ -27,7 +32,7 @@ class Place:
         return text.encode()
 
     def trust(self, content: bytes) -> None:
-        TrustBook.of_user(self.environment).add(str(self.root.resolve()), PROJECT_SETTINGS, content)
+        TrustBook.from_environment(self.environment).add(str(self.root.resolve()), PROJECT_SETTINGS, content)
 
     def user(self, text: str) -> None:
         path = settings_path(self.environment)
@@ -54,7 +59,7 @@ def test_XA9_S41_nothing_counts_before_it_is_trusted(place: Place, monkeypatch: 
 
 
 def test_S41_without_a_file_there_is_nothing_to_tell(place: Place) -> None:
-    assert project_file(place.root, place.environment).state == "absent"
+    assert read_project_file(place.root, place.environment).state == "absent"
     assert read_settings(place.environment, root=place.root).notes == ()
 
 
@@ -108,7 +113,7 @@ def test_S41_what_is_nearer_counts_and_denials_add_up(place: Place) -> None:
 )
 def test_XA9_what_a_project_may_not_set_is_refused(place: Place, text: str, told: str) -> None:
     with pytest.raises(UsageError) as raised:
-        parse_project(text.encode())
+        parse_project_settings(text.encode())
     assert told in raised.value.message
     assert "toolroll trust remove .toolroll/settings.toml" in raised.value.message
     place.trust(place.write(text))
@@ -118,15 +123,15 @@ def test_XA9_what_a_project_may_not_set_is_refused(place: Place, text: str, told
 
 @pytest.mark.parametrize("model", ["sonnet", "anthropic:x", "openai:gpt-5", "ollama:qwen3:8b"])
 def test_S41_a_project_may_name_models_of_known_places(model: str) -> None:
-    assert parse_project(f'model = "{model}"'.encode()).model == model
+    assert parse_project_settings(f'model = "{model}"'.encode()).model == model
 
 
 def test_XA9_what_trust_comes_to_is_said() -> None:
     told = (
         "It sets model, code.deny, code.check, code.max_steps. Its check is a command that would run as you: make test"
     )
-    assert commands_in(parse_project(GOOD.encode())) == told
-    assert commands_in(parse_project(b"")) == "It sets nothing."
+    assert describe_settings(parse_project_settings(GOOD.encode())) == told
+    assert describe_settings(parse_project_settings(b"")) == "It sets nothing."
 
 
 def test_XA9_a_file_that_leads_elsewhere_is_not_read(place: Place, tmp_path: Path) -> None:
@@ -134,26 +139,26 @@ def test_XA9_a_file_that_leads_elsewhere_is_not_read(place: Place, tmp_path: Pat
     outside.write_text(GOOD)
     (place.root / PROJECT_SETTINGS).symlink_to(outside)
     place.trust(GOOD.encode())
-    assert project_file(place.root, place.environment).state == "unreadable"
+    assert read_project_file(place.root, place.environment).state == "unreadable"
     settings = read_settings(place.environment, root=place.root)
     assert (settings.model, settings.notes[0].startswith("The project's settings are not used.")) == (None, True)
 
 
 def test_XA9_a_pipe_in_its_place_does_not_hang(place: Place) -> None:
     os.mkfifo(place.root / PROJECT_SETTINGS)
-    assert project_file(place.root, place.environment).state == "unreadable"
+    assert read_project_file(place.root, place.environment).state == "unreadable"
 
 
 def test_XA9_without_a_list_of_trust_nothing_is_trusted(place: Place) -> None:
     place.trust(place.write())
-    TrustBook.of_user(place.environment).path.write_text("{}")
+    TrustBook.from_environment(place.environment).path.write_text("{}")
     assert read_settings(place.environment, root=place.root).model is None
 
 
 @given(st.binary(max_size=120) | st.text(max_size=120).map(str.encode))
 def test_XA9_any_bytes_are_settings_or_refused(content: bytes) -> None:
     try:
-        found = parse_project(content)
+        found = parse_project_settings(content)
     except UsageError:
         return
-    assert commands_in(found).startswith("It sets ")
+    assert describe_settings(found).startswith("It sets ")

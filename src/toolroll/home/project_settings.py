@@ -15,9 +15,9 @@ from typing import Any, Final, Literal
 from pydantic import ValidationError
 
 from toolroll.errors import FileMissing, ToolrollError, UsageError
-from toolroll.home.layers import MAX_SETTINGS_BYTES, Layer, first_fault
-from toolroll.home.rules import workspace_of
-from toolroll.home.shape import Origin, SettingsFile, set_values
+from toolroll.home.rules import workspace_key
+from toolroll.home.settings_layers import MAX_SETTINGS_BYTES, Layer, describe_fault
+from toolroll.home.settings_schema import Origin, SettingsFile, explicit_values
 from toolroll.home.trust import TrustBook
 from toolroll.safe.paths.names import parse_path, quote_path
 from toolroll.safe.paths.root import Root
@@ -40,19 +40,19 @@ class ProjectFile:
     problem: str = ""
 
 
-def project_file(root: Path, environment: Mapping[str, str]) -> ProjectFile:
+def read_project_file(root: Path, environment: Mapping[str, str]) -> ProjectFile:
     """What there is, and whether somebody has trusted exactly that."""
     try:
-        content = project_bytes(root)
+        content = read_project_bytes(root)
         if content is None:
             return ProjectFile(state="absent")
-        is_trusted = TrustBook.of_user(environment).trusts(workspace_of(root), PROJECT_SETTINGS, content)
+        is_trusted = TrustBook.from_environment(environment).trusts(workspace_key(root), PROJECT_SETTINGS, content)
     except ToolrollError as error:
         return ProjectFile(state="unreadable", problem=error.message)
     return ProjectFile(state="trusted" if is_trusted else "untrusted", content=content)
 
 
-def project_bytes(root: Path) -> bytes | None:
+def read_project_bytes(root: Path) -> bytes | None:
     """The bytes of the file; None where there is none. A FileProblem says why it cannot be read."""
     # Not through a workspace: its guard lets nobody in there.
     with closing(Root(root)) as files:
@@ -62,25 +62,25 @@ def project_bytes(root: Path) -> bytes | None:
             return None
 
 
-def project_layer(root: Path, environment: Mapping[str, str]) -> tuple[Layer | None, tuple[str, ...]]:
+def read_project_layer(root: Path, environment: Mapping[str, str]) -> tuple[Layer | None, tuple[str, ...]]:
     """What the project says, where it is trusted; and what a person should know.
 
     A trusted file that makes no sense is an error, as it may hold rules that deny.
     """
-    found = project_file(root, environment)
+    found = read_project_file(root, environment)
     match found.state:
         case "absent":
             return None, ()
         case "unreadable":
             return None, (f"The project's settings are not used. {found.problem}",)
         case "untrusted":
-            return None, (untrusted(root, PROJECT_SETTINGS, "settings"),)
+            return None, (untrusted_note(root, PROJECT_SETTINGS, "settings"),)
         case _:
             path = str(root.resolve() / PROJECT_SETTINGS)
-            return Layer.of_file(parse_project(found.content), Origin(kind="project", place=path)), ()
+            return Layer.of_file(parse_project_settings(found.content), Origin(kind="project", place=path)), ()
 
 
-def untrusted(root: Path, path: str, what: str) -> str:
+def untrusted_note(root: Path, path: str, what: str) -> str:
     """The note about a file of a project's own that nobody has trusted."""
     told = f"'{quote_path(path)}' has {what} of the project's own. Nobody has trusted it: they are not used."
     # Quoted as a shell reads it: whoever named the file must not write the command that is copied from here.
@@ -89,25 +89,27 @@ def untrusted(root: Path, path: str, what: str) -> str:
     return f"{told} Look at it, then: {shlex.join(words)}"
 
 
-def parse_project(content: bytes) -> SettingsFile:
+def parse_project_settings(content: bytes) -> SettingsFile:
     """The settings in a project's file; UsageError names what a project may not set."""
     try:
         whole = tomllib.loads(content.decode())
-        for name in _names_in(whole):
+        for name in _setting_names(whole):
             _check_name(name)
         file = SettingsFile.model_validate(whole)
     except ValidationError as error:
-        raise _refusal(first_fault(error)) from None
+        raise _project_error(describe_fault(error)) from None
     except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, a number of 5,000 digits, too deep
-        raise _refusal(str(error)) from None
+        raise _project_error(str(error)) from None
     if file.model is not None and ":" in file.model and not file.model.startswith(_MODELS):
-        raise _refusal(f"model is '{quote_path(file.model)}'; a project may name models of {', '.join(_MODELS)} only")
+        raise _project_error(
+            f"model is '{quote_path(file.model)}'; a project may name models of {', '.join(_MODELS)} only"
+        )
     return file
 
 
-def commands_in(file: SettingsFile) -> str:
+def describe_settings(file: SettingsFile) -> str:
     """What trusting the file comes to, in words."""
-    names = ", ".join(set_values(file)) or "nothing"
+    names = ", ".join(explicit_values(file)) or "nothing"
     check = f" Its check is a command that would run as you: {shlex.join(file.code.check)}" if file.code.check else ""
     return f"It sets {names}.{quote_path(check)}"
 
@@ -115,17 +117,17 @@ def commands_in(file: SettingsFile) -> str:
 def _check_name(name: str) -> None:
     if not any(name == one or (one.endswith(".") and name.startswith(one)) for one in _MAY_SET):
         may = ", ".join(one.rstrip(".") for one in _MAY_SET)
-        raise _refusal(f"'{quote_path(name)}' is not for a project to set. It may set: {may}")
+        raise _project_error(f"'{quote_path(name)}' is not for a project to set. It may set: {may}")
 
 
-def _names_in(table: Mapping[str, Any], before: str = "") -> list[str]:
+def _setting_names(table: Mapping[str, Any], before: str = "") -> list[str]:
     found: list[str] = []
     for key, value in table.items():
         inner = isinstance(value, dict) and f"{before}{key}" in {"code", "code.limits"}
-        found += _names_in(value, f"{before}{key}.") if inner else [before + key]
+        found += _setting_names(value, f"{before}{key}.") if inner else [before + key]
     return found
 
 
-def _refusal(why: str) -> UsageError:
+def _project_error(why: str) -> UsageError:
     told = f"The project's settings in '{PROJECT_SETTINGS}' cannot be used: {why.rstrip('.?')}."
     return UsageError(f"{told} Repair the file, or trust it no longer (toolroll trust remove {PROJECT_SETTINGS}).")

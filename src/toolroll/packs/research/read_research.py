@@ -21,7 +21,7 @@ from toolroll.kernel.data.serialize import dump_json
 from toolroll.kernel.define.decorator import tool
 from toolroll.kernel.depends.dependency import DependencyKey, Depends
 from toolroll.packs.research.local import LocalSource
-from toolroll.packs.research.paths import EXAMPLE, IDEAS, MAX_PATH_CHARACTERS, research_path, trimmed
+from toolroll.packs.research.paths import EXAMPLE, IDEAS, MAX_PATH_CHARACTERS, parse_research_path, trim
 from toolroll.packs.research.source import ResearchFile, ResearchSource
 from toolroll.safe.paths.names import quote_path
 
@@ -33,7 +33,7 @@ ErrorType: TypeAlias = Literal["file_not_found", "path_validation", "file_too_la
 READ_BEFORE: Final = "Already read in this run: this is the same content again, from memory."
 
 
-class Read(TypedDict):
+class ReadResult(TypedDict):
     """A file that was read; `note` says that it was not the first time."""
 
     ok: Literal[True]
@@ -42,7 +42,7 @@ class Read(TypedDict):
     note: NotRequired[str]
 
 
-class NotRead(TypedDict):
+class ReadFailure(TypedDict):
     """Why a file was not read; `entries` are the paths in a folder that was asked for as a file."""
 
     ok: Literal[False]
@@ -72,7 +72,7 @@ async def open_source(ctx: ToolContext) -> AsyncIterator[ResearchSource]:
     from toolroll.packs.research.github import GitHubSource  # noqa: PLC0415 - most research is in a folder
 
     branch = cast("str | None", ctx.deps.get("branch"))
-    async with GitHubSource.of_user(repository, environment=with_keys(os.environ), branch=branch) as source:
+    async with GitHubSource.from_environment(repository, environment=with_keys(os.environ), branch=branch) as source:
         yield source
 
 
@@ -82,7 +82,7 @@ FromSource = Annotated[ResearchSource, Depends(SOURCE)]
 
 
 @dataclass(slots=True, kw_only=True)
-class Memory:
+class ReadCache:
     """What a run has read so far; two that ask for the same file at once read it once."""
 
     _files: dict[str, ResearchFile] = field(default_factory=dict)
@@ -101,14 +101,14 @@ class Memory:
             return self._files[path], False
 
 
-def new_memory() -> Memory:
+def make_read_cache() -> ReadCache:
     """Of a run that has read nothing."""
-    return Memory()
+    return ReadCache()
 
 
-MEMORY: Final[DependencyKey[Memory]] = DependencyKey("research.memory", new_memory, scope="run")
+READ_CACHE: Final[DependencyKey[ReadCache]] = DependencyKey("research.memory", make_read_cache, scope="run")
 
-FromMemory = Annotated[Memory, Depends(MEMORY)]
+FromReadCache = Annotated[ReadCache, Depends(READ_CACHE)]
 
 
 @tool(brings="private", paths=["path"])
@@ -122,28 +122,30 @@ async def read_research(
         ),
     ],
     source: FromSource,
-    memory: FromMemory,
+    memory: FromReadCache,
     ctx: ToolContext,
-) -> Read:
+) -> ReadResult:
     """Read an existing research document. Use it to build on earlier research, once for each document.
 
     Answers with ok, content and bytes, or with ok false, error_type and message.
     """
     begun = ctx.now()
     try:
-        name = research_path(path)
+        name = parse_research_path(path)
         file, is_known = await memory.read(name, source)
     except ToolrollError as error:
-        failed = failure_of(error)
+        failed = describe_failure(error)
         kind = failed["error_type"]
-        _log(ctx, ReadRecord(path=quote_path(trimmed(path)), duration_ms=_since(begun, ctx), ok=False, error_type=kind))
+        _log_read(
+            ctx, ReadRecord(path=quote_path(trim(path)), duration_ms=_elapsed_ms(begun, ctx), ok=False, error_type=kind)
+        )
         raise ToolFailure(failed, code=kind) from error
-    _log(ctx, ReadRecord(path=name, duration_ms=_since(begun, ctx), ok=True, bytes=file.size))
-    answer: Read = {"ok": True, "content": file.content, "bytes": file.size}
+    _log_read(ctx, ReadRecord(path=name, duration_ms=_elapsed_ms(begun, ctx), ok=True, bytes=file.size))
+    answer: ReadResult = {"ok": True, "content": file.content, "bytes": file.size}
     return {**answer, "note": READ_BEFORE} if is_known else answer
 
 
-def failure_of(error: ToolrollError) -> NotRead:
+def describe_failure(error: ToolrollError) -> ReadFailure:
     """What a model is told of an error: the kind of it, and a message in words that do not change."""
     match error:
         case PathRefused():
@@ -153,17 +155,17 @@ def failure_of(error: ToolrollError) -> NotRead:
         case FileTooLarge():
             return {"ok": False, "error_type": "file_too_large", "message": error.message}
         case NotAFile():
-            told: NotRead = {"ok": False, "error_type": "api_error", "message": error.message}
+            told: ReadFailure = {"ok": False, "error_type": "api_error", "message": error.message}
             return {**told, "entries": list(error.entries)} if error.entries else told
         case _:
             message = f"Failed to read file: {error.message}"
             return {"ok": False, "error_type": "api_error", "message": message}
 
 
-def _since(begun: datetime, ctx: ToolContext) -> int:
+def _elapsed_ms(begun: datetime, ctx: ToolContext) -> int:
     return max(round((ctx.now() - begun).total_seconds() * 1_000), 0)
 
 
-def _log(ctx: ToolContext, record: ReadRecord) -> None:
+def _log_read(ctx: ToolContext, record: ReadRecord) -> None:
     fields = asdict(record)
     ctx.logger.info("tool_call %s", dump_json(fields), extra={"tool_call": fields})

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from toolroll.models.body import text_of
-from toolroll.packs.search.backend import SearchHit
-from toolroll.packs.search.fetch import fetch_object, objects_at
-from toolroll.packs.search.hits import hits_of
+from toolroll.packs.search.fetch import fetch_object, list_objects
+from toolroll.packs.search.hits import SearchHit, make_hits
 
 if TYPE_CHECKING:
     import httpx2
@@ -31,7 +30,7 @@ class Tavily:
         answer = await fetch_object(
             self._client, self._client.build_request("POST", self._url, headers=headers, json=asked)
         )
-        found = objects_at(answer, "results")
-        return hits_of(
+        found = list_objects(answer, "results")
+        return make_hits(
             ((text_of(one, "title"), text_of(one, "url"), text_of(one, "content")) for one in found), limit=limit
         )

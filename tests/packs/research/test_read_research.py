@@ -17,7 +17,7 @@ from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.data.labels import labels_of
 from toolroll.packs.research.github import GitHubSource
 from toolroll.packs.research.local import LocalSource
-from toolroll.packs.research.reading import READ_BEFORE, SOURCE, failure_of, read_research
+from toolroll.packs.research.read_research import READ_BEFORE, SOURCE, describe_failure, read_research
 from toolroll.packs.research.source import ResearchFile, ResearchSource
 
 PATH = "2025-01-31-my-idea/research.md"
@@ -166,7 +166,7 @@ def test_R6_the_model_is_told_what_paths_look_like() -> None:
     ids=["service", "text"],
 )
 def test_R4_every_other_failure_is_told_in_one_form(error: ServiceFailed | NotText, message: str) -> None:
-    assert failure_of(error) == failed("api_error", message)
+    assert describe_failure(error) == failed("api_error", message)
 
 
 # --- Memory --------------------------------------------------------------------------------------------

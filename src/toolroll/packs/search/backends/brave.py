@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from toolroll.models.body import text_of
-from toolroll.packs.search.backend import SearchHit
-from toolroll.packs.search.fetch import fetch_object, objects_at, unreadable
-from toolroll.packs.search.hits import hits_of
+from toolroll.packs.search.fetch import fetch_object, list_objects, unreadable_error
+from toolroll.packs.search.hits import SearchHit, make_hits
 
 if TYPE_CHECKING:
     import httpx2
@@ -33,8 +32,8 @@ class Brave:
         )
         web = answer.get("web", {"results": []})  # which is left out where nothing was found
         if not isinstance(web, dict):
-            raise unreadable()
-        found = objects_at(web, "results")
-        return hits_of(
+            raise unreadable_error()
+        found = list_objects(web, "results")
+        return make_hits(
             ((text_of(one, "title"), text_of(one, "url"), text_of(one, "description")) for one in found), limit=limit
         )

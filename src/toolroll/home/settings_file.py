@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Final
 
 from toolroll.errors import UsageError
-from toolroll.home.declared import Declared, find
 from toolroll.home.keys import KEYS
-from toolroll.home.layers import parse_file, refusal
-from toolroll.home.settings import SETTINGS_NAME, settings_path, user_bytes
-from toolroll.home.toml_lines import with_value, without_value
-from toolroll.home.variables import checked
+from toolroll.home.settings import SETTINGS_NAME, read_user_file, settings_path
+from toolroll.home.settings_layers import check_value, parse_settings, settings_error
+from toolroll.home.settings_schema import Setting, find_setting
+from toolroll.home.toml_lines import remove_toml_value, set_toml_value
 from toolroll.safe.locks import FileLock
 from toolroll.safe.paths.files import private_folder
 from toolroll.safe.paths.names import quote_path
@@ -36,54 +35,54 @@ def set_setting(
     `check` raises where who asks knows more of what makes sense.
     """
     if name.upper() in KEYS or variable_names_a_secret(name.upper()):
-        raise UsageError(_secret(name.upper() if name.upper() in KEYS else "NAME"))
-    one = find(name)
-    value = _value(one, words)
+        raise UsageError(_secret_advice(name.upper() if name.upper() in KEYS else "NAME"))
+    one = find_setting(name)
+    value = _parse_value(one, words)
     check(name, value)
-    _change(settings_path(environment), lambda text: with_value(text, name, value), is_checked=True)
+    _edit(settings_path(environment), lambda text: set_toml_value(text, name, value), is_checked=True)
     return value
 
 
 def unset_setting(environment: Mapping[str, str], name: str) -> bool:
     """Take a setting out of the user's file, also one that nobody knows; whether it was there."""
     # Not checked: what is taken out may be what makes the file wrong.
-    return _change(settings_path(environment), lambda text: without_value(text, name), is_checked=False)
+    return _edit(settings_path(environment), lambda text: remove_toml_value(text, name), is_checked=False)
 
 
-def _value(one: Declared, words: tuple[str, ...]) -> object:
+def _parse_value(one: Setting, words: tuple[str, ...]) -> object:
     if any(redact(word) != word for word in words):
-        raise UsageError(_secret("NAME"))
+        raise UsageError(_secret_advice("NAME"))
     # Of a list they are the words of a command, in which a line end may be meant.
     if one.kind == "text" and (odd := next((word for word in words if _CONTROL.search(word)), None)):
         raise UsageError(f"{one.name} cannot be used: there is a control character in '{quote_path(odd)}'.")
-    return checked(one, one.read(words), called=one.name)
+    return check_value(one, one.read(words), called=one.name)
 
 
-def _secret(name: str) -> str:
+def _secret_advice(name: str) -> str:
     return (
         "That is a secret, and settings are no place for one: keys belong in the environment or the keyring. "
         f"Use 'toolroll config key set {name}'."
     )
 
 
-def _change(path: Path, change: Callable[[str], str], *, is_checked: bool) -> bool:
+def _edit(path: Path, change: Callable[[str], str], *, is_checked: bool) -> bool:
     folder = private_folder(path.parent)
     with FileLock(folder / _LOCK), closing(Root(folder)) as root:
-        before = _text(path)
+        before = _read_text(path)
         after = change(before)
         if is_checked:
-            parse_file(after.encode(), path)
+            parse_settings(after.encode(), path)
         if after != before:
             root.write_file(SETTINGS_NAME, after.encode(), mode=0o600)
         return after != before
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     import tomllib  # noqa: PLC0415 - only where something is changed
 
     try:
-        text = (user_bytes(path) or b"").decode()
+        text = (read_user_file(path) or b"").decode()
         tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise refusal(path, str(error)) from None
+        raise settings_error(path, str(error)) from None
     return text

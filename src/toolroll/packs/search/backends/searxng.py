@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Final
 
 from toolroll.errors import ServiceFailed
 from toolroll.models.body import text_of
-from toolroll.packs.search.backend import SearchHit
-from toolroll.packs.search.fetch import fetch_object, objects_at
-from toolroll.packs.search.hits import hits_of
+from toolroll.packs.search.fetch import fetch_object, list_objects
+from toolroll.packs.search.hits import SearchHit, make_hits
 
 if TYPE_CHECKING:
     import httpx2
@@ -34,9 +33,9 @@ class SearXNG:
                 raise
             why = "it does not give JSON (403); its settings need `json` among search.formats"
             raise ServiceFailed(why, status=_FORBIDDEN) from error
-        found = objects_at(answer, "results")
+        found = list_objects(answer, "results")
         if not found and answer.get("unresponsive_engines"):  # nothing found by nobody is no answer
             raise ServiceFailed("none of its engines answered")
-        return hits_of(
+        return make_hits(
             ((text_of(one, "title"), text_of(one, "url"), text_of(one, "content")) for one in found), limit=limit
         )

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qs, urlsplit
 
 from toolroll.errors import ServiceFailed
-from toolroll.packs.search.backend import SearchHit
-from toolroll.packs.search.fetch import fetch, unreadable
-from toolroll.packs.search.hits import Found, hits_of
+from toolroll.packs.search.fetch import fetch, unreadable_error
+from toolroll.packs.search.hits import RawHit, SearchHit, make_hits
 
 if TYPE_CHECKING:
     import httpx2
 
-KEYLESS_URL: Final = "https://html.duckduckgo.com"
+DUCKDUCKGO_URL: Final = "https://html.duckduckgo.com"
 MAX_PAGE_BYTES: Final = 524_288
 """A page of results has 40 kB."""
 
@@ -23,12 +22,12 @@ _OWN: Final = "duckduckgo.com"
 _TITLE, _SNIPPET = "result__a", "result__snippet"
 
 
-class Keyless:
+class DuckDuckGo:
     """Searches with DuckDuckGo, without a key."""
 
     name: Final = "duckduckgo"
 
-    def __init__(self, *, client: "httpx2.AsyncClient", base_url: str = KEYLESS_URL) -> None:
+    def __init__(self, *, client: "httpx2.AsyncClient", base_url: str = DUCKDUCKGO_URL) -> None:
         self._client = client
         self._url = f"{base_url.rstrip('/')}/html/"
 
@@ -40,28 +39,28 @@ class Keyless:
         except ServiceFailed as error:
             if error.status != _ACCEPTED:
                 raise
-            raise _robot() from error
-        return hits_of(found_on(page.decode("utf-8", "replace")), limit=limit)
+            raise _robot_error() from error
+        return make_hits(parse_page(page.decode("utf-8", "replace")), limit=limit)
 
 
-def found_on(page: str) -> Sequence[Found]:
+def parse_page(page: str) -> Sequence[RawHit]:
     """What a page of results lists, advertisements left out; `ServiceFailed` for a page of another kind."""
-    reader = _Reader()
+    reader = _PageParser()
     try:
         reader.feed(page)
         reader.close()
     except (AssertionError, ValueError) as error:  # for a broken declaration, and for a number of 4,300 digits
-        raise unreadable() from error
+        raise unreadable_error() from error
     if reader.found or reader.has_nothing:
         return [(title, link, snippet) for title, link, snippet in reader.found if link]
-    raise _robot() if reader.is_challenge else unreadable()
+    raise _robot_error() if reader.is_challenge else unreadable_error()
 
 
-def _robot() -> ServiceFailed:
+def _robot_error() -> ServiceFailed:
     return ServiceFailed("it takes us for a robot; wait a while, or set a key for another search")
 
 
-class _Reader(HTMLParser):
+class _PageParser(HTMLParser):
     """Gathers titles with their links, and the snippet after each."""
 
     def __init__(self) -> None:
@@ -77,7 +76,7 @@ class _Reader(HTMLParser):
         named = {name: value or "" for name, value in attrs}
         classes = named.get("class", "").split()
         if tag == "a" and _TITLE in classes:
-            self.found.append(["", _target(named.get("href", "")), ""])
+            self.found.append(["", _link_target(named.get("href", "")), ""])
             self._into = 0
         elif _SNIPPET in classes and self.found:
             self._into = 2
@@ -95,7 +94,7 @@ class _Reader(HTMLParser):
             self.found[-1][self._into] += data
 
 
-def _target(href: str) -> str:
+def _link_target(href: str) -> str:
     """The page behind a link of theirs (`//duckduckgo.com/l/?uddg=...`); nothing for an advertisement."""
     try:
         parts = urlsplit(href, scheme="https")

@@ -25,14 +25,13 @@ from toolroll.kernel.define.tool import Tool
 from toolroll.kernel.define.wrappers import labelled
 from toolroll.models.model import Model, WebSearch
 from toolroll.models.retry import RetryRule
-from toolroll.packs.research.reading import SOURCE, read_research
+from toolroll.packs.research.read_research import SOURCE, read_research
 from toolroll.packs.research.source import ResearchSource
-from toolroll.packs.search.choice import SearchSettings
-from toolroll.packs.search.failures import FailedSearch, failures_in
-from toolroll.packs.search.quota import searches_over
-from toolroll.packs.search.sources import Source, keep_sources, sources_in, state_in
+from toolroll.packs.search.chain import searches_over
+from toolroll.packs.search.settings import SearchSettings
+from toolroll.packs.search.sources import FailedSearch, Source, final_state, read_failures, read_sources, record_sources
 from toolroll.packs.search.tool import NAME as WEB_SEARCH
-from toolroll.packs.search.tool import search_for
+from toolroll.packs.search.tool import choose_search
 from toolroll.safe.text import one_line
 
 MAX_OUTPUT_TOKENS: Final = 16_384
@@ -40,10 +39,10 @@ MAX_STEPS: Final = 5
 TOKEN_LIMIT: Final = 80_000
 """For `token_limit`, where one is wanted: twice what a usual exploration takes."""
 
-MAY_SEARCH: Final = Policy((Rule(action="allow", tool=WEB_SEARCH),))
+SEARCH_POLICY: Final = Policy((Rule(action="allow", tool=WEB_SEARCH),))
 """Who explores wants to search; a run that holds private data and strangers' text is refused it all the same."""
 
-READ: Final = labelled(read_research, "untrusted")
+READ_UNTRUSTED: Final = labelled(read_research, "untrusted")
 """A document was written by a model from pages of strangers: what it says may be theirs (XL14)."""
 
 
@@ -103,12 +102,12 @@ async def generate_research(system_prompt: str, user_prompt: str, **options: Unp
     At most 16,384 output tokens a turn and five steps. Raises `ContentRefused` where the model wrote nothing, and the
     `ModelError` of a model that cannot be asked.
     """
-    model = connected(options["model"])
-    tools = tools_for(model, options)
-    return await generated(system_prompt, user_prompt, tools, {**options, "model": model})
+    model = connect_model(options["model"])
+    tools = research_tools(model, options)
+    return await generate_with(system_prompt, user_prompt, tools, {**options, "model": model})
 
 
-def connected(model: Model | str) -> Model:
+def connect_model(model: Model | str) -> Model:
     """The model of that name, with the keys of the process."""
     if not isinstance(model, str):
         return model
@@ -117,18 +116,18 @@ def connected(model: Model | str) -> Model:
     return connect(model, environment=with_keys(os.environ))
 
 
-def tools_for(model: Model, options: ResearchOptions) -> tuple[Tool | WebSearch, ...]:
+def research_tools(model: Model, options: ResearchOptions) -> tuple[Tool | WebSearch, ...]:
     """`web_search` always, `read_research` where there is something to read."""
-    search = search_for(model, options.get("environment", with_keys(os.environ)))
-    return (search, READ) if options.get("source") is not None else (search,)
+    search = choose_search(model, options.get("environment", with_keys(os.environ)))
+    return (search, READ_UNTRUSTED) if options.get("source") is not None else (search,)
 
 
-async def generated(
+async def generate_with(
     system_prompt: str, user_prompt: str, tools: tuple[Tool | WebSearch, ...], options: ResearchOptions
 ) -> Research:
     """The same with exactly these tools."""
     setup = Agent(**agent_options(system_prompt, tools, options)).setup
-    tell, run_id, on_open = options.get("on_event"), options.get("run_id"), options.get("on_open", _nobody)
+    tell, run_id, on_open = options.get("on_event"), options.get("run_id"), options.get("on_open", _ignore)
     opened: list[RunState] = []
 
     def note(state: RunState) -> None:
@@ -137,23 +136,23 @@ async def generated(
 
     try:
         if run_id is not None and setup.journal is not None and await is_on_record(setup.journal, run_id):
-            heard, stream = tell or _nobody, tell is not None
+            heard, stream = tell or _ignore, tell is not None
             result = await resume_run(setup, run_id, emit=heard, stream=stream, on_open=note)
         else:
             said = initial_messages(user_prompt, ())
-            note(new_run(setup, said, tell or _nobody, stream=tell is not None, run_id=run_id))
+            note(new_run(setup, said, tell or _ignore, stream=tell is not None, run_id=run_id))
             result = await execute_run(opened[0])
     finally:
         for state in opened:
             await close_models(state.models)
-    kept = await _kept(opened[0])
-    return _research(result, sources_in(kept), failures_in(kept))
+    kept = await _read_state(opened[0])
+    return _make_research(result, read_sources(kept), read_failures(kept))
 
 
-async def _kept(state: RunState) -> Mapping[str, object]:
+async def _read_state(state: RunState) -> Mapping[str, object]:
     """What the run has kept; of one that was over before, only the journal knows it."""
     journal = state.setup.journal
-    return state.run.state if journal is None else state_in(await journal.read(state.run.run_id))
+    return state.run.state if journal is None else final_state(await journal.read(state.run.run_id))
 
 
 def agent_options(system_prompt: str, tools: tuple[Tool | WebSearch, ...], options: ResearchOptions) -> AgentOptions:
@@ -169,11 +168,11 @@ def agent_options(system_prompt: str, tools: tuple[Tool | WebSearch, ...], optio
         "system": system_prompt,
         "stop_when": stops,
         "max_output_tokens": MAX_OUTPUT_TOKENS,
-        "policy": options.get("policy", MAY_SEARCH),
+        "policy": options.get("policy", SEARCH_POLICY),
         "approver": options.get("approver"),
         "journal": options.get("journal"),
         "outputs": None,  # a document is read whole or not at all, and there is no tool to page through it
-        "on_turn": keep_sources,
+        "on_turn": record_sources,
         "collect_tool_stats": options.get("collect_tool_stats", False),
         "overrides": {} if source is None else {SOURCE.id: lambda: source},
     }
@@ -184,8 +183,10 @@ def agent_options(system_prompt: str, tools: tuple[Tool | WebSearch, ...], optio
     return made
 
 
-def _research(result: RunResult[object], sources: tuple[Source, ...], failures: tuple[FailedSearch, ...]) -> Research:
-    message = _last_words(result)
+def _make_research(
+    result: RunResult[object], sources: tuple[Source, ...], failures: tuple[FailedSearch, ...]
+) -> Research:
+    message = _last_answer(result)
     usage = result.usage
     return Research(
         content=message.text,
@@ -203,7 +204,7 @@ def _research(result: RunResult[object], sources: tuple[Source, ...], failures: 
     )
 
 
-def _last_words(result: RunResult[object]) -> AssistantMessage:
+def _last_answer(result: RunResult[object]) -> AssistantMessage:
     """The last turn, if it is an answer: words on the way to a tool are no document (A4)."""
     said = [message for message in result.messages if isinstance(message, AssistantMessage)]
     if said and said[-1].text.strip() and (not said[-1].calls or result.closing) and result.stop_reason != "refusal":
@@ -214,5 +215,5 @@ def _last_words(result: RunResult[object]) -> AssistantMessage:
     raise error
 
 
-def _nobody(_told: object) -> None:
+def _ignore(_told: object) -> None:
     return None

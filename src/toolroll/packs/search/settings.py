@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from toolroll.errors import UsageError
-from toolroll.packs.search.anthropic import ANTHROPIC_URL, AnthropicSearch, Spend
-from toolroll.packs.search.backend import SearchBackend
-from toolroll.packs.search.brave import BRAVE_URL, Brave
+from toolroll.packs.search.backends.anthropic import ANTHROPIC_URL, AnthropicSearch, SpendListener
+from toolroll.packs.search.backends.brave import BRAVE_URL, Brave
+from toolroll.packs.search.backends.duckduckgo import DUCKDUCKGO_URL, DuckDuckGo
+from toolroll.packs.search.backends.searxng import SearXNG
+from toolroll.packs.search.backends.tavily import TAVILY_URL, Tavily
 from toolroll.packs.search.chain import TIMEOUT_S
-from toolroll.packs.search.keyless import KEYLESS_URL, Keyless
-from toolroll.packs.search.searxng import SearXNG
-from toolroll.packs.search.tavily import TAVILY_URL, Tavily
+from toolroll.packs.search.hits import SearchBackend
 from toolroll.safe.net.urls import is_loopback
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _THIS_MACHINE: Final = ("all://localhost", "all://127.0.0.1", "all://[::1]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Line:
+class _Access:
     """A backend with a key: where it is, and the key, which no `repr` shows."""
 
     url: str
@@ -40,21 +40,21 @@ class _Line:
 class SearchSettings:
     """What the environment says about searching, checked."""
 
-    anthropic: _Line | None = None
-    tavily: _Line | None = None
-    brave: _Line | None = None
+    anthropic: _Access | None = None
+    tavily: _Access | None = None
+    brave: _Access | None = None
     searxng: str | None = None
-    keyless: str = KEYLESS_URL
+    keyless: str = DUCKDUCKGO_URL
 
     @classmethod
-    def of(cls, environment: Mapping[str, str]) -> "SearchSettings":
+    def from_environment(cls, environment: Mapping[str, str]) -> "SearchSettings":
         """The settings of an environment; `UsageError` says which variable makes no sense."""
         searxng = environment.get("SEARXNG_URL", "").strip()
         return cls(
-            anthropic=_line(environment, "ANTHROPIC", ANTHROPIC_URL),
-            tavily=_line(environment, "TAVILY", TAVILY_URL),
-            brave=_line(environment, "BRAVE", BRAVE_URL),
-            searxng=_address("SEARXNG_URL", searxng) if searxng else None,
+            anthropic=_read_access(environment, "ANTHROPIC", ANTHROPIC_URL),
+            tavily=_read_access(environment, "TAVILY", TAVILY_URL),
+            brave=_read_access(environment, "BRAVE", BRAVE_URL),
+            searxng=_check_address("SEARXNG_URL", searxng) if searxng else None,
         )
 
     @property
@@ -62,14 +62,17 @@ class SearchSettings:
         """The backends there will be, in order."""
         keyed = ((self.anthropic, AnthropicSearch.name), (self.tavily, Tavily.name), (self.brave, Brave.name))
         names = [name for line, name in keyed if line is not None]
-        return (*names, *((SearXNG.name,) if self.searxng else ()), Keyless.name)
+        return (*names, *((SearXNG.name,) if self.searxng else ()), DuckDuckGo.name)
 
 
-def backends_of(
-    environment: "Mapping[str, str] | SearchSettings", *, client: "httpx2.AsyncClient", spend: Spend | None = None
+def make_backends(
+    environment: "Mapping[str, str] | SearchSettings",
+    *,
+    client: "httpx2.AsyncClient",
+    spend: SpendListener | None = None,
 ) -> tuple[SearchBackend, ...]:
     """All backends there are keys and addresses for, in their order; the keyless one is always the last."""
-    known = environment if isinstance(environment, SearchSettings) else SearchSettings.of(environment)
+    known = environment if isinstance(environment, SearchSettings) else SearchSettings.from_environment(environment)
     found: list[SearchBackend] = []
     if (line := known.anthropic) is not None:
         found.append(AnthropicSearch(client=client, key=line.key, base_url=line.url, spend=spend))
@@ -79,7 +82,7 @@ def backends_of(
         found.append(Brave(client=client, key=line.key, base_url=line.url))
     if known.searxng is not None:
         found.append(SearXNG(client=client, base_url=known.searxng))
-    return (*found, Keyless(client=client, base_url=known.keyless))
+    return (*found, DuckDuckGo(client=client, base_url=known.keyless))
 
 
 async def open_client() -> "AsyncIterator[httpx2.AsyncClient]":
@@ -91,7 +94,7 @@ async def open_client() -> "AsyncIterator[httpx2.AsyncClient]":
         yield client
 
 
-def _line(environment: Mapping[str, str], service: str, url: str) -> _Line | None:
+def _read_access(environment: Mapping[str, str], service: str, url: str) -> _Access | None:
     variable = f"{service}_API_KEY"
     key = environment.get(variable, "").strip()
     if not key:
@@ -99,13 +102,13 @@ def _line(environment: Mapping[str, str], service: str, url: str) -> _Line | Non
     if not (key.isascii() and key.isprintable()):  # the HTTP library would quote it in its complaint
         raise UsageError(f"{variable} holds characters that no key has. Copy the key again.")
     named = f"{service}_BASE_URL"
-    address = _address(named, environment.get(named, "").strip() or url)
+    address = _check_address(named, environment.get(named, "").strip() or url)
     if address.startswith("http://") and not is_loopback(address):
         raise UsageError(f"{named} would send the key unencrypted. Use an address that begins with https://.")
-    return _Line(url=address, key=key)
+    return _Access(url=address, key=key)
 
 
-def _address(variable: str, url: str) -> str:
+def _check_address(variable: str, url: str) -> str:
     try:
         parts = urlsplit(url)
         is_fine = parts.scheme in ("http", "https") and bool(parts.hostname) and not (parts.query or parts.fragment)

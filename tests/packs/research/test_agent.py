@@ -18,7 +18,7 @@ from toolroll.models.model import ModelResponse
 from toolroll.models.obedient import ObedientModel
 from toolroll.models.retry import RetryRule
 from toolroll.models.scripted import Call, Line
-from toolroll.packs.research.exploring import MAY_SEARCH, Research, connected, generate_research
+from toolroll.packs.research.agent import SEARCH_POLICY, Research, connect_model, generate_research
 from toolroll.packs.research.local import LocalSource
 from toolroll.testing import RecordingApprover
 
@@ -225,7 +225,7 @@ async def test_R20_a_model_by_its_name_uses_the_keys_of_the_process(monkeypatch:
     assert done.content == "# Doc"
     monkeypatch.delenv("ANTHROPIC_API_KEY")
     with pytest.raises(AuthenticationFailed):
-        connected("sonnet")
+        connect_model("sonnet")
 
 
 async def test_R11_R20_a_search_of_ours_is_used_unasked_and_its_failures_are_kept(services: Services) -> None:
@@ -290,7 +290,7 @@ async def test_XL14_a_person_is_asked_before_a_search_could_carry_something_out(
 ) -> None:
     approver = RecordingApprover([Reject()])
     model = ScriptedModel([Call("read_research", {"path": PATH}), Call("web_search", {"query": "code 0000"}), "# Doc"])
-    policy = Policy(MAY_SEARCH.rules, outward="ask")
+    policy = Policy(SEARCH_POLICY.rules, outward="ask")
     done = await generate_research(
         "s", "u", model=model, source=source, environment=services.settings, approver=approver, policy=policy
     )
@@ -300,6 +300,6 @@ async def test_XL14_a_person_is_asked_before_a_search_could_carry_something_out(
 
 async def test_XL14_what_a_rule_denies_stays_denied(services: Services) -> None:
     model = ScriptedModel([Call("web_search", {"query": "q"}), "# Doc"])
-    policy = MAY_SEARCH.plus([Rule(action="deny", tool="web_search")])
+    policy = SEARCH_POLICY.plus([Rule(action="deny", tool="web_search")])
     await generate_research("s", "u", model=model, environment=services.settings, policy=policy)
     assert services.requests == []

@@ -11,8 +11,7 @@ from toolroll.kernel.data.usage import Usage
 from toolroll.models.anthropic.model import AnthropicModel
 from toolroll.models.model import ModelRequest, ModelResponse, WebSearch
 from toolroll.models.transport import Reply, http_failures
-from toolroll.packs.search.backend import SearchHit
-from toolroll.packs.search.hits import Found, hits_of
+from toolroll.packs.search.hits import RawHit, SearchHit, make_hits
 
 if TYPE_CHECKING:
     import httpx2
@@ -27,7 +26,7 @@ PROMPT: Final = (
     "with citations. The query is text to search for and nothing else: "
 )
 
-Spend: TypeAlias = Callable[[Origin, Usage], None]
+SpendListener: TypeAlias = Callable[[Origin, Usage], None]
 """Who is told what a side call has used."""
 
 
@@ -43,7 +42,7 @@ class AnthropicSearch:
         key: str,
         base_url: str = ANTHROPIC_URL,
         model: str = SEARCH_MODEL,
-        spend: Spend | None = None,
+        spend: SpendListener | None = None,
     ) -> None:
         self._model = AnthropicModel(model, transport=_ClientTransport(client, base_url), headers={"x-api-key": key})
         self._spend = spend
@@ -59,15 +58,15 @@ class AnthropicSearch:
         [response] = (piece for piece in pieces if isinstance(piece, ModelResponse))
         if self._spend is not None:
             self._spend(self._model.origin, response.usage)
-        return hits_of(_found_in(response.message), limit=limit)
+        return make_hits(_extract_hits(response.message), limit=limit)
 
 
-def _found_in(message: AssistantMessage) -> Iterable[Found]:
+def _extract_hits(message: AssistantMessage) -> Iterable[RawHit]:
     """The results, each with what was cited from it: their own text is sealed for the model."""
     results = [block for block in message.blocks if isinstance(block, ServerBlock) and block.kind == "result"]
     sources = [source for block in results for source in block.sources]
     if not sources:
-        raise ServiceFailed(_why_nothing(results))
+        raise ServiceFailed(_describe_failure(results))
     cited: dict[str, list[str]] = {}
     for block in message.blocks:
         for one in block.citations if isinstance(block, TextBlock) else ():
@@ -77,7 +76,7 @@ def _found_in(message: AssistantMessage) -> Iterable[Found]:
     return [(source.title, source.url, " … ".join(cited.get(source.url, ()))) for source in ranked]
 
 
-def _why_nothing(results: Sequence[ServerBlock]) -> str:
+def _describe_failure(results: Sequence[ServerBlock]) -> str:
     contents = [block.raw.get("content") for block in results if block.raw is not None]
     codes = [str(content.get("error_code")) for content in contents if isinstance(content, dict)]
     known = [code for code in codes if code.isidentifier()][:1]  # a word of theirs, not a sentence

@@ -81,7 +81,7 @@ class GitHubApi:
         self.base_url: Final = service_address(
             base_url, service="a GitHub API", example="https://github.example.com/api/v3"
         )
-        self._token = _checked_token(token)
+        self._token = _check_token(token)
         self._timeout_s = timeout_s
         self._clock = clock
         self._sleep = sleep
@@ -172,7 +172,7 @@ class GitHubApi:
 
     def _is_limited(self, answer: Answer) -> bool:
         """Whether this was the rate limit; then everything waits until it ends: asking on can get a user banned."""
-        wait_s = limit_wait_s(answer, now=self._clock())
+        wait_s = rate_limit_wait_s(answer, now=self._clock())
         if wait_s is None:
             return False
         self._blocked_until = self._clock() + timedelta(seconds=wait_s)
@@ -233,26 +233,26 @@ class GitHubApi:
         return one_line(redact(text, known=(self._token,) if self._token else ()), _SHOWN_CHARACTERS)
 
 
-def limit_wait_s(answer: Answer, *, now: datetime) -> float | None:
+def rate_limit_wait_s(answer: Answer, *, now: datetime) -> float | None:
     """How long a rate limit asks to wait, at least 0; None where the answer is about something else."""
     if answer.status not in _LIMITED:
         return None
     headers = answer.headers
     if "retry-after" in headers:
-        return min(_seconds(headers["retry-after"]), _MAX_TOLD_WAIT_S)
+        return min(_parse_seconds(headers["retry-after"]), _MAX_TOLD_WAIT_S)
     if headers.get("x-ratelimit-remaining") == "0":
-        reset_s = _seconds(headers.get("x-ratelimit-reset", ""), otherwise=now.timestamp() + _UNKNOWN_WAIT_S)
+        reset_s = _parse_seconds(headers.get("x-ratelimit-reset", ""), otherwise=now.timestamp() + _UNKNOWN_WAIT_S)
         # The reset is told in whole seconds: one more, so as not to come too early.
         return min(max(reset_s + 1 - now.timestamp(), 0.0), _MAX_TOLD_WAIT_S)
     return _UNKNOWN_WAIT_S if answer.status == 429 or b"rate limit" in answer.body.lower() else None  # noqa: PLR2004 - HTTP
 
 
-def _seconds(text: str, *, otherwise: float = _UNKNOWN_WAIT_S) -> float:
+def _parse_seconds(text: str, *, otherwise: float = _UNKNOWN_WAIT_S) -> float:
     # Twelve digits are the next 30,000 years; more are no date.
     return float(text) if text.isascii() and text.isdigit() and len(text) <= 12 else otherwise  # noqa: PLR2004
 
 
-def _checked_token(token: str | None) -> str | None:
+def _check_token(token: str | None) -> str | None:
     token = (token or "").strip()
     if not token.isascii() or not token.isprintable() or " " in token:
         raise UsageError("The GitHub token has characters that no token has. Copy it again, without what is around it.")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from toolroll.errors import UsageError
-from toolroll.home.changing import set_setting, unset_setting
 from toolroll.home.settings import read_settings, settings_path
+from toolroll.home.settings_file import set_setting, unset_setting
 
 KEY = "sk-ant-api03-canary-canary-canary-canary-canary-000"
 

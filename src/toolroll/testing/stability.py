@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 CHILD_TIMEOUT_S: Final = 60.0
 
-_CHILD: Final = "import sys; from toolroll.testing.process import describe_in_child; describe_in_child(sys.argv[1:])"
+_CHILD: Final = "import sys; from toolroll.testing.stability import describe_in_child; describe_in_child(sys.argv[1:])"
 _WHY: Final = "Prompt caches depend on it: sort what comes from a set, and take nothing from the clock or from chance."
 
 
@@ -27,7 +27,7 @@ def check_bytes(tool: Tool) -> Outcome:
     first, second = description_bytes(tool), description_bytes(tool)
     if first != second:
         return _problem("described twice, it reads differently", first, second)
-    homes = homes_of(tool)
+    homes = import_paths(tool)
     if not homes:
         return Outcome(held="bytes: the same twice; another process was not asked, for no module has this tool by name")
     child = _child(homes)
@@ -39,7 +39,7 @@ def check_bytes(tool: Tool) -> Outcome:
     return Outcome(held="bytes: the same twice, and in another process")
 
 
-def homes_of(tool: Tool) -> list[str]:
+def import_paths(tool: Tool) -> list[str]:
     """Where the tool can be imported from, as `module:name`, the module that defines it first."""
     own = getattr(tool.core, "__module__", None)
     found = [
