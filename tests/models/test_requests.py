@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.models.asking import ADD, results, user
 from tests.models.histories import ORIGINS, histories, model_of
-from tests.models.script import Block, Issued, Json, Raw, Search, Text, Thinking, Turn, Use
+from tests.models.script import Block, Issued, Json, Text, Thinking, Turn, Use
 from tests.models.server import KEY, MODELS, WIRES
-from tests.models.shapes import PAGES
 
 from toolroll.errors import RequestRefused
 from toolroll.kernel.data.messages import AssistantMessage, Message, Wire
@@ -18,7 +17,6 @@ from toolroll.kernel.define.tool import ToolDefinition
 from toolroll.models.catalog import ModelLimits
 from toolroll.models.chat.model import ChatModel
 from toolroll.models.chat.request import ChatOptions
-from toolroll.models.degrade import losses
 from toolroll.models.exchange import WireModel
 from toolroll.models.model import ModelRequest, WebSearch
 
@@ -46,39 +44,6 @@ def test_A31_A32_any_history_is_legal_for_any_model(
     model = model_of(*target)
     body = body_of(model, messages, stream=stream, tools=(ADD,), system="Be good.")
     assert faults(model, body, issued) == []
-
-
-@given(histories(), st.sampled_from(ORIGINS))
-def test_what_is_lost_on_the_way_is_named(made: tuple[list[Message], Issued], target: tuple[Wire, str]) -> None:
-    messages, _ = made
-    model = model_of(*target)
-    foreign = [one for one in messages if isinstance(one, AssistantMessage) and one.origin != model.origin]
-    reasoning = sum(block.type == "reasoning" for message in foreign for block in message.blocks)
-    lost = losses(messages, model.origin)
-    assert reasoning == sum("reasoning" in line for line in lost)
-    assert losses([one for one in messages if one not in foreign], model.origin) == ()
-    assert all(line.startswith("message ") for line in lost)
-
-
-def test_each_loss_has_its_line() -> None:
-    issued, other = Issued(), model_of("openai").origin
-    said: list[Block] = [
-        Thinking("so"),
-        Search("cats", PAGES),
-        Text("Cats.", PAGES),
-        Raw({"type": "hologram"}),
-        Use("add", {}),
-    ]
-    turn = turn_of(model_of("anthropic"), Turn(said), issued)
-    assert losses([user(), turn], other) == (
-        "message 2, block 1: reasoning, which only its own model can read, is left out",
-        "message 2, block 2: a call of web_search becomes a line of text",
-        "message 2, block 3: a result of web_search becomes a line of text",
-        "message 2, block 4: citations are left out",
-        "message 2, block 5: a block of the unknown type 'hologram' is left out",
-    )
-    sibling = model_of("anthropic", "claude-opus-5-5").origin
-    assert len(losses([turn], sibling)) == 1
 
 
 def turn_of(model: WireModel, turn: Turn, issued: Issued, **asked: object) -> AssistantMessage:

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Final
 
 from toolroll.errors import ProviderFailed
-from toolroll.models.body import UNREADABLE, read_json, text_of, unreadable
+from toolroll.models.body import UNREADABLE, read_json, text_of, unreadable_answer
 from toolroll.models.encode import compact
 
 CONTENT_TYPE: Final = "application/vnd.amazon.eventstream"
@@ -43,7 +43,7 @@ def _events(buffer: bytearray) -> list[bytes]:
     try:
         return [_event(headers, payload) for headers, payload in _frames(buffer)]
     except UNREADABLE as fault:
-        raise unreadable(fault) from fault
+        raise unreadable_answer(fault) from fault
 
 
 def _frames(buffer: bytearray) -> Iterator[tuple[dict[str, str], bytes]]:

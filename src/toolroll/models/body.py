@@ -25,7 +25,7 @@ def read_json(text: bytes | str) -> dict[str, Any]:
     return value
 
 
-def unreadable(error: Exception) -> ProviderFailed:
+def unreadable_answer(error: Exception) -> ProviderFailed:
     """The failure behind an answer whose JSON is fine and whose shape is not."""
     said = one_line(f"{type(error).__name__}: {error}", _SHOWN_CHARACTERS)
     return ProviderFailed(f"The provider sent an answer of an unknown shape ({said}).")

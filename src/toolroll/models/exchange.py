@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, Protocol
 
 from toolroll.errors import ModelError
 from toolroll.kernel.data.messages import Message, Origin, Wire
-from toolroll.models.body import UNREADABLE, read_json, unreadable
+from toolroll.models.body import UNREADABLE, read_json, unreadable_answer
 from toolroll.models.catalog import ModelLimits
 from toolroll.models.encode import Json, RequestBytes, same_head
 from toolroll.models.failures import ErrorBody, error_in, read_error
@@ -120,7 +120,7 @@ class WireModel(ABC):
         try:
             return self.read(answer)
         except UNREADABLE as fault:
-            raise unreadable(fault) from fault
+            raise unreadable_answer(fault) from fault
 
     def fail(self, error: ErrorBody, status: int | None = None, headers: Mapping[str, str] = NO_HEADERS) -> ModelError:
         """The error behind an answer that was none, without keys; without a status, inside a good answer."""
@@ -169,4 +169,4 @@ def _deltas(assembly: Assembly, events: Iterable[ServerEvent]) -> Iterator[Delta
         for event in events:
             yield from assembly.feed(event.data)
     except UNREADABLE as fault:
-        raise unreadable(fault) from fault
+        raise unreadable_answer(fault) from fault

@@ -35,7 +35,7 @@ def data_url(part: ImagePart | DocumentPart) -> str:
     return f"data:{part.media_type};base64,{base64_of(part)}"
 
 
-def unseen(part: ImagePart | DocumentPart) -> str:
+def describe_unseen(part: ImagePart | DocumentPart) -> str:
     """What a model is told of a part that it cannot be shown."""
     title = f" {part.title}" if isinstance(part, DocumentPart) and part.title else ""
     return f"[{part.type}{title} ({part.media_type}, {len(part.data):,} bytes): this model cannot be shown it]"

@@ -28,10 +28,10 @@ from toolroll.kernel.data.messages import (
 from toolroll.kernel.strict.convert import StrictSchema, strict_form
 from toolroll.kernel.strict.plan import StrictWish, ToolShape, plan_strict
 from toolroll.kernel.strict.rules import ANTHROPIC, StrictRules
+from toolroll.models.calls import safe_id, safe_name
 from toolroll.models.encode import Json
-from toolroll.models.ids import safe_id, safe_name
 from toolroll.models.model import ModelRequest, WebSearch
-from toolroll.models.parts import IMAGE_TYPES, PDF, base64_of, readable_text, unseen
+from toolroll.models.parts import IMAGE_TYPES, PDF, base64_of, describe_unseen, readable_text
 
 CACHE: Final[Mapping[str, object]] = {"type": "ephemeral"}
 WEB_SEARCH_TYPE: Final = "web_search_20260318"
@@ -130,7 +130,7 @@ def _part(part: Part) -> Json:
             return _text(part.text)
         case ImagePart():
             if part.media_type not in IMAGE_TYPES:
-                return _text(unseen(part))
+                return _text(describe_unseen(part))
             return {"type": "image", "source": _bytes(part)}
         case DocumentPart():
             return _document(part)
@@ -141,7 +141,7 @@ def _part(part: Part) -> Json:
 def _document(part: DocumentPart) -> Json:
     text = readable_text(part)
     if text is None and part.media_type != PDF:
-        return _text(unseen(part))
+        return _text(describe_unseen(part))
     source: Json = _bytes(part) if text is None else {"type": "text", "media_type": "text/plain", "data": text}
     block: Json = {"type": "document", "source": source}
     return block | {"title": part.title} if part.title else block

@@ -27,12 +27,11 @@ from toolroll.kernel.data.messages import (
 )
 from toolroll.kernel.strict.plan import StrictWish, ToolShape, plan_strict
 from toolroll.kernel.strict.rules import OPENAI
-from toolroll.models.arguments import sent_back
+from toolroll.models.calls import arguments_to_send, safe_name
 from toolroll.models.encode import Json
-from toolroll.models.ids import safe_name
 from toolroll.models.model import ModelRequest
 from toolroll.models.openai.request import NOTHING_SAID, marked
-from toolroll.models.parts import IMAGE_TYPES, data_url, readable_text, titled_text, unseen
+from toolroll.models.parts import IMAGE_TYPES, data_url, describe_unseen, readable_text, titled_text
 
 IMAGE_FOLLOWS: Final = "[an image, in the next message]"
 
@@ -123,11 +122,11 @@ def _part(part: Part) -> str | Json:
             return part.text
         case ImagePart():
             if part.media_type not in IMAGE_TYPES:
-                return unseen(part)
+                return describe_unseen(part)
             return {"type": "image_url", "image_url": {"url": data_url(part)}}
         case DocumentPart():
             text = readable_text(part)
-            return unseen(part) if text is None else titled_text(part, text)
+            return describe_unseen(part) if text is None else titled_text(part, text)
         case _:
             assert_never(part)
 
@@ -172,7 +171,7 @@ def _said(message: AssistantMessage, *, same_model: bool) -> Iterator[str]:
 
 def _call(block: CallBlock, *, same_model: bool) -> Json:
     call = block.call
-    function: Json = {"name": safe_name(call.name), "arguments": sent_back(call)}
+    function: Json = {"name": safe_name(call.name), "arguments": arguments_to_send(call)}
     # Some servers keep signatures beside the call.
     kept = dict(block.raw) if same_model and block.raw is not None else {}
     return kept | {"id": call.id, "type": "function", "function": function}

@@ -14,8 +14,8 @@ from toolroll.kernel.data.messages import (
     ToolCall,
 )
 from toolroll.kernel.data.usage import Usage
-from toolroll.models.arguments import received
 from toolroll.models.body import count_of, text_of
+from toolroll.models.calls import arguments_received
 from toolroll.models.model import ModelResponse, StopKind
 
 _STOPS: Final[Mapping[str, StopKind]] = {
@@ -85,7 +85,7 @@ def _citations(message: Mapping[str, Any]) -> tuple[Citation, ...]:
 def _call(raw: dict[str, Any], number: int, response_id: str) -> CallBlock:
     function = raw["function"]
     call_id = text_of(raw, "id") or minted(response_id, number)
-    call = ToolCall(id=call_id, name=function["name"], arguments=received(function.get("arguments")))
+    call = ToolCall(id=call_id, name=function["name"], arguments=arguments_received(function.get("arguments")))
     return CallBlock(call=call, raw=raw)
 
 

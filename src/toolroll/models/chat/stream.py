@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from toolroll.errors import ModelError, NetworkFailed
-from toolroll.models.arguments import is_complete, received
 from toolroll.models.body import read_json, text_of
+from toolroll.models.calls import arguments_received, is_complete_object
 from toolroll.models.chat.response import REASONING_FIELDS, minted
 from toolroll.models.failures import ErrorBody, error_in
 from toolroll.models.model import CallDelta, Delta, ReasoningDelta, TextDelta
@@ -97,7 +97,7 @@ class CompletionAssembly:
     def _fragment(self, fragment: Mapping[str, Any]) -> CallDelta:
         function = fragment.get("function") or {}
         written = function.get("arguments")
-        piece = written if isinstance(written, str) else received(written) if written is not None else ""
+        piece = written if isinstance(written, str) else arguments_received(written) if written is not None else ""
         call = self._call_of(fragment, function, piece)
         call.pieces.append(piece)
         return CallDelta(call_id=call.id, name=call.name, arguments=piece)
@@ -129,4 +129,4 @@ def _begins_another(call: _Call, call_id: str, *, starts: bool) -> bool:
     """Whether a fragment with the place of a call belongs to a new one all the same."""
     if call_id and call.given_id:
         return call_id != call.given_id
-    return starts and is_complete("".join(call.pieces))
+    return starts and is_complete_object("".join(call.pieces))

@@ -28,11 +28,10 @@ from toolroll.kernel.data.messages import (
 from toolroll.kernel.strict.convert import StrictSchema, strict_form
 from toolroll.kernel.strict.plan import StrictWish, ToolShape, plan_strict
 from toolroll.kernel.strict.rules import OPENAI
-from toolroll.models.arguments import sent_back
+from toolroll.models.calls import arguments_to_send, safe_id, safe_name
 from toolroll.models.encode import Json, compact
-from toolroll.models.ids import safe_id, safe_name
 from toolroll.models.model import ModelRequest, WebSearch
-from toolroll.models.parts import IMAGE_TYPES, PDF, data_url, readable_text, titled_text, unseen
+from toolroll.models.parts import IMAGE_TYPES, PDF, data_url, describe_unseen, readable_text, titled_text
 
 NOTHING_SAID: Final = "(no text)"
 """Stands for what is empty once degraded."""
@@ -127,14 +126,14 @@ def _part(part: Part) -> Json:
             return _text(part.text)
         case ImagePart():
             if part.media_type not in IMAGE_TYPES:
-                return _text(unseen(part))
+                return _text(describe_unseen(part))
             return {"type": "input_image", "image_url": data_url(part), "detail": "auto"}
         case DocumentPart():
             text = readable_text(part)
             if text is not None:
                 return _text(titled_text(part, text))
             if part.media_type != PDF:
-                return _text(unseen(part))
+                return _text(describe_unseen(part))
             return {"type": "input_file", "filename": part.title or "document.pdf", "file_data": data_url(part)}
         case _:
             assert_never(part)
@@ -215,4 +214,4 @@ def _item(block: AssistantBlock, *, own: bool, whole: bool) -> Json:
 
 def _call(call: ToolCall, raw: Json | None) -> Json:
     item: Json = raw if raw is not None else {"type": "function_call"}
-    return item | {"call_id": safe_id(call.id), "name": safe_name(call.name), "arguments": sent_back(call)}
+    return item | {"call_id": safe_id(call.id), "name": safe_name(call.name), "arguments": arguments_to_send(call)}

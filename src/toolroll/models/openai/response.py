@@ -17,8 +17,8 @@ from toolroll.kernel.data.messages import (
     UnknownBlock,
 )
 from toolroll.kernel.data.usage import Usage
-from toolroll.models.arguments import received
 from toolroll.models.body import count_of, text_of
+from toolroll.models.calls import arguments_received
 from toolroll.models.model import ModelResponse, StopKind
 
 _INCOMPLETE: Final[Mapping[str, StopKind]] = {"max_output_tokens": "max_tokens", "content_filter": "refusal"}
@@ -65,7 +65,7 @@ def _block(item: dict[str, Any]) -> AssistantBlock:
         case "message":
             return _message(item)
         case "function_call":
-            arguments = received(item["arguments"])
+            arguments = arguments_received(item["arguments"])
             return CallBlock(call=ToolCall(id=item["call_id"], name=item["name"], arguments=arguments), raw=item)
         case "reasoning":
             return ReasoningBlock(text=_thoughts(item), raw=item)

@@ -10,7 +10,7 @@ from typing import Final, assert_never
 
 from toolroll.kernel.data.messages import AssistantMessage, Message, Origin, ToolResults, UserMessage
 from toolroll.kernel.data.serialize import dump_json
-from toolroll.models.arguments import sent_back
+from toolroll.models.calls import arguments_to_send
 from toolroll.models.chat.request import ChatOptions, head, message_json
 from toolroll.models.encode import Json
 from toolroll.models.model import ModelRequest
@@ -94,7 +94,7 @@ def small_message_json(message: Message, *, to: Origin, options: ChatOptions) ->
 
 
 def _assistant(message: AssistantMessage) -> Json:
-    calls = [f'{{"tool": {dump_json(call.name)}, "arguments": {sent_back(call)}}}' for call in message.calls]
+    calls = [f'{{"tool": {dump_json(call.name)}, "arguments": {arguments_to_send(call)}}}' for call in message.calls]
     text = [message.text] if message.text.strip() or not calls else []
     return {"role": "assistant", "content": "\n".join([*text, *calls])}
 
