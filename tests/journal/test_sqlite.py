@@ -19,7 +19,7 @@ from toolroll.journal.codec import FORMAT_VERSION, LONG_CHARACTERS
 from toolroll.journal.holder import Holder
 from toolroll.journal.records import RunBegan, StateSet
 from toolroll.journal.sqlite import SqliteJournal
-from toolroll.journal.tables import TABLES_VERSION
+from toolroll.journal.tables import RUN_LOG
 
 LONG = "a long line\n" * LONG_CHARACTERS
 
@@ -129,8 +129,8 @@ async def test_D1_a_log_that_cannot_be_written_is_read(
 async def test_D1_newer_tables_are_refused(path: Path, journal: SqliteJournal) -> None:
     await write(journal, 1)
     journal.close()
-    change(path, f"pragma user_version = {TABLES_VERSION + 1}")
-    with pytest.raises(JournalRefused, match=f"tables {TABLES_VERSION + 1}.*Update toolroll"):
+    change(path, f"pragma user_version = {RUN_LOG.version + 1}")
+    with pytest.raises(JournalRefused, match=f"tables {RUN_LOG.version + 1}.*Update toolroll"):
         await journal.read("run")
 
 

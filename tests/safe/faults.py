@@ -21,10 +21,10 @@ CHILD = """
 import os, sys
 sys.path.insert(0, {source!r})
 from toolroll.errors import ToolrollError
-from toolroll.safe import openat2
+from toolroll.safe.paths import openat2
 from toolroll.safe.paths.names import parse_path as p
 from toolroll.safe.paths.root import Root
-openat2.available()
+openat2.is_available()
 root = Root(sys.argv[1])
 before = os.listdir("/proc/self/fd")
 end = seen = None

@@ -23,8 +23,8 @@ from toolroll.safe.locks import FileLock, file_lock
 
 HOLD = """
 import sys, time
-from toolroll.safe.locks import locked
-with locked(sys.argv[1]):
+from toolroll.safe.locks import file_lock
+with file_lock(sys.argv[1]):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -34,12 +34,12 @@ HANGS_S = 60  # a busy machine is slow, but not that slow
 COUNT = """
 import json, os, sys
 from toolroll.safe.paths.files import replace_file
-from toolroll.safe.locks import locked
+from toolroll.safe.locks import file_lock
 folder = os.open(sys.argv[1], os.O_RDONLY)
 rounds = 0
 while rounds < 100 or not os.path.exists(sys.argv[2]):
     rounds += 1
-    with locked(f"{sys.argv[1]}/lock", timeout_s=60):
+    with file_lock(f"{sys.argv[1]}/lock", timeout_s=60):
         with open(f"{sys.argv[1]}/count.json", "rb") as file:
             count = json.load(file)["count"]
         replace_file(folder, "count.json", json.dumps({"count": count + 1, "pad": "x" * 5000}).encode())

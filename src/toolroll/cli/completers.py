@@ -43,11 +43,12 @@ def complete_run_ids(_context: click.Context, _parameter: click.Parameter, incom
     import sqlite3  # noqa: PLC0415 - not for --help
 
     from toolroll.home.folders import find_folders  # noqa: PLC0415 - as above
+    from toolroll.safe.sqlite import open_read_only  # noqa: PLC0415 - as above
 
     with suppress(sqlite3.Error, OSError, ValueError, ToolrollError):
         path = find_folders(os.environ).run_log
         # Read-only: a Tab must not make, repair or upgrade anything.
-        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=0.1)) as db:
+        with closing(open_read_only(path, busy_s=0.1)) as db:
             return list(_runs(db, incomplete))
     return []
 

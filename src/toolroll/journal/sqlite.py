@@ -20,14 +20,14 @@ from toolroll.journal.journal import Recording, RunRow
 from toolroll.journal.records import Record, RunBegan
 from toolroll.journal.tables import (
     LIST_RUNS,
+    RUN_LOG,
     Tail,
     chain_hash,
     check_format,
-    connect,
-    journal_errors,
     read_rows,
     repair_tail,
 )
+from toolroll.safe.sqlite import transaction
 
 if TYPE_CHECKING:
     from toolroll.journal.statistics import Statistics
@@ -64,7 +64,7 @@ class SqliteJournal:
         encoded = [(record, encode(record, secrets=self.secrets)) for record in records]
         if run_id not in self._tails and not await self.acquire(run_id):
             raise JournalRefused(f"Run {run_id} is being driven by another process. Wait until it ends.")
-        with self._lock, journal_errors(self._path):
+        with self._lock, RUN_LOG.errors(self._path):
             return self._write(self._open(), run_id, encoded)
 
     async def read(self, run_id: str, /, *, after: int = 0) -> Recording:
@@ -188,24 +188,17 @@ class SqliteJournal:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._reading() as db:
-            db.execute("begin immediate")
-            try:
-                yield db
-            except BaseException:
-                if db.in_transaction:  # a full disk has ended it already
-                    db.execute("rollback")
-                raise
-            db.execute("commit")
+        with self._reading() as db, transaction(db):
+            yield db
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, journal_errors(self._path):
+        with self._lock, RUN_LOG.errors(self._path):
             yield self._open()
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
-            self._connection = connect(self._path)
+            self._connection = RUN_LOG.open(self._path)
         return self._connection
 
 

@@ -1,13 +1,11 @@
 """The tables of the run log: the SQLite file, the rows of a run, and the checksums that link each row to the last.
 
-The file is private from its first byte. A file of a newer version is refused. A torn last record is removed; damage
-anywhere else ends what can be read, and the run can then be looked at but not continued.
+A torn last record is removed; damage anywhere else ends what can be read, and the run can then be looked at but not
+continued.
 """
 
 import hashlib
 import sqlite3
-from pathlib import Path
-from types import TracebackType
 from typing import Final, TypeAlias
 
 from toolroll.errors import JournalRefused
@@ -15,15 +13,8 @@ from toolroll.journal.codec import FORMAT_VERSION, decode
 from toolroll.journal.journal import Recording, no_such_run
 from toolroll.journal.records import Record
 from toolroll.kernel.approval.request import content_hash
-from toolroll.safe.sqlite import can_write, open_private_database, open_to_read, use_wal
+from toolroll.safe.sqlite import RecordDatabase
 
-TABLES_VERSION: Final = 1
-"""Raised when the tables change so that an older program could not use them."""
-_DAMAGED: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-_MOVE_AWAY: Final = (
-    " Move that file away, with those beside it whose names go on with -wal and -shm, to begin a new one. The runs in "
-    "it can then no longer be shown or resumed."
-)
 _TABLES: Final = """
 create table if not exists runs (
     run_id text not null unique,
@@ -46,6 +37,13 @@ create table if not exists contents (
     body blob not null
 ) strict, without rowid;
 """
+RUN_LOG: Final = RecordDatabase(
+    name="run log",
+    version=1,
+    tables=_TABLES,
+    synchronous="normal",
+    loss="The runs in it can then no longer be shown or resumed.",
+)
 Tail: TypeAlias = tuple[int, str]
 """The end of a run: the index of its last record, and the hash that the next one stands on."""
 LIST_RUNS: Final = """
@@ -55,51 +53,6 @@ from runs join records on records.run_id = runs.run_id
 order by began desc, runs.rowid desc
 """
 _ROWS: Final = "select number, body, chain from records where run_id = ? and number > ? order by number"
-
-
-def connect(path: Path) -> sqlite3.Connection:
-    """The open file, made where there is none. Where it cannot be written it can still be read."""
-    if path.exists() and not can_write(path.parent):
-        return open_to_read(path, lambda db: _check_version(db, path))
-    return open_private_database(path, lambda db: _prepare(db, path))
-
-
-def _check_version(db: sqlite3.Connection, path: Path) -> int:
-    """The version of the tables, unless they are too new."""
-    [version] = db.execute("pragma user_version").fetchone()
-    if version > TABLES_VERSION:
-        raise JournalRefused(
-            f"The run log '{path}' belongs to a newer version of toolroll (tables {version}, this one knows up to "
-            f"{TABLES_VERSION}). Update toolroll to use it."
-        )
-    return int(version)
-
-
-def _prepare(db: sqlite3.Connection, path: Path) -> None:
-    version = _check_version(db, path)
-    use_wal(db, "normal")
-    if version < TABLES_VERSION:
-        db.executescript(f"begin immediate; {_TABLES} pragma user_version = {TABLES_VERSION}; commit;")
-
-
-class journal_errors:  # noqa: N801 - used like a function
-    """What SQLite says of a file that it cannot use, in words of ours."""
-
-    __slots__ = ("_path",)
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if isinstance(error, sqlite3.Error):
-            # The lower byte is the kind of error. One that Python raises by itself has no code.
-            advice = _MOVE_AWAY if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED else ""
-            raise JournalRefused(f"The run log '{self._path}' cannot be used: {error}.{advice}") from error
 
 
 def chain_hash(before: str, body: bytes) -> str:

@@ -18,14 +18,13 @@ from typing import Final, Self
 from toolroll.errors import FileMissing, FileProblem, FileTooLarge, PathRefused, StaleFile, UsageError
 from toolroll.kernel.approval.request import content_hash
 from toolroll.safe.locks import FileLock
-from toolroll.safe.paths.files import private_folder
+from toolroll.safe.paths.files import can_write, private_folder
 from toolroll.safe.paths.listing import Entry
 from toolroll.safe.paths.names import RelativePath, parse_path, quote_path
 from toolroll.safe.paths.open_file import OpenFile
 from toolroll.safe.paths.os_errors import os_errors
 from toolroll.safe.paths.protected import PROTECTED_NAMES, fold_name
 from toolroll.safe.paths.root import FileStatus, Root, Use, WriteReport
-from toolroll.safe.sqlite import can_write
 from toolroll.workspace.denials import Denials
 from toolroll.workspace.limits import DEFAULT_LIMITS, Limits
 from toolroll.workspace.suggestions import suggest_paths

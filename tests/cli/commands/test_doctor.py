@@ -25,9 +25,9 @@ from toolroll.cli.actions.doctor.machine import check_machine
 from toolroll.cli.actions.doctor.services import check_services
 from toolroll.home.keys import KeyBook
 from toolroll.home.trust import TrustBook
-from toolroll.journal.tables import connect as open_file
+from toolroll.journal.tables import RUN_LOG
 from toolroll.models import connect
-from toolroll.workspace.changes.tables import connect as open_history
+from toolroll.workspace.changes.tables import HISTORY
 from toolroll.workspace.workspace import state_folder
 
 CANARY = "sk-ant-api03-canary-canary-canary-canary-canary-000"
@@ -203,7 +203,7 @@ def test_S4_a_home_that_is_no_whole_path_is_all_that_is_told(call: Calling, monk
 def test_S4_the_run_log_is_opened_and_left_as_it_is(call: Calling, project: Project) -> None:
     path = project.home / "data" / "runs.db"
     path.parent.mkdir(parents=True, mode=0o700)
-    open_file(path).close()
+    RUN_LOG.open(path).close()
     whole = path.read_bytes()
     assert ": 0 runs, 0.0 MB, tables 1" in found(call)["machine run log"]["text"]
     with sqlite3.connect(path) as db:
@@ -222,7 +222,7 @@ def test_S4_the_run_log_is_opened_and_left_as_it_is(call: Calling, project: Proj
 def test_S4_a_large_run_log_is_only_opened(call: Calling, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     path = project.home / "data" / "runs.db"
     path.parent.mkdir(parents=True, mode=0o700)
-    open_file(path).close()
+    RUN_LOG.open(path).close()
     monkeypatch.setattr(database_module, "MAX_CHECKED_BYTES", 0)
     assert found(call)["machine run log"]["status"] == "ok"
 
@@ -232,7 +232,7 @@ def test_S4_a_run_log_that_cannot_be_written_is_whole_all_the_same(
 ) -> None:
     path = project.home / "data" / "runs.db"
     path.parent.mkdir(parents=True, mode=0o700)
-    open_file(path).execute("insert into runs values ('a', 1, 0, null, null)").connection.close()
+    RUN_LOG.open(path).execute("insert into runs values ('a', 1, 0, null, null)").connection.close()
     monkeypatch.setattr(os, "access", lambda *_given, **_named: False)
     one = found(call)["machine run log"]
     assert (one["status"], ": 1 run, " in one["text"]) == ("ok", True)
@@ -250,7 +250,7 @@ def test_S4_a_run_log_is_given_up_only_where_it_is_damaged(
     def refuse(_path: Path) -> None:
         raise sqlite3.OperationalError("unable to open database file")
 
-    monkeypatch.setattr(database_module, "open_to_read", refuse)
+    monkeypatch.setattr(database_module, "open_read_only", refuse)
     monkeypatch.setattr(database_module, "can_write", lambda _path: can_write)
     one = found(call)["machine run log"]
     assert (one["status"], "unable to open" in one["text"]) == ("broken", True)
@@ -261,7 +261,7 @@ def test_S4_a_run_log_is_given_up_only_where_it_is_damaged(
 def test_S4_C31_the_undo_history_of_the_project_is_looked_at(call: Calling, project: Project) -> None:
     assert found(call)["project undo history"]["text"].endswith("history.sqlite3 (made with the first change)")
     path = state_folder(Path.cwd(), os.environ) / "history.sqlite3"
-    open_history(path).close()
+    HISTORY.open(path).close()
     assert ": 0 changes, " in found(call)["project undo history"]["text"]
     path.write_bytes(b"no data base at all, whatever its name says")
     damaged = found(call)["project undo history"]

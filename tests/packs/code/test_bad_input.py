@@ -14,7 +14,7 @@ from toolroll.errors import LockTimeout, ToolFailure
 from toolroll.kernel.approval.request import Reject
 from toolroll.packs.code.failures import tool_errors
 from toolroll.packs.code.keys import INDEX, WORKSPACE
-from toolroll.workspace.symbols.database import IndexDamaged
+from toolroll.safe.sqlite import DatabaseDamaged
 from toolroll.workspace.symbols.store import Store
 
 Arguments: TypeAlias = dict[str, object]
@@ -238,7 +238,7 @@ async def test_C42_XF8_trouble_with_our_own_data_is_told_without_the_way_to_it(
 
 async def test_C23_XF8_an_index_that_fails_fails_no_edit(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def damaged(self: Store, name: str) -> int:
-        raise IndexDamaged("torn")
+        raise DatabaseDamaged("torn")
 
     monkeypatch.setattr(Store, "fact", damaged)
     (folder / "a.py").write_text("x = 1\n")

@@ -15,7 +15,15 @@ from tests.descriptors import as_many_descriptors
 
 from toolroll.errors import FileExists, FileMissing, FileSystemRefused, NotAFile, OutsideRoot
 from toolroll.safe.paths import files
-from toolroll.safe.paths.files import create_file, move_file, private_folder, replace_file, sweep_temporary, sync_folder
+from toolroll.safe.paths.files import (
+    can_write,
+    create_file,
+    move_file,
+    private_folder,
+    replace_file,
+    sweep_temporary,
+    sync_folder,
+)
 
 TEMPORARY = f".toolroll-{'a' * 32}.tmp"
 as_root = os.geteuid() == 0
@@ -333,7 +341,7 @@ def test_a_killed_writer_leaves_a_file_that_is_swept(fd: int, folder: Path) -> N
     """XE6: the lock dies with the process, here by SIGKILL in the middle of a write."""
     script = (
         "import os, signal, sys\n"
-        "from toolroll.safe import files\n"
+        "from toolroll.safe.paths import files\n"
         "os.fsync = lambda fd: os.kill(os.getpid(), signal.SIGKILL)\n"
         "files.replace_file(os.open(sys.argv[1], os.O_RDONLY), 'a', b'new')\n"
     )
@@ -344,3 +352,8 @@ def test_a_killed_writer_leaves_a_file_that_is_swept(fd: int, folder: Path) -> N
     assert sweep_temporary(fd) == 1
     assert os.listdir(folder) == ["a"]
     assert (folder / "a").read_bytes() == b"old"
+
+
+def test_a_folder_that_is_not_there_is_written_where_it_can_be_made(tmp_path: Path) -> None:
+    assert can_write(tmp_path / "a" / "b")
+    assert not can_write(tmp_path / ("n" * 300) / "b")  # the system refuses even to look

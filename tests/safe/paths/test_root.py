@@ -648,8 +648,8 @@ def test_without_o_path_the_answers_are_the_same(app: Path) -> None:
     script = (
         "import os, sys\n"
         "del os.O_PATH\n"
-        "from toolroll.safe import openat2, walk\n"
-        "openat2.available = lambda: False\n"
+        "from toolroll.safe.paths import openat2, walk\n"
+        "openat2.is_available = lambda: False\n"
         "from toolroll.safe.paths.root import Root\n"
         "from toolroll.safe.paths.names import parse_path\n"
         "from toolroll.errors import ToolrollError\n"

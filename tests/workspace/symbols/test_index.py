@@ -14,10 +14,9 @@ from tests.workspace.symbols.conftest import SharedWorkers, Write, at
 
 from toolroll.errors import FileProblem, FileSystemRefused
 from toolroll.safe.locks import FileLock
+from toolroll.safe.sqlite import CacheDatabase, DatabaseDamaged, DatabaseRefused
 from toolroll.workspace.limits import Limits
-from toolroll.workspace.symbols import database as opening
 from toolroll.workspace.symbols import index as index_module
-from toolroll.workspace.symbols.database import IndexDamaged, IndexUnavailable
 from toolroll.workspace.symbols.definitions import Definitions
 from toolroll.workspace.symbols.index import BUILDING, BY_SEARCH, FILE_NAME, Index
 from toolroll.workspace.symbols.languages import is_installed
@@ -348,7 +347,7 @@ def test_C21_an_index_that_stays_damaged_is_an_error_with_a_way_out(
     index: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def damaged(self: Store, name: str) -> int:
-        raise IndexDamaged("torn")
+        raise DatabaseDamaged("torn")
 
     monkeypatch.setattr(Store, "fact", damaged)
     with pytest.raises(FileSystemRefused, match="Remove that file"):
@@ -372,7 +371,7 @@ def test_C14_C21_on_a_full_disk_the_index_goes_on_in_memory(index: Index, write:
     fill_disk(index)
     write({"more.py": many("f")})
     assert index.refresh().parsed == 1  # what was known is taken along
-    assert isinstance(index.trouble, IndexUnavailable)
+    assert isinstance(index.trouble, DatabaseRefused)
     assert index.trouble.errno_name == "SQLITE_FULL"
     assert places(index.definitions("f_1999")) == ["more.py:3999 function"]
     assert places(index.definitions("User.load")) == ["src/services/user.py:2 method"]
@@ -386,11 +385,11 @@ def test_C14_C21_on_a_full_disk_the_index_goes_on_in_memory(index: Index, write:
 def test_C21_two_threads_that_meet_a_full_disk_go_on_with_one_index(index: Index, write: Write) -> None:
     write(PROJECT)
     index.refresh()
-    old, error = index._store, IndexUnavailable("full", path="x", errno_name="SQLITE_FULL")
+    old, error = index._store, DatabaseRefused("full", path="x", errno_name="SQLITE_FULL")
     new = index._replaced(old, error)
     assert index._replaced(old, error) is new is index._store
     assert new.paths() == sorted(PROJECT)
-    with pytest.raises(IndexDamaged):
+    with pytest.raises(DatabaseDamaged):
         old.paths()
     assert index.is_ready
 
@@ -443,14 +442,14 @@ def test_C21_damage_that_comes_back_at_once_is_met_in_memory(
     write(PROJECT)
     state = workspace.state
 
-    def torn(path: Path, prepare: object) -> None:
-        raise IndexDamaged("torn")
+    def torn(self: CacheDatabase, path: Path) -> None:
+        raise DatabaseDamaged("torn")
 
-    monkeypatch.setattr(opening, "open_private_database", torn)
+    monkeypatch.setattr(CacheDatabase, "open", torn)
     with Index(workspace, workers=workers) as index:
         assert "torn" in str(index.trouble)
         assert index.refresh() == RefreshResult(parsed=4)
-        index._replaced(index._store, IndexDamaged("in memory"))
+        index._replaced(index._store, DatabaseDamaged("in memory"))
         assert index.refresh() == RefreshResult(parsed=4)
     assert not (state / FILE_NAME).exists()
 

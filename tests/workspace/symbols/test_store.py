@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolroll.errors import FileSystemRefused
-from toolroll.workspace.symbols.database import VERSION, IndexDamaged, connect, remove, sqlite_errors
+from toolroll.safe.sqlite import DatabaseDamaged, remove_database
+from toolroll.workspace.symbols.database import INDEX, VERSION, connect
 from toolroll.workspace.symbols.extract import extract
 from toolroll.workspace.symbols.imports.statement import ImportStatement
 from toolroll.workspace.symbols.rows import names_of, to_rows, to_statement, to_symbol
@@ -56,9 +57,9 @@ def test_C21_an_index_of_another_version_begins_anew(path: Path) -> None:
 def test_C21_what_the_system_refuses_is_no_damage(path: Path, tmp_path: Path) -> None:
     error = sqlite3.OperationalError("disk is full")
     error.sqlite_errorname = "SQLITE_FULL"
-    with pytest.raises(FileSystemRefused, match="disk is full"), sqlite_errors(path):
+    with pytest.raises(FileSystemRefused, match="disk is full"), INDEX.errors(path):
         raise error
-    with pytest.raises(IndexDamaged), sqlite_errors(path):
+    with pytest.raises(DatabaseDamaged), INDEX.errors(path):
         raise sqlite3.DatabaseError("file is not a database")
     (tmp_path / "state").mkdir(mode=0o700)
     path.mkdir()
@@ -69,7 +70,7 @@ def test_C21_what_the_system_refuses_is_no_damage(path: Path, tmp_path: Path) ->
 def test_C21_removing_takes_along_what_sqlite_keeps_beside(path: Path) -> None:
     store = Store(path)
     store.put([row("a.py")])
-    remove(path)
+    remove_database(path)
     store.close()
     assert [file.name for file in path.parent.iterdir() if file.name.startswith("symbols")] == []
 
@@ -96,7 +97,7 @@ def test_C21_all_or_nothing_is_written(path: Path) -> None:
     store = Store(path)
     broken = row("b.py")
     broken.rows[0][0][2] = "no number"
-    with pytest.raises((IndexDamaged, FileSystemRefused)):
+    with pytest.raises((DatabaseDamaged, FileSystemRefused)):
         store.put([row("a.py"), broken])
     assert store.paths() == []
     store.close()

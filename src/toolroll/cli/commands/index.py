@@ -18,8 +18,7 @@ import click
 from toolroll.cli.commands.changes import root_option
 from toolroll.cli.session import DONE, FAILED, INTERRUPTED, Session, output_options
 from toolroll.errors import FileSystemRefused
-from toolroll.safe.paths.files import private_folder
-from toolroll.safe.sqlite import can_write
+from toolroll.safe.paths.files import can_write, private_folder
 
 if TYPE_CHECKING:
     from toolroll.workspace.symbols.index import Index

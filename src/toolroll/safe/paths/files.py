@@ -113,6 +113,15 @@ def private_folder(path: Path | str) -> Path:
     return folder
 
 
+def can_write(folder: Path) -> bool:
+    """Return whether files can be made in a folder, or in the one where it would have to be made itself."""
+    try:
+        there = next(one for one in (folder, *folder.parents) if one.exists())
+    except OSError:  # below a folder that may not be entered, nobody can even ask
+        return False
+    return os.access(there, os.W_OK | os.X_OK, effective_ids=True)
+
+
 @contextmanager
 def _synced(dir_fd: int) -> Iterator[None]:
     """Sync the folder after a change; it is opened first, so that a lack of descriptors is met before the change."""

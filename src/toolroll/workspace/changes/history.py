@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Final, Self
 
 from toolroll.errors import JournalRefused
 from toolroll.kernel.approval.request import content_hash
+from toolroll.safe.sqlite import transaction
 from toolroll.workspace.changes.records import DroppedChanges, Intent, Quota, Record, State
+from toolroll.workspace.changes.tables import HISTORY, insert_entries, read_records
 
 if TYPE_CHECKING:
     import sqlite3
@@ -79,8 +81,6 @@ class History:
 
     def begin(self, intent: Intent) -> None:
         """Put a change on record that is about to happen, with all that is needed to take it back."""
-        from toolroll.workspace.changes.tables import insert_entries  # noqa: PLC0415 - it needs sqlite3
-
         bodies = [(content_hash(data), zlib.compress(data, _LEVEL)) for data in intent.contents]
         row = (intent.id, self._clock(), intent.run_id, _without_secrets(intent.description), intent.kind)
         with self._writing() as db:
@@ -178,25 +178,19 @@ class History:
     def _records(self, where: str, values: Sequence[object], limit: int = -1) -> tuple[Record, ...]:
         if not self.path.exists():
             return ()
-        from toolroll.workspace.changes.tables import read_records  # noqa: PLC0415 - it needs sqlite3
-
         with self._reading() as db:
             return read_records(db, where, values, limit)
 
     @contextmanager
     def _writing(self) -> Iterator["sqlite3.Connection"]:
-        from toolroll.workspace.changes.tables import transaction  # noqa: PLC0415 - it needs sqlite3
-
         with self._reading() as db, transaction(db):
             yield db
 
     @contextmanager
     def _reading(self) -> Iterator["sqlite3.Connection"]:
-        from toolroll.workspace.changes.tables import connect, sqlite_errors  # noqa: PLC0415 - it needs sqlite3
-
-        with self._lock, sqlite_errors(self.path):
+        with self._lock, HISTORY.errors(self.path):
             if self._db is None:
-                self._db = connect(self.path)
+                self._db = HISTORY.open(self.path)
             yield self._db
 
 

@@ -16,9 +16,9 @@ from typing import Final, Self, TypeVar, cast
 from toolroll.errors import FileProblem, LockTimeout, ToolrollError
 from toolroll.kernel.approval.request import content_hash
 from toolroll.safe.locks import FileLock
+from toolroll.safe.paths.files import can_write
 from toolroll.safe.paths.names import RelativePath, quote_path
-from toolroll.safe.sqlite import can_write
-from toolroll.workspace.symbols.database import IndexDamaged, IndexUnavailable, remove
+from toolroll.safe.sqlite import DatabaseDamaged, DatabaseRefused, remove_database
 from toolroll.workspace.symbols.definition_search import Definition, search_definitions
 from toolroll.workspace.symbols.definitions import (
     Definitions,
@@ -72,7 +72,7 @@ class Index:
         """Remove all that is known of a workspace; LockTimeout while somebody is building it."""
         path = workspace.state / _file_name(workspace)
         with FileLock(path.with_suffix(".lock"), timeout_s=0):
-            remove(path)
+            remove_database(path)
 
     def __enter__(self) -> Self:
         return self
@@ -294,22 +294,22 @@ class Index:
         for _ in range(2):
             try:
                 return function(store)
-            except (IndexDamaged, IndexUnavailable) as error:
+            except (DatabaseDamaged, DatabaseRefused) as error:
                 store = self._replaced(store, error)
         try:
             return function(store)
-        except IndexDamaged as error:
+        except DatabaseDamaged as error:
             raise _damage_error(store.path, error) from error
 
-    def _replaced(self, store: Store, error: IndexDamaged | IndexUnavailable) -> Store:
+    def _replaced(self, store: Store, error: DatabaseDamaged | DatabaseRefused) -> Store:
         """Another store in the place of this one: the one that another thread has put there, if one has."""
         with self._replacing:
             if self._store is store:
                 self._store, self._resolver = self._better(store, error), None
             return self._store
 
-    def _better(self, store: Store, error: IndexDamaged | IndexUnavailable) -> Store:
-        if isinstance(error, IndexUnavailable):
+    def _better(self, store: Store, error: DatabaseDamaged | DatabaseRefused) -> Store:
+        if isinstance(error, DatabaseRefused):
             self.trouble = error
             return store.in_memory()
         store.close()
@@ -323,7 +323,7 @@ class Index:
             return Store(path)
         except FileProblem as error:
             self.trouble = error
-        except IndexDamaged as error:
+        except DatabaseDamaged as error:
             self.trouble = _damage_error(path, error)
         return Store(None)
 
@@ -336,13 +336,13 @@ def _file_name(workspace: Workspace) -> str:
 
 def _close_and_remove(path: Path | None) -> Path | None:
     if path is not None:
-        remove(path)
+        remove_database(path)
     return path
 
 
-def _damage_error(path: Path | None, error: IndexDamaged) -> IndexUnavailable:
+def _damage_error(path: Path | None, error: DatabaseDamaged) -> DatabaseRefused:
     message = f"The index '{path}' cannot be used: {error}. Remove that file."
-    return IndexUnavailable(message, path=str(path), errno_name="SQLITE_CORRUPT")
+    return DatabaseRefused(message, path=str(path), errno_name="SQLITE_CORRUPT")
 
 
 def _and_more(count: int) -> str:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-from toolroll.workspace.symbols.database import connect, copy, sqlite_errors
+from toolroll.safe.sqlite import transaction
+from toolroll.workspace.symbols.database import INDEX, connect, copy
 from toolroll.workspace.symbols.imports.statement import ImportStatement, Resolved
 from toolroll.workspace.symbols.manifests import is_manifest
 from toolroll.workspace.symbols.rows import Rows, Value, binds_of, names_of, to_statement, to_symbol
@@ -170,7 +171,7 @@ class Store:
 
     def all(self, query: str, values: Sequence[Value] = ()) -> "list[tuple[Value, ...]]":
         """The rows that a query finds."""
-        with self._lock, sqlite_errors(self.path):
+        with self._lock, INDEX.errors(self.path):
             return self._db.execute(query, values).fetchall()
 
     def _stamps(self, query: str, values: Sequence[Value] = ()) -> Iterator[tuple[str, Stamp]]:
@@ -180,15 +181,8 @@ class Store:
 
     @contextmanager
     def _writing(self) -> "Iterator[sqlite3.Connection]":
-        with self._lock, sqlite_errors(self.path):
-            self._db.execute("begin immediate")
-            try:
-                yield self._db
-            except BaseException:
-                if self._db.in_transaction:  # a full disk has ended it already
-                    self._db.execute("rollback")
-                raise
-            self._db.execute("commit")
+        with self._lock, INDEX.errors(self.path), transaction(self._db):
+            yield self._db
 
 
 def _put(db: "sqlite3.Connection", file: FileRow) -> int | None:

@@ -23,7 +23,8 @@ from toolroll.packs.writing.posts.front_matter import split_front_matter
 from toolroll.packs.writing.posts.index import PostMatches, build_query
 from toolroll.packs.writing.posts.post_file import Draft, Platform, parse_post
 from toolroll.packs.writing.posts.store import INDEX, PostStore
-from toolroll.packs.writing.posts.tables import IndexDamaged, connect, connect_memory, transaction
+from toolroll.packs.writing.posts.tables import POST_INDEX
+from toolroll.safe.sqlite import DatabaseDamaged, transaction
 
 NOW = datetime(2026, 2, 8, 14, 30, tzinfo=UTC)
 OLD = NOW.timestamp()
@@ -266,7 +267,7 @@ def test_W14_keywords_without_words_find_nothing(store: PostStore, keyword: str)
 @given(st.lists(st.text(alphabet=st.one_of(st.characters(), st.sampled_from('"*():^-+{}ANDORNEAR \0')), max_size=20)))
 def test_W14_no_keyword_is_syntax(keywords: list[str]) -> None:
     query = build_query(keywords, "x")
-    db = connect_memory()
+    db = POST_INDEX.open_in_memory()
     if query is not None:
         assert db.execute("select count(*) from words where words match ?", (query,)).fetchone() == (0,)
     db.close()
@@ -510,9 +511,9 @@ def test_W14_damage_while_it_is_used_is_mended_too(store: PostStore, tmp_path: P
 def test_W14_an_index_of_another_version_is_made_anew(store: PostStore, tmp_path: Path) -> None:
     store.save(draft("alpha"), now=NOW)
     path = tmp_path / "data" / INDEX
-    connect(path).execute("pragma user_version = 99").connection.close()
-    with pytest.raises(IndexDamaged):
-        connect(path)
+    POST_INDEX.open(path).execute("pragma user_version = 99").connection.close()
+    with pytest.raises(DatabaseDamaged):
+        POST_INDEX.open(path)
     assert len(found(store, "alpha")) == 1
 
 
@@ -533,7 +534,7 @@ def test_W14_two_that_open_an_index_at_once_make_it_once(
     def trace(statement: str) -> None:
         seen.append(statement)
         if len(seen) == 4:  # the version was looked at, and the tables are about to be made
-            first.execute("pragma user_version = 1")
+            first.execute(f"pragma user_version = {POST_INDEX.version}")
 
     real = sqlite3.connect
 
@@ -543,7 +544,7 @@ def test_W14_two_that_open_an_index_at_once_make_it_once(
         return db  # type: ignore[no-any-return]
 
     monkeypatch.setattr(sqlite3, "connect", opened)
-    db = connect(path)
+    db = POST_INDEX.open(path)
     first.close()
     assert not any("create table" in statement for statement in seen)
     db.close()
@@ -551,7 +552,7 @@ def test_W14_two_that_open_an_index_at_once_make_it_once(
 
 @pytest.mark.parametrize("statement", ["insert into facts values ('a', 1)", "rollback"])
 def test_W14_a_transaction_that_fails_leaves_nothing(statement: str) -> None:
-    db = connect_memory()
+    db = POST_INDEX.open_in_memory()
 
     def failing() -> None:
         with transaction(db):

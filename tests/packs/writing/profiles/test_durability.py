@@ -95,9 +95,9 @@ from pathlib import Path
 from toolroll.errors import ToolrollError
 from toolroll.packs.writing.profiles.feedback import FeedbackStore
 from toolroll.packs.writing.profiles.store import ProfileStore
-from toolroll.safe import openat2
+from toolroll.safe.paths import openat2
 import _strptime, hashlib, json.encoder
-openat2.available()
+openat2.is_available()
 now = datetime(2026, 2, 9, 10, 0, tzinfo=UTC)
 profiles, feedback = ProfileStore(Path(sys.argv[1])), FeedbackStore(Path(sys.argv[1]))
 profiles.read("default"), feedback.entries()

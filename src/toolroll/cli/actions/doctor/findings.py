@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from toolroll.errors import FileProblem
+from toolroll.safe.paths.files import can_write
 from toolroll.safe.paths.names import quote_path
-from toolroll.safe.sqlite import can_write, open_to_read
+from toolroll.safe.sqlite import error_name, open_read_only, read_version
 
 Status: TypeAlias = Literal["ok", "missing", "warning", "broken"]
 """`missing` is what somebody may want and has not set up; `broken` is what was set up, and does not work."""
@@ -26,7 +27,7 @@ class Finding:
 
 MAX_CHECKED_BYTES: Final = 64 * 1_048_576
 """Of a file that is read through: a second; a larger one is only opened."""
-_DAMAGED: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
+_DAMAGED: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR")
 """What SQLite says of a file that is no database, is torn, or has other tables than it should."""
 
 
@@ -75,19 +76,19 @@ class Database:
         return f"move '{self._place}' away, with '{self._place}-wal' and '{self._place}-shm'"
 
     def _read(self, size: int) -> tuple[int, int, str]:
-        db = open_to_read(self.path)
+        db = open_read_only(self.path)
         try:
-            [version] = db.execute("pragma user_version").fetchone()
+            version = read_version(db)
             [rows] = db.execute(f"select count(*) from {self.table}").fetchone()  # noqa: S608 - ours
             [state] = db.execute("pragma quick_check(1)").fetchone() if size <= MAX_CHECKED_BYTES else ("ok",)
         finally:
             db.close()
-        return int(version), int(rows), str(state)
+        return version, int(rows), str(state)
 
     def _unusable(self, error: sqlite3.Error) -> Finding:
         """Only a damaged file is worth giving up."""
         text = f"{self._place} cannot be used: {error}"
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED:
+        if error_name(error) in _DAMAGED:
             return self._found(text, "broken", self._away)
         if not can_write(self.path.parent):
             folder = quote_path(str(self.path.parent))

@@ -91,10 +91,10 @@ def _missing_folder(name: str, path: Path) -> Finding:
 
 def _run_log(path: Path) -> Finding:
     from toolroll.cli.actions.doctor.findings import Database  # noqa: PLC0415 - sqlite3, only for who asks
-    from toolroll.journal.tables import TABLES_VERSION  # noqa: PLC0415 - as above
+    from toolroll.journal.tables import RUN_LOG  # noqa: PLC0415 - as above
 
     made = "made with the first run"
-    return Database(area=_AREA, name="run log", path=path, table="runs", newest=TABLES_VERSION, made=made).look()
+    return Database(area=_AREA, name="run log", path=path, table="runs", newest=RUN_LOG.version, made=made).look()
 
 
 def _ripgrep() -> Finding:

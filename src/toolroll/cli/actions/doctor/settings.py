@@ -67,12 +67,12 @@ def check_project(root: Path, environment: Mapping[str, str]) -> Iterator[Findin
 def _undo_history(root: Path, environment: Mapping[str, str]) -> Finding:
     from toolroll.cli.actions.doctor.findings import Database  # noqa: PLC0415 - sqlite3, only for who asks
     from toolroll.workspace.changes.history import FILE_NAME  # noqa: PLC0415 - as above
-    from toolroll.workspace.changes.tables import TABLES_VERSION  # noqa: PLC0415 - as above
+    from toolroll.workspace.changes.tables import HISTORY  # noqa: PLC0415 - as above
     from toolroll.workspace.workspace import state_folder  # noqa: PLC0415 - as above
 
     path, made = state_folder(root, environment) / FILE_NAME, "made with the first change"
     name = "undo history"
-    return Database(area="project", name=name, path=path, table="changes", newest=TABLES_VERSION, made=made).look()
+    return Database(area="project", name=name, path=path, table="changes", newest=HISTORY.version, made=made).look()
 
 
 def _own_settings(root: Path, environment: Mapping[str, str]) -> Finding:

@@ -16,8 +16,9 @@ from toolroll.errors import FileProblem
 from toolroll.packs.writing.posts.post_file import PostFile
 from toolroll.packs.writing.posts.stems import search_prefix, split_words
 from toolroll.packs.writing.posts.sync import OwnSave, Progress, SyncState, has_changed, sync_index, update_files
-from toolroll.packs.writing.posts.tables import IndexDamaged, connect, connect_memory, remove, sqlite_errors
+from toolroll.packs.writing.posts.tables import POST_INDEX
 from toolroll.packs.writing.storage import open_folder
+from toolroll.safe.sqlite import DatabaseDamaged, remove_database
 
 if TYPE_CHECKING:
     import sqlite3
@@ -111,20 +112,20 @@ class PostIndex:
             return self._search(folder, _Query(query=query, limit=limit, tell=tell))
 
     def _search(self, folder: int, asked: "_Query") -> PostMatches:
-        with suppress(IndexDamaged, FileProblem):
+        with suppress(DatabaseDamaged, FileProblem):
             return self._attempt(folder, asked)
         self.close()
-        with suppress(IndexDamaged, FileProblem):
-            remove(self.path)
+        with suppress(DatabaseDamaged, FileProblem):
+            remove_database(self.path)
             return self._attempt(folder, asked)
         self.close()
-        self._db = connect_memory()
+        self._db = POST_INDEX.open_in_memory()
         return self._attempt(folder, asked)
 
     def _attempt(self, folder: int, asked: "_Query") -> PostMatches:
-        with sqlite_errors(self.path):
+        with POST_INDEX.errors(self.path):
             if self._db is None:
-                self._db = connect(self.path)
+                self._db = POST_INDEX.open(self.path)
             is_whole = sync_index(self._db, folder, self._step, asked.tell)
             hits = _hits(self._db, asked.query, asked.limit)
             changed = [hit.file for hit in hits if self._is_stale(folder, hit)]

@@ -18,10 +18,11 @@ from itertools import filterfalse
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from toolroll.packs.writing.posts.post_file import MAX_POST_BYTES, PostFile, is_post_name, parse_post
-from toolroll.packs.writing.posts.tables import drop_rows, put_rows, transaction
+from toolroll.packs.writing.posts.tables import drop_rows, put_rows
 from toolroll.packs.writing.profiles.cache import is_settled
 from toolroll.packs.writing.storage import read_regular_file
 from toolroll.safe.paths.files import sweep_temporary
+from toolroll.safe.sqlite import transaction
 
 if TYPE_CHECKING:
     import sqlite3

@@ -1,27 +1,12 @@
-"""The SQLite file of the index of posts: private, with its tables, and nothing in it that the files do not have."""
+"""The tables of the index of posts, and how its rows are written: nothing in it that the files do not have."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from toolroll.safe.sqlite import open_private_database, use_wal
-from toolroll.workspace.symbols.database import IndexDamaged, remove, sqlite_errors
+from toolroll.safe.sqlite import CacheDatabase
 
 if TYPE_CHECKING:
     import sqlite3
-
-__all__ = [
-    "VERSION",
-    "IndexDamaged",
-    "connect",
-    "connect_memory",
-    "drop_rows",
-    "put_rows",
-    "remove",
-    "sqlite_errors",
-    "transaction",
-]
 
 VERSION: Final = 2
 """Of the tables and of what is made of a file: raised with each change, as an index of another is not used."""
@@ -31,22 +16,27 @@ VERSION: Final = 2
 # Of 100,000 posts each then became a segment of its own, to be merged with all others: 2.6 times the work. `hashsize`
 # is how many bytes of words it gathers: a thousand posts have some 8 MB, and 1 MB is the default. U+02BC is a letter to
 # Unicode and an apostrophe to Ukrainian: as a separator it is treated like the other apostrophes.
-_TABLES: Final = (
-    """create table posts (
-        id integer primary key, file text not null unique, size integer not null, mtime_ns integer not null,
-        platform text not null, topic text not null, created text not null, profile_used text not null,
-        body text not null
-    ) strict""",
-    "create table facts (name text primary key, value integer not null) strict, without rowid",
-    """create virtual table words using fts5 (
-        topic, body, file, platform, content = 'posts', content_rowid = 'id', prefix = '3 4',
-        tokenize = "unicode61 remove_diacritics 2 separators 'ʼ'"
-    )""",
-    "insert into words (words, rank) values ('rank', 'bm25(10.0, 1.0, 5.0, 0.0)')",
-    "insert into words (words, rank) values ('hashsize', 16777216)",
-    f"pragma user_version = {VERSION}",
-)
+_TABLES: Final = """
+create table posts (
+    id integer primary key, file text not null unique, size integer not null, mtime_ns integer not null,
+    platform text not null, topic text not null, created text not null, profile_used text not null,
+    body text not null
+) strict;
+create table facts (name text primary key, value integer not null) strict, without rowid;
+create virtual table words using fts5 (
+    topic, body, file, platform, content = 'posts', content_rowid = 'id', prefix = '3 4',
+    tokenize = "unicode61 remove_diacritics 2 separators 'ʼ'"
+);
+insert into words (words, rank) values ('rank', 'bm25(10.0, 1.0, 5.0, 0.0)');
+insert into words (words, rank) values ('hashsize', 16777216);
+"""
 
+POST_INDEX: Final = CacheDatabase(
+    name="index",
+    version=VERSION,
+    tables=_TABLES,
+    synchronous="off",  # a power cut may cost the last batches: the next look at the files finds what is missing
+)
 
 _FIRST_ID: Final = 1 << 40  # older posts go below the ones that are there, newer ones above
 _INSERT: Final = """
@@ -79,44 +69,3 @@ def drop_rows(db: "sqlite3.Connection", files: Iterable[str]) -> None:
     names = [(file,) for file in files]
     db.executemany(_WORDS_OUT, names)
     db.executemany("delete from posts where file = ?", names)
-
-
-def connect(path: Path) -> "sqlite3.Connection":
-    """The open index, with tables in it; `IndexDamaged` where it is no index, or one of another version."""
-    with sqlite_errors(path):
-        return open_private_database(path, _prepare)
-
-
-def connect_memory() -> "sqlite3.Connection":
-    """An index that lives as long as its connection."""
-    import sqlite3  # noqa: PLC0415 - four interpreter starts, only where posts are searched
-
-    db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-    _prepare(db)
-    return db
-
-
-@contextmanager
-def transaction(db: "sqlite3.Connection") -> Iterator[None]:
-    """Inside, all is written or nothing."""
-    db.execute("begin immediate")
-    try:
-        yield
-    except BaseException:
-        if db.in_transaction:  # a full disk has ended it already
-            db.execute("rollback")
-        raise
-    db.execute("commit")
-
-
-def _prepare(db: "sqlite3.Connection") -> None:
-    use_wal(db, "off")  # a power cut may cost the last batches: the next look at the files finds what is missing
-    [version] = db.execute("pragma user_version").fetchone()
-    if version == VERSION:
-        return
-    if version:
-        raise IndexDamaged(f"version {version}")
-    with transaction(db):
-        [version] = db.execute("pragma user_version").fetchone()
-        for statement in () if version else _TABLES:  # unless somebody else has made them since we looked
-            db.execute(statement)
