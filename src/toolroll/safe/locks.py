@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from toolroll.errors import LockTimeout
+from toolroll.messages import A_FILE, ANOTHER_PROCESS, FILE_LOCKED, PROCESS
 from toolroll.safe.paths.files import PRIVATE_FILE_MODE
 from toolroll.safe.paths.os_errors import kind_error, os_errors
 
@@ -107,7 +108,7 @@ class FileLock:
     def _take(self, fd: int) -> bool:
         status = os.fstat(fd)
         if not stat.S_ISREG(status.st_mode):
-            raise kind_error(status.st_mode, str(self.path), needed="a file")
+            raise kind_error(status.st_mode, str(self.path), needed=A_FILE)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -119,9 +120,8 @@ class FileLock:
 
     def _timeout(self) -> LockTimeout:
         holder = _read_note(self.path)
-        by = f"process {holder}" if holder else "another process"
-        message = f"'{self.path}' is locked by {by} for more than {self.timeout_s:g} s. Wait for it, or end it."
-        return LockTimeout(message)
+        by = PROCESS(number=holder) if holder else ANOTHER_PROCESS()
+        return LockTimeout(FILE_LOCKED(path=self.path, holder=by, seconds=f"{self.timeout_s:g}"))
 
 
 @contextmanager

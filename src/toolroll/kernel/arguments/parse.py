@@ -12,6 +12,16 @@ from typing import Final
 from pydantic_core import from_json, to_json
 
 from toolroll.errors import JsonRefused
+from toolroll.messages import (
+    JSON_BYTE_ORDER_MARK,
+    JSON_DUPLICATE_KEY,
+    JSON_HALF_CHARACTER,
+    JSON_INVALID,
+    JSON_INVALID_AT,
+    JSON_NOT_UTF8,
+    JSON_NUMBER_TOO_LARGE,
+    JSON_TOO_LARGE,
+)
 from toolroll.safe.limits import MAX_ARGUMENTS_BYTES
 
 _KIND: Final = {
@@ -32,16 +42,16 @@ _SHOWN_CHARACTERS: Final = 40  # of a key or number in a message: enough to find
 def parse_json(text: str | bytes, *, limit_bytes: int = MAX_ARGUMENTS_BYTES) -> object:
     """The value of strict JSON text; `JsonRefused` says what is wrong and where."""
     if len(text) > limit_bytes or (not text.isascii() and _utf8_length(text) > limit_bytes):
-        raise JsonRefused(f"The JSON text is larger than {limit_bytes:,} bytes. Send less at once.")
+        raise JsonRefused(JSON_TOO_LARGE(limit=f"{limit_bytes:,}"))
     text = text if isinstance(text, str) else _decoded(text)
     if text.startswith(_BYTE_ORDER_MARK):  # RFC 8259, 8.1: must not be added
-        raise JsonRefused("Invalid JSON: the text begins with a byte order mark. Send it without.")
+        raise JsonRefused(JSON_BYTE_ORDER_MARK())
     try:
         value: object = from_json(text, allow_inf_nan=False)
     except ValueError as error:
-        raise JsonRefused(f"Invalid JSON: {error}.") from None
+        raise _invalid(text, error) from None
     except TypeError:
-        raise JsonRefused("Invalid JSON: the text holds half of a surrogate pair.") from None
+        raise JsonRefused(JSON_HALF_CHARACTER()) from None
     _refuse_ambiguity(text, value)
     return value
 
@@ -53,6 +63,17 @@ def parse_object(text: str, *, limit_bytes: int = MAX_ARGUMENTS_BYTES) -> dict[s
         kind = _KIND.get(type(value), "null")
         raise JsonRefused(f"The arguments must be a JSON object such as {{}}, not {kind}.")
     return value
+
+
+def _invalid(text: str, error: ValueError) -> JsonRefused:
+    """Return the error with the place as numbers, which the fast parser only has in its English sentence."""
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as same:
+        return JsonRefused(JSON_INVALID_AT(reason=error, line=same.lineno, column=same.colno))
+    except (RecursionError, ValueError):
+        pass
+    return JsonRefused(JSON_INVALID(reason=error))
 
 
 def _refuse_ambiguity(text: str, value: object) -> None:
@@ -71,14 +92,14 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len(found) != len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]  # add() is None
-        raise JsonRefused(f"Invalid JSON: the key {_short(twice)!r} stands twice in one object.")
+        raise JsonRefused(JSON_DUPLICATE_KEY(name=repr(_short(twice))))
     return found
 
 
 def _finite(digits: str) -> float:
     number = float(digits)
     if math.isinf(number):
-        raise JsonRefused(f"Invalid JSON: the number {_short(digits)} is too large.")
+        raise JsonRefused(JSON_NUMBER_TOO_LARGE(number=_short(digits)))
     return number
 
 
@@ -90,7 +111,7 @@ def _decoded(data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        raise JsonRefused(f"Invalid JSON: byte {error.start} is not UTF-8 ({error.reason}).") from None
+        raise JsonRefused(JSON_NOT_UTF8(position=error.start, reason=error.reason)) from None
 
 
 def _utf8_length(text: str | bytes) -> int:

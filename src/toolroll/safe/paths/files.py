@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from toolroll.errors import FileSystemRefused
+from toolroll.messages import A_FOLDER, FOLDER_NOT_PRIVATE
 from toolroll.safe.paths.names import quote_path
 from toolroll.safe.paths.os_errors import kind_error, os_errors
 
@@ -105,11 +106,10 @@ def private_folder(path: Path | str) -> Path:
                 missing.mkdir(PRIVATE_FOLDER_MODE)
         found = folder.stat()
     if not stat.S_ISDIR(found.st_mode):
-        raise kind_error(found.st_mode, str(folder), needed="a folder")
+        raise kind_error(found.st_mode, str(folder), needed=A_FOLDER)
     if found.st_uid not in {os.geteuid(), 0} or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         name = quote_path(str(folder))
-        why = f"Other users can change the folder '{name}', which is for private data. Make it yours alone (chmod 700)."
-        raise FileSystemRefused(why, path=name, errno_name="EPERM")
+        raise FileSystemRefused(FOLDER_NOT_PRIVATE(path=name), path=name, errno_name="EPERM")
     return folder
 
 

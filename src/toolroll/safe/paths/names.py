@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from toolroll.errors import PathRefused
+from toolroll.messages import PATH_REFUSED
 from toolroll.safe.text import one_line, suspicious
 
 MAX_PATH_CHARACTERS: Final = 4096  # PATH_MAX of Linux, counted in characters: what a caller may type
@@ -142,7 +143,8 @@ def quote_path(text: str) -> str:
 
 
 def _refusal(path: str, rule: Rule) -> PathRefused:
-    return PathRefused(f"Path '{quote_path(path)}' {_WHY[rule]}", path=quote_path(path), rule=rule)
+    name = quote_path(path)
+    return PathRefused(PATH_REFUSED(path=name, rule=_WHY[rule]), path=name, rule=rule)
 
 
 def _text_rule(text: str) -> Rule | None:

@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from toolroll.errors import FileTooLarge
+from toolroll.messages import A_FILE, BYTES, FILE_TOO_LARGE, TOO_MUCH_AT_ONCE
 from toolroll.safe.paths.names import RelativePath, quote_path
 from toolroll.safe.paths.os_errors import kind_error, os_errors
 from toolroll.safe.paths.walk import Spot, stat_existing
@@ -57,8 +58,9 @@ class OpenFile:
 
     def _too_large(self, limit_bytes: int) -> FileTooLarge:
         path = quote_path(str(self.resolved))
-        size = f"{self.stat.st_size:,} bytes" if self.stat.st_size > limit_bytes else "too much to read at once"
-        message = f"'{path}' holds {size}, and the limit is {limit_bytes:,} bytes. Read a part of it, or search it."
+        known = self.stat.st_size > limit_bytes
+        size = BYTES(count=f"{self.stat.st_size:,}") if known else TOO_MUCH_AT_ONCE()
+        message = FILE_TOO_LARGE(path=path, size=size, limit=f"{limit_bytes:,}")
         return FileTooLarge(message, path=path, limit_bytes=limit_bytes)
 
 
@@ -78,4 +80,4 @@ def open_regular(spot: Spot, path: RelativePath) -> OpenFile:
 
 def _check_regular(status: os.stat_result, path: RelativePath) -> None:
     if not stat.S_ISREG(status.st_mode):
-        raise kind_error(status.st_mode, str(path), needed="a file")
+        raise kind_error(status.st_mode, str(path), needed=A_FILE)

@@ -14,31 +14,33 @@ from toolroll.errors import (
     NotAFile,
     OutsideRoot,
 )
+from toolroll.messages import (
+    A_DEVICE,
+    A_FILE,
+    A_FOLDER,
+    A_LINK,
+    A_PIPE,
+    A_SOCKET,
+    FILE_EXISTS,
+    FILE_IS_LINK,
+    FILE_MISSING,
+    SYSTEM_ADVICE,
+    SYSTEM_ADVICE_OTHERWISE,
+    SYSTEM_REFUSED,
+    WRONG_KIND,
+    WRONG_KIND_ON_PATH,
+    Text,
+)
 from toolroll.safe.paths.names import quote_path
 
-_ADVICE: Final = {
-    errno.EACCES: "Check the permissions of it and of the folders above it.",
-    errno.EDQUOT: "The quota is used up: free some space, then try again.",
-    errno.EINVAL: "It changed meanwhile, or this file system cannot do that: try again.",
-    errno.EIO: "The disk or the network behind it may be failing: check it before you try again.",
-    errno.EMFILE: "This process has too many files open: close some, or raise the limit (ulimit -n).",
-    errno.ENAMETOOLONG: "Use a shorter name.",
-    errno.ENFILE: "The system has too many files open: try again later.",
-    errno.ENOSPC: "The disk is full: free some space, then try again.",
-    errno.ENOTEMPTY: "The folder is not empty.",
-    errno.EOVERFLOW: "Name one of its files, or a folder in it.",
-    errno.EPERM: "Check its owner and its flags.",
-    errno.EROFS: "It is mounted read-only.",
-    errno.EXDEV: "Both names must be on the same file system: copy it instead.",
-}
 # A socket or a device without a driver cannot be opened at all, which the system says with ENXIO or ENODEV.
 _NOT_A_FILE: Final = frozenset({errno.EISDIR, errno.ENOTDIR, errno.ENXIO, errno.ENODEV})
 _KINDS: Final = (
-    (stat.S_ISREG, "a file"),
-    (stat.S_ISDIR, "a folder"),
-    (stat.S_ISLNK, "a link"),
-    (stat.S_ISFIFO, "a pipe"),
-    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISREG, A_FILE),
+    (stat.S_ISDIR, A_FOLDER),
+    (stat.S_ISLNK, A_LINK),
+    (stat.S_ISFIFO, A_PIPE),
+    (stat.S_ISSOCK, A_SOCKET),
 )
 
 
@@ -50,9 +52,9 @@ def file_error(error: OSError, path: str) -> FileProblem:
     if error.errno == errno.EEXIST:
         return exists_error(path)
     if error.errno == errno.ELOOP:
-        return OutsideRoot(f"'{name}' is or became a link. Name the file it leads to.", path=name)
+        return OutsideRoot(FILE_IS_LINK(path=name), path=name)
     if error.errno in _NOT_A_FILE:
-        return NotAFile(f"'{name}' is, or goes through, something of the wrong kind. List its folder.", path=name)
+        return NotAFile(WRONG_KIND_ON_PATH(path=name), path=name)
     return _by_number(error, name)
 
 
@@ -68,27 +70,27 @@ def os_errors(path: str) -> Iterator[None]:
 def missing_error(path: str) -> FileMissing:
     """The error for a name that nothing has."""
     name = quote_path(path)
-    return FileMissing(f"There is no '{name}'. List its folder to see what there is.", path=name)
+    return FileMissing(FILE_MISSING(path=name), path=name)
 
 
 def exists_error(path: str) -> FileExists:
     """The error for a name that is not free."""
     name = quote_path(path)
-    return FileExists(f"'{name}' exists already. Choose another name, or change what is there.", path=name)
+    return FileExists(FILE_EXISTS(path=name), path=name)
 
 
-def kind_error(mode: int, path: str, *, needed: str) -> NotAFile:
+def kind_error(mode: int, path: str, *, needed: Text) -> NotAFile:
     """The error for a folder where a file is needed, and the like; `mode` is what was found there."""
     name = quote_path(path)
-    return NotAFile(f"'{name}' is {_kind_of(mode)}, and {needed} is needed.", path=name)
+    return NotAFile(WRONG_KIND(path=name, kind=_kind_of(mode), needed=needed), path=name)
 
 
-def _kind_of(mode: int) -> str:
-    return next((words for test, words in _KINDS if test(mode)), "a device")
+def _kind_of(mode: int) -> Text:
+    return next((kind for test, kind in _KINDS if test(mode)), A_DEVICE)
 
 
 def _by_number(error: OSError, name: str) -> FileSystemRefused:
     code = errno.errorcode.get(error.errno or 0, "EUNKNOWN")
-    advice = _ADVICE.get(error.errno or 0, "Try again, or look at the system's log.")
-    message = f"The system refused '{name}': {error.strerror} ({code}). {advice}"
+    advice = SYSTEM_ADVICE.get(code, SYSTEM_ADVICE_OTHERWISE)
+    message = SYSTEM_REFUSED(path=name, reason=error.strerror, code=code, advice=advice)
     return FileSystemRefused(message, path=name, errno_name=code)

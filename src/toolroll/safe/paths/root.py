@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Final, Literal, Self
 
 from toolroll.errors import OutsideRoot
+from toolroll.messages import A_FILE, A_FILE_OR_FOLDER, A_FOLDER, A_FREE_NAME, LINK_TO_NEW_FILE
 from toolroll.safe.paths import files, walk
 from toolroll.safe.paths.listing import Entry, Kind, kind_of_mode, list_entries
 from toolroll.safe.paths.names import RelativePath, check_new_part, quote_path
@@ -92,7 +93,7 @@ class Root:
         with self._at(path, "read", follow=True) as spot:
             found = walk.stat_existing(spot, path)
             if not stat.S_ISDIR(found.st_mode):
-                raise kind_error(found.st_mode, str(path), needed="a folder")
+                raise kind_error(found.st_mode, str(path), needed=A_FOLDER)
             return list_entries(spot.folder_fd, spot.name)
 
     def stat(self, path: RelativePath) -> FileStatus:
@@ -123,7 +124,7 @@ class Root:
             if found is None:
                 _check_free(spot, path)
             elif not stat.S_ISREG(found.st_mode):
-                raise kind_error(found.st_mode, str(path), needed="a file")
+                raise kind_error(found.st_mode, str(path), needed=A_FILE)
             elif mode is None:
                 mode = stat.S_IMODE(found.st_mode) & 0o777  # set-user-id ends with the content it was given to
             owner = (found.st_uid, found.st_gid) if found else None
@@ -149,13 +150,13 @@ class Root:
             found = walk.stat_existing(old, source)
             is_file = stat.S_ISREG(found.st_mode)
             if not is_file and not stat.S_ISDIR(found.st_mode):
-                raise kind_error(found.st_mode, str(source), needed="a file or a folder")
+                raise kind_error(found.st_mode, str(source), needed=A_FILE_OR_FOLDER)
             if new.found is None:
                 check_new_part(new.name, target)
             elif not replace:
                 raise exists_error(str(target))
             elif not is_file or not stat.S_ISREG(new.found.st_mode):
-                raise kind_error(new.found.st_mode, str(target), needed="a free name")
+                raise kind_error(new.found.st_mode, str(target), needed=A_FREE_NAME)
             # A folder is never put over a file or a folder with something in it: the system itself sees to that.
             over = replace or not is_file
             files.move_file(old.folder_fd, old.name, new.folder_fd, new.name, replace=over, path=str(target))
@@ -165,7 +166,7 @@ class Root:
         with self._at(path, "write", follow=False) as spot:
             found = walk.stat_existing(spot, path)
             if not stat.S_ISREG(found.st_mode):
-                raise kind_error(found.st_mode, str(path), needed="a file")
+                raise kind_error(found.st_mode, str(path), needed=A_FILE)
             os.unlink(spot.name, dir_fd=spot.folder_fd)
             files.sync_folder(spot.folder_fd)
 
@@ -199,6 +200,6 @@ class Root:
 def _check_free(spot: Spot, path: RelativePath) -> None:
     """Refuse to make a file through a linked folder, or under a name that nobody should make."""
     if spot.resolved != path:
-        where = f"'{quote_path(str(path))}' goes through a link, and nothing is made through links."
-        raise OutsideRoot(f"{where} Name it '{quote_path(str(spot.resolved))}'.", path=quote_path(str(path)))
+        name = quote_path(str(path))
+        raise OutsideRoot(LINK_TO_NEW_FILE(path=name, other=quote_path(str(spot.resolved))), path=name)
     check_new_part(spot.name, path)

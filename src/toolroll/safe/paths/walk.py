@@ -14,6 +14,15 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from toolroll.errors import OutsideRoot
+from toolroll.messages import (
+    LINK_ABSOLUTE,
+    LINK_DANGLING,
+    LINK_LOOP,
+    LINK_ON_PATH,
+    LINK_OUTSIDE,
+    LINK_TOO_DEEP,
+    Template,
+)
 from toolroll.safe.paths import openat2
 from toolroll.safe.paths.files import sync_folder
 from toolroll.safe.paths.names import MAX_COMPONENTS, RelativePath, check_new_part, quote_path
@@ -64,7 +73,7 @@ def make_folders(root_fd: int, path: RelativePath, mode: int) -> tuple[RelativeP
                 _make_folder(folders.top, part, mode)
                 made.append(folders.path_of(part))
             elif stat.S_ISLNK(found.st_mode):
-                raise folders.refused(f"goes through the link '{quote_path(part)}'. Name the folder it leads to.")
+                raise folders.refused(LINK_ON_PATH, link=quote_path(part))
             folders.enter(part)
     return tuple(made)
 
@@ -109,18 +118,19 @@ class _Folders:
 
     def enter(self, name: str) -> None:
         if len(self._names) == MAX_COMPONENTS:
-            raise self.refused("leads through too many folders. Name the file it leads to.")
+            raise self.refused(LINK_TOO_DEEP)
         self.adopt(os.open(name, FOLDER_FLAGS, dir_fd=self.top), (name,))
 
     def leave(self) -> None:
         """Go up by what was entered here, not by what `..` means on disk by now: the folder may have been moved."""
         if not self._fds:
-            raise self.refused("leads out of the root folder. Only what is in that folder can be used.")
+            raise self.refused(LINK_OUTSIDE)
         os.close(self._fds.pop())
         self._names.pop()
 
-    def refused(self, why: str) -> OutsideRoot:
-        return OutsideRoot(f"'{quote_path(str(self.path))}' {why}", path=quote_path(str(self.path)))
+    def refused(self, message: Template, **values: str) -> OutsideRoot:
+        path = quote_path(str(self.path))
+        return OutsideRoot(message(path=path, **values), path=path)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +167,7 @@ def _step_by_step(folders: _Folders, *, follow: bool) -> Spot:
             continue
         found = _look(folders.top, step.name)
         if found is None and step.from_link:
-            raise folders.refused("is a link to something that does not exist. Remove the link, or make what it names.")
+            raise folders.refused(LINK_DANGLING)
         if found and stat.S_ISLNK(found.st_mode) and (follow or steps):
             links += 1
             steps += _steps(_target(folders, step.name, links, follow=follow), from_link=True)
@@ -175,12 +185,12 @@ def _steps(names: Iterable[str], *, from_link: bool) -> list[_Step]:
 
 def _target(folders: _Folders, name: str, links: int, *, follow: bool) -> list[str]:
     if not follow:
-        raise folders.refused(f"goes through the link '{quote_path(name)}'. Name the folder it leads to.")
+        raise folders.refused(LINK_ON_PATH, link=quote_path(name))
     if links > MAX_LINKS:
-        raise folders.refused("is a link that leads in circles, or through too many others. Name the file itself.")
+        raise folders.refused(LINK_LOOP)
     target = os.readlink(name, dir_fd=folders.top)
     if target.startswith("/"):
-        raise folders.refused("is, or goes through, a link with an absolute target. Name the file itself.")
+        raise folders.refused(LINK_ABSOLUTE)
     return [part for part in target.split("/") if part not in {"", "."}]
 
 

@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from toolroll.messages import A_FOLDER
 from toolroll.safe.paths.names import RelativePath
 from toolroll.safe.paths.os_errors import kind_error
 from toolroll.safe.programs.ripgrep import iterate_ripgrep
@@ -61,7 +62,7 @@ def search_start(workspace: "Workspace", folder: RelativePath | None) -> str:
     """
     status = workspace.status(folder)
     if status.kind != "folder":
-        raise kind_error(stat.S_IFREG if status.kind == "file" else 0, str(folder), needed="a folder")
+        raise kind_error(stat.S_IFREG if status.kind == "file" else 0, str(folder), needed=A_FOLDER)
     return path_argument(status.resolved)
 
 
