@@ -157,7 +157,7 @@ async def leave() -> str:
 BROKEN = """
 import sys
 from toolroll.agent.events import RunStarted, TextArrived
-from toolroll.cli.chat.code import CodeTalk
+from toolroll.cli.chat.code import CodeChat
 from toolroll.cli.main import main
 
 async def say(self, message, renderer, note):
@@ -166,7 +166,7 @@ async def say(self, message, renderer, note):
     sys.stderr.write("half a line")
     raise KIND(7)
 
-CodeTalk.say = say
+CodeChat.say = say
 main()
 """
 

@@ -14,19 +14,19 @@ from toolroll.cli.session import Session
 PROGRAM = """
 import asyncio, os, sys
 from pathlib import Path
-from toolroll.cli.chat.input import line_input
-from toolroll.cli.chat.history import Past
-from toolroll.cli.chat.suggestions import Names, Suggesting
+from toolroll.cli.chat.input import open_input
+from toolroll.cli.chat.history import MessageHistory
+from toolroll.cli.chat.suggestions import FileNames, Suggester
 from toolroll.cli.session import Session
 from toolroll.workspace.workspace import Workspace
 
 async def read():
     workspace = Workspace(Path.cwd(), state=Path(sys.argv[1]) / "state")
-    names = Names(workspace=workspace, wait_s=0.0 if "--hasty" in sys.argv else 0.2)
-    suggesting = Suggesting(commands={"help": "what there is", "exit": "leave"}, names=names)
-    past = Past.of_user("chat", os.environ)
+    names = FileNames(workspace=workspace, wait_s=0.0 if "--hasty" in sys.argv else 0.2)
+    suggesting = Suggester(commands={"help": "what there is", "exit": "leave"}, names=names)
+    past = MessageHistory.of_user("chat", os.environ)
     plain = "--plain" in sys.argv
-    lines = line_input(Session(plain=plain), past=past, suggesting=None if "--bare" in sys.argv else suggesting)
+    lines = open_input(Session(plain=plain), past=past, suggesting=None if "--bare" in sys.argv else suggesting)
     while (text := await lines.read("> ")) is not None:
         print("READ", ascii(text), flush=True)
     print("LEFT", flush=True)

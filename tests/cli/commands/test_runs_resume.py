@@ -69,7 +69,7 @@ def test_XD3_a_program_reads_of_the_waiting_among_the_events(project: Project) -
 def test_XD3_who_drives_a_run_is_told_before_an_agent_is_made(held: SqliteJournal) -> None:
     """Nothing of what makes an agent slow to begin has been loaded by then."""
     code = (
-        "import sys; from toolroll.cli.actions.runs.resume import tell_driver; assert tell_driver('abcd'); "
+        "import sys; from toolroll.cli.actions.runs.resume import warn_if_driven; assert warn_if_driven('abcd'); "
         "print([name for name in ('toolroll.cli.spec', 'toolroll.agent.agent', 'rich') if name in sys.modules])"
     )
     env = environment(held.folder.parent)
