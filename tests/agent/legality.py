@@ -9,7 +9,8 @@ from typing import Any
 
 from tests.models.histories import model_of
 
-from toolroll.kernel.data.messages import Message, Wire
+from toolroll.kernel.data.messages import Message
+from toolroll.models.model import Wire
 
 ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 WIRES: tuple[Wire, ...] = ("anthropic", "openai", "chat")

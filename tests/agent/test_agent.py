@@ -20,7 +20,8 @@ from toolroll.errors import AuthenticationFailed, ModelError, RequestRefused, Us
 from toolroll.journal.journal import MemoryJournal
 from toolroll.kernel.approval.request import Approve, Approver
 from toolroll.kernel.call.context import ToolContext
-from toolroll.kernel.data.messages import AssistantMessage, Part, ToolResults, UserMessage, Wire
+from toolroll.kernel.data.messages import AssistantMessage, Part, ToolResults, UserMessage
+from toolroll.models.model import Wire
 
 SUM: list[Any] = [["I add", Call("add", {"a": 1, "b": 2})], "three"]
 

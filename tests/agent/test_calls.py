@@ -16,7 +16,8 @@ from tests.models.script import Turn, Use
 from tests.models.server import ModelServer
 
 from toolroll import Agent, RunResult, Toolset, tool
-from toolroll.kernel.data.messages import ToolMessage, ToolResults, Wire
+from toolroll.kernel.data.messages import ToolMessage, ToolResults
+from toolroll.models.model import Wire
 from toolroll.safe.programs.run import run_program
 
 WIRES: list[Wire] = ["anthropic", "openai", "chat"]

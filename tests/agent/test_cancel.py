@@ -19,7 +19,8 @@ from toolroll.agent.live import LiveRun
 from toolroll.errors import JournalRefused, NetworkFailed, UsageError
 from toolroll.journal.journal import MemoryJournal
 from toolroll.journal.records import CallEnded, Record, RunEnded
-from toolroll.kernel.data.messages import AssistantMessage, Message, ToolResults, UserMessage, Wire
+from toolroll.kernel.data.messages import AssistantMessage, Message, ToolResults, UserMessage
+from toolroll.models.model import Wire
 from toolroll.models.retry import RetryRule
 
 WIRES: list[Wire] = ["anthropic", "openai", "chat"]

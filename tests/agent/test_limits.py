@@ -17,9 +17,9 @@ from toolroll.agent.finish import NO_ANSWER
 from toolroll.agent.result import Step
 from toolroll.agent.run import GO_ON
 from toolroll.errors import Overloaded
-from toolroll.kernel.data.messages import AssistantMessage, Origin, TextBlock, ToolResults, UserMessage, Wire
+from toolroll.kernel.data.messages import AssistantMessage, Origin, TextBlock, ToolResults, UserMessage
 from toolroll.kernel.data.usage import Usage
-from toolroll.models.model import Delta, ModelRequest, ModelResponse, TextDelta
+from toolroll.models.model import Delta, ModelRequest, ModelResponse, TextDelta, Wire
 from toolroll.models.retry import RetryRule
 from toolroll.models.scripted import ScriptedModel
 

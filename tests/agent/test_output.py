@@ -10,7 +10,8 @@ from tests.models.script import Turn, Use
 from tests.models.server import ModelServer
 
 from toolroll import Agent, Done, step_count_is, tool
-from toolroll.kernel.data.messages import UserMessage, Wire
+from toolroll.kernel.data.messages import UserMessage
+from toolroll.models.model import Wire
 from toolroll.packs.standard import done
 
 

@@ -16,9 +16,9 @@ from toolroll.agent.live import LiveRun
 from toolroll.agent.model_turn import MAX_PAUSES
 from toolroll.agent.state import CUT
 from toolroll.errors import AuthenticationFailed, ModelError, NetworkFailed, Overloaded, ProviderFailed
-from toolroll.kernel.data.messages import AssistantMessage, CallBlock, Origin, TextBlock, ToolResults, UserMessage, Wire
+from toolroll.kernel.data.messages import AssistantMessage, CallBlock, Origin, TextBlock, ToolResults, UserMessage
 from toolroll.kernel.data.usage import Usage
-from toolroll.models.model import Delta, ModelRequest, ModelResponse, ReasoningDelta, StopKind, TextDelta
+from toolroll.models.model import Delta, ModelRequest, ModelResponse, ReasoningDelta, StopKind, TextDelta, Wire
 from toolroll.models.retry import RetryRule
 
 WIRES: list[Wire] = ["anthropic", "openai", "chat"]

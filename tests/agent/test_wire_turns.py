@@ -13,7 +13,8 @@ from toolroll import Agent, RunResult
 from toolroll.agent.state import CUT
 from toolroll.errors import NetworkFailed, Overloaded, ProviderFailed
 from toolroll.journal.journal import MemoryJournal
-from toolroll.kernel.data.messages import AssistantMessage, UnknownBlock, Wire
+from toolroll.kernel.data.messages import AssistantMessage, UnknownBlock
+from toolroll.models.model import Wire
 from toolroll.models.retry import RetryRule
 
 WIRES: list[Wire] = ["anthropic", "openai", "chat"]

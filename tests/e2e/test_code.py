@@ -16,7 +16,7 @@ from tests.cli.pseudo import Pseudo
 from tests.models.script import Turn, Use
 from tests.models.server import KEY, ModelServer
 
-from toolroll.kernel.data.messages import Wire
+from toolroll.models.model import Wire
 
 # What the eight tools must take, and must not: names, kinds, and which of them are required.
 SCHEMAS: Mapping[str, tuple[Mapping[str, str], set[str]]] = {

@@ -16,11 +16,11 @@ from toolroll.kernel.data.messages import (
     ToolMessage,
     ToolResults,
     UserMessage,
-    Wire,
 )
 from toolroll.models.anthropic.model import AnthropicModel
 from toolroll.models.chat.model import ChatModel
 from toolroll.models.exchange import WireModel
+from toolroll.models.model import Wire
 from toolroll.models.openai.model import OpenAIModel
 from toolroll.models.transport import HttpTransport
 

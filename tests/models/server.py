@@ -23,10 +23,10 @@ from typing import Any, TypeAlias
 from tests.models.script import Fault, Issued, Json, Turn, fail
 from tests.models.wires import anthropic, chat, openai
 
-from toolroll.kernel.data.messages import Wire
 from toolroll.models.anthropic.model import AnthropicModel
 from toolroll.models.chat.model import ChatModel
 from toolroll.models.exchange import WireModel
+from toolroll.models.model import Wire
 from toolroll.models.openai.model import OpenAIModel
 from toolroll.models.transport import HttpTransport
 

@@ -7,8 +7,8 @@ from tests.models.histories import model_of
 from tests.models.script import Fault, Issued, Raw, Search, Text, Thinking, Turn, Use
 from tests.models.server import NO_FAULT, WIRES, sse
 
-from toolroll.kernel.data.messages import ReasoningBlock, ServerBlock, TextBlock, Wire
-from toolroll.models.model import Delta, ModelResponse
+from toolroll.kernel.data.messages import ReasoningBlock, ServerBlock, TextBlock
+from toolroll.models.model import Delta, ModelResponse, Wire
 from toolroll.models.sse import EventDecoder
 
 ALL: tuple[Wire, ...] = ("anthropic", "openai", "chat")

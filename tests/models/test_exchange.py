@@ -15,10 +15,10 @@ from tests.models.server import KEY, ModelServer
 from tests.models.shapes import ALL, PAGES, SHAPES, events_in
 
 from toolroll.errors import ModelError, ModelTimeout, NetworkFailed, ProviderFailed, RequestRefused
-from toolroll.kernel.data.messages import DocumentPart, ImagePart, Message, TextPart, Wire
+from toolroll.kernel.data.messages import DocumentPart, ImagePart, Message, TextPart
 from toolroll.models.chat.model import ChatModel
 from toolroll.models.exchange import WireModel
-from toolroll.models.model import ModelRequest, WebSearch
+from toolroll.models.model import ModelRequest, WebSearch, Wire
 from toolroll.models.transport import HttpTransport
 
 BOTH = pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])

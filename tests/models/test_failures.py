@@ -12,8 +12,8 @@ from tests.models.server import KEY, ModelServer
 from tests.models.shapes import ALL
 
 from toolroll.errors import ModelError
-from toolroll.kernel.data.messages import Wire
 from toolroll.models.failures import ErrorBody, error_in, read_error, retry_after
+from toolroll.models.model import Wire
 
 EACH = pytest.mark.parametrize("wire", ALL)
 

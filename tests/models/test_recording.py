@@ -23,10 +23,9 @@ from toolroll.kernel.data.messages import (
     ToolResults,
     UnknownBlock,
     UserMessage,
-    Wire,
 )
 from toolroll.kernel.data.usage import Usage
-from toolroll.models.model import CallDelta, Model, ModelRequest, ModelResponse, ReasoningDelta, TextDelta
+from toolroll.models.model import CallDelta, Model, ModelRequest, ModelResponse, ReasoningDelta, TextDelta, Wire
 from toolroll.models.obedient import ObedientModel, orders_in
 from toolroll.models.recording import Asked, Exchange, Failed, Recording, RecordingModel
 from toolroll.models.replay import Difference, ReplayModel, differences

@@ -12,13 +12,13 @@ from tests.models.script import Block, Issued, Json, Text, Thinking, Turn, Use
 from tests.models.server import KEY, MODELS, WIRES
 
 from toolroll.errors import RequestRefused
-from toolroll.kernel.data.messages import AssistantMessage, Message, Wire
+from toolroll.kernel.data.messages import AssistantMessage, Message
 from toolroll.kernel.define.tool import ToolDefinition
 from toolroll.models.catalog import ModelLimits
 from toolroll.models.chat.model import ChatModel
 from toolroll.models.chat.request import ChatOptions
 from toolroll.models.exchange import WireModel
-from toolroll.models.model import ModelRequest, WebSearch
+from toolroll.models.model import ModelRequest, WebSearch, Wire
 
 HEADERS = {"x-api-key": KEY, "authorization": f"Bearer {KEY}", "anthropic-version": "2023-06-01"}
 ALL: tuple[Wire, ...] = ("anthropic", "openai", "chat")

@@ -17,8 +17,8 @@ from toolroll.errors import (
     RateLimited,
     RequestRefused,
 )
-from toolroll.kernel.data.messages import Origin, Wire
-from toolroll.models.model import Delta, Model, ModelRequest, ModelResponse, TextDelta
+from toolroll.kernel.data.messages import Origin
+from toolroll.models.model import Delta, Model, ModelRequest, ModelResponse, TextDelta, Wire
 from toolroll.models.retry import Retry, RetryRule, respond_with_retries
 from toolroll.models.scripted import ScriptedModel
 

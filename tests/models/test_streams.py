@@ -13,10 +13,9 @@ from tests.models.server import NO_FAULT, WIRES, sse
 from tests.models.shapes import ALL, CASES, SHAPES, assemble, events_in, meaning, parsed, stream_of, whole
 
 from toolroll.errors import NetworkFailed, ProviderFailed
-from toolroll.kernel.data.messages import Wire
 from toolroll.kernel.data.usage import Usage
 from toolroll.models.exchange import _deltas
-from toolroll.models.model import CallDelta, ReasoningDelta, TextDelta
+from toolroll.models.model import CallDelta, ReasoningDelta, TextDelta, Wire
 from toolroll.models.sse import EventDecoder
 
 

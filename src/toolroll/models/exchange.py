@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import Any, ClassVar, Final, Protocol
 
 from toolroll.errors import ModelError
-from toolroll.kernel.data.messages import Message, Origin, Wire
+from toolroll.kernel.data.messages import Message, Origin
 from toolroll.models.body import UNREADABLE, read_json, unreadable_answer
 from toolroll.models.catalog import ModelLimits
 from toolroll.models.encode import Json, RequestBytes, same_head
 from toolroll.models.failures import ErrorBody, error_in, read_error
-from toolroll.models.model import Delta, ModelRequest, ModelResponse
+from toolroll.models.model import Delta, ModelRequest, ModelResponse, Wire
 from toolroll.models.sse import EventDecoder, ServerEvent
 from toolroll.models.transport import Reply, Transport
 from toolroll.safe.secrets.redact import redact, secret_values

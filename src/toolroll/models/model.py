@@ -10,6 +10,9 @@ from toolroll.kernel.define.tool import ToolDefinition
 
 DEFAULT_MAX_OUTPUT_TOKENS: Final = 16_384
 
+Wire: TypeAlias = Literal["anthropic", "openai", "chat"]
+"""The wire formats: Anthropic Messages, OpenAI Responses, Chat Completions and what is compatible with it."""
+
 StopKind: TypeAlias = Literal[
     "end", "tool_calls", "max_tokens", "stop_sequence", "refusal", "pause", "context_full", "unknown"
 ]

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from toolroll.kernel.data.messages import Origin, Wire
+from toolroll.kernel.data.messages import Origin
 from toolroll.kernel.data.usage import Usage
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelPrice
 
-_PROVIDERS: Final[dict[Wire, str]] = {"anthropic": "anthropic", "openai": "openai"}
+_PROVIDERS: Final[dict[str, str]] = {"anthropic": "anthropic", "openai": "openai"}
 _ANY_SIZE: Final = 10**12
 """More tokens than any request has: where long requests have no prices of their own."""
 

@@ -8,7 +8,8 @@ from typing import Any, Final, TypeAlias
 from toolroll.kernel.define.tool import Tool
 from toolroll.kernel.strict.convert import NotStrict, StrictSchema, strict_form
 from toolroll.kernel.strict.flatten import target
-from toolroll.kernel.strict.rules import ANTHROPIC, OPENAI, StrictRules
+from toolroll.kernel.strict.rules import StrictRules
+from toolroll.models.strict import ANTHROPIC, OPENAI
 from toolroll.testing.arguments import RefusedArguments, validate_arguments
 from toolroll.testing.report import Finding, Outcome
 from toolroll.testing.samples import Counterexample, ShortestFinding, check_samples

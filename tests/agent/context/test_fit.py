@@ -17,8 +17,7 @@ from toolroll.agent.events import ContextCompacted, ContextTrimmed, Event, Warne
 from toolroll.agent.history.replay import replay
 from toolroll.errors import ContextTooLong, ModelError
 from toolroll.journal.records import MessagesCompacted, OutputsTrimmed
-from toolroll.kernel.data.messages import Wire
-from toolroll.models.model import ModelRequest, ModelResponse
+from toolroll.models.model import ModelRequest, ModelResponse, Wire
 from toolroll.models.retry import RetryRule
 from toolroll.models.scripted import Call, ScriptedModel
 

@@ -22,8 +22,8 @@ from toolroll.agent.history.replay import replay
 from toolroll.errors import UsageError
 from toolroll.journal.codec import decode, encode
 from toolroll.journal.records import MessageAdded, MessagesCompacted
-from toolroll.kernel.data.messages import Message, UserMessage, Wire
-from toolroll.models.model import ModelRequest
+from toolroll.kernel.data.messages import Message, UserMessage
+from toolroll.models.model import ModelRequest, Wire
 from toolroll.models.scripted import Call
 
 WINDOW = 4_000

@@ -13,7 +13,7 @@ from toolroll import Agent, step_count_is, tool
 from toolroll.agent.context.rules import ContextRules
 from toolroll.agent.context.summary import INSTRUCTION
 from toolroll.agent.events import ContextCompacted, ContextTrimmed, Event, StepStarted
-from toolroll.kernel.data.messages import Wire
+from toolroll.models.model import Wire
 
 STEPS = 24
 WINDOW = 20_000

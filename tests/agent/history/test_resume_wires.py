@@ -11,7 +11,7 @@ from tests.models.server import ModelServer
 
 from toolroll import Agent
 from toolroll.journal.sqlite import SqliteJournal
-from toolroll.kernel.data.messages import Wire
+from toolroll.models.model import Wire
 
 RUN = "run"
 WIRES: tuple[Wire, ...] = get_args(Wire)

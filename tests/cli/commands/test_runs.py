@@ -22,7 +22,7 @@ from toolroll.cli.render.records import summarize_run
 from toolroll.cli.spec import AgentSpec
 from toolroll.errors import UsageError
 from toolroll.journal.sqlite import SqliteJournal
-from toolroll.kernel.data.messages import Wire
+from toolroll.models.model import Wire
 from toolroll.models.scripted import ScriptedModel
 
 TOOLS = Path(__file__).parents[1] / "run_tools.py"

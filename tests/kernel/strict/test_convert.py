@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from toolroll.kernel.strict.convert import MAX_REASONS, NotStrict, StrictSchema, strict_form
-from toolroll.kernel.strict.rules import ANTHROPIC, OPENAI, StrictRules
+from toolroll.kernel.strict.rules import StrictRules
+from toolroll.models.strict import ANTHROPIC, OPENAI
 
 ABSENT = replace(ANTHROPIC, optional="absent")
 

@@ -10,7 +10,8 @@ import pytest
 
 from toolroll.kernel.arguments.nulls import without_left_out_nulls
 from toolroll.kernel.strict.convert import NotStrict, StrictSchema, strict_form
-from toolroll.kernel.strict.rules import ANTHROPIC, OPENAI, StrictRules
+from toolroll.kernel.strict.rules import StrictRules
+from toolroll.models.strict import ANTHROPIC, OPENAI
 
 DEEP = 10_000
 BOTH = pytest.mark.parametrize("rules", [OPENAI, ANTHROPIC], ids=["openai", "anthropic"])

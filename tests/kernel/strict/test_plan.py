@@ -11,7 +11,8 @@ from tests.kernel.strict.strict_support import Kinds, optional_count, plain_sche
 
 from toolroll.errors import DefinitionError
 from toolroll.kernel.strict.plan import StrictPlan, ToolShape, plan_strict
-from toolroll.kernel.strict.rules import ANTHROPIC, OPENAI, StrictRules
+from toolroll.kernel.strict.rules import StrictRules
+from toolroll.models.strict import ANTHROPIC, OPENAI
 
 Wish = Literal["require", "prefer", "off"]
 WISHES: tuple[Wish, ...] = ("require", "prefer", "off")

@@ -22,7 +22,8 @@ from tests.kernel.strict.strict_support import (
 
 from toolroll.kernel.arguments.nulls import without_left_out_nulls
 from toolroll.kernel.strict.convert import NotStrict, StrictSchema, strict_form
-from toolroll.kernel.strict.rules import ANTHROPIC, OPENAI, StrictRules
+from toolroll.kernel.strict.rules import StrictRules
+from toolroll.models.strict import ANTHROPIC, OPENAI
 
 # Unions of objects with the same first key are common in random schemas; OpenAI's rule on them is tested by itself.
 ANY_KEYS = replace(OPENAI, distinct_first_keys=False, max_depth=None)

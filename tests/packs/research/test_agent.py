@@ -12,9 +12,9 @@ from tests.packs.search.services import Services
 from toolroll import Policy, Reject, Rule, ScriptedModel
 from toolroll.errors import AuthenticationFailed, ContentRefused, RequestRefused
 from toolroll.journal.journal import MemoryJournal
-from toolroll.kernel.data.messages import AssistantMessage, TextBlock, ToolResults, Wire
+from toolroll.kernel.data.messages import AssistantMessage, TextBlock, ToolResults
 from toolroll.kernel.data.usage import Usage
-from toolroll.models.model import ModelResponse
+from toolroll.models.model import ModelResponse, Wire
 from toolroll.models.obedient import ObedientModel
 from toolroll.models.retry import RetryRule
 from toolroll.models.scripted import Call, Line

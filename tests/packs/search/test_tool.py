@@ -19,11 +19,11 @@ from toolroll.journal.journal import MemoryJournal
 from toolroll.kernel.call.context import Run
 from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.data.labels import LABELS_KEY
-from toolroll.kernel.data.messages import ToolResults, Wire
+from toolroll.kernel.data.messages import ToolResults
 from toolroll.models.anthropic.model import AnthropicModel
 from toolroll.models.chat.model import ChatModel
 from toolroll.models.exchange import WireModel
-from toolroll.models.model import Model, WebSearch
+from toolroll.models.model import Model, WebSearch, Wire
 from toolroll.models.obedient import ObedientModel
 from toolroll.models.openai.model import OpenAIModel
 from toolroll.models.scripted import Call, Line

@@ -237,7 +237,7 @@ def schema(
 
 def _strict(entry: "CatalogEntry", provider: Provider) -> object:
     from toolroll.kernel.strict.convert import NotStrict, strict_form  # noqa: PLC0415 - only for this
-    from toolroll.kernel.strict.rules import ANTHROPIC, OPENAI  # noqa: PLC0415 - only for this
+    from toolroll.models.strict import ANTHROPIC, OPENAI  # noqa: PLC0415 - only for this
 
     form = strict_form(entry.tool.parameters, OPENAI if provider == "openai" else ANTHROPIC)
     if isinstance(form, NotStrict):

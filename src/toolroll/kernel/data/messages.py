@@ -72,15 +72,12 @@ class ToolMessage:
 RawBlock: TypeAlias = Mapping[str, object]
 """A provider's block exactly as it came."""
 
-Wire: TypeAlias = Literal["anthropic", "openai", "chat"]
-"""The wire formats: Anthropic Messages, OpenAI Responses, Chat Completions and what is compatible with it."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Which model wrote a message, over which wire."""
+    """Which model wrote a message, and over which wire format: a name that only the models interpret."""
 
-    wire: Wire
+    wire: str
     model: str
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Final, Literal
 
 from toolroll.errors import ModelError
-from toolroll.kernel.data.messages import Message, Wire
+from toolroll.kernel.data.messages import Message
 from toolroll.models.anthropic.failure import failure
 from toolroll.models.anthropic.request import breakpoints, head, message_json, with_breakpoint
 from toolroll.models.anthropic.response import read_message
@@ -13,7 +13,7 @@ from toolroll.models.catalog import ModelLimits
 from toolroll.models.encode import Json, join
 from toolroll.models.exchange import WireModel
 from toolroll.models.failures import ErrorBody
-from toolroll.models.model import ModelRequest, ModelResponse
+from toolroll.models.model import ModelRequest, ModelResponse, Wire
 from toolroll.models.transport import Transport
 
 API_VERSION: Final = "2023-06-01"

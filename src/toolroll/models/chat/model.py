@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from toolroll.errors import ModelError
-from toolroll.kernel.data.messages import Message, Wire
+from toolroll.kernel.data.messages import Message
 from toolroll.models.catalog import ModelLimits
 from toolroll.models.chat.failure import failure
 from toolroll.models.chat.request import ChatOptions, head, join, message_json
@@ -13,7 +13,7 @@ from toolroll.models.chat.stream import CompletionAssembly
 from toolroll.models.encode import Json
 from toolroll.models.exchange import WireModel
 from toolroll.models.failures import ErrorBody
-from toolroll.models.model import DEFAULT_MAX_OUTPUT_TOKENS, ModelRequest, ModelResponse
+from toolroll.models.model import DEFAULT_MAX_OUTPUT_TOKENS, ModelRequest, ModelResponse, Wire
 from toolroll.models.transport import Transport
 
 

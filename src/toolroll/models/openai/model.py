@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Final, Literal
 
 from toolroll.errors import ModelError
-from toolroll.kernel.data.messages import Message, Wire
+from toolroll.kernel.data.messages import Message
 from toolroll.models.catalog import ModelLimits
 from toolroll.models.encode import Json, join
 from toolroll.models.exchange import WireModel
 from toolroll.models.failures import ErrorBody
-from toolroll.models.model import ModelRequest, ModelResponse
+from toolroll.models.model import ModelRequest, ModelResponse, Wire
 from toolroll.models.openai.failure import failure
 from toolroll.models.openai.request import head, message_items
 from toolroll.models.openai.response import read_response
