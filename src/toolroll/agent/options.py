@@ -52,26 +52,47 @@ class AgentOptions(TypedDict, total=False):
     """The keyword arguments of `Agent`, beside `output`."""
 
     model: Required[Model | str]
+    """The model, or its name: `sonnet`, `openai:NAME`, `ollama:NAME`, ..."""
     tools: Iterable[Tool | WebSearch]
+    """The tools of the agent, and at most one `WebSearch`."""
     system: str
+    """The system prompt."""
     stop_when: Condition | Iterable[Condition]
+    """One stop condition or several; the default is `step_count_is(10)`."""
     approver: Approver | None
+    """Answers questions about calls that need approval. Without one, such calls are refused."""
     policy: Policy
+    """Rules that allow calls, deny them, or ask a person."""
     deps: Mapping[str, object]
+    """Values that tools find in `ctx.deps`."""
     overrides: Mapping[Identity, Maker]
+    """Providers that replace others, by provider or by id."""
     journal: Journal | None
+    """Where runs are recorded; needed to resume, fork and replay them."""
     outputs: "Path | str | None"
+    """The folder for whole tool outputs; by default beside the journal. None turns it off."""
     context: ContextRules
+    """When outputs are trimmed and the conversation is compacted."""
     retry: RetryRule
+    """How often and after which delay a failed request is repeated."""
     max_output_tokens: int
+    """The most tokens that one answer of the model may have."""
     require_done: bool
+    """Whether only the tool `done` ends the run, not an answer without calls."""
     close_with_answer: bool
+    """Whether a run that reaches a limit asks the model once more, without tools, for an answer."""
     collect_tool_stats: bool
+    """Whether `RunResult.tool_calls` lists every call."""
     on_turn: TurnHook
+    """Called with each turn of the model, before its calls run."""
     settings: Mapping[str, object]
+    """Values that are recorded with each run."""
     price: Price
+    """Returns the price of a request; the default knows the usual models."""
     clock: Callable[[], datetime]
+    """Returns the time; tests replace it."""
     make_id: Callable[[], str]
+    """Returns a new id for a run; tests replace it."""
 
 
 def make_setup(options: AgentOptions, output: object = None) -> Setup:

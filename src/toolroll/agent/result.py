@@ -96,16 +96,27 @@ class RunResult(Generic[Out]):
     """
 
     run_id: str
+    """The id of the run."""
     text: str
+    """The answer, or what there is of one; never empty."""
     messages: tuple[Message, ...]
+    """The conversation; pass it to another run to continue."""
     steps: tuple[Step, ...]
+    """Each model call with the tool calls it led to."""
     stop_reason: StopReason
+    """Why the run ended."""
     stop_detail: str = ""
+    """More about the reason, such as the stop condition."""
     closing: bool = False
+    """Whether the model was asked once more, without tools, for its answer."""
     output: Out | None = None
+    """The parsed answer of an agent with `output=`."""
     output_fault: str | None = None
+    """Why there is no `output`."""
     pending: tuple[ApprovalQuestion, ...] = ()
+    """The questions that a person has to answer before the run can continue."""
     tool_calls: tuple[ToolCallLog, ...] | None = None
+    """Every call with its figures, if `collect_tool_stats` is set."""
 
     @property
     def can_continue(self) -> bool:

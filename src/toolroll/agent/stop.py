@@ -22,6 +22,7 @@ class step_count_is:  # noqa: N801 - reads as the word it is in an agent's defin
     """Stop after so many steps."""
 
     count: int
+    """The number of steps."""
 
     def __post_init__(self) -> None:
         _above_zero("step_count_is", self.count)
@@ -38,6 +39,7 @@ class tokens_over:  # noqa: N801 - as above
     """
 
     tokens: int
+    """The limit in tokens."""
 
     def __post_init__(self) -> None:
         _above_zero("tokens_over", self.tokens)
@@ -51,6 +53,7 @@ class cost_over:  # noqa: N801 - as above
     """Stop before the run costs more than so many US dollars. A step of unknown cost stops it too: it might."""
 
     usd: float
+    """The limit in US dollars."""
 
     def __post_init__(self) -> None:
         _above_zero("cost_over", self.usd)
@@ -67,6 +70,7 @@ class tool_called:  # noqa: N801 - as above
     """Stop after the step in which this tool was called."""
 
     name: str
+    """The name of the tool."""
 
     def __call__(self, steps: Sequence[Step]) -> bool:
         return bool(steps) and any(call.name == self.name for call in steps[-1].calls)
@@ -79,6 +83,7 @@ class deadline:  # noqa: N801 - as above
     """
 
     seconds: float
+    """The limit in seconds."""
 
     def __post_init__(self) -> None:
         _above_zero("deadline", self.seconds)

@@ -24,8 +24,11 @@ class WebSearch:
     """The provider's own web search, offered like any other tool. `max_uses` is per request, as providers count."""
 
     max_uses: int = 5
+    """The most searches in one request."""
     allowed_domains: tuple[str, ...] = ()
+    """Only these domains."""
     blocked_domains: tuple[str, ...] = ()
+    """None of these domains."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -75,7 +75,9 @@ class Recording:
     """Everything one model was asked and said, in order."""
 
     origin: Origin
+    """The model that was recorded."""
     exchanges: tuple[Exchange, ...] = ()
+    """Each request with its answer."""
 
     def to_lines(self) -> str:
         """The recording as lines of JSON: one that says what it is, then one an exchange.

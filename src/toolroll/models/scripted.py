@@ -24,8 +24,11 @@ class Call:
     """A scripted call: `Call("add", {"a": 1})`. A string goes out as it is, so that broken JSON can be scripted too."""
 
     name: str
+    """The name of the tool."""
     arguments: object = None
+    """The arguments, as a value or as JSON text."""
     id: str | None = None
+    """The id of the call; by default a new one."""
 
 
 Line: TypeAlias = "str | Call | Sequence[str | Call] | ModelResponse | ModelError"

@@ -66,8 +66,11 @@ class LedgerRow:
     """One thing a ledger was told: that a call is about to run, or how it ended."""
 
     kind: Literal["intent", "outcome"]
+    """`intent` before the call, `outcome` after it."""
     call: ToolCall
+    """The call."""
     result: ToolResult | None = None
+    """The result, for an outcome."""
 
 
 class RecordingLedger:
@@ -89,15 +92,25 @@ class RunOptions(TypedDict, total=False):
     """The options of `Run`."""
 
     run_id: str | None
+    """The id of the run; by default a new one."""
     deps: Mapping[str, object] | None
+    """Values that tools find in `ctx.deps`."""
     overrides: Mapping[Identity, Maker] | None
+    """Providers that replace others."""
     policy: Policy | None
+    """Rules that allow, deny or ask."""
     approver: Approver | None
+    """Answers questions about calls."""
     ledger: Ledger | None
+    """Is told of each call before and after it runs."""
     on_event: Callable[[KernelEvent], None] | None
+    """Called with every event."""
     clock: Callable[[], datetime]
+    """Returns the time."""
     make_id: Callable[[], str]
+    """Returns new ids."""
     logger: logging.Logger
+    """The logger that tools get."""
 
 
 class RecordedRun(Run):

@@ -14,8 +14,11 @@ class Finding:
     """One thing about a tool; `example` is the arguments, as JSON, that show it."""
 
     check: CheckName
+    """The check that found it."""
     text: str
+    """What was found."""
     example: str | None = None
+    """Arguments that show it."""
 
     def __str__(self) -> str:
         shown = f"\n  example: {self.example}" if self.example is not None else ""
@@ -36,8 +39,11 @@ class ToolCheck:
     """A tool that passed: what was checked, and what is worth knowing although nothing is broken."""
 
     tool: str
+    """The name of the tool."""
     held: tuple[str, ...]
+    """What the tool keeps, a line per check."""
     findings: tuple[Finding, ...]
+    """What is worth knowing, although nothing is broken."""
 
     def __str__(self) -> str:
         lines = [f"{self.tool} passed:", *(f"- {line}" for line in self.held)]

@@ -39,8 +39,11 @@ class Rule:
     """
 
     action: Action
+    """`allow`, `deny` or `ask`."""
     tool: str = "*"
+    """The name of a tool, or a pattern."""
     path: str | None = None
+    """A pattern for paths; None matches every call of the tool."""
 
     def __post_init__(self) -> None:
         if self.action not in _ACTIONS:
@@ -92,8 +95,12 @@ class Policy:
     """
 
     rules: tuple[Rule, ...] = ()
+    """The rules, in any order: deny wins over allow, allow over ask."""
     outward: Outward = "refuse"
+    """Whether a call that sends something out of a run with private data and text from strangers is refused or asked
+    about."""
     remembered: Callable[[], Sequence[Rule]] | None = field(default=None, compare=False, repr=False)
+    """Returns the allow rules that a person makes and removes while the run goes on; asked at each call."""
 
     def plus(self, rules: Iterable[Rule]) -> "Policy":
         """This policy with more rules."""

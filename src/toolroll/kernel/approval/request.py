@@ -28,15 +28,25 @@ class Preview:
     """
 
     kind: Literal["diff", "text"]
+    """A unified diff, or plain text."""
     text: str
+    """What a person sees."""
     added: int = 0
+    """The number of added lines."""
     removed: int = 0
+    """The number of removed lines."""
     base: str | None = None
+    """The hash of the content that the change starts from."""
     target: str | None = None
+    """The hash of the content after the change."""
     editable: str | None = None
+    """The text that would be written, if a person may edit it."""
     notes: tuple[str, ...] = ()
+    """Further lines for the person; the answer is bound to them."""
     hints: tuple[str, ...] = ()
+    """Further lines that the answer is not bound to."""
     payload: object = field(default=None, compare=False, repr=False)
+    """A value for the tool itself; nobody sees it."""
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -73,14 +83,23 @@ class ApprovalRequest:
     """One call that needs a person's answer. `digest` is what the answer is bound to."""
 
     run_id: str
+    """The run that asks."""
     call_id: str
+    """The call that needs an answer."""
     tool: str
+    """The name of the tool."""
     effect: Effect
+    """What the tool does: `writes` or `external`, or `reads` where it asks each time."""
     arguments: object
+    """The checked arguments of the call."""
     why: str
+    """The reason that the model gave; empty without one."""
     preview: Preview
+    """What would happen."""
     paths: tuple[str, ...]
+    """The paths that the call names."""
     fingerprint: str
+    """The hash of the tool's definition."""
 
     @property
     def digest(self) -> str:
@@ -106,6 +125,7 @@ class Approve:
     """Yes. With `edited`, yes to this text instead of the proposed one (an empty text is an edit too)."""
 
     edited: str | None = None
+    """The text to use instead of the proposed one; None keeps the proposal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +133,7 @@ class Reject:
     """No, and why, where the person says so."""
 
     reason: str | None = None
+    """What the model should do instead."""
 
 
 Decision: TypeAlias = Approve | Reject

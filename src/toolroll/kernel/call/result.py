@@ -26,12 +26,19 @@ class ToolResult:
     """
 
     type: ResultType
+    """`text`, `json` or `parts`."""
     value: object
+    """What the tool returned."""
     text: str
+    """What a model reads."""
     is_error: bool = False
+    """Whether the call failed."""
     code: str | None = None
+    """A stable error code; None on success."""
     is_final: bool = False
+    """Whether it asks the run to end."""
     whole: str | None = None
+    """The whole text, if `text` was cut."""
 
     @property
     def content(self) -> str | tuple[Part, ...]:

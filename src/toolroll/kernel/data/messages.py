@@ -15,7 +15,9 @@ class TextPart:
     """A piece of text."""
 
     text: str
+    """The text."""
     type: Literal["text"] = "text"
+    """Always `text`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,8 +25,11 @@ class ImagePart:
     """An image, whole, with its media type (`image/png`, `image/jpeg`, ...)."""
 
     data: bytes
+    """The bytes of the image."""
     media_type: str
+    """Its media type, such as `image/png`."""
     type: Literal["image"] = "image"
+    """Always `image`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,9 +37,13 @@ class DocumentPart:
     """A document, whole, with its media type (`application/pdf`, `text/plain`, ...)."""
 
     data: bytes
+    """The bytes of the document."""
     media_type: str
+    """Its media type, such as `application/pdf`."""
     title: str | None = None
+    """A title that the model sees."""
     type: Literal["document"] = "document"
+    """Always `document`."""
 
 
 Part: TypeAlias = TextPart | ImagePart | DocumentPart
@@ -45,8 +54,11 @@ class ToolCall:
     """A model's request to run a tool: `arguments` is the JSON text exactly as it came."""
 
     id: str
+    """The id that the model gave the call."""
     name: str
+    """The name of the tool."""
     arguments: str
+    """The arguments as JSON text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,10 +75,15 @@ class ToolMessage:
     """The answer to one `ToolCall`, as a model reads it."""
 
     call_id: str
+    """The call that it answers."""
     name: str
+    """The name of the tool."""
     content: str | tuple[Part, ...]
+    """What the model reads."""
     is_error: bool = False
+    """Whether the call failed."""
     output_ref: OutputRef | None = None
+    """Where the whole output is stored."""
 
 
 RawBlock: TypeAlias = Mapping[str, object]

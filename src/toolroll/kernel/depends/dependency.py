@@ -36,8 +36,11 @@ class DependencyKey(_NeverFilled, Generic[T]):
     """A dependency asked for by key: `await ctx.resolve(key)`. Overrides find it by its `id`."""
 
     id: str
+    """The name that overrides use."""
     create: Callable[..., Any]
+    """The provider of the value."""
     scope: Scope = "call"
+    """`call` or `run`: how long the value lives."""
 
     def __post_init__(self) -> None:
         if not self.id:
@@ -54,7 +57,9 @@ class Depends(_NeverFilled):
     """
 
     provider: Maker | DependencyKey[Any]
+    """The function, class or key that provides the value."""
     scope: Scope = "call"
+    """`call` or `run`: how long the value lives."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.provider, DependencyKey):

@@ -50,20 +50,29 @@ class ResearchOptions(TypedDict, total=False):
     """What a run of research can be given."""
 
     model: Required[Model | str]
+    """The model, or its name."""
     source: ResearchSource | None
     """Where earlier research is; without it there is no `read_research`."""
     environment: "Mapping[str, str] | SearchSettings"
     """Keys and addresses of search services; the process's own if not given."""
     collect_tool_stats: bool
+    """Whether the result lists every call."""
     token_limit: int | None
+    """A limit in tokens; None for no limit."""
     max_steps: int
+    """The most model calls."""
     policy: Policy
+    """Rules that allow calls, deny them, or ask a person."""
     approver: Approver | None
+    """Answers questions about calls."""
     journal: Journal | None
+    """Where the run is recorded."""
     on_event: Callable[[Event], None]
+    """Called with every event."""
     on_open: Callable[[RunState], None]
     """Gets hold of each run before it begins, to stop it."""
     retry: RetryRule
+    """How failed requests are repeated."""
     settings: Mapping[str, object]
     """Kept with the run, for whoever goes on with it."""
     run_id: str
