@@ -26,11 +26,13 @@ sys.path.insert(0, str(Path(__file__).parent.parent))  # a script's own folder i
 
 from benchmarks.kit import save, table, where
 
+from toolroll.workspace.symbols.extract import read_imports
 from toolroll.workspace.symbols.imports.resolver import Resolver
 from toolroll.workspace.symbols.imports.statement import ImportStatement
-from toolroll.workspace.symbols.imports.statements import read_imports
+from toolroll.workspace.symbols.languages.registry import LANGUAGES
 
 LEAST = 0.995
+PYTHON = LANGUAGES["python"]
 PACKAGES = ("_pytest", "anthropic", "click", "hypothesis", "idna", "mypy", "openai", "pip", "pydantic", "rich", "uv")
 
 Key = tuple[str, int, int, tuple[str, ...]]
@@ -62,7 +64,7 @@ def parsed(path: Path, parser: tree_sitter.Parser) -> tuple[ast.Module, tuple[Im
             tree = ast.parse(data)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    return tree, read_imports("python", parser.parse(data), data)
+    return tree, read_imports(PYTHON, parser.parse(data), data)
 
 
 def measure_statements(paths: list[Path], parser: tree_sitter.Parser) -> tuple[list[float], list[str]]:
@@ -138,10 +140,10 @@ def measure_files(root: Path, packages: list[str], parser: tree_sitter.Parser) -
 def measure_speed(root: Path, paths: list[Path], parser: tree_sitter.Parser) -> None:
     texts = [path.relative_to(root).as_posix() for path in paths]
     read = [(text, path.read_bytes()) for text, path in zip(texts, paths, strict=True)]
-    statements = [(text, read_imports("python", parser.parse(data), data)) for text, data in read]
+    statements = [(text, read_imports(PYTHON, parser.parse(data), data)) for text, data in read]
     started = time.process_time()
     resolver = Resolver(texts, lambda path: (root / path).read_bytes())
-    count = sum(1 for text, each in statements for _ in resolver.edges(text, each))
+    count = sum(1 for text, each in statements for one in each for _ in resolver.resolve(text, one))
     print(f"speed:      {len(texts)} files, {count} edges resolved in {time.process_time() - started:.2f} CPU-s")
 
 

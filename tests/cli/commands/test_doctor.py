@@ -276,7 +276,7 @@ def test_S4_ripgrep_and_languages_that_are_missing(
     call: Calling, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     from toolroll.errors import UsageError
-    from toolroll.workspace.symbols import languages
+    from toolroll.workspace.symbols.languages import registry as languages
 
     lua = languages.LANGUAGES["lua"]
     monkeypatch.setattr(languages, "not_installed", lambda: iter([lua]))

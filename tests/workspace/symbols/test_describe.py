@@ -16,9 +16,7 @@ from toolroll.workspace.symbols.describe import (
     split_name,
 )
 from toolroll.workspace.symbols.extract import Lines
-from toolroll.workspace.symbols.grammar_fixes import fix_unknown_syntax
 from toolroll.workspace.symbols.source_files import skip_reason
-from toolroll.workspace.symbols.visibility import is_exported
 
 
 def doc_of(text: str, mark: str = "//") -> str | None:
@@ -148,32 +146,6 @@ def test_C20_paths_are_joined_of_what_is_there() -> None:
     assert join_names(None, "") is None
 
 
-@pytest.mark.parametrize(
-    ("language", "name", "before", "parent", "exported"),
-    [
-        ("python", "_x", b"", None, False),
-        ("python", "__init__", b"", "class", True),
-        ("go", "x", b"", None, False),
-        ("csharp", "X", b"class ", None, True),
-        ("csharp", "X", b"private class ", None, False),
-        ("csharp", "x", b"int ", "class", False),
-        ("csharp", "x", b"public int ", "class", True),
-        ("rust", "x", b"", "trait", True),
-        ("typescript", "x", b"private ", "class", False),
-        ("typescript", "#x", b"", "class", False),
-        ("typescript", "x", b"", None, False),
-        ("cpp", "x", b"static ", "class", True),
-        ("cpp", "x", b"static ", None, False),
-        ("swift", "x", b"fileprivate ", None, False),
-        ("ruby", "x", b"", None, True),
-    ],
-)
-def test_C20_what_is_exported_is_as_the_language_has_it(
-    language: str, name: str, before: bytes, parent: str | None, exported: bool
-) -> None:
-    assert exported is is_exported(language, name, before, parent)
-
-
 def test_XF4_lines_end_at_newlines_only() -> None:
     lines = Lines("a\rb\x0bc\x85\u2028d\né x\n".encode())
     assert [lines.line(0), lines.line(2), lines.line(len("a\rb\x0bc\x85\u2028d\n".encode()))] == [1, 1, 2]
@@ -201,23 +173,3 @@ def test_XF4_lines_end_at_newlines_only() -> None:
 )
 def test_C22_minified_generated_and_binary_files_are_skipped(data: bytes, reason: str | None) -> None:
     assert reason == skip_reason(data)
-
-
-@pytest.mark.parametrize(
-    ("language", "before", "after"),
-    [
-        ("typescript", b"interface A<in out K, out V> {}", b"interface A<       K,     V> {}"),
-        ("typescript", b"type A<type> = (type extends 1 ? 2 : 3)", b"type A<type> = (TTTT extends 1 ? 2 : 3)"),
-        ("typescript", b"type A<type extends B> = type", None),
-        ("typescript", b"{ a: 1\n  <T>(): T }", b"{ a: 1\n ;<T>(): T }"),
-        ("tsx", b"type A = `\\`x`", b"type A = `  x`"),
-        ("kotlin", b"interface I { fun f() }", b"interface I { fun f();}"),
-        ("typescript", b"for (const x in Y) {}", None),
-        ("python", b"x", None),
-    ],
-)
-def test_C20_what_a_grammar_does_not_know_is_replaced_at_the_same_length(
-    language: str, before: bytes, after: bytes | None
-) -> None:
-    assert after == fix_unknown_syntax(language, before)
-    assert after is None or len(before) == len(after)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from tests.workspace.symbols.samples import SAMPLES
 
 from toolroll.workspace.symbols.extract import MAX_NAME_CHARACTERS, as_utf8, extract, find_occurrences
-from toolroll.workspace.symbols.grammar_fixes import blank_long_comments
-from toolroll.workspace.symbols.languages import LANGUAGES
+from toolroll.workspace.symbols.languages.python import blank_long_comments
+from toolroll.workspace.symbols.languages.registry import LANGUAGES
 from toolroll.workspace.symbols.symbol import Symbol
 
 
@@ -200,7 +200,7 @@ _LINES = ("# a\n", "  #\n", '# """\n', "x = 1\n", "\n", "#\r\n", "'''\n", "# \u0
 @given(st.lists(st.sampled_from(_LINES), max_size=9))
 def test_C21_bytes_without_comments_are_as_long(pieces: list[str]) -> None:
     data = "".join(piece * 60 for piece in pieces).encode()
-    quiet = blank_long_comments("python", data)
+    quiet = blank_long_comments(data)
     assert len(data) == len(quiet)
     assert data.count(b"\n") == quiet.count(b"\n")
     assert all(after in {before, ord(" ")} for before, after in zip(data, quiet, strict=True))

@@ -19,7 +19,7 @@ from toolroll.workspace.limits import Limits
 from toolroll.workspace.symbols import index as index_module
 from toolroll.workspace.symbols.definitions import Definitions
 from toolroll.workspace.symbols.index import BUILDING, BY_SEARCH, FILE_NAME, Index
-from toolroll.workspace.symbols.languages import is_installed
+from toolroll.workspace.symbols.languages.language import is_installed
 from toolroll.workspace.symbols.store import Store
 from toolroll.workspace.symbols.update import BATCH, RefreshResult
 from toolroll.workspace.symbols.workers import Reply, Task
@@ -129,7 +129,9 @@ def test_C20_languages_without_their_wheel_are_told(
     index: Index, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     is_installed.cache_clear()
-    monkeypatch.setattr("toolroll.workspace.symbols.languages.find_spec", lambda name: None if "lua" in name else name)
+    monkeypatch.setattr(
+        "toolroll.workspace.symbols.languages.language.find_spec", lambda name: None if "lua" in name else name
+    )
     write({"a.lua": "function hello() end\n"})
     index.refresh()
     answer = index.definitions("hello")

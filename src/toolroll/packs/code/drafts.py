@@ -20,7 +20,7 @@ from toolroll.workspace.edit.encoding import decode_exactly
 from toolroll.workspace.edit.merge import describe_drift, try_merge
 from toolroll.workspace.edit.whole_file import encode_whole_file
 from toolroll.workspace.symbols.index import Index
-from toolroll.workspace.symbols.languages import language_of
+from toolroll.workspace.symbols.languages.registry import language_of
 from toolroll.workspace.text import decode, split_lines
 from toolroll.workspace.workspace import Workspace
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from toolroll.workspace.symbols.languages import Language, query
+from toolroll.workspace.symbols.languages.language import Language, compile_query
 from toolroll.workspace.symbols.symbol import KINDS
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def find_captures(language: Language, root: "Node") -> Captures:
     named: dict[int, Capture] = {}
     others: list[Capture] = []
     exported: set[bytes] = set()
-    for pattern, captures in QueryCursor(query(language)).matches(root):
+    for pattern, captures in QueryCursor(compile_query(language, language.definitions)).matches(root):
         if "exported" in captures:
             exported.update(node.text or b"" for node in captures["exported"])
             continue

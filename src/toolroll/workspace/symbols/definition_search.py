@@ -14,7 +14,8 @@ from toolroll.errors import ToolrollError
 from toolroll.safe.paths.names import RelativePath
 from toolroll.workspace.symbols.describe import MAX_SIGNATURE_CHARACTERS
 from toolroll.workspace.symbols.extract import as_utf8
-from toolroll.workspace.symbols.languages import is_installed, language_of
+from toolroll.workspace.symbols.languages.language import is_installed
+from toolroll.workspace.symbols.languages.registry import language_of
 from toolroll.workspace.symbols.rows import Rows, to_symbol
 from toolroll.workspace.symbols.source_files import find_files_with, skip_reason
 from toolroll.workspace.symbols.symbol import Kind, Symbol

@@ -7,6 +7,7 @@ from typing import Final
 
 from toolroll.workspace.symbols.definition_search import Definition
 from toolroll.workspace.symbols.imports.statement import Edge
+from toolroll.workspace.symbols.languages.registry import package_files
 from toolroll.workspace.symbols.symbol import GROUPS, Group, Symbol
 
 MAX_NAME_CHARACTERS: Final = 400  # of what is asked for
@@ -14,7 +15,6 @@ _SEPARATOR: Final = re.compile(r"::|[#/]|->|\.")
 _TESTS: Final = re.compile(
     r"(?:^|/)(?:tests?|testing|spec|__tests__|fixtures|examples?|vendor|third_party)(?:/|$)|[._-]test\."
 )
-_PACKAGE_FILES: Final = ("/__init__", "/index", "/mod", "/lib")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,9 +73,8 @@ def _is_in(one: Definition, around: Sequence[str]) -> bool:
     """Whether the definition stands in these, some of which may be the file and its folders: `services.user.load`."""
     if not around:
         return True
-    stem = one.path.rsplit(".", 1)[0]
-    for end in _PACKAGE_FILES:
-        stem = stem.removesuffix(end)
+    folder, _, name = one.path.rpartition("/")
+    stem = folder if name in package_files() else one.path.rsplit(".", 1)[0]
     whole = [*stem.split("/"), *(one.symbol.parent or "").split(".")]
     parts = [part for part in whole if part]
     return parts[-len(around) :] == list(around)

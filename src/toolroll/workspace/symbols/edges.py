@@ -6,8 +6,7 @@ from itertools import islice
 from posixpath import basename, dirname, splitext
 from typing import TYPE_CHECKING, Final, cast
 
-from toolroll.workspace.symbols.imports.modules import is_within
-from toolroll.workspace.symbols.imports.statement import Certainty, Edge, Resolved
+from toolroll.workspace.symbols.imports.statement import Certainty, Edge, Resolved, is_within
 from toolroll.workspace.symbols.rows import Value, to_statement
 
 if TYPE_CHECKING:

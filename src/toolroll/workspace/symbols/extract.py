@@ -24,11 +24,11 @@ from toolroll.workspace.symbols.describe import (
     read_signature,
     split_name,
 )
-from toolroll.workspace.symbols.grammar_fixes import blank_long_comments, fix_unknown_syntax
-from toolroll.workspace.symbols.imports.statements import read_imports
-from toolroll.workspace.symbols.languages import LANGUAGES, Language, grammar
+from toolroll.workspace.symbols.imports.statement import MAX_MODULE_CHARACTERS, MAX_STATEMENTS, ImportStatement
+from toolroll.workspace.symbols.imports.syntax import Source
+from toolroll.workspace.symbols.languages.language import Language, compile_query, fix_syntax, load_grammar
+from toolroll.workspace.symbols.languages.registry import LANGUAGES
 from toolroll.workspace.symbols.symbol import FileSymbols, Kind, Symbol
-from toolroll.workspace.symbols.visibility import is_exported
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree
@@ -54,14 +54,14 @@ def extract(language: str, data: bytes) -> FileSymbols:
     known, data = LANGUAGES[language], as_utf8(data)
     tree = parse(known, data)
     found = find_captures(known, tree.root_node)
-    if tree.root_node.has_error and (better := fix_unknown_syntax(language, data)) is not None:
+    if tree.root_node.has_error and (better := fix_syntax(known, data)) is not None:
         again = parse(known, better)
         places = find_captures(known, again.root_node)
         if len(places.places) > len(found.places):
             tree, found = again, places
     return FileSymbols(
         symbols=tuple(_Reader(known, data, found.exported).read(found)),
-        imports=read_imports(language, tree, data),
+        imports=read_imports(known, tree, data),
         has_error=tree.root_node.has_error,
     )
 
@@ -70,7 +70,7 @@ def parse(language: Language, data: bytes) -> "Tree":
     """The tree of these bytes, which are UTF-8."""
     from tree_sitter import Parser  # noqa: PLC0415 - a compiled library, only where files are parsed
 
-    return Parser(grammar(language)).parse(blank_long_comments(language.name, data))
+    return Parser(load_grammar(language)).parse(language.prepare(data) if language.prepare else data)
 
 
 def as_utf8(data: bytes) -> bytes:
@@ -118,7 +118,7 @@ class _Reader:
                 path = join_names(around.path if around else None, owner_path(_text(place.name)))
                 self._enter(place, SCOPE, path, exported=True)
             elif (symbol := self._symbol(place, place.name, around)) is not None:
-                if self._language.name != "python" or place.kind not in _LOCALS:  # `a = b = 1` is two of one kind
+                if self._language.variables_hold_definitions or place.kind not in _LOCALS:
                     self._enter(place, symbol.kind, symbol.name_path, exported=symbol.exported)
                 yield symbol
 
@@ -169,7 +169,7 @@ class _Reader:
         return hide_values(text) if has_value else hide_secrets(text)
 
     def _doc(self, start: "Node", body: "Node | None") -> str | None:
-        if self._language.name == "python" and body is not None:
+        if self._language.has_docstrings and body is not None:
             doc = read_docstring(self._data, body.start_byte)
         else:
             doc = read_comment_before(self._data, start.start_byte, self._language.comment)
@@ -182,11 +182,11 @@ class _Reader:
             return True
         start = place.node.start_byte
         before = leading_words(self._data, start) + self._data[start : name_node.start_byte]
-        return is_exported(self._language.name, name, before, around.kind if around else None)
+        return self._language.is_exported(name, before, around.kind if around else None)
 
     def _is_module_member(self, place: Capture, around: _Scope | None) -> bool:
-        """Whether it is a function of the object that a module of JavaScript hands out."""
-        is_handed_out = place.kind == "method" and self._language.is_ecmascript
+        """Whether it is a function of the object that a module hands out."""
+        is_handed_out = place.kind == "method" and self._language.exports_objects
         return around is None and (place.parent is not None or is_handed_out)
 
 
@@ -205,6 +205,29 @@ def _kind(kind: str, around: _Scope | None, qualifier: str | None) -> Kind:
 
 def _text(node: "Node") -> str:
     return (node.text or b"").decode("utf-8", "replace")
+
+
+def read_imports(language: Language, tree: "Tree", data: bytes) -> tuple[ImportStatement, ...]:
+    """Return the imports of a parsed file in their order, at most `MAX_STATEMENTS`; never fails on any bytes."""
+    if language.read_import is None:
+        return ()
+    from tree_sitter import QueryCursor  # noqa: PLC0415 - as above
+
+    captures = QueryCursor(compile_query(language, language.imports)).captures(tree.root_node)
+    source = Source(data)
+    found: list[ImportStatement] = []
+    # In their order: captures come by pattern, and what is cut off at the limit must be the end.
+    for node in sorted(captures.get("statement", []), key=lambda node: node.start_byte):
+        found += [statement for statement in language.read_import(node, source) if _is_sound(statement)]
+        if len(found) >= MAX_STATEMENTS:
+            break
+    return tuple(found[:MAX_STATEMENTS])
+
+
+def _is_sound(statement: ImportStatement) -> bool:
+    """Broken code gives modules without a name, and strings that hold no name but a whole program."""
+    module = statement.module
+    return bool(module or statement.level) and len(module) <= MAX_MODULE_CHARACTERS and module.isprintable()
 
 
 class Lines:

@@ -29,7 +29,7 @@ from toolroll.workspace.symbols.definitions import (
 from toolroll.workspace.symbols.edges import StoredEdges
 from toolroll.workspace.symbols.imports.importers import Importers, find_importers
 from toolroll.workspace.symbols.imports.resolver import Resolver
-from toolroll.workspace.symbols.languages import LANGUAGES
+from toolroll.workspace.symbols.languages.registry import LANGUAGES
 from toolroll.workspace.symbols.references import Reference, References, find_references
 from toolroll.workspace.symbols.repo_map import repo_map
 from toolroll.workspace.symbols.source_files import is_current

@@ -7,7 +7,8 @@ from typing import Final, cast
 
 from toolroll.errors import ToolrollError
 from toolroll.safe.paths.names import RelativePath
-from toolroll.workspace.symbols.languages import is_installed, language_of
+from toolroll.workspace.symbols.languages.language import is_installed
+from toolroll.workspace.symbols.languages.registry import language_of
 from toolroll.workspace.symbols.source_files import find_files_with, skip_reason
 from toolroll.workspace.symbols.workers import Task, Workers
 from toolroll.workspace.workspace import Workspace

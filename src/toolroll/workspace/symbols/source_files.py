@@ -26,7 +26,8 @@ from toolroll.workspace.search.tree import (
     tracked_paths,
     walk_arguments,
 )
-from toolroll.workspace.symbols.languages import is_installed, language_of
+from toolroll.workspace.symbols.languages.language import is_installed
+from toolroll.workspace.symbols.languages.registry import language_of
 from toolroll.workspace.symbols.store import OTHER, PARSED, FileRow, Stamp, Store
 from toolroll.workspace.symbols.workers import Task
 from toolroll.workspace.workspace import Workspace

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, cast
 from toolroll.safe.sqlite import transaction
 from toolroll.workspace.symbols.database import INDEX, connect, copy
 from toolroll.workspace.symbols.imports.statement import ImportStatement, Resolved
-from toolroll.workspace.symbols.manifests import is_manifest
+from toolroll.workspace.symbols.languages.registry import is_manifest
 from toolroll.workspace.symbols.rows import Rows, Value, binds_of, names_of, to_statement, to_symbol
 from toolroll.workspace.symbols.symbol import Symbol
 

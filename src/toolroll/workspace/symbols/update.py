@@ -9,7 +9,7 @@ from typing import Final, cast
 from toolroll.safe.paths.names import RelativePath
 from toolroll.workspace.symbols.edges import affected_files, resolve_imports
 from toolroll.workspace.symbols.imports.resolver import Resolver
-from toolroll.workspace.symbols.manifests import is_manifest
+from toolroll.workspace.symbols.languages.registry import is_manifest
 from toolroll.workspace.symbols.rows import Rows
 from toolroll.workspace.symbols.source_files import ChangedFileReader, FileChanges, scan_all, scan_some
 from toolroll.workspace.symbols.store import FileRow, Store

@@ -1,40 +1,26 @@
 """Small trees and parsed texts for the tests of imports."""
 
 from collections.abc import Mapping
-from posixpath import splitext
 from typing import Any
 
 from tree_sitter import Parser
 
-from toolroll.workspace.symbols.imports.importers import EdgeTable, Importers, find_importers
+from toolroll.workspace.symbols.edges import StoredEdges, resolve_imports
+from toolroll.workspace.symbols.extract import read_imports
+from toolroll.workspace.symbols.imports.importers import Importers, find_importers
 from toolroll.workspace.symbols.imports.resolver import Resolver
 from toolroll.workspace.symbols.imports.statement import ImportStatement
-from toolroll.workspace.symbols.imports.statements import read_imports
-from toolroll.workspace.symbols.languages import LANGUAGES, grammar
-
-ENDINGS = {
-    ".c": "c",
-    ".go": "go",
-    ".h": "c",
-    ".java": "java",
-    ".js": "javascript",
-    ".kt": "kotlin",
-    ".lua": "lua",
-    ".php": "php",
-    ".py": "python",
-    ".rb": "ruby",
-    ".rs": "rust",
-    ".scala": "scala",
-    ".sh": "bash",
-    ".swift": "swift",
-    ".ts": "typescript",
-    ".tsx": "tsx",
-}
+from toolroll.workspace.symbols.languages.language import load_grammar
+from toolroll.workspace.symbols.languages.registry import LANGUAGES, language_of
+from toolroll.workspace.symbols.rows import to_rows
+from toolroll.workspace.symbols.store import PARSED, FileRow, Store
+from toolroll.workspace.symbols.symbol import FileSymbols
 
 
 def statements(language: str, text: str | bytes) -> tuple[ImportStatement, ...]:
     data = text.encode() if isinstance(text, str) else text
-    return read_imports(language, Parser(grammar(LANGUAGES[language])).parse(data), data)
+    known = LANGUAGES[language]
+    return read_imports(known, Parser(load_grammar(known)).parse(data), data)
 
 
 def shown(language: str, text: str | bytes) -> list[str]:
@@ -67,11 +53,20 @@ def targets(files: Mapping[str, str], importer: str, module: str, *names: str, *
     return [f"{each.path}{'' if each.certainty == 'resolved' else '?'}" for each in found]
 
 
-def edges_of(files: Mapping[str, str], resolver: Resolver) -> EdgeTable:
+def edges_of(files: Mapping[str, str], resolver: Resolver) -> StoredEdges:
     """The edges between files, read out of their texts."""
-    languages = {path: ENDINGS.get(splitext(path)[1]) for path in files}
-    each = ((path, statements(language, files[path])) for path, language in languages.items() if language)
-    return EdgeTable(edge for path, found in each for edge in resolver.edges(path, found))
+    store = Store(None)
+    store.put([row(path, text) for path, text in files.items()])
+    resolve_imports(store, resolver, store.statements())
+    return StoredEdges(store)
+
+
+def row(path: str, text: str) -> FileRow:
+    """A file as the index keeps it, with its imports."""
+    language = language_of(path)
+    imports = () if language is None else statements(language.name, text)
+    rows = to_rows(FileSymbols(imports=imports))
+    return FileRow(path=path, language=None, size=0, mtime_ns=0, hash=None, state=PARSED, rows=rows)
 
 
 def ask(files: Mapping[str, str], asked: str, **more: Any) -> Importers:

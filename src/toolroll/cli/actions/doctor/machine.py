@@ -121,7 +121,7 @@ def _ripgrep() -> Finding:
 
 
 def _languages() -> Finding:
-    from toolroll.workspace.symbols.languages import LANGUAGES, not_installed  # noqa: PLC0415 - only for who asks
+    from toolroll.workspace.symbols.languages.registry import LANGUAGES, not_installed  # noqa: PLC0415 - only for who asks
 
     missing = [one.title for one in not_installed()]
     known = ", ".join(one.title for one in LANGUAGES.values() if one.title not in missing)

@@ -4,11 +4,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from posixpath import basename, dirname
 
-from toolroll.workspace.symbols.imports.meaning import ModuleMeaning, interpret_module
-from toolroll.workspace.symbols.imports.modules import beginnings
-from toolroll.workspace.symbols.imports.resolve.files import is_inside
+from toolroll.workspace.symbols.edges import StoredEdges
+from toolroll.workspace.symbols.imports.files import is_inside
+from toolroll.workspace.symbols.imports.module_names import ModuleMeaning, interpret_module
 from toolroll.workspace.symbols.imports.resolver import Resolver
-from toolroll.workspace.symbols.imports.statement import EVERYTHING, Certainty, Edge, Edges, ImportKind
+from toolroll.workspace.symbols.imports.statement import EVERYTHING, Certainty, Edge, ImportKind
+from toolroll.workspace.symbols.languages.registry import language_of
 
 Exports = Callable[[str], Collection[str]]
 """The names that a file gives to others."""
@@ -41,7 +42,7 @@ class Importers:
 
 
 def find_importers(
-    asked: str, edges: Edges, resolver: Resolver, *, base: str | None = None, exports: Exports | None = None
+    asked: str, edges: StoredEdges, resolver: Resolver, *, base: str | None = None, exports: Exports | None = None
 ) -> Importers:
     """Every statement that imports it, those included that take it from a file that passes it on.
 
@@ -76,12 +77,12 @@ def _is_resolved(edge: Edge) -> bool:
     return edge.target.certainty == "resolved"
 
 
-def _direct(meaning: ModuleMeaning, edges: Edges) -> list[Edge]:
+def _direct(meaning: ModuleMeaning, edges: StoredEdges) -> list[Edge]:
     found = [*_leading_to(meaning.paths, edges), *_by_module_text(meaning, edges), *_taking_name(meaning, edges)]
     return found or list(_leading_to(meaning.likely, edges))
 
 
-def _taking_name(meaning: ModuleMeaning, edges: Edges) -> Iterator[Edge]:
+def _taking_name(meaning: ModuleMeaning, edges: StoredEdges) -> Iterator[Edge]:
     """Who takes the name out of its owners, or out of whatever has it."""
     if meaning.owners:
         wanted = {meaning.name, EVERYTHING}
@@ -90,14 +91,15 @@ def _taking_name(meaning: ModuleMeaning, edges: Edges) -> Iterator[Edge]:
         yield from edges.naming(meaning.name)
 
 
-def _leading_to(paths: Iterable[str], edges: Edges) -> Iterator[Edge]:
+def _leading_to(paths: Iterable[str], edges: StoredEdges) -> Iterator[Edge]:
     for path in paths:
         yield from edges.onto(path)
-        if path.endswith((".go", ".java", ".kt", ".scala")):
+        language = language_of(path)
+        if language is not None and language.imports_folders:
             yield from edges.onto(dirname(path))  # whoever imports the package imports each of its files
 
 
-def _by_module_text(meaning: ModuleMeaning, edges: Edges) -> Iterator[Edge]:
+def _by_module_text(meaning: ModuleMeaning, edges: StoredEdges) -> Iterator[Edge]:
     """By the text alone, unless the very same text is known to mean another file where it stands."""
     for edge in edges.saying(meaning.module) if meaning.module else ():
         is_elsewhere = edge.target.certainty == "resolved" and edge.target.path not in meaning.paths
@@ -110,14 +112,16 @@ def _passes_on(edge: Edge) -> bool:
 
 
 def _is_package_front(edge: Edge) -> bool:
-    """Whether it is a name that a package of Python takes from its own modules, for its users to find."""
-    statement = edge.statement
-    if basename(edge.importer) not in {"__init__.py", "__init__.pyi"} or not statement.names:
+    """Whether it is a name that a package takes from its own modules, for its users to find."""
+    statement, language = edge.statement, language_of(edge.importer)
+    if language is None or not (language.package_files_reexport and statement.names):
+        return False
+    if basename(edge.importer) not in language.package_files:
         return False
     return statement.level > 0 or is_inside(edge.target.path or "/", dirname(edge.importer))
 
 
-def _onward(edge: Edge, edges: Edges, exports: Exports | None) -> Iterator[Edge]:
+def _onward(edge: Edge, edges: StoredEdges, exports: Exports | None) -> Iterator[Edge]:
     """Who takes from the passing file one of the names it passes on."""
     passed = set(edge.statement.binds)
     if EVERYTHING in edge.statement.names:
@@ -142,31 +146,3 @@ def _importer(edge: Edge) -> Importer:
         certainty=edge.target.certainty,
         target=edge.target.path,
     )
-
-
-class EdgeTable:
-    """Edges in memory: what the index keeps on disk, for one process and for tests."""
-
-    def __init__(self, edges: Iterable[Edge]) -> None:
-        self._onto: dict[str, list[Edge]] = {}
-        self._saying: dict[str, list[Edge]] = {}
-        self._naming: dict[str, list[Edge]] = {}
-        for edge in edges:
-            if edge.target.path is not None:
-                self._onto.setdefault(edge.target.path, []).append(edge)
-            for beginning in beginnings(edge.target.module):
-                self._saying.setdefault(beginning, []).append(edge)
-            for name in edge.statement.names:
-                self._naming.setdefault(name, []).append(edge)
-
-    def onto(self, path: str) -> Iterable[Edge]:
-        """Every edge that was resolved to this file."""
-        return self._onto.get(path, ())
-
-    def saying(self, module: str) -> Iterable[Edge]:
-        """Every edge whose target's module is this one or lies below it."""
-        return self._saying.get(module, ())
-
-    def naming(self, name: str) -> Iterable[Edge]:
-        """Every edge whose statement takes this name out of a module."""
-        return self._naming.get(name, ())

@@ -4,9 +4,9 @@ Plain data: a statement is made in a worker process, kept in the index, and reso
 known.
 """
 
-from collections.abc import Iterable
+import re
 from dataclasses import dataclass
-from typing import Final, Literal, Protocol
+from typing import Final, Literal
 
 ImportKind = Literal["static", "dynamic", "type", "reexport", "conditional"]
 """How it takes effect: always; when a call runs; for types only; passed on to importers; inside `if` or `try`."""
@@ -71,17 +71,11 @@ class Edge:
     target: Resolved
 
 
-class Edges(Protocol):
-    """Where edges are kept; the index answers these from its tables."""
+_SEPARATOR: Final = re.compile(r"::|[./\\]")
 
-    def onto(self, path: str) -> Iterable[Edge]:
-        """Every edge that was resolved to this file."""
-        ...
 
-    def saying(self, module: str) -> Iterable[Edge]:
-        """Every edge whose target's module is this one or lies below it (see `modules.is_within`)."""
-        ...
-
-    def naming(self, name: str) -> Iterable[Edge]:
-        """Every edge whose statement has this among its `names`."""
-        ...
+def is_within(module: str, outer: str) -> bool:
+    """Whether a module is another one or lies below it: `numpy.linalg` and `lodash/fp`, but not `numpydoc`."""
+    if not outer or not module.startswith(outer):
+        return False
+    return len(module) == len(outer) or _SEPARATOR.match(module, len(outer)) is not None

@@ -1,0 +1,1 @@
+"""What several languages share: how they import, and how they find files."""
