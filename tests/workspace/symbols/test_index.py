@@ -16,7 +16,6 @@ from toolroll.errors import FileProblem, FileSystemRefused
 from toolroll.safe.locks import FileLock
 from toolroll.safe.sqlite import CacheDatabase, DatabaseDamaged, DatabaseRefused
 from toolroll.workspace.limits import Limits
-from toolroll.workspace.symbols import index as index_module
 from toolroll.workspace.symbols.definitions import Definitions
 from toolroll.workspace.symbols.index import BUILDING, BY_SEARCH, FILE_NAME, Index
 from toolroll.workspace.symbols.languages.language import is_installed
@@ -573,8 +572,3 @@ def test_C21_a_refresh_after_random_edits_equals_a_rebuild(
     with Workspace(folder, state=tmp_path / "other") as again, Index(again, workers=workers) as rebuilt:
         rebuilt.refresh()
         assert contents(index) == contents(rebuilt)
-
-
-def test_C20_the_query_files_are_data_of_the_package() -> None:
-    queries = Path(index_module.__file__).with_name("queries")
-    assert len(list(queries.glob("*.scm"))) == 16
