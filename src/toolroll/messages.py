@@ -103,6 +103,25 @@ LINK_ON_PATH: Final = Template(
 LINK_TO_NEW_FILE: Final = Template(
     "link_to_new_file", "'{path}' goes through a link, and nothing is created through links.", "Name it '{other}'."
 )
+_READ_AGAIN: Final = "Read it again first."
+_LOOK_AGAIN: Final = "See what is there now, then run the command again."
+
+FILE_CHANGED: Final = Template(
+    "file_changed", "'{path}' has changed since it was read. Nothing was written.", _READ_AGAIN, _LOOK_AGAIN
+)
+FILE_GONE: Final = Template(
+    "file_gone", "'{path}' is gone since it was read. Nothing was written.", _READ_AGAIN, _LOOK_AGAIN
+)
+CHANGE_STALE: Final = Template(
+    "change_stale",
+    "'{path}' is no longer what the change was made from. Nothing was written.",
+    f"{_READ_AGAIN}{{difference}}",
+    f"{_LOOK_AGAIN}{{difference}}",
+)
+CHANGE_DIFFERENCE: Final = Template("change_difference", " What changed:\n{diff}")
+FILE_NOT_TEXT: Final = Template(
+    "file_not_text", "'{path}' is binary: it cannot be read as text.", "List its folder for its size and date.", ""
+)
 FILE_TOO_LARGE: Final = Template(
     "file_too_large",
     "'{path}' holds {size}, and the limit is {limit} bytes.",

@@ -18,6 +18,7 @@ from toolroll.cli import main as main_module
 from toolroll.cli.main import root, run, wants_json
 from toolroll.cli.session import EXIT_CODES, Session
 from toolroll.errors import StaleFile, ToolrollError
+from toolroll.messages import FILE_CHANGED
 from toolroll.safe.paths.os_errors import file_error, missing_error
 
 PAGES = Path(__file__).with_name("pages")
@@ -364,8 +365,9 @@ def test_S2_letters_that_the_locale_does_not_have_are_refused(tmp_path: Path) ->
         (missing_error("a"), "There is no 'a'."),
         (file_error(OSError(errno.ENOTDIR, "x"), "a"), "'a' is, or goes through, something of the wrong kind."),
         (
-            StaleFile("'a' has changed. Nothing was written: read it again first.", path="a"),
-            "'a' has changed. Nothing was written: see what is there now, then run the command again.",
+            StaleFile(FILE_CHANGED(path="a"), path="a"),
+            "'a' has changed since it was read. Nothing was written. See what is there now, then run the command "
+            "again.",
         ),
     ],
     ids=["missing", "wrong kind", "stale"],

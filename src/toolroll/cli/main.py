@@ -15,6 +15,7 @@ from toolroll.cli.lazy import LazyCommand, LazyGroup
 from toolroll.cli.session import DONE, EXIT_CODES, FAILED, INTERRUPTED, WRONG_USAGE, Session, debug_option
 from toolroll.cli.startup import prepare
 from toolroll.errors import ToolFailure, ToolrollError, UsageError
+from toolroll.messages import for_person
 
 _MAX_COLUMNS: Final = 80
 _OUTPUT_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -22,13 +23,6 @@ _OUTPUT_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 _REFUSALS: Final = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ELOOP, *_OUTPUT_ERRORS)
 """What the system says of a file or folder that nobody can use as it is; other errors of it are mistakes of ours."""
-
-_ADVICE: Final = (
-    (" List its folder to see what there is.", ""),
-    (" List its folder.", ""),
-    ("read it again first.", "see what is there now, then run the command again."),
-)
-"""What errors advise a model to do, and what a person is told instead."""
 
 _COMMANDS: Final = {
     "code": LazyCommand(place="toolroll.cli.commands.code:code", summary="Explore and change a project with an agent."),
@@ -159,13 +153,6 @@ def _is_text(argument: str) -> bool:
     return True
 
 
-def _for_people(message: str) -> str:
-    """The message without advice that only a model can follow."""
-    for ours, theirs in _ADVICE:
-        message = message.replace(ours, theirs)
-    return message
-
-
 def report_error(error: Exception, session: Session) -> int:
     """Show an error the way the session asks for, and return the exit code that belongs to it."""
     match error:
@@ -179,7 +166,7 @@ def report_error(error: Exception, session: Session) -> int:
             return error.exit_code
         case ToolrollError():
             code = error.failure_code if isinstance(error, ToolFailure) else error.code
-            session.fail(code, _for_people(error.message))
+            session.fail(code, for_person(error.message))
             return WRONG_USAGE if isinstance(error, UsageError) else FAILED
         case OSError(filename=None, strerror=str(why)) if error.errno in _OUTPUT_ERRORS:
             session.fail("output", f"The answer could not be written: {why}.")

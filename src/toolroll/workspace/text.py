@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from toolroll.errors import NotText
+from toolroll.messages import FILE_NOT_TEXT
 from toolroll.safe.paths.names import quote_path
 
 Known = Literal["bom", "utf-8", "declared", "guess"]
@@ -127,4 +128,4 @@ def _strictly(data: bytes, encoding: str) -> str | None:
 
 def _not_text(path: str) -> NotText:
     name = quote_path(path)
-    return NotText(f"'{name}' is binary: it cannot be read as text. List its folder for its size and date.", path=name)
+    return NotText(FILE_NOT_TEXT(path=name), path=name)

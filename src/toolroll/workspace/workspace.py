@@ -17,6 +17,7 @@ from typing import Final, Self
 
 from toolroll.errors import FileMissing, FileProblem, FileTooLarge, PathRefused, StaleFile, UsageError
 from toolroll.kernel.approval.request import content_hash
+from toolroll.messages import FILE_CHANGED, FILE_GONE
 from toolroll.safe.locks import FileLock
 from toolroll.safe.paths.files import can_write, private_folder
 from toolroll.safe.paths.listing import Entry
@@ -280,8 +281,8 @@ class Workspace:
         if current == base:
             return
         name = quote_path(str(path))
-        what = f"'{name}' is gone" if current is None else f"'{name}' has changed"
-        raise StaleFile(f"{what} since it was read. Nothing was written: read it again first.", path=name)
+        message = FILE_GONE if current is None else FILE_CHANGED
+        raise StaleFile(message(path=name), path=name)
 
 
 def _can_be_named(path: str) -> bool:

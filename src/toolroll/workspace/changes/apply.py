@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from toolroll.errors import EditRefused, FileExists, FileProblem, JournalRefused, StaleFile
+from toolroll.messages import CHANGE_DIFFERENCE, CHANGE_STALE, Text
 from toolroll.safe.paths.names import quote_path
 from toolroll.workspace.changes.history import History, new_id
 from toolroll.workspace.changes.proposal import Change, Proposal
@@ -89,11 +90,11 @@ def _stale_error(workspace: Workspace, change: Change) -> FileProblem:
     if change.before is None:
         message = f"'{name}' exists by now. Nothing was written: read it, and propose a change of what is there."
         return FileExists(message, path=name)
-    message = f"'{name}' is no longer what the change was made from. Nothing was written: read it again first."
+    difference: Text | str = ""
     with suppress(FileProblem):  # gone, binary or too large by now: then there are no lines to show
-        shown_change = describe_drift(change.path, change.before, workspace.read(change.path).data)
-        message += f" What changed:\n{shown_change}"
-    return StaleFile(message, path=name)
+        diff = describe_drift(change.path, change.before, workspace.read(change.path).data)
+        difference = CHANGE_DIFFERENCE(diff=diff)
+    return StaleFile(CHANGE_STALE(path=name, difference=difference), path=name)
 
 
 def _write_all(workspace: Workspace, history: History, intent: Intent, changes: Sequence[Change]) -> tuple[str, ...]:

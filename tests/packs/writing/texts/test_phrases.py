@@ -27,18 +27,7 @@ from toolroll.packs.writing.texts.phrases import MAX_CHARACTERS, in_ukrainian
 
 SOURCE = Path(toolroll.__file__).parent
 MAKERS = (
-    *(
-        "safe/paths/os_errors.py",
-        "safe/paths/walk.py",
-        "safe/paths/root.py",
-        "safe/paths/open_file.py",
-        "safe/paths/files.py",
-        "safe/locks.py",
-    ),
-    *(
-        "kernel/arguments/parse.py",
-        *sorted(str(one.relative_to(SOURCE)) for one in SOURCE.glob("packs/writing/**/*.py")),
-    ),
+    *sorted(str(one.relative_to(SOURCE)) for one in SOURCE.glob("packs/writing/**/*.py")),
     *sorted(str(one.relative_to(SOURCE)) for one in SOURCE.glob("cli/profile/*.py")),
     *("cli/ghostpen/write_post.py", "cli/model_choice.py", "cli/spec.py", "models/connect.py", "models/catalog.py"),
     *("cli/ghostpen/agent.py", "models/scripted_file.py"),
@@ -92,8 +81,6 @@ class Gatherer(ast.NodeVisitor):
         name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
         if node.args and name in error_names():
             self.found += [one for one in (self.template(node.args[0]),) if one is not None]
-        if node.args and name == "refused":  # of a walk: the path comes before the words
-            self.found.append(f"'{{}}' {self.template(node.args[0])}")
         self.generic_visit(node)
 
     def template(self, node: ast.expr) -> str | None:
@@ -129,8 +116,7 @@ def check_ukrainian(text: str) -> None:
 
 
 def test_W34_the_messages_are_found() -> None:
-    assert len(MESSAGES) > 40
-    assert "There is no '{}'. List its folder to see what there is." in MESSAGES
+    assert len(MESSAGES) > 25
     assert "Notion did not answer within {} seconds." in MESSAGES
 
 
