@@ -163,7 +163,7 @@ def test_C17_whether_something_exists_is_told_without_a_walk(
     workspace: Workspace, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "a").mkdir()
-    monkeypatch.setattr("toolroll.workspace.workspace.near_misses", _too_many_files)
+    monkeypatch.setattr("toolroll.workspace.workspace.suggest_paths", _too_many_files)
     assert workspace.exists(workspace.path("a"))
     assert not workspace.exists(workspace.path("b"))
     assert count_missing_folders(workspace, workspace.path("a/b/c/d")) == 2

@@ -367,7 +367,7 @@ def test_C31_for_a_file_that_is_gone_nothing_is_walked_through(
     def walk(*_: object) -> NoReturn:
         raise AssertionError("a walk")
 
-    monkeypatch.setattr("toolroll.workspace.workspace.near_misses", walk)
+    monkeypatch.setattr("toolroll.workspace.workspace.suggest_paths", walk)
     change({"new/a": b"1", "new/b": b"2"})
     undo(workspace, history, plan_undo(workspace, history), run_id="r")
     assert not (folder / "new").exists()

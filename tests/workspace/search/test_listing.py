@@ -151,7 +151,8 @@ async def test_C11_what_becomes_something_else_or_goes_is_shown_as_it_is_now(
     (folder / "out").symlink_to("/etc")
     os.mkfifo(folder / "pipe")
     monkeypatch.setattr(
-        "toolroll.workspace.search.listing.look_beside", lambda *_: SpecialEntries(names=names, is_complete=True)
+        "toolroll.workspace.search.listing.find_special_entries",
+        lambda *_: SpecialEntries(names=names, is_complete=True),
     )
     listing = await list_folder(workspace, recursive=True)
     assert [(str(entry.path), entry.kind) for entry in listing.entries] == [("pipe", "pipe")]
