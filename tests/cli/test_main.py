@@ -366,8 +366,10 @@ def test_S2_letters_that_the_locale_does_not_have_are_refused(tmp_path: Path) ->
         (file_error(OSError(errno.ENOTDIR, "x"), "a"), "'a' is, or goes through, something of the wrong kind."),
         (
             StaleFile(FILE_CHANGED(path="a"), path="a"),
-            "'a' has changed since it was read. Nothing was written. See what is there now, then run the command "
-            "again.",
+            (
+                "'a' has changed since it was read. Nothing was written. See what is there now, then run the command "
+                "again."
+            ),
         ),
     ],
     ids=["missing", "wrong kind", "stale"],

@@ -14,6 +14,7 @@ from toolroll.agent.result import Ending, ToolCallLog
 from toolroll.agent.state import Change, RunState
 from toolroll.journal.records import ApprovalQuestion, CallEnded, CallIntended
 from toolroll.kernel.approval.request import Effect
+from toolroll.kernel.call.context import Ledger
 from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.call.step import execute_step
 from toolroll.kernel.data.messages import TextPart, ToolCall, ToolMessage
@@ -173,8 +174,11 @@ def _safe_line(text: str) -> str:
     return one_line(redact(text[:_LOOKED_AT_CHARACTERS]), ARGUMENTS_SHOWN_CHARACTERS)
 
 
-class CallLedger:
-    """The kernel's ledger of one run. A call that reads may simply be run again, so only changes are recorded."""
+class CallLedger(Ledger):
+    """The kernel's ledger of one run. A call that reads may simply be run again, so only changes are recorded.
+
+    It records intents alone: a result is recorded with the message that the model reads.
+    """
 
     def __init__(self, state: RunState) -> None:
         self._state = state
@@ -203,6 +207,3 @@ class CallLedger:
             return known or (None, None)
         shown = await preview_call(tool, call, self._state.run)
         return (None, None) if isinstance(shown, ToolResult) else content_change(shown.preview)
-
-    async def outcome(self, call: ToolCall, result: ToolResult, /) -> None:
-        """Nothing: who hears of the result keeps it, with what the model reads of it."""

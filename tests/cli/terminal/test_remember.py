@@ -14,7 +14,6 @@ from toolroll.home.rules import RememberedRule, RuleBook, ToolIdentity, path_pro
 from toolroll.kernel.approval.policy import Rule
 from toolroll.kernel.approval.request import ApprovalRequest, Preview
 from toolroll.kernel.call.context import utc_now
-from toolroll.kernel.data.labels import EXPOSED
 
 SAVE = ToolIdentity(tool="save", fingerprint="f", place="pack p")
 REQUEST = ApprovalRequest(
@@ -67,7 +66,7 @@ def test_C35_XL14_a_rule_spares_the_questions_that_it_fits_and_none_that_no_rule
     assert memory.covers(REQUEST)
     assert not memory.covers(replace(REQUEST, paths=("src/a", "docs/a")))
     assert not memory.covers(replace(REQUEST, tool="send"))
-    assert not memory.covers(replace(REQUEST, why=f"{EXPOSED} Save it."))
+    assert not memory.covers(replace(REQUEST, is_exposed=True))
     assert not RuleMemory(book, "/elsewhere", tools=[SAVE], clock=utc_now).covers(REQUEST)
     assert not RuleMemory(book, "/w", tools=[replace(SAVE, fingerprint="g")], clock=utc_now).covers(REQUEST)
 

@@ -8,8 +8,8 @@ import pytest
 from tests.kernel.stand_ins import Anything, Person
 
 from toolroll.errors import DecisionRefused, UsageError
-from toolroll.kernel.approval.ask_person import NOBODY, Unanswered, ask, is_decision, tell
-from toolroll.kernel.approval.request import ApprovalRequest, Approve, Approver, Decision, Preview, Reject
+from toolroll.kernel.approval.ask_person import NOBODY, Unanswered
+from toolroll.kernel.approval.request import ApprovalRequest, Approve, Approver, Decision, Preview, Reject, is_decision
 from toolroll.kernel.call.context import Run
 from toolroll.kernel.call.events import ApprovalRequested, KernelEvent
 
@@ -33,23 +33,23 @@ TWO = [request("1"), request("2")]
 
 async def test_K41_all_requests_come_together_and_each_gets_its_answer() -> None:
     person = Person(lambda one: Approve() if one.call_id == "1" else Reject("no"))
-    assert await ask(Run(approver=person), TWO) == (Approve(), Reject("no"))
+    assert await Run(approver=person).ask(TWO) == (Approve(), Reject("no"))
     assert person.asked == [tuple(TWO)]
 
 
 async def test_K41_an_approver_may_answer_without_waiting() -> None:
-    assert await ask(Run(approver=Anything([Approve("x"), Reject()])), TWO) == (Approve("x"), Reject())
+    assert await Run(approver=Anything([Approve("x"), Reject()])).ask(TWO) == (Approve("x"), Reject())
 
 
 async def test_K43_without_an_approver_nobody_is_asked_and_nobody_told() -> None:
     events: list[KernelEvent] = []
-    assert await ask(Run(on_event=events.append), TWO) == [NOBODY, NOBODY]
+    assert await Run(on_event=events.append).ask(TWO) == [NOBODY, NOBODY]
     assert events == []
 
 
 async def test_K41_every_request_is_an_event() -> None:
     events: list[KernelEvent] = []
-    await ask(Run(on_event=events.append, approver=Person()), TWO)
+    await Run(on_event=events.append, approver=Person()).ask(TWO)
     assert events == [ApprovalRequested(request=one) for one in TWO]
 
 
@@ -88,12 +88,12 @@ KIND = "TypeError: a decision is Approve(...) or Reject(...), with text or nothi
 async def test_XA2_whatever_is_no_list_of_decisions_approves_nothing_and_says_why(
     answer: object, said: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert await ask(Run(approver=Anything(answer)), TWO) == [Unanswered(f"the approver failed: {said}")] * 2
+    assert await Run(approver=Anything(answer)).ask(TWO) == [Unanswered(f"the approver failed: {said}")] * 2
     assert "the approver failed; nothing is approved" in caplog.text
 
 
 async def test_K43_an_approver_may_say_itself_that_nobody_is_there() -> None:
-    assert await ask(Run(approver=Anything(DecisionRefused("gone home"))), TWO) == [NOBODY, NOBODY]
+    assert await Run(approver=Anything(DecisionRefused("gone home"))).ask(TWO) == [NOBODY, NOBODY]
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_K41_what_cannot_be_asked_is_refused_when_the_run_is_made(approver: obje
 
 async def test_XA3_an_answer_that_changes_afterwards_changes_nothing() -> None:
     said: list[Decision] = [Reject(), Reject()]
-    decisions = await ask(Run(approver=Anything(said)), TWO)
+    decisions = await Run(approver=Anything(said)).ask(TWO)
     said[:] = [Approve(), Approve()]
     assert decisions == (Reject(), Reject())
 
@@ -121,7 +121,7 @@ async def test_XA3_a_cancelled_question_is_cancelled() -> None:
             return [Approve() for _ in requests]
 
     approver: Approver = Slow()
-    task = asyncio.create_task(ask(Run(approver=approver), TWO))
+    task = asyncio.create_task(Run(approver=approver).ask(TWO))
     await asked.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -130,7 +130,7 @@ async def test_XA3_a_cancelled_question_is_cancelled() -> None:
 
 async def test_a_person_who_presses_ctrl_c_is_heard() -> None:
     with pytest.raises(KeyboardInterrupt):
-        await ask(Run(approver=Anything(KeyboardInterrupt())), TWO)
+        await Run(approver=Anything(KeyboardInterrupt())).ask(TWO)
 
 
 async def test_a_listener_that_breaks_does_not_decide_anything(caplog: pytest.LogCaptureFixture) -> None:
@@ -138,8 +138,8 @@ async def test_a_listener_that_breaks_does_not_decide_anything(caplog: pytest.Lo
         raise BrokenPipeError("gone")
 
     run = Run(on_event=broken, approver=Person())
-    assert await ask(run, TWO) == (Approve(), Approve())
-    tell(run, ApprovalRequested(request=TWO[0]))
+    assert await run.ask(TWO) == (Approve(), Approve())
+    run.report(ApprovalRequested(request=TWO[0]))
     assert "a listener failed on approval_requested" in caplog.text
     assert caplog.records[0].levelno == logging.ERROR
 

@@ -73,6 +73,7 @@ CHANGES: dict[str, list[object]] = {
     ],
     "paths": [(), ("a", "b"), ("b",)],
     "fingerprint": ["other"],
+    "is_exposed": [True],
 }
 
 

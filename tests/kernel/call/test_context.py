@@ -236,4 +236,4 @@ def test_a_listener_cannot_swallow_ctrl_c() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        Run(on_event=stop).tell(Progress(call_id="c", message="m"))
+        Run(on_event=stop).report(Progress(call_id="c", message="m"))

@@ -11,7 +11,7 @@ from toolroll.agent.approvals import preview_call, question_text
 from toolroll.agent.events import CallFinished, CallStarted
 from toolroll.agent.state import Answer, RunState
 from toolroll.journal.records import ApprovalQuestion, CallEnded, CallIntended
-from toolroll.kernel.approval.ask_person import Unanswered, ask, tell
+from toolroll.kernel.approval.ask_person import Unanswered
 from toolroll.kernel.approval.request import ApprovalRequest, Reject, rejection_text
 from toolroll.kernel.call.context import Run
 from toolroll.kernel.call.events import ApprovalDecided
@@ -81,7 +81,7 @@ async def _ask_about(state: RunState, tool: Tool, call: ToolCall) -> None:
         await end_unrun(state, call, f"{UNKNOWN} It was not run again: {shown.text}", code="unknown_outcome")
         return
     question = replace(shown, why=f"{UNKNOWN} Run it again? {shown.why}")
-    [decision] = await ask(state.run, [question])
+    [decision] = await state.run.ask([question])
     if call.id in state.waiting:
         return
     match decision:
@@ -94,9 +94,9 @@ async def _ask_about(state: RunState, tool: Tool, call: ToolCall) -> None:
                 why=question.why,
             )
         case Reject():
-            tell(state.run, ApprovalDecided(request=question, decision=decision))
+            state.run.report(ApprovalDecided(request=question, decision=decision))
             await end_unrun(state, call, f"{UNKNOWN} It was not run again: {rejection_text(decision)}", code="rejected")
         case _:
-            tell(state.run, ApprovalDecided(request=question, decision=decision))
+            state.run.report(ApprovalDecided(request=question, decision=decision))
             # The executor asks once more for what it is about to run: the same answer, bound to that.
             state.answers[call.id] = Answer(digest=shown.digest, decision=decision, is_recorded=True)

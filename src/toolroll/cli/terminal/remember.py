@@ -10,7 +10,6 @@ from toolroll.errors import ToolrollError
 from toolroll.home.rules import RememberedRule, RuleBook, ToolIdentity, path_problem
 from toolroll.kernel.approval.policy import Rule
 from toolroll.kernel.approval.request import ApprovalRequest
-from toolroll.kernel.data.labels import EXPOSED
 from toolroll.safe.text import visible
 
 _WILD: Final = ("*", "?")
@@ -45,7 +44,7 @@ class RuleMemory:
 
     def covers(self, request: ApprovalRequest) -> bool:
         """Whether a rule that was made since this was asked spares the question."""
-        if request.why.startswith(EXPOSED):  # no rule is enough for that (XL14)
+        if request.is_exposed:  # no rule is enough for that (XL14)
             return False
         return any(rule.matches(request.tool, request.paths) for rule in self.rules())
 

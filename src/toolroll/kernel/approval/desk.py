@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolroll.errors import DecisionRefused
-from toolroll.kernel.approval.ask_person import is_decision
-from toolroll.kernel.approval.request import ApprovalRequest, Decision, Reject
+from toolroll.kernel.approval.request import ApprovalRequest, Decision, Reject, is_decision
 from toolroll.safe.limits import APPROVAL_TIMEOUT_S
 
 if TYPE_CHECKING:

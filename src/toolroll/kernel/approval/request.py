@@ -100,6 +100,8 @@ class ApprovalRequest:
     """The paths that the call names."""
     fingerprint: str
     """The hash of the tool's definition."""
+    is_exposed: bool = False
+    """Whether the call could carry private data to where a stranger wants it; then no rule may answer."""
 
     @property
     def digest(self) -> str:
@@ -116,6 +118,7 @@ class ApprovalRequest:
             list(self.paths),
             [shown.kind, shown.text, shown.added, shown.removed, shown.base, shown.editable],
             [shown.target, list(shown.notes)],
+            *(["exposed"] if self.is_exposed else []),  # only then, so that older digests stay what they were
         ]
         return content_hash(canonical_json(bound))
 
@@ -145,6 +148,14 @@ def rejection_text(decision: Reject) -> str:
     """What the model reads after a no."""
     reason = (decision.reason or "").strip()
     return f"{REJECTED}: {reason}" if reason else REJECTED
+
+
+def is_decision(decision: object) -> bool:
+    """Return whether it is an `Approve` or a `Reject`, with text or nothing in it."""
+    match decision:
+        case Approve(edited=text) | Reject(reason=text):
+            return text is None or isinstance(text, str)
+    return False
 
 
 class Approver(Protocol):

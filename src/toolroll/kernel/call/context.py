@@ -4,7 +4,7 @@ Time, ids, logging, dependencies and everybody who must be asked come in through
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from threading import get_ident
 from types import MappingProxyType
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     import logging
     from types import TracebackType
 
+    from toolroll.kernel.approval.ask_person import Unanswered
     from toolroll.kernel.approval.policy import Policy
+    from toolroll.kernel.approval.request import ApprovalRequest, Decision
     from toolroll.kernel.call.events import KernelEvent
     from toolroll.kernel.call.result import ToolResult
     from toolroll.kernel.data.messages import ToolCall
@@ -32,15 +34,15 @@ LOGGER_NAME: Final = "toolroll.tools"
 
 
 class Ledger(Protocol):
-    """Where effects are written down: the intent before a call runs, the outcome after."""
+    """Is told of each call that runs: before it does, and afterwards."""
 
     async def intent(self, call: "ToolCall", /) -> None:
-        """The call is about to run. If this raises, it does not."""
+        """Record that the call is about to run. If this raises, the call does not run."""
         ...
 
-    async def outcome(self, call: "ToolCall", result: "ToolResult", /) -> None:
-        """The call has ended so."""
-        ...
+    async def outcome(self, call: "ToolCall", result: "ToolResult", /) -> None:  # noqa: ARG002 - for who records it
+        """Record how the call ended. A ledger that inherits from this class may leave it out."""
+        return None  # noqa: RET501 - a body, so that it can be inherited
 
 
 def utc_now() -> datetime:
@@ -121,7 +123,7 @@ class Run:
         if self._on_event is not None:
             self._on_event(event)
 
-    def tell(self, event: "KernelEvent") -> None:
+    def report(self, event: "KernelEvent") -> None:
         """Report an event; a listener that breaks, or tries to exit the program, changes nothing for who reports it."""
         try:
             self.emit(event)
@@ -129,6 +131,15 @@ class Run:
             if is_being_cancelled(error):
                 raise
             log_failure(self.logger, error, "a listener failed on %s", event.event)
+
+    async def ask(self, requests: "Sequence[ApprovalRequest]") -> "Sequence[Decision | Unanswered]":
+        """Ask the approver about these requests; return a decision for each, or why there is none."""
+        from toolroll.kernel.approval.ask_person import ask_person  # noqa: PLC0415 - no tool needs it to be made
+        from toolroll.kernel.call.events import ApprovalRequested  # noqa: PLC0415 - as above
+
+        for request in requests if self.approver is not None else ():
+            self.report(ApprovalRequested(request=request))
+        return await ask_person(self.approver, requests, self.logger)
 
     def context(self, call_id: str | None = None) -> "ToolContext":
         """The context of one more call."""
@@ -220,7 +231,7 @@ class ToolContext:
             self.run.emit(event)
             return
         try:
-            self._home[0].call_soon_threadsafe(self.run.tell, event)
+            self._home[0].call_soon_threadsafe(self.run.report, event)
         except RuntimeError:  # the loop has closed: nobody is left to be told
             return
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from toolroll.errors import ArgumentsRefused, JsonRefused, ToolFailure, ToolrollError
-from toolroll.kernel.approval.ask_person import Unanswered, ask, tell
+from toolroll.kernel.approval.ask_person import Unanswered
 from toolroll.kernel.approval.permit import _MINT, Permit, seal_of
 from toolroll.kernel.approval.policy import Policy
 from toolroll.kernel.approval.request import ApprovalRequest, Decision, Effect, Preview, Reject, rejection_text
@@ -46,8 +46,8 @@ class Asking:
     arguments: object
     effect: Effect
     seal: str
-    warning: str = ""
-    """What the person must know beyond what the tool says."""
+    is_exposed: bool = False
+    """Whether it would send something out of a run that holds private data and text of strangers."""
 
     @property
     def changes(self) -> bool:
@@ -69,7 +69,7 @@ async def _ask_about(asking: Asking, ctx: ToolContext) -> Permit | ToolResult:
     request = await show(asking, ctx)
     if isinstance(request, ToolResult):
         return request
-    [decision] = await ask(ctx.run, [request])
+    [decision] = await ctx.run.ask([request])
     return await settle(asking, request, decision, ctx)
 
 
@@ -116,7 +116,7 @@ def _judge_outward(tool: "Tool", core: "Tool", arguments: object, policy: Policy
     """A call out of a run that holds private data and text of strangers: no rule is enough."""
     if policy.outward == "ask":
         seal = seal_of(arguments)
-        return Asking(tool=tool, core=core, arguments=arguments, effect="external", seal=seal, warning=EXPOSED)
+        return Asking(tool=tool, core=core, arguments=arguments, effect="external", seal=seal, is_exposed=True)
     text = (
         f"{tool.name} was not run. {EXPOSED} No rule allows that. Do without it and tell the user, who can do it "
         "themselves, or in a new run that does not read both."
@@ -134,24 +134,21 @@ async def show(asking: Asking, ctx: ToolContext, edited: str | None = None) -> A
     tool, arguments = asking.tool, asking.arguments
     try:
         preview = await _preview(tool, arguments, ctx, edited)
+        why = tool.why(arguments)
         return ApprovalRequest(
             run_id=ctx.run_id,
             call_id=ctx.call_id,
             tool=tool.name,
             effect=asking.effect,
             arguments=whole(arguments),
-            why=_why(asking),
+            why=f"{EXPOSED} {why}" if asking.is_exposed else why,
             preview=preview,
             paths=_paths(tool, asking.core, arguments),
             fingerprint=tool.describe().fingerprint,
+            is_exposed=asking.is_exposed,
         )
     except BaseException as error:  # noqa: BLE001 - the executor answers for whatever a preview raises
         return _answer(error, tool, ctx, preview=True)
-
-
-def _why(asking: Asking) -> str:
-    said = asking.tool.why(asking.arguments)
-    return f"{asking.warning} {said}" if asking.warning else said
 
 
 async def _preview(tool: "Tool", arguments: object, ctx: ToolContext, edited: str | None = None) -> Preview:
@@ -167,15 +164,15 @@ async def settle(
     """Turn an answer into a permit, if it is a yes to what would happen now."""
     if isinstance(decision, Unanswered):
         if ctx.run.approver is not None:
-            tell(ctx.run, ApprovalDecided(request=request, decision=Reject(decision.because)))
+            ctx.run.report(ApprovalDecided(request=request, decision=Reject(decision.because)))
         text = f"{asking.tool.name} needs a person's approval, and {decision.because}. Nothing was done."
         return ToolResult.failure(text, code="needs_approval")
     if isinstance(decision, Reject):
-        tell(ctx.run, ApprovalDecided(request=request, decision=decision))
+        ctx.run.report(ApprovalDecided(request=request, decision=decision))
         return ToolResult.failure(rejection_text(decision), code="rejected")
     now = await _as_of_now(asking, request, decision.edited, ctx)
     bound = request if isinstance(now, ToolResult) else now
-    tell(ctx.run, ApprovalDecided(request=bound, decision=decision))
+    ctx.run.report(ApprovalDecided(request=bound, decision=decision))
     if isinstance(now, ToolResult):
         return now
     ctx.has_unread_edit = decision.edited is not None

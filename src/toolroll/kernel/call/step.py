@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING
 
-from toolroll.kernel.approval.ask_person import Unanswered, ask
+from toolroll.kernel.approval.ask_person import Unanswered
 from toolroll.kernel.approval.permit import Permit
 from toolroll.kernel.approval.request import ApprovalRequest, Decision
 from toolroll.kernel.call.context import Run, ToolContext
@@ -116,7 +116,7 @@ async def _ask_together(works: Sequence[_Work], of: Run) -> None:
             else:
                 shown.append((work, asking, request))
     if shown:
-        decisions = await ask(of, [request for _, _, request in shown])
+        decisions = await of.ask([request for _, _, request in shown])
         for (work, asking, request), decision in zip(shown, decisions, strict=True):
             work.state = _Answered(asking=asking, request=request, decision=decision)
 
