@@ -10,7 +10,7 @@ COMPILE := $(PY) -m uv --system-certs pip compile --quiet pyproject.toml --unive
 	--no-emit-index-url --no-emit-find-links --no-header --no-annotate $(if $(UPGRADE),--upgrade)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-local test-live check counterparts format lock cover bench pictures reference clean
+.PHONY: help demo test test-local test-live check counterparts format lock cover bench pictures reference tools clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -53,6 +53,9 @@ pictures: .venv/.dev ## Make the pictures in docs/ anew: real commands at a term
 
 reference: .venv/.dev ## Write docs/api.md anew from the code
 	@$(PY) -m docs.reference.make
+
+tools: .venv/.dev ## Write the list of the packs' tools anew from the code
+	@$(PY) -c "from toolroll.packs.registry import write_list; write_list()"
 
 lock: .venv/.dev ## Compile requirements/ anew from pyproject.toml (UPGRADE=1 takes the newest versions)
 	@$(COMPILE) --group build --output-file requirements/run.txt

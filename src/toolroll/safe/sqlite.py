@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from toolroll.errors import FileSystemRefused, JournalRefused
+from toolroll.messages import Template
 from toolroll.safe.paths.files import PRIVATE_FILE_MODE, can_write, private_folder
 from toolroll.safe.paths.os_errors import os_errors
 
@@ -21,6 +22,22 @@ if TYPE_CHECKING:
 
 BUSY_S: Final = 10.0
 """How long one process waits for another's write, which takes from a millisecond to some hundredths of a second."""
+
+TOO_NEW: Final = Template(
+    "database_too_new",
+    "The {name} '{path}' belongs to a newer version of toolroll (tables {version}, this one knows up to {known}).",
+    "Update toolroll to use it.",
+)
+UNUSABLE: Final = Template("database_unusable", "The {name} '{path}' cannot be used: {reason}.")
+DAMAGED: Final = Template(
+    "database_damaged",
+    "The {name} '{path}' cannot be used: {reason}.",
+    "Move that file away, with those beside it whose names go on with -wal and -shm, to begin a new one. {loss}",
+)
+REFUSED: Final = Template(
+    "database_refused", "The {name} '{path}' cannot be used: {reason}.", "Check the disk and who else uses it."
+)
+REMOVE_IT: Final = Template("database_remove_it", "The {name} '{path}' cannot be used: {reason}.", "Remove that file.")
 
 _CREATE_FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _READ_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -125,20 +142,13 @@ class RecordDatabase(Database):
     def check_version(self, version: int, path: Path | None) -> None:
         """Refuse a file of a newer version."""
         if version > self.version:
-            raise JournalRefused(
-                f"The {self.name} '{path}' belongs to a newer version of toolroll (tables {version}, this one knows up "
-                f"to {self.version}). Update toolroll to use it."
-            )
+            raise JournalRefused(TOO_NEW(name=self.name, path=path, version=version, known=self.version))
 
     def translate(self, error: "sqlite3.Error", path: Path | None) -> Exception:
         """Return a `JournalRefused`, with advice if the file is damaged."""
-        advice = (
-            " Move that file away, with those beside it whose names go on with -wal and -shm, to begin a new one. "
-            f"{self.loss}"
-            if error_name(error) in _DAMAGED
-            else ""
-        )
-        return JournalRefused(f"The {self.name} '{path}' cannot be used: {error}.{advice}")
+        if error_name(error) in _DAMAGED:
+            return JournalRefused(DAMAGED(name=self.name, path=path, reason=error, loss=self.loss))
+        return JournalRefused(UNUSABLE(name=self.name, path=path, reason=error))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,8 +176,7 @@ class CacheDatabase(Database):
         name = error_name(error)
         if name in _UNUSABLE:
             return DatabaseDamaged(str(error))
-        message = f"The {self.name} '{path}' cannot be used: {error}. Check the disk and who else uses it."
-        return DatabaseRefused(message, path=str(path), errno_name=name)
+        return DatabaseRefused(REFUSED(name=self.name, path=path, reason=error), path=str(path), errno_name=name)
 
 
 def open_read_only(

@@ -3,10 +3,12 @@
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
 from toolroll.errors import ToolrollError
 from toolroll.safe.paths.names import RelativePath
+from toolroll.workspace.search.tree import tracked_paths
 
 if TYPE_CHECKING:
     from toolroll.workspace.workspace import Workspace
@@ -38,8 +40,6 @@ def _beside(workspace: "Workspace", path: RelativePath) -> Iterator[str]:
 
 
 def _elsewhere(workspace: "Workspace", path: RelativePath) -> Iterator[str]:
-    from toolroll.workspace.search.tree import tracked_paths  # noqa: PLC0415 - only a miss needs it
-
     until, wanted = time.monotonic() + MAX_SECONDS, path.name.casefold()
     for other in tracked_paths(workspace):
         if other.name.casefold() == wanted and workspace.glance(other):
@@ -49,8 +49,6 @@ def _elsewhere(workspace: "Workspace", path: RelativePath) -> Iterator[str]:
 
 
 def _alike(name: str, names: Iterable[str]) -> list[str]:
-    from difflib import get_close_matches  # noqa: PLC0415 - only a miss needs it
-
     by_fold = {other.casefold(): other for other in list(names)[:MAX_COMPARED_NAMES]}
     close = get_close_matches(name.casefold(), by_fold, n=MAX_SUGGESTIONS, cutoff=_LIKENESS)
     return [by_fold[fold] for fold in close]

@@ -5,6 +5,7 @@ is asked about each path as it was given and as it is without links. Writing is 
 there must be the one that the change was made from, under a lock that all processes share.
 """
 
+import hashlib
 import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,6 +17,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from toolroll.errors import FileMissing, FileProblem, FileTooLarge, PathRefused, StaleFile, UsageError
+from toolroll.home.folders import find_folders
 from toolroll.kernel.approval.request import content_hash
 from toolroll.messages import FILE_CHANGED, FILE_GONE
 from toolroll.safe.locks import FileLock
@@ -189,8 +191,6 @@ class Workspace:
 
     def hash(self, path: RelativePath) -> str | None:
         """The hash of a file's content, however large it is; None where there is no such file."""
-        import hashlib  # noqa: PLC0415 - most uses only read
-
         digest, offset = hashlib.sha256(), 0
         try:
             with self._files.open_file(path) as file:
@@ -294,8 +294,6 @@ def _can_be_named(path: str) -> bool:
 
 def state_folder(root: Path, environment: Mapping[str, str]) -> Path:
     """Where a project's locks, index and history are kept, among the user's own files; asking makes nothing."""
-    from toolroll.home.folders import find_folders  # noqa: PLC0415 - not needed where a folder was given
-
     return find_folders(environment).data / "workspaces" / content_hash(str(root.resolve()))[:_KEY_CHARACTERS]
 
 
@@ -305,8 +303,6 @@ def own_folders(root: Path, environment: Mapping[str, str]) -> tuple[str, ...]:
     In a folder of dotfiles (`~/.config`) an agent could otherwise write its own leave. To work among the settings
     themselves is refused.
     """
-    from toolroll.home.folders import find_folders  # noqa: PLC0415 - as above
-
     here, folders = root.resolve(), find_folders(environment)
     if here.is_relative_to(config := folders.config.resolve()):
         raise UsageError(f"'{quote_path(str(config))}' is where toolroll keeps your settings. Work in another folder.")

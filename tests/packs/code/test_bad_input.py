@@ -10,8 +10,9 @@ from tests.packs.code.conftest import BY_NAME, coding, files_of, refuse_data
 from tests.packs.code.test_nasty import ASKED, WITH_PATH, snapshot, tried, without_rights
 from tests.workspace.nasty import BINARY, LINKS, MISSING_OR_OUTSIDE, TEXTS, write_nasty
 
-from toolroll.errors import LockTimeout, ToolFailure
+from toolroll.errors import FileSystemRefused, LockTimeout, ToolFailure
 from toolroll.kernel.approval.request import Reject
+from toolroll.messages import FILE_LOCKED
 from toolroll.packs.code.failures import tool_errors
 from toolroll.packs.code.keys import INDEX, WORKSPACE
 from toolroll.safe.sqlite import DatabaseDamaged
@@ -253,8 +254,15 @@ async def test_C23_XF8_an_index_that_fails_fails_no_edit(folder: Path, monkeypat
 
 def test_C42_who_holds_a_lock_is_told_without_the_way_to_it() -> None:
     with pytest.raises(ToolFailure) as caught, tool_errors():
-        raise LockTimeout("'/home/me/.local/share/x.lock' is locked by process 7 for more than 10 s. Wait for it.")
+        raise LockTimeout(FILE_LOCKED(path="/home/me/.local/share/x.lock", holder="process 7", seconds=10))
     assert caught.value.content == {
         "error": True,
-        "message": "'<data folder>/x.lock' is locked by process 7 for more than 10 s. Wait for it.",
+        "message": "'<data folder>/x.lock' is locked by process 7 for more than 10 s. Wait for it, or end it.",
     }
+
+
+def test_C42_a_message_without_values_is_not_repeated() -> None:
+    with pytest.raises(ToolFailure) as caught, tool_errors():
+        raise FileSystemRefused("/home/me/x is full", path="/home/me/x", errno_name="ENOSPC")
+    assert "/home/me" not in str(caught.value.content)
+    assert "'<data folder>/x'" in str(caught.value.content)

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.workspace.symbols.samples import SAMPLES
 
-from toolroll.workspace.symbols.extract import MAX_NAME_CHARACTERS, as_utf8, extract, find_occurrences
+from toolroll.workspace.symbols.describe import as_utf8
+from toolroll.workspace.symbols.extract import MAX_NAME_CHARACTERS, extract, find_occurrences
 from toolroll.workspace.symbols.languages.python import blank_long_comments
 from toolroll.workspace.symbols.languages.registry import LANGUAGES
 from toolroll.workspace.symbols.symbol import Symbol

@@ -7,7 +7,7 @@ import click
 
 from toolroll.cli.session import DONE, Session, output_options, source_options
 from toolroll.errors import ToolFailure, UsageError
-from toolroll.packs.registry import PACKS, pack_named
+from toolroll.packs.registry import PACKS, first_sentence, pack_named
 
 if TYPE_CHECKING:
     from toolroll.cli.render.parameters import Parameter
@@ -86,7 +86,7 @@ def format_tools(entries: "Sequence[CatalogEntry]") -> str:
     groups: dict[str, list[Line]] = {}
     for entry in entries:
         tool = entry.tool
-        groups.setdefault(entry.origin, []).append(_line(tool.name, tool.effect, _first_sentence(tool.description)))
+        groups.setdefault(entry.origin, []).append(_line(tool.name, tool.effect, first_sentence(tool.description)))
     return "\n\n".join(_group_text(origin, "", lines) for origin, lines in groups.items())
 
 
@@ -94,17 +94,11 @@ def _from_source(source: str) -> Group:
     from toolroll.packs.load import load_tools  # noqa: PLC0415 - brings pydantic: four interpreter starts
 
     found = load_tools(source)
-    return source, "", [_line(one.name, one.effect, _first_sentence(one.description)) for one in found]
+    return source, "", [_line(one.name, one.effect, first_sentence(one.description)) for one in found]
 
 
 def _line(name: str, effect: str, summary: str) -> Line:
     return {"name": name, "effect": effect, "summary": summary}
-
-
-def _first_sentence(text: str) -> str:
-    line = " ".join(text.split("\n\n", 1)[0].split())
-    head, stop, _ = line.partition(". ")
-    return head + stop.strip()
 
 
 def _group_text(name: str, summary: str, lines: list[Line]) -> str:

@@ -146,16 +146,17 @@ def format_search(result: SearchResult, pattern: str, *, most: int | None = None
     if not result.files:
         looked = f"{_files_were(result.searched)} searched{_format_skipped(result.skipped)}"
         return f"No line matches '{quote_path(pattern)}': {looked}.{_in_old_encodings(result.not_utf8)}"
-    rows = list(_rows(result))
-    if most is not None:
-        places = [at for at, row in enumerate(rows) if row.is_match][:most]
-        rows = rows[: places[-1] + 1] if places else rows
-        rows = rows[: count_fitting([row.text for row in rows])]
+    rows = _first_rows(result, most)
     more = result.total - sum(row.is_match for row in rows)
     onward = "narrow it with path or filePattern" if most is not None else _BEYOND_KEPT
     rest = [f"...and {more:,} more: {onward}"] if more else []
     heading = f"{count_noun(result.total, 'matching line')} in {count_noun(result.matching_files, 'file')}"
     return "\n".join([heading, *(row.text for row in rows), *_left_out(result.skipped), *rest])
+
+
+def fits_in_answer(result: SearchResult, *, most: int) -> bool:
+    """Whether one answer with at most so many matches shows all of them."""
+    return not result.files or sum(row.is_match for row in _first_rows(result, most)) == result.total
 
 
 def format_all_matches(result: SearchResult, pattern: str) -> str:
@@ -174,6 +175,16 @@ def _in_old_encodings(files: int) -> str:
 class _Row:
     text: str
     is_match: bool
+
+
+def _first_rows(result: SearchResult, most: int | None) -> list[_Row]:
+    """Return the rows that fit into one answer; without `most`, all there are."""
+    rows = list(_rows(result))
+    if most is None:
+        return rows
+    places = [at for at, row in enumerate(rows) if row.is_match][:most]
+    rows = rows[: places[-1] + 1] if places else rows
+    return rows[: count_fitting([row.text for row in rows])]
 
 
 def _rows(result: SearchResult) -> Iterator[_Row]:

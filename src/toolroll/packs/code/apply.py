@@ -1,5 +1,6 @@
 """Carrying out what was approved, and telling the model what was written and how it differs from what it proposed."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterator
 
@@ -24,8 +25,6 @@ async def apply_proposal(
     workspace: Workspace, history: History, index: Index, contents: ContentCache, ctx: ToolContext
 ) -> str:
     """Write the proposal that was approved; what the model reads about it."""
-    import asyncio  # noqa: PLC0415 - who waits for this has loaded it
-
     preview = ctx.preview
     if preview is None or not isinstance(preview.payload, Proposal):
         raise tool_failure("Nobody has approved this. Nothing was written.", code="needs_approval")

@@ -4,6 +4,7 @@ Each makes a proposal in its preview; what a person then sees is what is written
 that moment. The tool itself only carries out the proposal that was approved.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Final, TypeAlias
@@ -33,8 +34,6 @@ def _previewing(draft: Draft) -> Callable[[Mapping[str, object], ToolContext, st
     """The preview of a tool whose changes `draft` puts together."""
 
     async def preview(arguments: Mapping[str, object], ctx: ToolContext, edited: str | None) -> Preview:
-        import asyncio  # noqa: PLC0415 - who waits for this has loaded it
-
         with tool_errors():
             workspace = await ctx.resolve(WORKSPACE)
             index, contents = await ctx.resolve(INDEX), await ctx.resolve(CONTENTS)

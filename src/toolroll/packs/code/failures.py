@@ -1,36 +1,42 @@
-"""How the tools of this pack say that something failed: `{error: true, message}`, with what to try next (C42)."""
+"""Turn errors into the failures that these tools report: `{error: true, message}`, with what to try next (C42)."""
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import PurePath
 from typing import Final
 
 from toolroll.errors import FileProblem, JournalRefused, LockTimeout, NotAFile, ToolFailure, ToolrollError
+from toolroll.messages import Template, Text
 
-_OWN_FILE: Final = re.compile(r"'/(?:[^']*/)?([^'/]*)'")
 _OWN_DATA: Final = (
     "This is about toolroll's own data folder, not about the project. The user has to see to it: free some space or "
     "give access there, or name another folder with TOOLROLL_HOME."
 )
+_UNUSABLE: Final = Template("own_data_unusable", "Something is wrong with '{path}'.")
 
 
 @contextmanager
 def tool_errors(*, instead: str = "list_files shows what there is.") -> Iterator[None]:
-    """Inside, every error of ours becomes what a model reads about it, under the error's own code.
+    """Raise every error of ours inside as a failure that a model can read, under the error's own code.
 
     `instead` is what to try where something is of the wrong kind.
     """
     try:
         yield
     except ToolrollError as error:
-        raise tool_failure(_message(error, instead), code=error.code) from error
+        raise tool_failure(_describe(error, instead), code=error.code) from error
 
 
-def _message(error: ToolrollError, instead: str) -> str:
+def tool_failure(message: str, *, code: str) -> ToolFailure:
+    """Return a failure in the form that every tool of this pack has."""
+    return ToolFailure({"error": True, "message": message}, code=code)
+
+
+def _describe(error: ToolrollError, instead: str) -> str:
     if isinstance(error, LockTimeout):
-        return _OWN_FILE.sub(_locate, error.message)
+        return _hide_folders(error)
     if _is_about_own_data(error):
-        return f"{_OWN_FILE.sub(_locate, error.message)} {_OWN_DATA}"
+        return f"{_hide_folders(error)} {_OWN_DATA}"
     return f"{error.message} {instead}" if isinstance(error, NotAFile) else error.message
 
 
@@ -39,11 +45,14 @@ def _is_about_own_data(error: ToolrollError) -> bool:
     return error.path.startswith("/") if isinstance(error, FileProblem) else isinstance(error, JournalRefused)
 
 
-def _locate(found: re.Match[str]) -> str:
-    """A file of ours without its folder: where a person's home is, is nothing for a model, and of no use to it."""
-    return f"'<data folder>/{found[1]}'"
+def _hide_folders(error: ToolrollError) -> str:
+    """Return the message without the folders of our files: where a person's home is, is of no use to a model."""
+    if isinstance(error.message, Text):
+        values = {name: _hide_folder(value) for name, value in error.message.values.items()}
+        return error.message.template(**values)
+    return _UNUSABLE(path=_hide_folder(error.path if isinstance(error, FileProblem) else "/"))
 
 
-def tool_failure(message: str, *, code: str) -> ToolFailure:
-    """A failure in the form that every tool of this pack has."""
-    return ToolFailure({"error": True, "message": message}, code=code)
+def _hide_folder(value: object) -> object:
+    is_path = isinstance(value, PurePath | str) and str(value).startswith("/")
+    return f"<data folder>/{PurePath(str(value)).name}" if is_path else value

@@ -4,6 +4,7 @@ Their names, parameters and what of them is required are fixed; parameters that 
 is spelled as a model is told it.
 """
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Annotated, TypeVar
@@ -14,7 +15,14 @@ from toolroll.errors import PathRefused
 from toolroll.kernel.call.context import ToolContext
 from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.define.decorator import tool
-from toolroll.packs.code.answers import format_all_matches, format_file, format_found, format_listing, format_search
+from toolroll.packs.code.answers import (
+    fits_in_answer,
+    format_all_matches,
+    format_file,
+    format_found,
+    format_listing,
+    format_search,
+)
 from toolroll.packs.code.failures import tool_errors
 from toolroll.packs.code.keys import InWorkspace, WithContents, is_by_person
 from toolroll.packs.code.seen_files import SeenFiles
@@ -43,8 +51,6 @@ async def read_file(
 
     Says how many lines there are, where to go on, and the hash of the content.
     """
-    import asyncio  # noqa: PLC0415 - who waits for this has loaded it
-
     with tool_errors():
         place = _spelled(workspace.path, path)
         reading = await asyncio.to_thread(read_lines, workspace, place, offset=offset, limit=limit, column=column)
@@ -90,8 +96,8 @@ async def search_files(
         most = max(limits.matches, limits.kept_matches)
         result = await search(workspace, pattern, folder=folder, file_pattern=filePattern, max_matches=most)
     answer = ToolResult.of_text(format_search(result, pattern, most=limits.matches))
-    whole = format_all_matches(result, pattern)
-    return answer if f"{answer.text}\n" == whole else replace(answer, whole=whole)
+    is_whole = fits_in_answer(result, most=limits.matches)
+    return answer if is_whole else replace(answer, whole=format_all_matches(result, pattern))
 
 
 @tool(brings="private", paths=["path"])

@@ -4,6 +4,7 @@ A change is on record with all its contents before the first file is touched, so
 enough to finish it or to take it back (`recovery`).
 """
 
+import os
 import secrets
 import threading
 import time
@@ -15,7 +16,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
 from toolroll.errors import JournalRefused
+from toolroll.home.keys import known_secrets
 from toolroll.kernel.approval.request import content_hash
+from toolroll.messages import Template
+from toolroll.safe.secrets.redact import redact
 from toolroll.safe.sqlite import transaction
 from toolroll.workspace.changes.records import DroppedChanges, Intent, Quota, Record, State
 from toolroll.workspace.changes.tables import HISTORY, insert_entries, read_records
@@ -24,6 +28,12 @@ if TYPE_CHECKING:
     import sqlite3
 
 FILE_NAME: Final = "history.sqlite3"
+CONTENT_DAMAGED: Final = Template(
+    "content_damaged", "A content in the history '{path}' is damaged ({hash}).", "It cannot be restored."
+)
+CONTENT_MISSING: Final = Template(
+    "content_missing", "A content in the history '{path}' is missing ({hash}).", "It cannot be restored."
+)
 _ID_BYTES: Final = 6  # 48 bits: short enough to type, and two in one workspace are never the same by chance
 _LEVEL: Final = 3  # of zlib: half the time of the usual one, for an eighth more of space
 _OLDEST: Final = """
@@ -150,10 +160,8 @@ class History:
         except zlib.error:
             data = None
         if data is None or content_hash(data) != hash_:
-            what = "is damaged" if row else "is missing"
-            raise JournalRefused(
-                f"A content in the history '{self.path}' {what} ({hash_[:12]}). It cannot be restored."
-            )
+            problem = CONTENT_DAMAGED if row else CONTENT_MISSING
+            raise JournalRefused(problem(path=self.path, hash=hash_[:12]))
         return data
 
     def collect(self) -> DroppedChanges:
@@ -225,9 +233,4 @@ def _drop(db: "sqlite3.Connection", change: str) -> None:
 
 def _without_secrets(description: str) -> str:
     """Words of a model, kept and listed later: unlike the contents, nothing needs them byte for byte."""
-    import os  # noqa: PLC0415 - these are for who changes something, not for who lists
-
-    from toolroll.home.keys import known_secrets  # noqa: PLC0415 - as above
-    from toolroll.safe.secrets.redact import redact  # noqa: PLC0415 - as above
-
     return redact(description, known=known_secrets(os.environ))

@@ -212,12 +212,23 @@ def _build_plan(
         for entry in _active_entries(record, path):
             found.setdefault(entry.path, []).append((record.id, entry))
     steps = tuple(_build_step(workspace, history, name, entries) for name, entries in found.items())
-    return UndoPlan(kind=kind, description=f"{kind}: {_describe(records)}", steps=steps)
+    return UndoPlan(kind=kind, description=f"{kind}: {_describe(history, records)}", steps=steps)
 
 
-def _describe(records: Iterable[Record]) -> str:
-    texts = [record.description.removeprefix("undo: ") or f"change {record.id}" for record in records]
-    return texts[0] if len(texts) == 1 else f"{len(texts)} changes"
+def _describe(history: History, records: Iterable[Record]) -> str:
+    """Say what an undo or redo is about: the change itself, also where it is an undo that is undone."""
+    changes = {change.id: change for record in records for change in _original_changes(history, record)}
+    if len(changes) > 1:
+        return f"{len(changes)} changes"
+    return "".join(change.description or f"change {change.id}" for change in changes.values())
+
+
+def _original_changes(history: History, record: Record) -> Iterable[Record]:
+    """The changes that an undo took back, as far as they are kept; any other record is one itself."""
+    if record.kind != "undo":
+        return [record]
+    found = [one for entry in record.entries for one in history.taken_back_by(record.id, entry.path)]
+    return found or [record]
 
 
 def _build_step(workspace: Workspace, history: History, path: str, found: Sequence[tuple[str, Entry]]) -> UndoStep:

@@ -1,5 +1,6 @@
 """What is in a folder, a page at a time (C11)."""
 
+import asyncio
 import re
 from collections.abc import Collection, Iterable
 from contextlib import suppress
@@ -108,8 +109,6 @@ class _IgnoredMarks:
 
 
 async def _list_below(workspace: "Workspace", start: str, offset: int, clock: Deadline) -> Listing:
-    import asyncio  # noqa: PLC0415 - who waits for this has loaded it
-
     seen = await walk(workspace, start, clock)
     log = await log_walk(workspace, start, clock)
     beside = await asyncio.to_thread(find_special_entries, workspace, start, log.ignored, clock)

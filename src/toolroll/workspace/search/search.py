@@ -5,6 +5,7 @@ is known however few are shown, and so is what was looked at. The second finds t
 path only. So the answer is the same each time although the search runs on all cores.
 """
 
+import asyncio
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -226,8 +227,6 @@ def _first_files(matching: dict[str, int], most: int) -> Iterator[tuple[str, int
 async def _read_matches(
     workspace: "Workspace", asked: _Pattern, counts: list[tuple[str, int]], most: int, clock: Deadline
 ) -> tuple[FileMatches, ...]:
-    import asyncio  # noqa: PLC0415 -- who waits for this has loaded it
-
     places = await _find_places(workspace, asked, [name for name, _ in counts], most, clock)
     return await asyncio.to_thread(_read_all, workspace, counts, places, most)
 

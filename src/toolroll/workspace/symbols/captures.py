@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from toolroll.workspace.symbols.languages.language import Language, compile_query
+from tree_sitter import Node, QueryCursor
+
+from toolroll.workspace.symbols.languages.grammar import compile_query
+from toolroll.workspace.symbols.languages.language import Language
 from toolroll.workspace.symbols.symbol import KINDS
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
 
 SCOPE: Final = "scope"
 """A place with a name that others stand in, but no definition: `impl Foo`, `extension Foo`."""
@@ -27,9 +27,9 @@ class Capture:
     kind: str
     pattern: int
     """Which pattern of the query it was; where two meet the same name, the earlier wins."""
-    node: "Node"
-    name: "Node | None"
-    parent: "Node | None"
+    node: Node
+    name: Node | None
+    parent: Node | None
     """What the definition says it belongs to: a receiver, a prototype, a table."""
 
 
@@ -42,10 +42,8 @@ class Captures:
     """Names that the file passes on by a statement of their own: `export { a }`."""
 
 
-def find_captures(language: Language, root: "Node") -> Captures:
+def find_captures(language: Language, root: Node) -> Captures:
     """The places below a node; each name stands for one of them."""
-    from tree_sitter import QueryCursor  # noqa: PLC0415 - a compiled library, only where files are parsed
-
     named: dict[int, Capture] = {}
     others: list[Capture] = []
     exported: set[bytes] = set()
@@ -68,7 +66,7 @@ def _order(place: Capture) -> tuple[int, int, int]:
     return start, -place.node.end_byte, place.name.start_byte if place.name else start
 
 
-def _captures_of(pattern: int, captures: "dict[str, list[Node]]") -> Iterator[Capture]:
+def _captures_of(pattern: int, captures: dict[str, list[Node]]) -> Iterator[Capture]:
     kind = next(key for key in captures if key in _KINDS)
     parent = captures.get("parent")
     names = _targets(captures["names"][0]) if "names" in captures else captures.get("name", [None])[:1]
@@ -78,7 +76,7 @@ def _captures_of(pattern: int, captures: "dict[str, list[Node]]") -> Iterator[Ca
         )
 
 
-def _targets(node: "Node") -> "Iterator[Node]":
+def _targets(node: Node) -> Iterator[Node]:
     """The names that a target of Python binds, however deep they are nested; not what only a member of is set."""
     left = [node]
     while left:

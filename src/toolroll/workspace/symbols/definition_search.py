@@ -12,8 +12,7 @@ from typing import Final, cast
 
 from toolroll.errors import ToolrollError
 from toolroll.safe.paths.names import RelativePath
-from toolroll.workspace.symbols.describe import MAX_SIGNATURE_CHARACTERS
-from toolroll.workspace.symbols.extract import as_utf8
+from toolroll.workspace.symbols.describe import MAX_SIGNATURE_CHARACTERS, as_utf8
 from toolroll.workspace.symbols.languages.language import is_installed
 from toolroll.workspace.symbols.languages.registry import language_of
 from toolroll.workspace.symbols.rows import Rows, to_symbol

@@ -8,6 +8,7 @@ from typing import Final
 
 from toolroll.safe.secrets.redact import redact
 
+_UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 MAX_SIGNATURE_CHARACTERS: Final = 240
 MAX_DOC_CHARACTERS: Final = 160
 _MAX_SIGNATURE_BYTES: Final = 1_000  # of source, before blanks are folded: a parameter list of 30 lines
@@ -31,6 +32,18 @@ _SEPARATOR: Final = re.compile(r"::|\\|:")
 _MODULE_OBJECT: Final = re.compile(r"^(?:(?:module\.)?exports|this|self)\b\.?|\.?\bprototype$")
 _BLANKS: Final = re.compile(r"\s+")
 _QUALIFIED: Final = re.compile(r"^(.+)(?:::)((?:operator\b.*|~?\w+))$", re.DOTALL)
+
+
+def as_utf8(data: bytes) -> bytes:
+    """The same lines in UTF-8, whatever they were in: names in ASCII, which is nearly all of them, stay as they are."""
+    if data.startswith(_UTF_16):
+        return data.decode("utf-16", "replace").encode("utf-8", "replace")
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        # Every byte is a character of Latin-1, so that a comment in any old encoding cannot break the parse.
+        return data.decode("latin-1").encode()
+    return data
 
 
 def leading_words(data: bytes, start: int) -> bytes:

@@ -10,10 +10,13 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
+
+from tree_sitter import Node, QueryCursor, Tree
 
 from toolroll.workspace.symbols.captures import LOCAL, OUTER, SCOPE, Capture, Captures, find_captures
 from toolroll.workspace.symbols.describe import (
+    as_utf8,
     hide_secrets,
     hide_values,
     join_names,
@@ -26,16 +29,12 @@ from toolroll.workspace.symbols.describe import (
 )
 from toolroll.workspace.symbols.imports.statement import MAX_MODULE_CHARACTERS, MAX_STATEMENTS, ImportStatement
 from toolroll.workspace.symbols.imports.syntax import Source
-from toolroll.workspace.symbols.languages.language import Language, compile_query, fix_syntax, load_grammar
+from toolroll.workspace.symbols.languages.grammar import compile_query, fix_syntax, parse
+from toolroll.workspace.symbols.languages.language import Language
 from toolroll.workspace.symbols.languages.registry import LANGUAGES
 from toolroll.workspace.symbols.symbol import FileSymbols, Kind, Symbol
 
-if TYPE_CHECKING:
-    from tree_sitter import Node, Tree
-
-
 MAX_NAME_CHARACTERS: Final = 200
-_UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 _TYPES: Final = frozenset({"class", "enum", "interface", "object", SCOPE, "struct", "trait", "type"})
 _OPEN: Final = _TYPES | {"module"}
 """What a variable may stand in directly without being local."""
@@ -64,25 +63,6 @@ def extract(language: str, data: bytes) -> FileSymbols:
         imports=read_imports(known, tree, data),
         has_error=tree.root_node.has_error,
     )
-
-
-def parse(language: Language, data: bytes) -> "Tree":
-    """The tree of these bytes, which are UTF-8."""
-    from tree_sitter import Parser  # noqa: PLC0415 - a compiled library, only where files are parsed
-
-    return Parser(load_grammar(language)).parse(language.prepare(data) if language.prepare else data)
-
-
-def as_utf8(data: bytes) -> bytes:
-    """The same lines in UTF-8, whatever they were in: names in ASCII, which is nearly all of them, stay as they are."""
-    if data.startswith(_UTF_16):
-        return data.decode("utf-16", "replace").encode("utf-8", "replace")
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        # Every byte is a character of Latin-1, so that a comment in any old encoding cannot break the parse.
-        return data.decode("latin-1").encode()
-    return data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +114,7 @@ class _Reader:
             self._scopes.pop()
         return self._scopes[-1] if self._scopes else None
 
-    def _symbol(self, place: Capture, name_node: "Node", around: _Scope | None) -> Symbol | None:
+    def _symbol(self, place: Capture, name_node: Node, around: _Scope | None) -> Symbol | None:
         if around is not None and place.kind in _LOCALS and around.kind not in _OPEN:
             return None
         qualifier, name = split_name(_text(name_node))
@@ -158,24 +138,24 @@ class _Reader:
             or (qualifier is None and self._is_module_member(place, around)),
         )
 
-    def _start(self, node: "Node") -> "Node":
+    def _start(self, node: Node) -> Node:
         """Where a definition begins, with its decorators."""
         outer, self._outer = self._outer, None
         return outer if outer is not None and outer.end_byte == node.end_byte else node
 
-    def _signature(self, node: "Node", body: "Node | None", *, has_value: bool) -> str:
+    def _signature(self, node: Node, body: Node | None, *, has_value: bool) -> str:
         end = node.end_byte if body is None else body.start_byte
         text = read_signature(self._data, node.start_byte, end, is_whole=body is None)
         return hide_values(text) if has_value else hide_secrets(text)
 
-    def _doc(self, start: "Node", body: "Node | None") -> str | None:
+    def _doc(self, start: Node, body: Node | None) -> str | None:
         if self._language.has_docstrings and body is not None:
             doc = read_docstring(self._data, body.start_byte)
         else:
             doc = read_comment_before(self._data, start.start_byte, self._language.comment)
         return None if doc is None else hide_secrets(doc)
 
-    def _is_exported(self, place: Capture, name: str, name_node: "Node", around: _Scope | None) -> bool:
+    def _is_exported(self, place: Capture, name: str, name_node: Node, around: _Scope | None) -> bool:
         if around is not None and not (around.exported and around.kind in _OPEN):
             return False
         if around is None and name.encode() in self._exported:
@@ -203,16 +183,14 @@ def _kind(kind: str, around: _Scope | None, qualifier: str | None) -> Kind:
     return cast("Kind", _MEMBERS.get(kind, kind) if is_member else kind)
 
 
-def _text(node: "Node") -> str:
+def _text(node: Node) -> str:
     return (node.text or b"").decode("utf-8", "replace")
 
 
-def read_imports(language: Language, tree: "Tree", data: bytes) -> tuple[ImportStatement, ...]:
+def read_imports(language: Language, tree: Tree, data: bytes) -> tuple[ImportStatement, ...]:
     """Return the imports of a parsed file in their order, at most `MAX_STATEMENTS`; never fails on any bytes."""
     if language.read_import is None:
         return ()
-    from tree_sitter import QueryCursor  # noqa: PLC0415 - as above
-
     captures = QueryCursor(compile_query(language, language.imports)).captures(tree.root_node)
     source = Source(data)
     found: list[ImportStatement] = []
@@ -277,7 +255,7 @@ def _whole_word(name: str) -> bytes:
     return rb"(?<![\w\x80-\xff])" + re.escape(name.encode()) + rb"(?![\w\x80-\xff])"
 
 
-def _is_name(node: "Node | None", start: int, end: int) -> bool:
+def _is_name(node: Node | None, start: int, end: int) -> bool:
     """Whether the node is exactly that span, and a name."""
     if node is None or (node.start_byte, node.end_byte) != (start, end) or _TEXT.search(node.type):
         return False

@@ -18,7 +18,7 @@ from toolroll.kernel.approval.request import content_hash
 from toolroll.safe.locks import FileLock
 from toolroll.safe.paths.files import can_write
 from toolroll.safe.paths.names import RelativePath, quote_path
-from toolroll.safe.sqlite import DatabaseDamaged, DatabaseRefused, remove_database
+from toolroll.safe.sqlite import REMOVE_IT, DatabaseDamaged, DatabaseRefused, remove_database
 from toolroll.workspace.symbols.definition_search import Definition, search_definitions
 from toolroll.workspace.symbols.definitions import (
     Definitions,
@@ -341,7 +341,7 @@ def _close_and_remove(path: Path | None) -> Path | None:
 
 
 def _damage_error(path: Path | None, error: DatabaseDamaged) -> DatabaseRefused:
-    message = f"The index '{path}' cannot be used: {error}. Remove that file."
+    message = REMOVE_IT(name="index", path=path, reason=error)
     return DatabaseRefused(message, path=str(path), errno_name="SQLITE_CORRUPT")
 
 

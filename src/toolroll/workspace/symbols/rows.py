@@ -1,5 +1,6 @@
 """Symbols and imports as rows of plain values: between processes, and in the tables of the index."""
 
+import struct
 from dataclasses import astuple, fields
 from typing import Final, cast
 
@@ -13,6 +14,11 @@ ImportRow = list[object]
 """One import: its fields in their order; names are lists."""
 Rows = tuple[list[Row], list[ImportRow], bool]
 """What one file has: symbols, imports, and whether some of it could not be parsed."""
+
+REQUEST: Final = struct.Struct(">II")
+"""How many bytes of JSON and how many of the file follow."""
+REPLY: Final = struct.Struct(">I")
+"""How many bytes of JSON follow."""
 
 SYMBOL_COLUMNS: Final = tuple(field.name for field in fields(Symbol))
 IMPORT_COLUMNS: Final = tuple(field.name for field in fields(ImportStatement))

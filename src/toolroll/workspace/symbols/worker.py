@@ -7,18 +7,14 @@ process is ended by a signal that nothing in it handles, as the parser holds the
 import json
 import resource
 import signal
-import struct
 import sys
 from typing import IO, Final
 
 from toolroll.workspace.symbols.extract import extract, find_occurrences
-from toolroll.workspace.symbols.rows import to_rows
+from toolroll.workspace.symbols.rows import REPLY, REQUEST, to_rows
 
 FILE_CPU_S: Final = 5.0  # a file of 1 MiB takes 0.3 s
 MEMORY_BYTES: Final = 2 << 30  # trees take about 60 times their source
-REQUEST: Final = struct.Struct(">II")
-"""How many bytes of JSON and how many of the file follow."""
-REPLY: Final = struct.Struct(">I")
 
 
 def main() -> None:

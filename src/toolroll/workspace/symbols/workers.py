@@ -9,6 +9,7 @@ import json
 import os
 import select
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Generator, Iterator, Sequence
@@ -20,7 +21,7 @@ from typing import Final, Generic, Literal, TypeVar
 
 from toolroll.errors import ToolrollError
 from toolroll.safe.programs.run import minimal_environment
-from toolroll.workspace.symbols.worker import REPLY, REQUEST
+from toolroll.workspace.symbols.rows import REPLY, REQUEST
 
 K = TypeVar("K")
 Failure = Literal["crashed", "timed out"]
@@ -62,8 +63,6 @@ class Worker:
     """One process, asked by one thread at a time."""
 
     def __init__(self, command: Sequence[str]) -> None:
-        import subprocess  # noqa: PLC0415 - one interpreter start, only where something is parsed
-
         self._process = subprocess.Popen(  # noqa: S603 - this interpreter, and a program of ours
             command,
             cwd="/",
@@ -114,8 +113,6 @@ class Worker:
         return bytes(received)
 
     def _failure(self) -> Failure:
-        import subprocess  # noqa: PLC0415 - as above
-
         is_hanging = True
         with suppress(subprocess.TimeoutExpired):
             is_hanging = self._process.wait(ENDING_S) == -signal.SIGPROF

@@ -10,7 +10,7 @@ from toolroll.workspace.symbols.extract import read_imports
 from toolroll.workspace.symbols.imports.importers import Importers, find_importers
 from toolroll.workspace.symbols.imports.resolver import Resolver
 from toolroll.workspace.symbols.imports.statement import ImportStatement
-from toolroll.workspace.symbols.languages.language import load_grammar
+from toolroll.workspace.symbols.languages.grammar import load_grammar
 from toolroll.workspace.symbols.languages.registry import LANGUAGES, language_of
 from toolroll.workspace.symbols.rows import to_rows
 from toolroll.workspace.symbols.store import PARSED, FileRow, Store

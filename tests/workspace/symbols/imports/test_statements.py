@@ -15,7 +15,7 @@ from toolroll.workspace.symbols.imports.statement import (
     MAX_STATEMENTS,
     MAX_TEXT_CHARACTERS,
 )
-from toolroll.workspace.symbols.languages.language import load_grammar
+from toolroll.workspace.symbols.languages.grammar import load_grammar
 from toolroll.workspace.symbols.languages.registry import LANGUAGES
 
 

@@ -6,13 +6,8 @@ from toolroll.workspace.symbols.extract import extract
 from toolroll.workspace.symbols.imports.resolver import Resolver
 from toolroll.workspace.symbols.languages import registry
 from toolroll.workspace.symbols.languages.families.scripts import ScriptResolver
-from toolroll.workspace.symbols.languages.language import (
-    Language,
-    compile_query,
-    fix_syntax,
-    is_installed,
-    load_grammar,
-)
+from toolroll.workspace.symbols.languages.grammar import compile_query, fix_syntax, load_grammar
+from toolroll.workspace.symbols.languages.language import Language, is_installed
 from toolroll.workspace.symbols.languages.registry import (
     LANGUAGES,
     add_language,

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -13,8 +12,7 @@ from toolroll.workspace.symbols.imports.statement import ImportStatement, Resolv
 from toolroll.workspace.symbols.languages.visibility import IsExported, always_exported
 
 if TYPE_CHECKING:
-    from tree_sitter import Language as Grammar
-    from tree_sitter import Node, Query
+    from tree_sitter import Node
 
     from toolroll.workspace.symbols.imports.syntax import Source
 
@@ -110,33 +108,6 @@ class Language:
 def is_installed(language: Language) -> bool:
     """Whether the wheel of its grammar is there; most come with the extra `languages`."""
     return find_spec(language.grammar) is not None
-
-
-@cache
-def load_grammar(language: Language) -> "Grammar":
-    """Load the grammar, once a process."""
-    from tree_sitter import Language as Grammar  # noqa: PLC0415 - a compiled library, only where files are parsed
-
-    return Grammar(getattr(import_module(language.grammar), language.grammar_function)())
-
-
-@cache
-def compile_query(language: Language, text: str) -> "Query":
-    """Compile a query for a language, once a process."""
-    from tree_sitter import Query  # noqa: PLC0415 - as above
-
-    return Query(load_grammar(language), text)
-
-
-def fix_syntax(language: Language, data: bytes) -> bytes | None:
-    """Return the bytes with what the grammar does not know replaced, of the same length; None where nothing is.
-
-    One unknown word can cost all definitions of a file: everything after it becomes one error.
-    """
-    fixed = data
-    for fix in language.fixes:
-        fixed = fix.pattern.sub(fix.replace, fixed)
-    return None if fixed == data else fixed
 
 
 def blank(found: re.Match[bytes]) -> bytes:
