@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from toolroll.kernel.approval.request import Reject as Reject
     from toolroll.kernel.call.context import Run as Run
     from toolroll.kernel.call.context import ToolContext as ToolContext
-    from toolroll.kernel.call.result import Done as Done
     from toolroll.kernel.call.result import ToolResult as ToolResult
+    from toolroll.kernel.call.signals import Done as Done
     from toolroll.kernel.data.messages import DocumentPart as DocumentPart
     from toolroll.kernel.data.messages import ImagePart as ImagePart
     from toolroll.kernel.data.messages import TextPart as TextPart
@@ -58,7 +58,7 @@ _HOMES = {
     "DependencyKey": "kernel.depends.dependency",
     "Depends": "kernel.depends.dependency",
     "DocumentPart": "kernel.data.messages",
-    "Done": "kernel.call.result",
+    "Done": "kernel.call.signals",
     "ImagePart": "kernel.data.messages",
     "MemoryJournal": "journal.journal",
     "Policy": "kernel.approval.policy",

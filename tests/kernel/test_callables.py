@@ -14,7 +14,14 @@ from typing_extensions import TypedDict
 
 from toolroll import Depends, Run, define_tool, tool
 from toolroll.errors import DefinitionError
-from toolroll.kernel.callables import NOWHERE, annotations_of, callable_of, parameters_of, place_at, written_function
+from toolroll.kernel.callables import (
+    NOWHERE,
+    capture_place,
+    find_written_function,
+    read_annotations,
+    read_parameters,
+    unwrap_callable,
+)
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -216,7 +223,7 @@ def test_K1_a_name_that_is_not_assigned_yet_is_no_harm() -> None:
     def use(size: int) -> object:
         return later, size
 
-    assert annotations_of(use, ["size"], owner="use") == {"size": int}
+    assert read_annotations(use, ["size"], owner="use") == {"size": int}
     later = 1
     assert use(1) == (later, 1)
 
@@ -224,11 +231,11 @@ def test_K1_a_name_that_is_not_assigned_yet_is_no_harm() -> None:
 def test_K1_only_the_wanted_parameters_are_evaluated() -> None:
     def use(size: int, other: Missing) -> Missing: ...  # type: ignore[name-defined]  # noqa: F821
 
-    assert annotations_of(use, ["size", "no such"], owner="use") == {"size": int}
+    assert read_annotations(use, ["size", "no such"], owner="use") == {"size": int}
 
 
 def test_K1_a_builtin_has_no_annotations() -> None:
-    assert annotations_of(len, ["obj"], owner="len") == {}
+    assert read_annotations(len, ["obj"], owner="len") == {}
 
 
 class Caller:
@@ -254,31 +261,31 @@ def wrapper(*args: Any, **kwargs: Any) -> None: ...
 
 def test_K1_the_function_behind_a_callable_is_found() -> None:
     caller = Caller(1)
-    assert callable_of(plain) is plain
-    assert callable_of(staticmethod(plain)) is plain
-    assert callable_of(caller) == caller.__call__
-    assert callable_of(Caller) is Caller
-    assert written_function(functools.partial(functools.partial(plain, 1), name="x")) is plain
-    assert written_function(wrapper) is plain
-    assert written_function(Caller) is Caller.__init__
-    assert written_function(Blank) is object.__new__
-    assert written_function(caller).__name__ == "__call__"
-    assert written_function(caller.method).__name__ == "method"
+    assert unwrap_callable(plain) is plain
+    assert unwrap_callable(staticmethod(plain)) is plain
+    assert unwrap_callable(caller) == caller.__call__
+    assert unwrap_callable(Caller) is Caller
+    assert find_written_function(functools.partial(functools.partial(plain, 1), name="x")) is plain
+    assert find_written_function(wrapper) is plain
+    assert find_written_function(Caller) is Caller.__init__
+    assert find_written_function(Blank) is object.__new__
+    assert find_written_function(caller).__name__ == "__call__"
+    assert find_written_function(caller.method).__name__ == "method"
 
 
 def test_K1_parameters_that_a_partial_has_bound_are_settled() -> None:
-    assert list(parameters_of(plain)) == ["size", "name"]
-    assert list(parameters_of(functools.partial(plain, 1))) == ["name"]
-    assert list(parameters_of(functools.partial(plain, name="x"))) == ["size"]
-    assert list(parameters_of(wrapper)) == ["size", "name"]
+    assert list(read_parameters(plain)) == ["size", "name"]
+    assert list(read_parameters(functools.partial(plain, 1))) == ["name"]
+    assert list(read_parameters(functools.partial(plain, name="x"))) == ["size"]
+    assert list(read_parameters(wrapper)) == ["size", "name"]
 
 
-MODULE_PLACE = place_at(1)
+MODULE_PLACE = capture_place(1)
 
 
 def test_K1_a_place_is_the_module_and_what_is_local_there() -> None:
     local = 7
-    place = place_at(1 + local - local)
+    place = capture_place(1 + local - local)
     assert place.module is globals()
     assert place.names == {"local": 7}
     assert MODULE_PLACE.module is globals()

@@ -6,7 +6,7 @@ import pytest
 
 from toolroll.kernel.call.context import Run
 from toolroll.kernel.define.decorator import tool
-from toolroll.kernel.failures import MAX_TRACE_CHARACTERS, log_failure, trace_of
+from toolroll.kernel.failures import MAX_TRACE_CHARACTERS, format_trace, log_failure
 from toolroll.safe.secrets.redact import redact
 
 KEY = "sk-ant-api03-" + "Zx9Qw8Er7Ty6Ui5Op4As3Df2Gh1Jk0Lm" * 3
@@ -37,7 +37,7 @@ async def test_D6_a_secret_in_an_error_does_not_reach_the_log(caplog: pytest.Log
 
 
 def test_D6_a_traceback_is_cut_to_its_end_and_can_be_encoded() -> None:
-    text = trace_of(raised(ValueError("x" * 200_000 + "\ud800 the end")))
+    text = format_trace(raised(ValueError("x" * 200_000 + "\ud800 the end")))
     assert len(text) == MAX_TRACE_CHARACTERS + 1
     assert text.startswith("…x")
     assert text.endswith("\ufffd the end")
@@ -49,7 +49,7 @@ def test_an_error_that_cannot_be_formatted_is_named() -> None:
         def filename(self) -> str:  # type: ignore[override]  # as foreign code does
             raise RuntimeError("no")
 
-    assert trace_of(Odd("what")).endswith("Odd: what")
+    assert format_trace(Odd("what")).endswith("Odd: what")
 
 
 def test_nothing_is_formatted_for_a_log_that_nobody_keeps(caplog: pytest.LogCaptureFixture) -> None:

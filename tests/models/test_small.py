@@ -209,11 +209,11 @@ def test_A37_thoughts_stay_and_a_cut_stays_a_cut(stop: StopKind, expected: str) 
 def test_A37_the_schema_takes_each_call_and_the_answer_and_nothing_else() -> None:
     from pydantic import TypeAdapter
 
-    from toolroll.kernel.define.schema import draft07
+    from toolroll.kernel.define.schema import to_draft07
 
     tools = (add.definition, plant.definition)
     plain = turn_schema(ModelRequest(messages=(), tools=tools))
-    checked = turn_schema(ModelRequest(messages=(), tools=tools, output_schema=draft07(TypeAdapter(Tree))))
+    checked = turn_schema(ModelRequest(messages=(), tools=tools, output_schema=to_draft07(TypeAdapter(Tree))))
     tree = {"leaves": [{"word": "x"}], "under": {"leaves": []}}
     for schema in (plain, checked):
         jsonschema.Draft202012Validator.check_schema(schema)

@@ -3,7 +3,7 @@
 from typing import Final, assert_never
 
 from toolroll.agent.context.summary import is_summary
-from toolroll.kernel.data.labels import NO_LABELS, Labels, labels_of
+from toolroll.kernel.data.labels import NO_LABELS, Labels, collect_labels
 from toolroll.kernel.data.messages import AssistantMessage, Message, ServerBlock, ToolResults, UserMessage
 from toolroll.kernel.define.toolset import Toolset
 
@@ -23,7 +23,7 @@ def labels_of_message(message: Message, tools: Toolset) -> Labels:
             return labels_of_turn(message)
         case ToolResults():
             known = (tools.get(result.name) for result in message.results)
-            return NO_LABELS.union(*(labels_of(tool) for tool in known if tool is not None))
+            return NO_LABELS.union(*(collect_labels(tool) for tool in known if tool is not None))
         case _:
             assert_never(message)
 
@@ -35,5 +35,5 @@ def labels_of_turn(message: AssistantMessage) -> Labels:
 
 def labels_of_tools(tools: Toolset, *, searches: bool) -> Labels:
     """All that an agent with these tools can bring in."""
-    found: Labels = NO_LABELS.union(*(labels_of(tool) for tool in tools))
+    found: Labels = NO_LABELS.union(*(collect_labels(tool) for tool in tools))
     return found | UNTRUSTED if searches else found

@@ -19,8 +19,8 @@ from toolroll.home.keys import with_keys
 from toolroll.journal.journal import Journal
 from toolroll.kernel.approval.policy import Policy
 from toolroll.kernel.approval.request import Approver, check_approver
-from toolroll.kernel.define.decorator import UNUSABLE, reason_of
-from toolroll.kernel.define.schema import OpenObject, draft07
+from toolroll.kernel.define.decorator import UNUSABLE, pydantic_reason
+from toolroll.kernel.define.schema import OpenObject, to_draft07
 from toolroll.kernel.define.tool import Tool
 from toolroll.kernel.define.toolset import Toolset
 from toolroll.kernel.depends.dependency import Identity, Maker
@@ -141,14 +141,16 @@ def _output(shape: object) -> dict[str, Any]:
         return {}
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(shape)  # type: ignore[arg-type]  # whatever pydantic takes
-        return {"output": adapter, "output_schema": draft07(adapter)}
+        return {"output": adapter, "output_schema": to_draft07(adapter)}
     except OpenObject as error:
         raise UsageError(
             f'output: {error.where or "it"} takes fields it does not name (extra="allow"). Declare them, or use '
             "dict[str, ...] for a free-form map."
         ) from None
     except UNUSABLE as error:
-        raise UsageError(f"output is a type, such as a pydantic model, not {shape!r} ({reason_of(error)}).") from None
+        raise UsageError(
+            f"output is a type, such as a pydantic model, not {shape!r} ({pydantic_reason(error)})."
+        ) from None
 
 
 def _check_names(setup: Setup) -> None:

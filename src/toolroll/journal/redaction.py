@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from toolroll.errors import JsonRefused
 from toolroll.kernel.arguments.parse import parse_json
-from toolroll.kernel.data.serialize import dump_plain, well_formed
+from toolroll.kernel.data.serialize import dump_plain, replace_surrogates
 from toolroll.safe.limits import MIN_KNOWN_SECRET_CHARACTERS
 from toolroll.safe.secrets.named_secrets import names_a_secret
 from toolroll.safe.secrets.redact import redact, redact_value
@@ -161,7 +161,7 @@ class _Redaction:
         return text if kept == parsed else dump_plain(kept)
 
     def _redact(self, text: str) -> str:
-        return redact(well_formed(text), known=self._known)
+        return redact(replace_surrogates(text), known=self._known)
 
     def _bytes(self, encoded: str, media_type: str) -> str:
         try:
@@ -193,7 +193,7 @@ def _as_json(text: str) -> object | None:
 
 
 def _is_encodable(text: str) -> bool:
-    return text.isascii() or text == well_formed(text)
+    return text.isascii() or text == replace_surrogates(text)
 
 
 def _is_sealed(key: str, item: object) -> bool:

@@ -25,14 +25,14 @@ class Place:
 NOWHERE: Final = Place(module={}, names={})
 
 
-def place_at(depth: int) -> Place:
+def capture_place(depth: int) -> Place:
     """The place `depth` calls up."""
     frame = sys._getframe(depth)  # noqa: SLF001 - the documented way is a stack walk, 100 times dearer
     in_module = frame.f_locals is frame.f_globals
     return Place(module=frame.f_globals, names={} if in_module else dict(frame.f_locals))
 
 
-def callable_of(subject: Callable[..., Any]) -> Callable[..., Any]:
+def unwrap_callable(subject: Callable[..., Any]) -> Callable[..., Any]:
     """The subject in a form that `inspect` can tell async from sync by: objects become their `__call__`."""
     if isinstance(subject, staticmethod):
         return subject.__func__
@@ -41,11 +41,11 @@ def callable_of(subject: Callable[..., Any]) -> Callable[..., Any]:
     return subject.__call__  # type: ignore[no-any-return,operator]  # a bound method, of what type ever
 
 
-def written_function(subject: Callable[..., Any]) -> Callable[..., Any]:
+def find_written_function(subject: Callable[..., Any]) -> Callable[..., Any]:
     """The function that carries the annotations and the docstring, behind whatever stands around it."""
-    found = callable_of(subject)
+    found = unwrap_callable(subject)
     if isinstance(found, partial):
-        return written_function(found.func)
+        return find_written_function(found.func)
     if isinstance(found, type):
         maker: Callable[..., Any] = found.__init__  # type: ignore[misc]  # only its annotations are read
         if maker is object.__init__:  # a named tuple takes its values in __new__
@@ -55,7 +55,7 @@ def written_function(subject: Callable[..., Any]) -> Callable[..., Any]:
     return innermost
 
 
-def parameters_of(subject: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+def read_parameters(subject: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     """The parameters that are still open; `ValueError` for a builtin that does not tell.
 
     What a partial has bound by name is settled. Python would let a caller replace it, and a model is such a caller.
@@ -65,14 +65,14 @@ def parameters_of(subject: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     return {name: parameter for name, parameter in found.items() if name not in bound}
 
 
-def annotations_of(
+def read_annotations(
     subject: Callable[..., Any], parameters: Iterable[str], *, owner: str, place: Place = NOWHERE
 ) -> dict[str, Any]:
     """The evaluated annotations of these parameters; `owner` is whom an error speaks about.
 
     The return annotation is left alone: it may well name a type that is only imported for type checkers.
     """
-    function = written_function(subject)
+    function = find_written_function(subject)
     written = getattr(function, "__annotations__", {})
     names = _Names.of(function, place)
     return {name: names.evaluate(name, written[name], owner) for name in parameters if name in written}

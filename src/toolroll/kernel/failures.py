@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Final
 
-from toolroll.kernel.data.serialize import text_of, well_formed
+from toolroll.kernel.data.serialize import replace_surrogates, safe_str
 
 if TYPE_CHECKING:
     import logging
@@ -19,24 +19,24 @@ _ERROR_LEVEL: Final = 40
 def log_failure(logger: "logging.Logger", error: BaseException, message: str, *args: object) -> None:
     """Log an error with its traceback as redacted text. Not as `exc_info`: every handler would write that out raw."""
     if logger.isEnabledFor(_ERROR_LEVEL):
-        logger.error(f"{message}\n%s", *args, trace_of(error))
+        logger.error(f"{message}\n%s", *args, format_trace(error))
 
 
-def trace_of(error: BaseException) -> str:
+def format_trace(error: BaseException) -> str:
     """The traceback of an error as text: without secrets, cut to its end."""
     from toolroll.safe.secrets.redact import redact  # noqa: PLC0415 - most programs that import toolroll never need it
 
-    text = redact(well_formed(_formatted(error)[-_MAX_SEARCHED_CHARACTERS:])).rstrip()
+    text = redact(replace_surrogates(_format_error(error)[-_MAX_SEARCHED_CHARACTERS:])).rstrip()
     return text if len(text) <= MAX_TRACE_CHARACTERS else "…" + text[-MAX_TRACE_CHARACTERS:]
 
 
-def _formatted(error: BaseException) -> str:
+def _format_error(error: BaseException) -> str:
     from traceback import format_exception  # noqa: PLC0415 - only after an error
 
     try:
         return "".join(format_exception(error))
     except Exception:  # noqa: BLE001 - foreign code names the error; that it cannot is no reason to lose a result
-        return f"{type(error).__qualname__}: {text_of(error)}"
+        return f"{type(error).__qualname__}: {safe_str(error)}"
 
 
 def is_being_cancelled(error: BaseException) -> bool:

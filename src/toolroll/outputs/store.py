@@ -17,7 +17,7 @@ from typing import Self
 from toolroll.errors import OutputMissing, ToolrollError
 from toolroll.kernel.call.context import random_id
 from toolroll.kernel.data.messages import OutputRef, Part
-from toolroll.kernel.data.serialize import well_formed
+from toolroll.kernel.data.serialize import replace_surrogates
 from toolroll.outputs.format import (
     ID,
     META,
@@ -60,7 +60,7 @@ class OutputStore:
     ) -> None:
         self.folder = folder
         self._secrets = tuple(secrets)
-        self._runs: tuple[str, ...] = (well_formed(run_id),)
+        self._runs: tuple[str, ...] = (replace_surrogates(run_id),)
         self._place = RunFolder(folder / folder_name(run_id))
         self._make_id = make_id
         self._clock = clock
@@ -107,7 +107,9 @@ class OutputStore:
         self._place.release()
 
     def _origin(self, call_id: str, tool: str) -> OutputOrigin:
-        return OutputOrigin(runs=self._runs, call_id=well_formed(call_id), tool=well_formed(tool), made=self._clock())
+        return OutputOrigin(
+            runs=self._runs, call_id=replace_surrogates(call_id), tool=replace_surrogates(tool), made=self._clock()
+        )
 
     def _keep_short(self, call_id: str, tool: str, content: str | bytes) -> OutputRef | None:
         origin = self._origin(call_id, tool)

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from hypothesis.errors import Flaky, HypothesisException
 
 from toolroll.kernel.define.schema import JsonSchema
-from toolroll.kernel.strict.flatten import target
+from toolroll.kernel.strict.flatten import resolve_reference
 from toolroll.testing.report import Finding
 from toolroll.testing.schema import matches_schema
 
@@ -137,7 +137,7 @@ class _StrategyBuilder:
 
     def _follow(self, ref: str, left: int) -> Strategy:
         # Nothing: an optional property stays away, a list stays empty, a union takes another branch.
-        return self.make(target(self._root, ref) or {}, left - 1) if left else st.nothing()
+        return self.make(resolve_reference(self._root, ref) or {}, left - 1) if left else st.nothing()
 
     def _all(self, node: Schema, left: int) -> Strategy:
         first, *others = node["allOf"]

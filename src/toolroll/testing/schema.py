@@ -6,7 +6,7 @@ from jsonschema import Draft7Validator, SchemaError
 
 from toolroll.kernel.define.schema import JsonSchema
 from toolroll.kernel.define.tool import Tool
-from toolroll.kernel.strict.flatten import target
+from toolroll.kernel.strict.flatten import resolve_reference
 from toolroll.testing.report import Finding, Outcome
 
 
@@ -58,7 +58,7 @@ def _find_problems(schema: JsonSchema) -> Iterator[str]:
         if node.get("type") == "object" and "additionalProperties" not in node:
             yield f"{place} takes fields it does not name: additionalProperties is missing."
         ref = node.get("$ref")
-        if isinstance(ref, str) and target(schema, ref) is None:
+        if isinstance(ref, str) and resolve_reference(schema, ref) is None:
             yield f"{place} refers to {ref}, which is not there."
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
 from toolroll.kernel.define.tool import Tool
-from toolroll.kernel.strict.convert import NotStrict, StrictSchema, strict_form
-from toolroll.kernel.strict.flatten import target
+from toolroll.kernel.strict.convert import NotStrict, StrictSchema, convert_to_strict
+from toolroll.kernel.strict.flatten import resolve_reference
 from toolroll.kernel.strict.rules import StrictRules
 from toolroll.models.strict import ANTHROPIC, OPENAI
 from toolroll.testing.arguments import RefusedArguments, validate_arguments
@@ -37,7 +37,7 @@ class _StrictForm:
 
 def check_strict(tool: Tool, count: int) -> Outcome:
     """Whether the strict forms are right; a provider for which there is none is worth knowing, not a problem."""
-    made = [(rules, strict_form(tool.parameters, rules)) for rules in _rule_variants()]
+    made = [(rules, convert_to_strict(tool.parameters, rules)) for rules in _rule_variants()]
     forms = [_StrictForm(rules=rules, schema=form.schema) for rules, form in made if isinstance(form, StrictSchema)]
     missing = dict.fromkeys(_missing_form(rules, form) for rules, form in made if isinstance(form, NotStrict))
     comparing = _FormComparison(tool, forms)
@@ -120,7 +120,7 @@ class _FormComparison:
 def to_strict(value: object, node: Schema, root: Schema) -> object:
     """The value as a model writes it under the strict form: with null for what is required there and left out here."""
     if "$ref" in node:
-        return to_strict(value, target(root, node["$ref"]) or {}, root)
+        return to_strict(value, resolve_reference(root, node["$ref"]) or {}, root)
     if "anyOf" in node:
         written = [(to_strict(value, branch, root), branch) for branch in node["anyOf"]]
         return next((one for one, branch in written if matches_schema(one, _alone(branch, root))), value)

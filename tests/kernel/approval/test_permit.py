@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel, Field, SecretStr
 
 from toolroll.errors import PermitRefused
-from toolroll.kernel.approval.permit import _MINT, Grant, Permit, seal_of
+from toolroll.kernel.approval.permit import _MINT, Grant, Permit, make_seal
 from toolroll.kernel.approval.request import Preview
 from toolroll.kernel.call.context import ToolContext
 from toolroll.kernel.define.decorator import define_tool, tool
@@ -41,7 +41,7 @@ def permit(
     preview: Preview | None = None,
     sealed: bool = True,
 ) -> Permit:
-    return Permit(_MINT, core, arguments, ctx, granted, seal_of(arguments) if sealed else None, preview)
+    return Permit(_MINT, core, arguments, ctx, granted, make_seal(arguments) if sealed else None, preview)
 
 
 @pytest.mark.parametrize("granted", ["person", "policy"])
@@ -179,7 +179,7 @@ def test_K40_leave_can_be_required_of_a_read_as_well() -> None:
 def test_XA2_nobody_else_writes_permits() -> None:
     for mint in (None, object(), True, "mint"):
         with pytest.raises(PermitRefused, match="Only the executor writes permits"):
-            Permit(mint, write, {"text": "a"}, CTX, "person", seal_of({"text": "a"}))
+            Permit(mint, write, {"text": "a"}, CTX, "person", make_seal({"text": "a"}))
 
 
 class Generous(Permit):
@@ -218,7 +218,7 @@ written = define_tool(
 
 @pytest.mark.parametrize("core", [write, written], ids=["function", "input"])
 async def test_XA2_an_object_that_looks_like_a_permit_is_none(core: Tool) -> None:
-    generous = Generous(_MINT, core, {"text": "evil"}, CTX, "person", seal_of({"text": "evil"}))
+    generous = Generous(_MINT, core, {"text": "evil"}, CTX, "person", make_seal({"text": "evil"}))
     fake: Permit = LookAlike()  # type: ignore[assignment]  # that is the attack
     for false in (generous, fake):
         with pytest.raises(PermitRefused, match="with a permit of the executor only"):
@@ -237,8 +237,8 @@ def test_seals_tell_apart_what_is_different() -> None:
         *({}, [], "", 0, None, {"a": 1}, {"a": "1"}, {"a": [1]}, {"a": {"b": 1}}, [1, 2], [2, 1], ["1,2"], "[1,2]"),
         *(Inner(), Inner(name="x"), Inner(hidden="x"), Inner(key=SecretStr("x")), True, 1.5, {"a": None}),
     ]
-    assert len({seal_of(value) for value in values}) == len(values)
-    assert seal_of({"a": 1, "b": {1, 2}}) == seal_of({"b": {2, 1}, "a": 1})
+    assert len({make_seal(value) for value in values}) == len(values)
+    assert make_seal({"a": 1, "b": {1, 2}}) == make_seal({"b": {2, 1}, "a": 1})
 
 
 def test_XA1_only_the_executor_says_what_a_permit_is_for() -> None:

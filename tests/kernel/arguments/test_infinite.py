@@ -10,8 +10,8 @@ from pydantic import AfterValidator, BaseModel, Field, TypeAdapter
 from tests.kernel.stand_ins import Person
 
 from toolroll.kernel.approval.request import Approve
-from toolroll.kernel.arguments.census import Census
-from toolroll.kernel.arguments.infinite import infinite_at, may_be_infinite
+from toolroll.kernel.arguments.infinite import find_infinite, may_be_infinite
+from toolroll.kernel.arguments.key_count import KeyCounter
 from toolroll.kernel.call.context import Run, ToolContext
 from toolroll.kernel.define.decorator import define_tool, tool
 
@@ -90,8 +90,8 @@ def test_XJ5_only_types_that_may_hold_one_are_searched(kind: Any, may: bool) -> 
 
 
 def test_XJ5_what_is_no_number_is_no_fault() -> None:
-    assert infinite_at({"a": [1, "inf", None, Decimal(1), Data, 2j, Data(x=1)]}) is None
-    assert not Census(TypeAdapter(dict[float, int]).core_schema).clears('{"inf":1}', {inf: 1})
+    assert find_infinite({"a": [1, "inf", None, Decimal(1), Data, 2j, Data(x=1)]}) is None
+    assert not KeyCounter(TypeAdapter(dict[float, int]).core_schema).proves_unambiguous('{"inf":1}', {inf: 1})
 
 
 def test_XJ5_the_labels_of_choices_are_no_types() -> None:

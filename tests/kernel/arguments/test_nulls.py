@@ -9,7 +9,7 @@ from pydantic import AfterValidator
 
 from toolroll import tool
 from toolroll.errors import ArgumentsRefused
-from toolroll.kernel.arguments.nulls import without_left_out_nulls, without_nulls_at
+from toolroll.kernel.arguments.nulls import drop_left_out_nulls, drop_nulls_at
 from toolroll.kernel.define.function import FunctionTool
 
 TEXT = {"type": "string"}
@@ -64,9 +64,9 @@ def test_K11_null_for_a_parameter_that_may_be_left_out_goes_unless_it_is_a_value
         "$defs": {"Maybe": MAYBE},
     }
     schema = closed({"x": node, "y": TEXT}, **tables)
-    assert ({"x": None} if takes_null else {}) == without_left_out_nulls({"x": None, "y": None}, schema)
+    assert ({"x": None} if takes_null else {}) == drop_left_out_nulls({"x": None, "y": None}, schema)
     required = closed({"x": node}, ["x"], **tables)
-    assert without_left_out_nulls({"x": None}, required) == {"x": None}
+    assert drop_left_out_nulls({"x": None}, required) == {"x": None}
 
 
 def test_K11_nulls_go_at_every_level() -> None:
@@ -100,7 +100,7 @@ def test_K11_nulls_go_at_every_level() -> None:
         "open": {"c": None},
         "either": cleaned,
     }
-    assert expected == without_left_out_nulls(value, schema)
+    assert expected == drop_left_out_nulls(value, schema)
     assert before == value
 
 
@@ -108,33 +108,33 @@ def test_K11_a_recursive_value_is_cleaned_all_the_way_down() -> None:
     tree = closed({"name": TEXT, "below": {"type": "array", "items": {"$ref": "#/definitions/Tree"}}})
     value = {"name": None, "below": [{"name": None, "below": [{"name": "x", "below": None}]}]}
     schema = {"$ref": "#/definitions/Tree", "definitions": {"Tree": tree}}
-    assert without_left_out_nulls(value, schema) == {"below": [{"below": [{"name": "x"}]}]}
+    assert drop_left_out_nulls(value, schema) == {"below": [{"below": [{"name": "x"}]}]}
 
 
 def test_K11_of_alternatives_the_one_that_fits_decides() -> None:
     first = closed({"kind": {"const": "a"}, "note": TEXT}, ["kind"])
     second = closed({"kind": {"const": "b"}, "note": MAYBE}, ["kind"])
     schema = closed({"x": {"oneOf": [first, second]}})
-    assert without_left_out_nulls({"x": {"kind": "a", "note": None}}, schema) == {"x": {"kind": "a"}}
+    assert drop_left_out_nulls({"x": {"kind": "a", "note": None}}, schema) == {"x": {"kind": "a"}}
     kept = {"x": {"kind": "b", "note": None}}
-    assert kept == without_left_out_nulls(kept, schema)
+    assert kept == drop_left_out_nulls(kept, schema)
     unknown = {"x": {"kind": "c", "note": None}}
-    assert unknown == without_left_out_nulls(unknown, schema)
+    assert unknown == drop_left_out_nulls(unknown, schema)
 
 
 def test_K11_a_null_that_some_fitting_alternative_takes_stays() -> None:
     schema = closed({"x": {"anyOf": [closed({"note": TEXT}), closed({"note": MAYBE})]}})
     kept = {"x": {"note": None}}
-    assert kept == without_left_out_nulls(kept, schema)
+    assert kept == drop_left_out_nulls(kept, schema)
     either = closed({"x": {"anyOf": [closed({"note": TEXT}), closed({"note": {"type": "integer"}}, ["note"])]}})
-    assert without_left_out_nulls({"x": {"note": None}}, either) == {"x": {}}
+    assert drop_left_out_nulls({"x": {"note": None}}, either) == {"x": {}}
 
 
 def test_K11_an_alternative_that_misses_something_does_not_fit() -> None:
     schema = closed({"x": {"anyOf": [closed({"a": TEXT, "note": MAYBE}, ["a"]), closed({"note": TEXT})]}})
-    assert without_left_out_nulls({"x": {"note": None}}, schema) == {"x": {}}
+    assert drop_left_out_nulls({"x": {"note": None}}, schema) == {"x": {}}
     kept = {"x": {"a": "b", "note": None}}
-    assert without_left_out_nulls(kept, schema) is kept
+    assert drop_left_out_nulls(kept, schema) is kept
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_K11_types_tell_alternatives_apart_as_json_does(value: dict[str, Any], a
     names = ["integer", "number", "boolean"]
     each = [closed({"n": {"type": name}, "note": TEXT if name == alternative else MAYBE}, ["n"]) for name in names]
     wanted = [one for name, one in zip(names, each, strict=True) if name in {alternative, "boolean"}]
-    cleaned = without_left_out_nulls({"x": value}, closed({"x": {"anyOf": wanted}}))
+    cleaned = drop_left_out_nulls({"x": value}, closed({"x": {"anyOf": wanted}}))
     assert {"x": {"n": value["n"]}} == cleaned
 
 
@@ -159,28 +159,28 @@ def test_K11_one_is_not_true() -> None:
     first = closed({"flag": {"enum": [True, [1]]}, "note": MAYBE})
     second = closed({"flag": {"enum": [1]}, "note": TEXT})
     schema = closed({"x": {"anyOf": [first, second]}})
-    assert without_left_out_nulls({"x": {"flag": 1, "note": None}}, schema) == {"x": {"flag": 1}}
+    assert drop_left_out_nulls({"x": {"flag": 1, "note": None}}, schema) == {"x": {"flag": 1}}
     kept = {"x": {"flag": True, "note": None}}
-    assert kept == without_left_out_nulls(kept, schema)
+    assert kept == drop_left_out_nulls(kept, schema)
     unfit = {"x": {"flag": [1], "note": None}}
-    assert unfit == without_left_out_nulls(unfit, schema)
+    assert unfit == drop_left_out_nulls(unfit, schema)
 
 
 def test_K11_a_value_without_such_nulls_is_the_same_object() -> None:
     schema = closed({"x": closed({"a": TEXT}), "y": MAYBE})
     for value in ({"x": {"a": "b"}}, {"x": {"a": "b"}, "y": None}, {"x": [None]}, {"z": None}):
-        assert without_left_out_nulls(value, schema) is value
+        assert drop_left_out_nulls(value, schema) is value
 
 
 @pytest.mark.parametrize("value", [None, 3, "x", [None], {"a": None}])
 def test_K11_values_that_fit_nothing_are_left_to_the_validator(value: Any) -> None:
-    assert without_left_out_nulls(value, closed({"x": TEXT})) is value
-    assert without_left_out_nulls(value, {"type": "object", "properties": 3, "required": 3}) is value
+    assert drop_left_out_nulls(value, closed({"x": TEXT})) is value
+    assert drop_left_out_nulls(value, {"type": "object", "properties": 3, "required": 3}) is value
 
 
 def test_K11_nulls_are_dropped_where_the_validator_points_at_them() -> None:
     value: dict[str, object] = {"a": None, "b": {"c": None, "d": 1}, "e": [{"f": None}, {"f": None}]}
-    found = without_nulls_at(value, [("a",), ("b", "c"), ("e", 1, "f")])
+    found = drop_nulls_at(value, [("a",), ("b", "c"), ("e", 1, "f")])
     assert found == {"b": {"d": 1}, "e": [{"f": None}, {}]}
     assert value == {"a": None, "b": {"c": None, "d": 1}, "e": [{"f": None}, {"f": None}]}
 
@@ -196,7 +196,7 @@ def test_K11_a_place_that_is_none_is_passed_over() -> None:
         ("c", "str"),
         ("x", 3),
     ]
-    assert without_nulls_at(value, places) is value
+    assert drop_nulls_at(value, places) is value
 
 
 def test_K11_the_quick_way_and_the_walk_agree_in_a_call() -> None:

@@ -13,7 +13,8 @@ from toolroll.kernel.approval.policy import Policy, Rule
 from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision, Effect, Preview, Reject, content_hash
 from toolroll.kernel.call.context import Run, ToolContext
 from toolroll.kernel.call.events import ApprovalDecided, ApprovalRequested, KernelEvent
-from toolroll.kernel.call.result import Answered, Done, ToolResult
+from toolroll.kernel.call.result import ToolResult
+from toolroll.kernel.call.signals import Answered, Done
 from toolroll.kernel.call.step import execute_step
 from toolroll.kernel.data.messages import ToolCall
 from toolroll.kernel.data.serialize import dump_json

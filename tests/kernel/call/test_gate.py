@@ -289,7 +289,10 @@ def test_XA1_XA3_XA4_nothing_runs_but_what_was_allowed_and_that_once(stack: list
     else:
         edited = APPROVED.get(who)
         expected = text if edited is None else edited
-    may_run = policy not in DENIED and (allowed or who in APPROVED)
+    # A wrapper that hides the question from a rule that would allow the call: then nobody is asked, and nothing runs.
+    questions = [name for name in stack if name in {"with_approval", "never asks"}]
+    is_hidden = policy in ALLOWED and "with_approval" in questions and questions[-1] == "never asks"
+    may_run = policy not in DENIED and not is_hidden and (allowed or who in APPROVED)
     as_allowed = [("src/a", expected)] if may_run else []
     if any(name in HOSTILE for name in stack):
         assert world.ran in ([], as_allowed)  # one wrapper may undo what another one spoils

@@ -10,7 +10,8 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field, RootModel, computed_field
 from pydantic.dataclasses import dataclass as checked_dataclass
 
-from toolroll.kernel.call.result import Done, ToolResult, result_of, says_failed
+from toolroll.kernel.call.result import ToolResult, reports_failure, to_result
+from toolroll.kernel.call.signals import Done
 from toolroll.kernel.data.messages import DocumentPart, ImagePart, Part, TextPart, ToolMessage
 
 TEXT = TextPart(text="see")
@@ -33,7 +34,7 @@ class Row(TypedDict):
 
 @pytest.mark.parametrize("text", ["", "plain", '{"ok": false}', "Привіт"])
 def test_K30_a_string_is_text(text: str) -> None:
-    result = result_of(text)
+    result = to_result(text)
     assert (result.type, result.value, result.text, result.is_error) == ("text", text, text, False)
     assert result.content == text
 
@@ -43,23 +44,23 @@ def test_K30_a_string_is_text(text: str) -> None:
     [[TEXT], [TEXT, IMAGE, DOCUMENT], (IMAGE, TEXT), [IMAGE]],
 )
 def test_K30_a_list_of_nothing_but_parts_is_parts(value: list[Part]) -> None:
-    result = result_of(value)
+    result = to_result(value)
     assert (result.type, result.content) == ("parts", tuple(value))
     assert result.text == ("see" if TEXT in value else "")
 
 
 @pytest.mark.parametrize("part", [TEXT, IMAGE, DOCUMENT])
 def test_K30_a_single_part_is_parts(part: Part) -> None:
-    assert result_of(part).content == (part,)
+    assert to_result(part).content == (part,)
 
 
 def test_K30_the_texts_among_parts_are_joined() -> None:
-    assert result_of([TEXT, IMAGE, TextPart(text="more")]).text == "see\nmore"
+    assert to_result([TEXT, IMAGE, TextPart(text="more")]).text == "see\nmore"
 
 
 @pytest.mark.parametrize("value", [[], (), [TEXT, "x"], ["x", IMAGE], [1], {"a": TEXT}])
 def test_K30_a_list_of_anything_else_is_json(value: object) -> None:
-    result = result_of(value)
+    result = to_result(value)
     assert (result.type, result.value) == ("json", value)
 
 
@@ -68,7 +69,7 @@ def test_K30_a_list_of_anything_else_is_json(value: object) -> None:
     [ToolResult.of_text("a"), ToolResult.of_json([1]), ToolResult.failure("b", code="c"), ToolResult("text", 1, "x")],
 )
 def test_K30_a_result_stays_as_it_is(made: ToolResult) -> None:
-    assert result_of(made) is made
+    assert to_result(made) is made
 
 
 @pytest.mark.parametrize(
@@ -86,15 +87,15 @@ def test_K30_a_result_stays_as_it_is(made: ToolResult) -> None:
     ],
 )
 def test_K30_everything_else_is_json_and_keeps_its_value(value: object, text: str) -> None:
-    result = result_of(value)
+    result = to_result(value)
     assert (result.type, result.text, result.is_error, result.code) == ("json", text, False, None)
     assert result.value is value
 
 
 def test_K31_a_message_holds_text_json_or_parts() -> None:
-    assert result_of("a").to_message(call_id="c", name="n") == ToolMessage(call_id="c", name="n", content="a")
-    assert result_of({"é": 1}).to_message(call_id="c", name="n").content == '{"é":1}'
-    assert result_of([IMAGE, TEXT]).to_message(call_id="c", name="n").content == (IMAGE, TEXT)
+    assert to_result("a").to_message(call_id="c", name="n") == ToolMessage(call_id="c", name="n", content="a")
+    assert to_result({"é": 1}).to_message(call_id="c", name="n").content == '{"é":1}'
+    assert to_result([IMAGE, TEXT]).to_message(call_id="c", name="n").content == (IMAGE, TEXT)
     failed = ToolResult.failure({"why": "x"}, code="y").to_message(call_id="c", name="n")
     assert (failed.content, failed.is_error) == ('{"why":"x"}', True)
 
@@ -102,12 +103,12 @@ def test_K31_a_message_holds_text_json_or_parts() -> None:
 def test_K31_no_content_holds_half_of_a_surrogate_pair() -> None:
     half = "a\ud800"
     results = [
-        result_of(half),
-        result_of([half]),
-        result_of([TextPart(text=half), IMAGE]),
+        to_result(half),
+        to_result([half]),
+        to_result([TextPart(text=half), IMAGE]),
         ToolResult.failure(half, code="x"),
         ToolResult.failure({"a": half}, code="x"),
-        result_of(Done(half)),
+        to_result(Done(half)),
     ]
     for result in results:
         assert "a\ufffd" in result.text
@@ -189,7 +190,7 @@ FAILED: list[object] = [
 
 @pytest.mark.parametrize("value", FAILED, ids=repr)
 def test_K32_one_rule_for_structured_failures(value: object) -> None:
-    result = result_of(value)
+    result = to_result(value)
     assert (result.is_error, result.code, result.type) == (True, "tool_failed", "json")
     assert result.value is value
     assert result.to_message(call_id="c", name="n").is_error
@@ -230,7 +231,7 @@ FINE: list[object] = [
 
 @pytest.mark.parametrize("value", FINE, ids=repr)
 def test_K32_what_does_not_say_so_has_not_failed(value: object) -> None:
-    result = result_of(value)
+    result = to_result(value)
     assert (result.is_error, result.code) == (False, None)
 
 
@@ -238,7 +239,7 @@ def test_K32_what_does_not_say_so_has_not_failed(value: object) -> None:
     ("value", "failed"), [({"ok": False}, True), ({"ok": True}, False), ([], False), ("ok", False), (None, False)]
 )
 def test_K32_the_rule_by_itself(value: Mapping[str, object], failed: bool) -> None:
-    assert says_failed(value) is failed
+    assert reports_failure(value) is failed
 
 
 def test_K34_a_failure_is_text_or_json() -> None:
@@ -249,9 +250,9 @@ def test_K34_a_failure_is_text_or_json() -> None:
 
 
 def test_K35_done_is_final() -> None:
-    result = result_of(Done("finished"))
+    result = to_result(Done("finished"))
     assert (result.type, result.text, result.is_final, result.is_error) == ("text", "finished", True, False)
-    assert result_of(Done()).text == ""
+    assert to_result(Done()).text == ""
     assert str(Done("why")) == "why"
 
 
@@ -262,6 +263,6 @@ class Odd(Done):
 
 def test_K35_done_with_something_else_than_text_ends_the_run_too() -> None:
     message: str = {"answer": 42}  # type: ignore[assignment]  # what an unchecked caller may pass
-    result = result_of(Done(message))
+    result = to_result(Done(message))
     assert (result.text, result.is_final) == ('{"answer":42}', True)
-    assert result_of(Odd()).is_final
+    assert to_result(Odd()).is_final

@@ -15,7 +15,7 @@ from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision,
 from toolroll.kernel.call.context import Run, ToolContext
 from toolroll.kernel.call.execute import admit
 from toolroll.kernel.call.result import ToolResult
-from toolroll.kernel.call.step import _Running, _Work, execute_step, messages_of, unique_ids
+from toolroll.kernel.call.step import _StepRunner, _Work, execute_step, make_ids_unique, to_messages
 from toolroll.kernel.data.messages import ToolCall, ToolMessage
 from toolroll.kernel.define.decorator import tool
 from toolroll.kernel.define.tool import Tool
@@ -335,25 +335,25 @@ async def test_XL8_doubled_and_empty_ids_give_one_result_per_call() -> None:
 )
 def test_XL8_ids_become_unique_and_good_ones_stay(names: list[str], taken: set[str]) -> None:
     calls = [call("t", call_id=name) for name in names]
-    found = [one.id for one in unique_ids(calls, lambda: "x", taken)]
+    found = [one.id for one in make_ids_unique(calls, lambda: "x", taken)]
     assert len(set(found) | taken) == len(names) + len(taken)
     assert all(found)
     for number, name in enumerate(names):
         if name and name not in taken and name not in found[:number]:
             assert found[number] == name
-    again = unique_ids([call("t", call_id=name) for name in found], lambda: "x", taken)
+    again = make_ids_unique([call("t", call_id=name) for name in found], lambda: "x", taken)
     assert [one.id for one in again] == found
 
 
 def test_XL8_messages_answer_calls_by_id() -> None:
-    calls = unique_ids([call("echo", call_id="a"), call("echo", call_id="a")], lambda: "n")
+    calls = make_ids_unique([call("echo", call_id="a"), call("echo", call_id="a")], lambda: "n")
     results = [ToolResult.of_text("1"), ToolResult.failure("2", code="x")]
-    assert messages_of(calls, results) == [
+    assert to_messages(calls, results) == [
         ToolMessage(call_id="a", name="echo", content="1"),
         ToolMessage(call_id="call_n", name="echo", content="2", is_error=True),
     ]
     with pytest.raises(ValueError):
-        messages_of(calls, results[:1])
+        to_messages(calls, results[:1])
 
 
 async def test_every_result_is_heard_of_when_it_is_there() -> None:
@@ -449,7 +449,7 @@ async def test_a_part_of_a_step_that_is_thrown_away_is_closed() -> None:
     assert caller is not None
     ctx, heard = ToolContext(), list[ToolResult]()
     work = _Work(call=call("hang"), ctx=ctx, tool=hang, state=admit(hang, "{}", ctx))
-    running = _Running(caller, lambda _, result: heard.append(result))
+    running = _StepRunner(caller, lambda _, result: heard.append(result))
     part = running.one(work)
 
     async def begin() -> None:

@@ -18,9 +18,9 @@ from toolroll.kernel.data.labels import (
     LABELS_KEY,
     NO_LABELS,
     Labels,
+    collect_labels,
     is_exposed,
-    labels_from,
-    labels_of,
+    read_labels,
 )
 from toolroll.kernel.data.messages import ToolCall
 from toolroll.kernel.define.toolset import Toolset
@@ -229,8 +229,8 @@ class Outward(WrapperTool):
 
 async def test_XL14_a_wrapper_adds_labels_and_takes_none_away() -> None:
     made = of_every_kind()[0]
-    assert labels_of(Silent(made)) == BOTH
-    assert labels_of(labelled(made, "private")) == BOTH
+    assert collect_labels(Silent(made)) == BOTH
+    assert collect_labels(labelled(made, "private")) == BOTH
     assert Silent(made).definition.labels == ("private", "untrusted")
 
 
@@ -310,7 +310,7 @@ def test_XL14_more_labels_never_open_anything(brought: Labels, own: Labels, more
     st.none() | st.integers() | st.text() | st.lists(st.text() | st.lists(st.text()) | st.sampled_from(LABELS)) | labels
 )
 def test_XL14_labels_are_read_from_whatever_was_kept(words: object) -> None:
-    found = labels_from(words)
+    found = read_labels(words)
     assert found <= BOTH
     if isinstance(words, list):
         assert found == {word for word in words if word in LABELS}

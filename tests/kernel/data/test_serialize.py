@@ -37,12 +37,12 @@ from toolroll.kernel.data.serialize import (
     MAX_RESULT_DEPTH,
     canonical_json,
     dump_json,
+    dump_sealed,
     is_stable_model,
-    plain,
-    sealed_text,
-    text_of,
-    well_formed,
-    whole,
+    replace_surrogates,
+    safe_str,
+    to_plain,
+    to_plain_unfiltered,
 )
 
 
@@ -209,12 +209,12 @@ def test_K31_what_has_no_json_form_becomes_its_text() -> None:
 
 def test_K31_texts_hold_no_addresses_and_never_fail() -> None:
     name = f"{__name__}.Silent"
-    assert text_of(Silent()) == f"<{name} object>"
+    assert safe_str(Silent()) == f"<{name} object>"
     assert json.loads(dump_json([lambda: 1])) == [
         "<function test_K31_texts_hold_no_addresses_and_never_fail.<locals>.<lambda>>"
     ]
     assert dump_json(Broken()) == '"<Broken>"'
-    assert text_of("crash at 0xdead") == "crash at 0xdead"
+    assert safe_str("crash at 0xdead") == "crash at 0xdead"
 
 
 def test_K31_huge_integers_stay_readable_by_anybody() -> None:
@@ -232,7 +232,7 @@ def test_K31_lone_surrogates_are_replaced_and_pairs_joined() -> None:
 
 @given(st.text(st.characters(exclude_categories=())))
 def test_K31_well_formed_text_can_be_encoded_and_keeps_all_else(text: str) -> None:
-    mended = well_formed(text)
+    mended = replace_surrogates(text)
     assert mended.encode().decode() == mended
     if not any("\ud800" <= letter <= "\udfff" for letter in text):
         assert mended == text
@@ -369,7 +369,7 @@ from enum import Enum
 from collections import deque
 from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, computed_field
-from toolroll.kernel.data.serialize import canonical_json, dump_json, sealed_text
+from toolroll.kernel.data.serialize import canonical_json, dump_json, dump_sealed
 
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"]
 class Cat(BaseModel):
@@ -399,7 +399,7 @@ value = [set(WORDS), Cat(), Tagged(), Open(more=set(WORDS)), Computed(), Loose()
          {frozenset(WORDS): 1}, deque([set(WORDS)]), iter([set(WORDS)]), {"z": 1, "a": {("x", 1), ("y", 2)}}, lambda: 1]
 print(dump_json(value))
 print(dump_json(Tagged()), dump_json(Computed()), dump_json(Open(x=set(WORDS))))
-print(canonical_json({word: set(WORDS) for word in set(WORDS)}), sealed_text(value[:8]))
+print(canonical_json({word: set(WORDS) for word in set(WORDS)}), dump_sealed(value[:8]))
 """
 
 
@@ -439,7 +439,7 @@ ANYTHING = st.recursive(
 def test_K31_every_value_gives_valid_json_that_is_stable(value: object) -> None:
     text = dump_json(value)
     read = json.loads(text)
-    assert dump_json(read) == dump_json(plain(value)) == text
+    assert dump_json(read) == dump_json(to_plain(value)) == text
     text.encode()
 
 
@@ -469,21 +469,21 @@ class Order(BaseModel):
 
 def test_XA1_whole_shows_every_field_and_seals_what_is_not_shown() -> None:
     order = Order()
-    assert plain(order) == {"p": "a", "key": "**********", "raw": "**********", "shown": "always the same"}
-    assert whole(order) == {"p": "a", "hidden": 1, "key": "**********", "raw": "**********", "shown": 5}
+    assert to_plain(order) == {"p": "a", "key": "**********", "raw": "**********", "shown": "always the same"}
+    assert to_plain_unfiltered(order) == {"p": "a", "hidden": 1, "key": "**********", "raw": "**********", "shown": 5}
     seals = {
-        sealed_text([changed])
+        dump_sealed([changed])
         for changed in (order, Order(hidden=2), Order(key=SecretStr("x")), Order(raw=SecretBytes(b"y")), Order(shown=6))
     }
     assert len(seals) == 5
-    assert sealed_text(order) == sealed_text(Order())
-    assert whole(Open.model_validate({"extra": {2, 1}})) == {"extra": [1, 2]}
+    assert dump_sealed(order) == dump_sealed(Order())
+    assert to_plain_unfiltered(Open.model_validate({"extra": {2, 1}})) == {"extra": [1, 2]}
 
 
 def test_XA1_looking_at_arguments_uses_nothing_up() -> None:
     numbers: Iterator[int] = iter([1, 2])
-    assert whole({"numbers": numbers}) == {"numbers": text_of(numbers)}
-    assert sealed_text([numbers]) == json.dumps([text_of(numbers)], separators=(",", ":"))
+    assert to_plain_unfiltered({"numbers": numbers}) == {"numbers": safe_str(numbers)}
+    assert dump_sealed([numbers]) == json.dumps([safe_str(numbers)], separators=(",", ":"))
     assert list(numbers) == [1, 2]
 
 

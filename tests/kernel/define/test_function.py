@@ -33,7 +33,7 @@ from toolroll import (
     tool,
 )
 from toolroll.errors import ArgumentsRefused, JsonRefused
-from toolroll.kernel.define.function import closing
+from toolroll.kernel.define.function import run_and_close
 from toolroll.safe.limits import MAX_ARGUMENTS_BYTES
 
 WAIT_S = 60.0
@@ -485,7 +485,7 @@ async def test_K20_an_error_goes_before_one_of_the_tear_down(caplog: pytest.LogC
 
     ctx = ToolContext(call_id="c7")
     with caplog.at_level(logging.ERROR), pytest.raises(KeyError, match="work"):
-        await closing(fail, ctx)
+        await run_and_close(fail, ctx)
     assert "the tear-down of call c7 failed too" in caplog.text
 
 

@@ -37,7 +37,7 @@ from typing_extensions import TypedDict
 
 from toolroll import Tool, define_tool, tool
 from toolroll.errors import DefinitionError
-from toolroll.kernel.define.schema import OpenObject, draft07, json_default
+from toolroll.kernel.define.schema import OpenObject, to_draft07, to_json_default
 
 T = TypeVar("T")
 
@@ -130,7 +130,7 @@ class Awkward(BaseModel):
 
 
 def schema_of(shape: Any) -> dict[str, Any]:
-    return draft07(TypeAdapter(shape))
+    return to_draft07(TypeAdapter(shape))
 
 
 def nodes(schema: Any) -> Iterator[dict[str, Any]]:
@@ -428,7 +428,7 @@ async def test_K10_an_argument_that_the_schema_does_not_name_is_rejected_at_ever
     ],
 )
 def test_K10_defaults_are_shown_as_json(value: object, expected: object) -> None:
-    assert json_default(value) == expected
+    assert to_json_default(value) == expected
 
 
 def test_K10_a_default_that_json_cannot_carry_has_no_json_form() -> None:
@@ -436,7 +436,7 @@ def test_K10_a_default_that_json_cannot_carry_has_no_json_form() -> None:
     loop.append(loop)
     for value in (object(), math.inf, math.nan, [math.inf], b"\xff", len, Address, loop):
         with pytest.raises(ValueError):
-            json_default(value)
+            to_json_default(value)
 
 
 @pytest.mark.parametrize("value", [math.inf, object()])

@@ -14,12 +14,12 @@ from toolroll.errors import DefinitionError, DependencyCycle, DependencyError
 from toolroll.kernel.depends.dependency import (
     CONTEXT,
     check_graph,
-    identity_of,
-    injection_of,
-    maker_of,
-    name_of,
+    find_injection,
+    get_identity,
+    get_maker,
+    get_name,
+    get_scope,
     read_provider,
-    scope_of,
 )
 
 
@@ -54,17 +54,17 @@ class MyContext(ToolContext):
     ],
 )
 def test_K6_every_spelling_of_the_context_is_injected(annotation: object) -> None:
-    assert injection_of(annotation) == CONTEXT
+    assert find_injection(annotation) == CONTEXT
 
 
 @pytest.mark.parametrize("annotation", [DB, DB | None, Annotated[DB, "note"], Annotated[DB | None, "note"]])
 def test_K6_every_spelling_of_depends_is_injected(annotation: object) -> None:
-    assert injection_of(annotation) == Depends(get_db)
+    assert find_injection(annotation) == Depends(get_db)
 
 
 @pytest.mark.parametrize("annotation", [None, int, "ToolContext", list[ToolContext], dict[str, DB], int | None])
 def test_K6_other_annotations_are_not(annotation: object) -> None:
-    assert injection_of(annotation) is None
+    assert find_injection(annotation) is None
 
 
 # --- Reading ----------------------------------------------------------------------------------------------
@@ -227,17 +227,17 @@ def test_K21_a_key_needs_an_id() -> None:
 
 def test_K21_a_key_is_known_by_its_id_and_a_function_by_itself() -> None:
     key: DependencyKey[Db] = DependencyKey("db", get_db)
-    assert (identity_of(Depends(key)), maker_of(Depends(key))) == ("db", get_db)
-    assert (identity_of(Depends(get_db)), maker_of(Depends(get_db))) == (get_db, get_db)
-    assert (name_of("db"), name_of(get_db)) == ("db", "get_db")
+    assert (get_identity(Depends(key)), get_maker(Depends(key))) == ("db", get_db)
+    assert (get_identity(Depends(get_db)), get_maker(Depends(get_db))) == (get_db, get_db)
+    assert (get_name("db"), get_name(get_db)) == ("db", "get_db")
     partial = functools.partial(get_db)
-    assert name_of(partial) == repr(partial)
+    assert get_name(partial) == repr(partial)
 
 
 def test_K23_the_wider_scope_of_key_and_mark_counts() -> None:
     in_run: DependencyKey[Db] = DependencyKey("db", get_db, "run")
     in_call: DependencyKey[Db] = DependencyKey("db", get_db)
-    assert [scope_of(Depends(in_run)), scope_of(Depends(in_call)), scope_of(Depends(in_call, "run"))] == [
+    assert [get_scope(Depends(in_run)), get_scope(Depends(in_call)), get_scope(Depends(in_call, "run"))] == [
         "run",
         "call",
         "run",

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolroll.kernel.approval.request import Preview
-from toolroll.kernel.diff.hunks import Diff, original, parse_diff, parse_diffs, selected
+from toolroll.kernel.diff.hunks import Diff, apply_hunks, parse_diff, parse_diffs, restore_original
 
 # Few different lines, so that hunks move, repeat and touch the ends; with everything that is not a line end.
 LINES = st.sampled_from(
@@ -29,10 +29,10 @@ def test_S5_some_hunks_give_exactly_the_text_with_only_these(before: str, after:
         return
     diff = diff_of(before, after)
     count = len(diff.hunks)
-    assert before == original(after, diff)
-    assert after == selected(after, diff, [True] * count)
+    assert before == restore_original(after, diff)
+    assert after == apply_hunks(after, diff, [True] * count)
     taken = data.draw(st.lists(st.booleans(), min_size=count, max_size=count))
-    partly = selected(after, diff, taken)
+    partly = apply_hunks(after, diff, taken)
     assert partly is not None
     lines = [hunk.new if take else hunk.old for hunk, take in zip(diff.hunks, taken, strict=True)]
     rest = partly
@@ -49,9 +49,9 @@ def test_S5_hunks_are_taken_by_place_not_by_content() -> None:
     after = before.replace("5\n", "5!\n", 1).replace("20\n", "20!\n").replace("29\n", "29!")
     diff = diff_of(before, after)
     assert len(diff.hunks) == 3
-    assert selected(after, diff, [False, True, False]) == before.replace("20\n", "20!\n")
-    assert selected(after, diff, [True, False, False]) == before.replace("5\n", "5!\n", 1)
-    assert selected(after, diff, [False, False, True]) == before[:-1] + "!"
+    assert apply_hunks(after, diff, [False, True, False]) == before.replace("20\n", "20!\n")
+    assert apply_hunks(after, diff, [True, False, False]) == before.replace("5\n", "5!\n", 1)
+    assert apply_hunks(after, diff, [False, False, True]) == before[:-1] + "!"
     assert (diff.hunks[2].lines[-1].is_ended, diff.hunks[2].lines[-1].body) == (False, "29!")
 
 
@@ -60,9 +60,9 @@ def test_S5_a_diff_of_another_text_gives_nothing() -> None:
     before = "".join(f"{number}\n" for number in range(30))
     diff = diff_of(before, before.replace("5\n", "five\n", 1).replace("20\n", "twenty\n"))
     for other in ("", "5\n", before, before.replace("5\n", "five\n", 1), "x\n" + before.replace("5\n", "five\n", 1)):
-        assert selected(other, diff, [True, True]) is None
+        assert apply_hunks(other, diff, [True, True]) is None
     backwards = replace(diff, hunks=diff.hunks[::-1])
-    assert selected(before.replace("5\n", "five\n", 1).replace("20\n", "twenty\n"), backwards, [True, True]) is None
+    assert apply_hunks(before.replace("5\n", "five\n", 1).replace("20\n", "twenty\n"), backwards, [True, True]) is None
 
 
 @pytest.mark.parametrize(

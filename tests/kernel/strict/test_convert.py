@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from toolroll.kernel.strict.convert import MAX_REASONS, NotStrict, StrictSchema, strict_form
+from toolroll.kernel.strict.convert import MAX_REASONS, NotStrict, StrictSchema, convert_to_strict
 from toolroll.kernel.strict.rules import StrictRules
 from toolroll.models.strict import ANTHROPIC, OPENAI
 
@@ -25,13 +25,13 @@ def closed(properties: dict[str, Any], required: list[str] | None = None, **more
 
 
 def form_of(schema: Mapping[str, Any], rules: StrictRules = OPENAI) -> StrictSchema:
-    form = strict_form(schema, rules)
+    form = convert_to_strict(schema, rules)
     assert isinstance(form, StrictSchema), form
     return form
 
 
 def reasons_of(schema: Mapping[str, Any], rules: StrictRules = OPENAI) -> tuple[str, ...]:
-    form = strict_form(schema, rules)
+    form = convert_to_strict(schema, rules)
     assert isinstance(form, NotStrict), form
     return form.reasons
 
@@ -457,7 +457,7 @@ def test_K11_openai_alternatives_must_differ_in_what_comes_first() -> None:
     same = alternatives(tagged(name=text, kind={"const": "a"}), tagged(name=text, kind={"const": "b"}))
     (reason,) = reasons_of(same)
     assert "both start with 'name'" in reason
-    assert isinstance(strict_form(same, ANTHROPIC), StrictSchema)
+    assert isinstance(convert_to_strict(same, ANTHROPIC), StrictSchema)
     for other in (tagged(kind=text), tagged(kind={"const": "a"}), tagged(kind={"enum": ["b", "a"]})):
         assert reasons_of(alternatives(tagged(kind={"const": "a"}), tagged(other=text), other))
         assert reasons_of(alternatives(other, tagged(kind={"const": "a"})))

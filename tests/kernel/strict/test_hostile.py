@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from toolroll.kernel.arguments.nulls import without_left_out_nulls
-from toolroll.kernel.strict.convert import NotStrict, StrictSchema, strict_form
+from toolroll.kernel.arguments.nulls import drop_left_out_nulls
+from toolroll.kernel.strict.convert import NotStrict, StrictSchema, convert_to_strict
 from toolroll.kernel.strict.rules import StrictRules
 from toolroll.models.strict import ANTHROPIC, OPENAI
 
@@ -55,8 +55,8 @@ def test_K11_ten_thousand_levels_have_no_strict_form(wrap: Callable[[Any], Any],
     schema = closed({"x": wrapped({"type": "string"}, wrap, DEEP)})
     value = {"x": wrapped(None, lambda inner: {"x": inner}, DEEP), "y": wrapped(None, lambda inner: [inner], DEEP)}
     with soon():
-        form = strict_form(schema, rules)
-        without_left_out_nulls(value, schema)
+        form = convert_to_strict(schema, rules)
+        drop_left_out_nulls(value, schema)
     # A default is no part of the form: it is only not told.
     assert isinstance(form, StrictSchema if wrap is WRAPS["default"] else NotStrict)
 
@@ -82,8 +82,8 @@ def test_K11_doubling_definitions_have_no_strict_form(step: Callable[[Any], Any]
     for order in (names, names[::-1]):
         schema = closed({name: {"$ref": f"#/definitions/{name}"} for name in order}, definitions=definitions)
         with soon():
-            assert isinstance(strict_form(schema, rules), NotStrict)
-            without_left_out_nulls({"D0": {"a": None, "b": {"a": None}}}, schema)
+            assert isinstance(convert_to_strict(schema, rules), NotStrict)
+            drop_left_out_nulls({"D0": {"a": None, "b": {"a": None}}}, schema)
 
 
 @BOTH
@@ -94,7 +94,7 @@ def test_K11_a_chain_met_from_its_end_is_measured_without_recursion(rules: Stric
     definitions[names[-1]] = {"type": "string"}
     schema = closed({name: {"$ref": f"#/definitions/{name}"} for name in names[::-1]}, definitions=definitions)
     with soon():
-        assert isinstance(strict_form(schema, rules), NotStrict)
+        assert isinstance(convert_to_strict(schema, rules), NotStrict)
 
 
 @BOTH
@@ -102,8 +102,8 @@ def test_K11_a_shared_python_object_is_no_way_around_the_bound(rules: StrictRule
     schema = closed({"x": wrapped({"type": "string"}, lambda inner: {"anyOf": [inner, closed({"x": inner})]}, 40)})
     value = {"x": wrapped(None, lambda inner: {"x": inner}, 40)}
     with soon():
-        assert isinstance(strict_form(schema, rules), NotStrict)
-        without_left_out_nulls(value, schema)
+        assert isinstance(convert_to_strict(schema, rules), NotStrict)
+        drop_left_out_nulls(value, schema)
 
 
 @BOTH
@@ -116,14 +116,14 @@ def test_K11_too_many_properties_or_alternatives_have_no_strict_form(rules: Stri
     )
     for schema in (wide, many, pairs, grid):
         with soon():
-            assert strict_form(schema, rules) == NotStrict(reasons=("parameters: more than 10000 parts",))
+            assert convert_to_strict(schema, rules) == NotStrict(reasons=("parameters: more than 10000 parts",))
 
 
 @BOTH
 def test_K11_a_reference_written_out_too_often_has_no_strict_form(rules: StrictRules) -> None:
     large = {"Large": closed({f"p{number}": {"type": "string"} for number in range(900)})}
     said = {f"x{n}": {"$ref": "#/definitions/Large", "description": "Said."} for n in range(12)}
-    assert strict_form(closed(said, definitions=large), rules) == NotStrict(
+    assert convert_to_strict(closed(said, definitions=large), rules) == NotStrict(
         reasons=("parameters: more than 10000 parts",)
     )
 
@@ -136,7 +136,7 @@ def test_K11_a_megabyte_of_nulls_is_cleaned_in_bounded_time() -> None:
     schema = closed({"x": {"type": "array", "items": ref}}, definitions={"D": either})
     value = {"x": [{"a": None, "b": None}, {"c": None}] * 20_000}
     with soon():
-        assert without_left_out_nulls(value, schema) == {"x": [{}, {}] * 20_000}
+        assert drop_left_out_nulls(value, schema) == {"x": [{}, {}] * 20_000}
     beyond = {"x": [{"a": None}] * 400_000}
     with soon():
-        assert without_left_out_nulls(beyond, schema)["x"][-1] in ({"a": None}, {})
+        assert drop_left_out_nulls(beyond, schema)["x"][-1] in ({"a": None}, {})

@@ -20,8 +20,8 @@ from tests.kernel.strict.strict_support import (
     union_count,
 )
 
-from toolroll.kernel.arguments.nulls import without_left_out_nulls
-from toolroll.kernel.strict.convert import NotStrict, StrictSchema, strict_form
+from toolroll.kernel.arguments.nulls import drop_left_out_nulls
+from toolroll.kernel.strict.convert import NotStrict, StrictSchema, convert_to_strict
 from toolroll.kernel.strict.rules import StrictRules
 from toolroll.models.strict import ANTHROPIC, OPENAI
 
@@ -31,7 +31,7 @@ ABSENT = replace(ANTHROPIC, optional="absent")
 
 
 def converted(schema: dict[str, Any], rules: StrictRules) -> StrictSchema:
-    form = strict_form(schema, rules)
+    form = convert_to_strict(schema, rules)
     event(f"{rules.name} {type(form).__name__}")
     assume(isinstance(form, StrictSchema))
     assert isinstance(form, StrictSchema)
@@ -56,7 +56,7 @@ def test_K11_anthropic_forms_keep_to_its_subset_and_are_counted_right(
 @given(plain_schemas())
 def test_K11_only_what_decides_between_values_has_no_form(schema: dict[str, Any]) -> None:
     """Every schema of closed objects, arrays, unions and fixed values has a form, unless values contradict types."""
-    form = strict_form(schema, ANY_KEYS)
+    form = convert_to_strict(schema, ANY_KEYS)
     assert isinstance(form, StrictSchema), form
 
 
@@ -69,7 +69,7 @@ def test_K11_what_a_model_sends_strictly_is_valid_plainly(rules: StrictRules, da
     sent = filled if rules.optional == "nullable" else sent
     assert Draft7Validator(form.schema).is_valid(sent)
     before = copy.deepcopy(sent)
-    received = without_left_out_nulls(sent, schema)
+    received = drop_left_out_nulls(sent, schema)
     assert before == sent
     Draft7Validator(relaxed(schema)).validate(received)
 
@@ -88,10 +88,10 @@ def test_K11_a_value_comes_back_as_it_was_without_unions(data: st.DataObject) ->
     schema = data.draw(plain_schemas(recursion=True, kinds=Kinds(unions=False)))
     value, filled = data.draw(filled_values(schema))
     # Null for a nullable parameter that was left out is null, not absence: that much a strict form cannot tell apart.
-    assert without_left_out_nulls(value, schema) == value
-    received = without_left_out_nulls(filled, schema)
+    assert drop_left_out_nulls(value, schema) == value
+    received = drop_left_out_nulls(filled, schema)
     Draft7Validator(relaxed(schema)).validate(received)
-    assert without_left_out_nulls(received, schema) == received
+    assert drop_left_out_nulls(received, schema) == received
 
 
 @given(plain_schemas(recursion=True, kinds=Kinds(formless=True)), st.sampled_from([OPENAI, ANTHROPIC, ABSENT]))
@@ -99,7 +99,7 @@ def test_K12_the_same_schema_gives_the_same_bytes_and_stays_as_it_is(
     schema: dict[str, Any], rules: StrictRules
 ) -> None:
     before = json.dumps(schema)
-    first, second = strict_form(schema, rules), strict_form(json.loads(before), rules)
+    first, second = convert_to_strict(schema, rules), convert_to_strict(json.loads(before), rules)
     assert before == json.dumps(schema)
     if isinstance(first, NotStrict):
         assert first == second
@@ -130,6 +130,6 @@ JSON = st.recursive(
 def test_K11_no_text_that_calls_itself_a_schema_raises(schema: dict[str, Any], value: Any) -> None:
     for shape in (schema, {"type": "object", "properties": {"a": schema}, "definitions": {"a": schema}}):
         for rules in (OPENAI, ABSENT):
-            form = strict_form(shape, rules)
+            form = convert_to_strict(shape, rules)
             assert isinstance(form, StrictSchema) or form.reasons
-        without_left_out_nulls({"a": value, "b": [None]}, shape)
+        drop_left_out_nulls({"a": value, "b": [None]}, shape)

@@ -14,7 +14,7 @@ from tests.packs.research.hub import TOKEN, Fault, Hub
 from toolroll.errors import NotText, ServiceFailed
 from toolroll.kernel.call.context import Run
 from toolroll.kernel.call.result import ToolResult
-from toolroll.kernel.data.labels import labels_of
+from toolroll.kernel.data.labels import collect_labels
 from toolroll.packs.research.github import GitHubSource
 from toolroll.packs.research.local import LocalSource
 from toolroll.packs.research.read_research import READ_BEFORE, SOURCE, describe_failure, read_research
@@ -154,7 +154,7 @@ def test_R6_the_model_is_told_what_paths_look_like() -> None:
     assert (properties["path"]["minLength"], properties["path"]["maxLength"]) == (1, 200)
     assert set(properties) == {"path"}
     assert read_research.effect == "reads"
-    assert labels_of(read_research) == frozenset({"private"})
+    assert collect_labels(read_research) == frozenset({"private"})
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,10 @@ from toolroll.safe.net.addresses import address_refusal, parse_ipv4
 from toolroll.safe.net.urls import (
     Destination,
     Resolver,
+    check_service_url,
     check_url,
     is_loopback,
     resolve,
-    service_address,
     system_resolver,
 )
 
@@ -402,7 +402,7 @@ async def test_XW8_the_system_resolver_is_judged_too() -> None:
 
 
 def address(url: str) -> str:
-    return service_address(url, service="a tea API", example="https://tea.example.com/v1")
+    return check_service_url(url, service="a tea API", example="https://tea.example.com/v1")
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolroll.errors import EditRefused, UsageError
-from toolroll.kernel.approval.permit import seal_of
+from toolroll.kernel.approval.permit import make_seal
 from toolroll.kernel.approval.request import content_hash
-from toolroll.kernel.diff.hunks import original, parse_diff, parse_diffs, selected
+from toolroll.kernel.diff.hunks import apply_hunks, parse_diff, parse_diffs, restore_original
 from toolroll.safe.paths.names import parse_path
 from toolroll.workspace.changes.proposal import ABSENT, Change, Proposal, Span, select_changes
 
@@ -41,8 +41,8 @@ def test_C30_a_preview_is_bound_to_all_there_is() -> None:
 
 
 def test_XA1_a_proposal_that_is_exchanged_is_noticed() -> None:
-    assert seal_of(propose(b"a", b"b")) == seal_of(propose(b"a", b"b"))
-    assert seal_of(propose(b"a", b"b")) != seal_of(propose(b"a", b"c"))
+    assert make_seal(propose(b"a", b"b")) == make_seal(propose(b"a", b"b"))
+    assert make_seal(propose(b"a", b"b")) != make_seal(propose(b"a", b"c"))
     assert propose(b"a", b"b").base != propose(b"b", b"b").base
     assert propose(None, b"b").base == ABSENT != propose(b"", b"b").base
 
@@ -54,8 +54,8 @@ def test_C30_hunks_can_be_taken_one_by_one(before: str, after: str, choice: list
     diff = parse_diff(preview.text)
     assert diff is not None
     assert preview.editable is not None
-    assert original(preview.editable, diff) == before
-    text = selected(preview.editable, diff, choice[: len(diff.hunks)])
+    assert restore_original(preview.editable, diff) == before
+    text = apply_hunks(preview.editable, diff, choice[: len(diff.hunks)])
     assert text is not None
     assert proposal.with_edited(text).preview().editable == text
     if not any(choice[: len(diff.hunks)]):

@@ -25,7 +25,7 @@ from toolroll.journal.records import (
     StopDecided,
     UsageAdded,
 )
-from toolroll.kernel.data.labels import LABELS_KEY, labels_from
+from toolroll.kernel.data.labels import LABELS_KEY, read_labels
 from toolroll.kernel.data.messages import ToolCall
 from toolroll.models.model import ModelResponse, StopKind
 
@@ -165,7 +165,7 @@ class RebuiltRun:
     def _kept(self, record: StateSet) -> None:
         self.kept[record.name] = record.value
         if record.name == LABELS_KEY:
-            self.state.run.labels |= labels_from(record.value)
+            self.state.run.labels |= read_labels(record.value)
 
     def _said(self, record: MessageAdded) -> None:
         self.close_turn()

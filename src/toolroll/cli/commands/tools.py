@@ -230,10 +230,10 @@ def schema(
 
 
 def _strict(entry: "CatalogEntry", provider: Provider) -> object:
-    from toolroll.kernel.strict.convert import NotStrict, strict_form  # noqa: PLC0415 - only for this
+    from toolroll.kernel.strict.convert import NotStrict, convert_to_strict  # noqa: PLC0415 - only for this
     from toolroll.models.strict import ANTHROPIC, OPENAI  # noqa: PLC0415 - only for this
 
-    form = strict_form(entry.tool.parameters, OPENAI if provider == "openai" else ANTHROPIC)
+    form = convert_to_strict(entry.tool.parameters, OPENAI if provider == "openai" else ANTHROPIC)
     if isinstance(form, NotStrict):
         text = f"{entry.tool.name} has no strict form for {provider}: {'; '.join(form.reasons)}."
         raise ToolFailure(f"{text} It is sent as it is, and its arguments are checked here.", code="not_strict")

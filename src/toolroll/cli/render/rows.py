@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeAlias
 
 from toolroll.kernel.approval.request import ApprovalRequest, Effect, Preview, content_hash
 from toolroll.kernel.data.serialize import dump_json
-from toolroll.kernel.diff.hunks import Diff, DiffLine, Hunk, Sign, original, parse_diff, parse_diffs
+from toolroll.kernel.diff.hunks import Diff, DiffLine, Hunk, Sign, parse_diff, parse_diffs, restore_original
 from toolroll.safe.limits import MAX_FINDINGS_SHOWN
 from toolroll.safe.text import one_line, suspicious, visible
 
@@ -198,7 +198,7 @@ def _proven_result(preview: Preview) -> str | None:
     diff = parse_diff(preview.text) if preview.kind == "diff" else None
     if diff is None or preview.editable is None:
         return None
-    before = original(preview.editable, diff)
+    before = restore_original(preview.editable, diff)
     return preview.editable if before is not None and content_hash(before) == preview.base else None
 
 

@@ -15,7 +15,7 @@ from toolroll.cli.terminal.remember import RuleMemory
 from toolroll.cli.terminal.terminal import Terminal, interruptible
 from toolroll.errors import ToolrollError
 from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision, Preview, Reject
-from toolroll.kernel.diff.hunks import original
+from toolroll.kernel.diff.hunks import restore_original
 from toolroll.safe.limits import APPROVAL_TIMEOUT_S
 from toolroll.safe.text import visible
 
@@ -260,7 +260,7 @@ class _Question:
 
     def _edited_rows(self, proposed: str, text: str) -> list[Row]:
         """What the person's own text would change: against what is there now, where that is known."""
-        before = original(proposed, self._diff) if self._diff else None
+        before = restore_original(proposed, self._diff) if self._diff else None
         name = self._diff.name if self._diff else "the proposed text"
         title = "With your text" if before is not None else "What you changed"
         change = Preview.of_change(proposed if before is None else before, text, path=name)

@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 from toolroll.cli.render.rows import Row, hunk_rows
 from toolroll.cli.terminal.terminal import Terminal
 from toolroll.kernel.approval.request import Approve, Decision, Preview
-from toolroll.kernel.diff.hunks import Diff, original, parse_diffs, selected
+from toolroll.kernel.diff.hunks import Diff, apply_hunks, parse_diffs, restore_original
 from toolroll.safe.text import visible
 
 Pages: TypeAlias = Callable[[Terminal, Sequence[Row]], bool]
@@ -43,7 +43,7 @@ class HunkChoice:
     def taking(self, taken: Sequence[Sequence[bool]]) -> str | None:
         """The text that is left when only these hunks of each file are taken."""
         if not self.is_patch:
-            return selected(self.proposed, self.diffs[0], taken[0])
+            return apply_hunks(self.proposed, self.diffs[0], taken[0])
         return "".join(_part(diff, hunks) for diff, hunks in zip(self.diffs, taken, strict=True))
 
 
@@ -54,7 +54,7 @@ def find_choice(preview: Preview) -> HunkChoice | None:
         return None
     if preview.editable == preview.text:
         return HunkChoice(proposed=preview.editable, diffs=diffs, is_patch=True)
-    if len(diffs) > 1 or original(preview.editable, diffs[0]) is None:
+    if len(diffs) > 1 or restore_original(preview.editable, diffs[0]) is None:
         return None
     return HunkChoice(proposed=preview.editable, diffs=diffs, is_patch=False)
 

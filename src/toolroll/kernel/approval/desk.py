@@ -4,16 +4,14 @@ The desk keeps the requests on its own side. An answer names a request and the d
 before the deadline, and only if both fit. A history that claims an approval proves nothing here.
 """
 
+import asyncio
 import hmac
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from toolroll.errors import DecisionRefused
 from toolroll.kernel.approval.request import ApprovalRequest, Decision, Reject, is_decision
 from toolroll.safe.limits import APPROVAL_TIMEOUT_S
-
-if TYPE_CHECKING:
-    import asyncio
 
 Waiting: TypeAlias = "tuple[ApprovalRequest, asyncio.Future[Decision]]"
 
@@ -35,8 +33,6 @@ class ApprovalDesk:
 
     async def decide(self, requests: Sequence[ApprovalRequest], /) -> list[Decision]:
         """Wait until each request is answered or its time is up."""
-        import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
-
         loop = asyncio.get_running_loop()
         asked: list[Waiting] = [(request, loop.create_future()) for request in requests]
         if not asked:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, Literal, NoReturn, SupportsIndex, TypeA
 
 from toolroll.errors import PermitRefused
 from toolroll.kernel.approval.request import Preview, content_hash
-from toolroll.kernel.data.serialize import sealed_text
+from toolroll.kernel.data.serialize import dump_sealed
 
 if TYPE_CHECKING:
     from toolroll.kernel.call.context import ToolContext
@@ -53,7 +53,7 @@ class Permit:
         self._granted = granted
         self._seal = seal
         self._preview = preview
-        self._payload = None if preview is None else seal_of(preview.payload)
+        self._payload = None if preview is None else make_seal(preview.payload)
         self._open = True
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
@@ -96,7 +96,7 @@ class Permit:
         if mint is not _MINT or self._preview is not None:
             raise PermitRefused("Only the executor says what a permit is for.")
         self._preview = preview
-        self._payload = seal_of(preview.payload)
+        self._payload = make_seal(preview.payload)
 
     def require_person(self, name: str) -> None:
         """Refuse unless a person allowed exactly these arguments: a rule is not enough."""
@@ -123,11 +123,11 @@ class Permit:
         self._open = core.effect == "reads" and self._granted != "person"
 
     def _require_same(self, name: str) -> None:
-        same_payload = self._preview is None or seal_of(self._preview.payload) == self._payload
-        if seal_of(self.arguments) != self._seal or not same_payload:
+        same_payload = self._preview is None or make_seal(self._preview.payload) == self._payload
+        if make_seal(self.arguments) != self._seal or not same_payload:
             raise PermitRefused(f"The arguments of {name} changed after they were approved.")
 
 
-def seal_of(arguments: object) -> str:
+def make_seal(arguments: object) -> str:
     """The hash of arguments as they were checked, with all that their JSON would leave out."""
-    return content_hash(sealed_text(arguments))
+    return content_hash(dump_sealed(arguments))

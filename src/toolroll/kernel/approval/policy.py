@@ -144,7 +144,7 @@ def _roots(path: str) -> bool:
 
 def _touches(pattern: str, path: str) -> bool:
     """Whether a path could, on some system and in some spelling, be what was restricted."""
-    folded = "/".join(_folded(pattern))
+    folded = "/".join(_fold(pattern))
     return _fits(pattern, path, across=True) or any(
         _fits(folded, "/".join(spelling), across=True) for spelling in _spellings(path)
     )
@@ -152,18 +152,18 @@ def _touches(pattern: str, path: str) -> bool:
 
 def _spellings(path: str) -> Iterator[Parts]:
     """The folded names of a path with each `..` taken back, and, as links can stand before one, left out."""
-    yield _folded(path)
+    yield _fold(path)
     if ".." in path:
         resolved: list[str] = []
         for part in _SLASHES.split(path.strip()):
             if part == "..":
                 del resolved[-1:]
             else:
-                resolved.extend(_folded(part))
+                resolved.extend(_fold(part))
         yield tuple(resolved)
 
 
-def _folded(path: str) -> Parts:
+def _fold(path: str) -> Parts:
     # `*` and `?` survive folding, so that patterns and paths go through the same function; `.` and `..` do not.
     from toolroll.safe.paths.protected import fold_name  # noqa: PLC0415 - most programs that import toolroll never need it
 

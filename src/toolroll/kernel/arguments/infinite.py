@@ -38,14 +38,14 @@ def may_be_infinite(node: object) -> bool:
     return node["type"] not in _NEVER or any(may_be_infinite(node[key]) for key in _INNER if key in node)
 
 
-def infinite_at(value: object, place: Place = ()) -> tuple[Place, object] | None:
+def find_infinite(value: object, place: Place = ()) -> tuple[Place, object] | None:
     """The first number in a checked value that is not finite, and where; a model's default was not sent."""
     if isinstance(value, (float, complex)):
         return None if isfinite(value) else (place, value)
     if isinstance(value, Decimal):
         return None if value.is_finite() else (place, value)
     for step, inner in _inner(value):
-        found = infinite_at(inner, (*place, step))
+        found = find_infinite(inner, (*place, step))
         if found is not None:
             return found
     return None

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from toolroll.kernel.strict.descriptions import is_scalar
-from toolroll.kernel.strict.flatten import Schema, target
+from toolroll.kernel.strict.flatten import Schema, resolve_reference
 
 # Below this, a value is left as it is: the validator says what is wrong with it. Four frames a level, of 1,000.
 MAX_NULL_LEVELS: Final = 60
@@ -30,7 +30,7 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
 T = TypeVar("T")
 
 
-def without_left_out_nulls(value: T, schema: Schema) -> T:
+def drop_left_out_nulls(value: T, schema: Schema) -> T:
     """The value without the nulls that stand for "left out" under the plain schema; the given one is not changed."""
     if not _has_null(value):
         return value
@@ -38,7 +38,7 @@ def without_left_out_nulls(value: T, schema: Schema) -> T:
     return cleaned
 
 
-def without_nulls_at(value: dict[str, object], locations: Sequence[Sequence[int | str]]) -> dict[str, object]:
+def drop_nulls_at(value: dict[str, object], locations: Sequence[Sequence[int | str]]) -> dict[str, object]:
     """The value without the nulls at these places; what is no place in it (a validator's own words) is passed over."""
     cleaned = value
     for *above, last in locations:
@@ -99,7 +99,7 @@ class _Cleaning:
         result = self._single(value, schema, level)
         parts = _listed(schema.get("allOf"))
         if isinstance(ref := schema.get("$ref"), str):
-            parts = [target(self._root, ref), *parts]
+            parts = [resolve_reference(self._root, ref), *parts]
         for part in parts:
             result = _both(result, self.clean(result.value, part, level + 1))
         for keyword in ("anyOf", "oneOf"):

@@ -1,14 +1,16 @@
 """Validation errors in words that let a model repair its call: which field, what was wrong, what was expected."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from toolroll.kernel.data.serialize import dump_json
-from toolroll.kernel.define.schema import JsonSchema
 from toolroll.safe.limits import MAX_VALIDATION_ERRORS_SHOWN
+
+if TYPE_CHECKING:
+    from toolroll.kernel.define.schema import JsonSchema
 
 MAX_VALUE_CHARACTERS: Final = 80
 """How much of a wrong value, or of a name, is repeated to the model; it knows what it wrote."""
@@ -21,7 +23,7 @@ _WRONG_TYPE: Final = ("_type", "enum", "literal_error")
 _MISSING: Final = ("missing", "missing_argument", "missing_keyword_only_argument")
 
 
-def describe_errors(tool: str, error: ValidationError, parameters: JsonSchema) -> str:
+def describe_errors(tool: str, error: ValidationError, parameters: "JsonSchema") -> str:
     """All faults of one call, a line each."""
     details = error.errors(include_url=False, include_context=False)
     lines = [f"- {_fault(detail, parameters)}" for detail in details[:MAX_VALIDATION_ERRORS_SHOWN]]
@@ -30,13 +32,13 @@ def describe_errors(tool: str, error: ValidationError, parameters: JsonSchema) -
     return f"Invalid arguments for {tool}:\n" + "\n".join(lines)
 
 
-def refused_nulls(error: ValidationError) -> list[tuple[int | str, ...]]:
+def find_refused_nulls(error: ValidationError) -> list[tuple[int | str, ...]]:
     """Where a null was refused for its type alone; what a validator of the user's refuses is not among them."""
     details = error.errors(include_url=False, include_context=False)
     return [one["loc"] for one in details if one["input"] is None and one["type"].endswith(_WRONG_TYPE)]
 
 
-def _fault(detail: ErrorDetails, parameters: JsonSchema) -> str:
+def _fault(detail: ErrorDetails, parameters: "JsonSchema") -> str:
     location = detail["loc"]
     place = _place(location)
     if detail["type"] in _EXTRA:
@@ -56,7 +58,7 @@ def _place(location: tuple[int | str, ...]) -> str:
     return _cut("".join(steps).removeprefix("."), MAX_REASON_CHARACTERS) or "arguments"
 
 
-def _schema_at(location: tuple[int | str, ...], parameters: JsonSchema) -> Mapping[str, object]:
+def _schema_at(location: tuple[int | str, ...], parameters: "JsonSchema") -> Mapping[str, object]:
     """What the schema says of that place; nothing where it gives a choice."""
     found: object = parameters
     for step in location:
@@ -66,7 +68,7 @@ def _schema_at(location: tuple[int | str, ...], parameters: JsonSchema) -> Mappi
     return _resolved(found, parameters)
 
 
-def _resolved(schema: object, parameters: JsonSchema) -> Mapping[str, object]:
+def _resolved(schema: object, parameters: "JsonSchema") -> Mapping[str, object]:
     if not isinstance(schema, dict):
         return {}
     reference, definitions = schema.get("$ref"), parameters.get("definitions")

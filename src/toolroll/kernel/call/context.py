@@ -10,7 +10,9 @@ from threading import get_ident
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar
 
-from toolroll.kernel.approval.request import Approver, Preview, check_approver
+from toolroll.kernel.approval.ask_person import Unanswered, ask_person
+from toolroll.kernel.approval.request import ApprovalRequest, Approver, Decision, Preview, check_approver
+from toolroll.kernel.call.events import ApprovalRequested, KernelEvent, Progress, StateChanged
 from toolroll.kernel.data.labels import LABELS_KEY, NO_LABELS, Labels
 from toolroll.kernel.depends.dependency import DependencyKey, Depends, Identity, Maker, check_overrides
 from toolroll.kernel.depends.resolve import ValueStore, provide
@@ -21,10 +23,7 @@ if TYPE_CHECKING:
     import logging
     from types import TracebackType
 
-    from toolroll.kernel.approval.ask_person import Unanswered
     from toolroll.kernel.approval.policy import Policy
-    from toolroll.kernel.approval.request import ApprovalRequest, Decision
-    from toolroll.kernel.call.events import KernelEvent
     from toolroll.kernel.call.result import ToolResult
     from toolroll.kernel.data.messages import ToolCall
 
@@ -67,7 +66,7 @@ class Run:
         policy: "Policy | None" = None,
         approver: Approver | None = None,
         ledger: Ledger | None = None,
-        on_event: "Callable[[KernelEvent], None] | None" = None,
+        on_event: Callable[[KernelEvent], None] | None = None,
         clock: Callable[[], datetime] = utc_now,
         make_id: Callable[[], str] = random_id,
         logger: "logging.Logger | None" = None,
@@ -107,8 +106,6 @@ class Run:
 
     def set_state(self, name: str, value: object) -> None:
         """Keep a value with the run; everybody who watches is told."""
-        from toolroll.kernel.call.events import StateChanged  # noqa: PLC0415 - no tool needs it to be made
-
         self._state[name] = value
         self.emit(StateChanged(name=name, value=value))
 
@@ -118,12 +115,12 @@ class Run:
             self.labels |= labels
             self.set_state(LABELS_KEY, sorted(self.labels))
 
-    def emit(self, event: "KernelEvent") -> None:
+    def emit(self, event: KernelEvent) -> None:
         """Report an event."""
         if self._on_event is not None:
             self._on_event(event)
 
-    def report(self, event: "KernelEvent") -> None:
+    def report(self, event: KernelEvent) -> None:
         """Report an event; a listener that breaks, or tries to exit the program, changes nothing for who reports it."""
         try:
             self.emit(event)
@@ -132,11 +129,8 @@ class Run:
                 raise
             log_failure(self.logger, error, "a listener failed on %s", event.event)
 
-    async def ask(self, requests: "Sequence[ApprovalRequest]") -> "Sequence[Decision | Unanswered]":
+    async def ask(self, requests: Sequence[ApprovalRequest]) -> Sequence[Decision | Unanswered]:
         """Ask the approver about these requests; return a decision for each, or why there is none."""
-        from toolroll.kernel.approval.ask_person import ask_person  # noqa: PLC0415 - no tool needs it to be made
-        from toolroll.kernel.call.events import ApprovalRequested  # noqa: PLC0415 - as above
-
         for request in requests if self.approver is not None else ():
             self.report(ApprovalRequested(request=request))
         return await ask_person(self.approver, requests, self.logger)
@@ -224,8 +218,6 @@ class ToolContext:
 
     def progress(self, message: str, fraction: float | None = None) -> None:
         """Report how far the call is. Works from threads too."""
-        from toolroll.kernel.call.events import Progress  # noqa: PLC0415 - as above
-
         event = Progress(call_id=self.call_id, message=message, fraction=fraction)
         if self._home is None or self._home[1] == get_ident():
             self.run.emit(event)

@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING, Final
 
 from toolroll.errors import ArgumentsRefused, JsonRefused, ToolFailure, ToolrollError
 from toolroll.kernel.approval.ask_person import Unanswered
-from toolroll.kernel.approval.permit import _MINT, Permit, seal_of
+from toolroll.kernel.approval.permit import _MINT, Permit, make_seal
 from toolroll.kernel.approval.policy import Policy
 from toolroll.kernel.approval.request import ApprovalRequest, Decision, Effect, Preview, Reject, rejection_text
 from toolroll.kernel.call.context import Ledger, ToolContext
 from toolroll.kernel.call.events import ApprovalDecided
-from toolroll.kernel.call.result import Answered, Done, ToolResult, Unclean, result_of
-from toolroll.kernel.data.labels import EXPOSED, is_exposed, labels_of
+from toolroll.kernel.call.result import ToolResult, to_result
+from toolroll.kernel.call.signals import Answered, Done, Unclean
+from toolroll.kernel.data.labels import EXPOSED, collect_labels, is_exposed
 from toolroll.kernel.data.messages import TextPart, ToolCall
-from toolroll.kernel.data.serialize import text_of, whole
+from toolroll.kernel.data.serialize import safe_str, to_plain_unfiltered
 from toolroll.kernel.failures import is_being_cancelled, log_failure
 from toolroll.safe.limits import MAX_ERROR_MESSAGE_CHARACTERS
+from toolroll.safe.secrets.redact import redact
 
 if TYPE_CHECKING:
     from toolroll.kernel.define.tool import Tool
@@ -89,7 +91,7 @@ def admit(tool: "Tool", raw: str, ctx: ToolContext) -> Permit | Asking | ToolRes
     except (JsonRefused, ArgumentsRefused) as error:
         return ToolResult.failure(error.message, code=error.code)
     except BaseException as error:  # noqa: BLE001 - the executor answers for whatever a validator or wrapper raises
-        return _answer(error, tool, ctx)
+        return _handle_error(error, tool, ctx)
 
 
 def _judge(
@@ -102,11 +104,11 @@ def _judge(
         text = f"{tool.name} is not allowed here ({verdict.because}). Do without it, or ask the user to change that."
         return ToolResult.failure(text, code="denied")
     brought = ctx.run.labels
-    if brought and "external" in (core.effect, tool.effect) and is_exposed(brought, labels_of(tool)):
+    if brought and "external" in (core.effect, tool.effect) and is_exposed(brought, collect_labels(tool)):
         return _judge_outward(tool, core, arguments, policy)
     if verdict.action == "allow" and not verdict.by_rule and not paths:
         return Permit(_MINT, core, arguments, ctx)  # nothing of the arguments was judged
-    seal = seal_of(arguments)
+    seal = make_seal(arguments)
     if verdict.action == "ask":
         return Asking(tool=tool, core=core, arguments=arguments, effect=effect, seal=seal)
     return Permit(_MINT, core, arguments, ctx, "policy" if verdict.by_rule else "effect", seal)
@@ -115,7 +117,7 @@ def _judge(
 def _judge_outward(tool: "Tool", core: "Tool", arguments: object, policy: Policy) -> Asking | ToolResult:
     """A call out of a run that holds private data and text of strangers: no rule is enough."""
     if policy.outward == "ask":
-        seal = seal_of(arguments)
+        seal = make_seal(arguments)
         return Asking(tool=tool, core=core, arguments=arguments, effect="external", seal=seal, is_exposed=True)
     text = (
         f"{tool.name} was not run. {EXPOSED} No rule allows that. Do without it and tell the user, who can do it "
@@ -140,7 +142,7 @@ async def show(asking: Asking, ctx: ToolContext, edited: str | None = None) -> A
             call_id=ctx.call_id,
             tool=tool.name,
             effect=asking.effect,
-            arguments=whole(arguments),
+            arguments=to_plain_unfiltered(arguments),
             why=f"{EXPOSED} {why}" if asking.is_exposed else why,
             preview=preview,
             paths=_paths(tool, asking.core, arguments),
@@ -148,7 +150,7 @@ async def show(asking: Asking, ctx: ToolContext, edited: str | None = None) -> A
             is_exposed=asking.is_exposed,
         )
     except BaseException as error:  # noqa: BLE001 - the executor answers for whatever a preview raises
-        return _answer(error, tool, ctx, preview=True)
+        return _handle_error(error, tool, ctx, preview=True)
 
 
 async def _preview(tool: "Tool", arguments: object, ctx: ToolContext, edited: str | None = None) -> Preview:
@@ -170,7 +172,7 @@ async def settle(
     if isinstance(decision, Reject):
         ctx.run.report(ApprovalDecided(request=request, decision=decision))
         return ToolResult.failure(rejection_text(decision), code="rejected")
-    now = await _as_of_now(asking, request, decision.edited, ctx)
+    now = await _check_unchanged(asking, request, decision.edited, ctx)
     bound = request if isinstance(now, ToolResult) else now
     ctx.run.report(ApprovalDecided(request=bound, decision=decision))
     if isinstance(now, ToolResult):
@@ -179,7 +181,7 @@ async def settle(
     return Permit(_MINT, asking.core, asking.arguments, ctx, "person", asking.seal, now.preview)
 
 
-async def _as_of_now(
+async def _check_unchanged(
     asking: Asking, request: ApprovalRequest, edited: str | None, ctx: ToolContext
 ) -> ApprovalRequest | ToolResult:
     """The request as it stands at this moment; a failure where it is no longer what the person saw."""
@@ -187,30 +189,30 @@ async def _as_of_now(
     now = await show(asking, ctx)
     if isinstance(now, ToolResult):
         return now
-    if now.digest != request.digest or seal_of(asking.arguments) != asking.seal:
-        return _stale(asking)
-    return now if edited is None else await _edited(asking, request, edited, ctx)
+    if now.digest != request.digest or make_seal(asking.arguments) != asking.seal:
+        return _stale_failure(asking)
+    return now if edited is None else await _check_edit(asking, request, edited, ctx)
 
 
-async def _edited(
+async def _check_edit(
     asking: Asking, request: ApprovalRequest, edited: str, ctx: ToolContext
 ) -> ApprovalRequest | ToolResult:
     """The request with the person's own text in place of the proposed one."""
     if request.preview.editable is None:
-        return _not_editable(asking)
+        return _not_editable_failure(asking)
     now = await show(asking, ctx, edited)
     if isinstance(now, ToolResult):
         return now
     # All that must not have moved is what it is based on.
     seen = replace(now, preview=replace(request.preview, base=now.preview.base))
-    if seen.digest != request.digest or seal_of(asking.arguments) != asking.seal:
-        return _stale(asking)
+    if seen.digest != request.digest or make_seal(asking.arguments) != asking.seal:
+        return _stale_failure(asking)
     if now.preview.editable != edited:  # it would do something else than the person wrote
-        return _not_editable(asking)
+        return _not_editable_failure(asking)
     return now
 
 
-def _stale(asking: Asking) -> ToolResult:
+def _stale_failure(asking: Asking) -> ToolResult:
     text = (
         f"What {asking.tool.name} would change is no longer what was shown for approval. Nothing was done. "
         "Read it again and propose the change anew."
@@ -218,7 +220,7 @@ def _stale(asking: Asking) -> ToolResult:
     return ToolResult.failure(text, code="stale_approval")
 
 
-def _not_editable(asking: Asking) -> ToolResult:
+def _not_editable_failure(asking: Asking) -> ToolResult:
     text = f"What {asking.tool.name} proposes cannot be edited, only taken or left. Nothing was done."
     return ToolResult.failure(text, code="not_editable")
 
@@ -237,7 +239,7 @@ async def _show_and_run(tool: "Tool", raw: str, permit: Permit, ctx: ToolContext
         permit.show(_MINT, await _preview(tool, permit.arguments, ctx))
     except BaseException as error:  # noqa: BLE001 - the executor answers for whatever a preview raises
         permit.expire()
-        return _answer(error, tool, ctx, preview=True)
+        return _handle_error(error, tool, ctx, preview=True)
     return await _run(tool, raw, permit, ctx)
 
 
@@ -254,7 +256,7 @@ async def _invoke_on_record(
     try:
         await ledger.intent(call)
     except BaseException as error:  # noqa: BLE001 - what cannot be recorded does not run
-        return _answer(error, tool, ctx)
+        return _handle_error(error, tool, ctx)
     result = await _invoke(tool, permit, ctx)
     try:
         await ledger.outcome(call, result)
@@ -266,17 +268,17 @@ async def _invoke_on_record(
 async def _invoke(tool: "Tool", permit: Permit, ctx: ToolContext) -> ToolResult:
     try:
         try:
-            result = result_of(await tool.invoke(permit, ctx))
+            result = to_result(await tool.invoke(permit, ctx))
         except Done as done:
-            result = result_of(done)
-        return _edit_ignored(tool) if ctx.has_unread_edit and not result.is_error else result
+            result = to_result(done)
+        return _edit_ignored_failure(tool) if ctx.has_unread_edit and not result.is_error else result
     except BaseException as error:  # noqa: BLE001 - the executor answers for whatever a tool raises
-        return _answer(error, tool, ctx)
+        return _handle_error(error, tool, ctx)
     finally:
         permit.expire()
 
 
-def _edit_ignored(tool: "Tool") -> ToolResult:
+def _edit_ignored_failure(tool: "Tool") -> ToolResult:
     text = (
         f"{tool.name} ran, but never looked at the text that the person wrote in place of the proposed one. What it "
         "changed may be the proposal instead. Look at the outcome, and tell the user."
@@ -284,39 +286,39 @@ def _edit_ignored(tool: "Tool") -> ToolResult:
     return ToolResult.failure(text, code="edit_ignored")
 
 
-def _answer(error: BaseException, tool: "Tool", ctx: ToolContext, *, preview: bool = False) -> ToolResult:
+def _handle_error(error: BaseException, tool: "Tool", ctx: ToolContext, *, preview: bool = False) -> ToolResult:
     if is_being_cancelled(error):
         raise error
     if isinstance(error, Answered):
-        return result_of(error.value)
+        return to_result(error.value)
     if isinstance(error, Unclean):
-        return failure_of(error.error, tool, ctx, preview=True) if preview else _unclean(error, tool, ctx)
-    return failure_of(error, tool, ctx, preview=preview)
+        return describe_failure(error.error, tool, ctx, preview=True) if preview else _unclean_result(error, tool, ctx)
+    return describe_failure(error, tool, ctx, preview=preview)
 
 
-def failure_of(error: BaseException, tool: "Tool", ctx: ToolContext, *, preview: bool = False) -> ToolResult:
+def describe_failure(error: BaseException, tool: "Tool", ctx: ToolContext, *, preview: bool = False) -> ToolResult:
     """What a model reads of an exception; the traceback goes to the log, never further."""
-    error = _alone(error)
+    error = _unwrap_group(error)
     if isinstance(error, ToolFailure):
         return ToolResult.failure(error.content, code=error.failure_code)
     log_failure(ctx.logger, error, "the preview of %s failed" if preview else "tool %s failed", tool.name)
-    message = _message(error)
+    message = _error_message(error)
     if isinstance(error, ToolrollError):
         return ToolResult.failure(f"{_PREFIX}{message}", code=error.code)
     return ToolResult.failure(f"{_PREFIX}{'its preview failed: ' if preview else ''}{message}", code="tool_error")
 
 
-def _unclean(unclean: Unclean, tool: "Tool", ctx: ToolContext) -> ToolResult:
+def _unclean_result(unclean: Unclean, tool: "Tool", ctx: ToolContext) -> ToolResult:
     """What the tool answered, and that its end failed: a change may be there (a file) or not (without a commit)."""
     log_failure(ctx.logger, unclean.error, "tool %s has run, and cleaning up after it failed", tool.name)
     try:
-        result = result_of(unclean.value)
+        result = to_result(unclean.value)
     except Exception as error:  # noqa: BLE001 - as for a tool whose end did not fail
-        return failure_of(error, tool, ctx)
-    return result if result.is_error else _uncertain(result, _message(_alone(unclean.error)))
+        return describe_failure(error, tool, ctx)
+    return result if result.is_error else _uncertain_failure(result, _error_message(_unwrap_group(unclean.error)))
 
 
-def _uncertain(result: ToolResult, because: str) -> ToolResult:
+def _uncertain_failure(result: ToolResult, because: str) -> ToolResult:
     # Before the answer: the end of a long one is cut off.
     head = (
         f"{_PREFIX}it ran, but cleaning up after it failed: {because}. What it did may be done or undone: look before "
@@ -330,25 +332,23 @@ def _uncertain(result: ToolResult, because: str) -> ToolResult:
     return replace(noted, is_error=True, code="cleanup_failed", is_final=False)
 
 
-def _alone(error: BaseException) -> BaseException:
+def _unwrap_group(error: BaseException) -> BaseException:
     """The one thing that went wrong, where a task group made more of it."""
     while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     return error
 
 
-def _message(error: BaseException) -> str:
-    from toolroll.safe.secrets.redact import redact  # noqa: PLC0415 - most programs that import toolroll never need it
-
-    text, _, trace = text_of(error)[:_MAX_REDACTED_CHARACTERS].partition(_TRACEBACK)  # of another process, often
+def _error_message(error: BaseException) -> str:
+    text, _, trace = safe_str(error)[:_MAX_REDACTED_CHARACTERS].partition(_TRACEBACK)  # of another process, often
     message = text.strip() or trace.strip().rpartition("\n")[2] or type(error).__name__
     if isinstance(error, _WORDLESS) or not any(map(str.isalpha, message)):
-        message = _named(error, message)
+        message = _with_type_name(error, message)
     message = redact(message)
     return message if len(message) <= MAX_ERROR_MESSAGE_CHARACTERS else message[:MAX_ERROR_MESSAGE_CHARACTERS] + "…"
 
 
-def _named(error: BaseException, message: str) -> str:
+def _with_type_name(error: BaseException, message: str) -> str:
     """The message after the name of its error: of a missing key the key alone says nothing."""
     name = type(error).__name__
     return message if message == name else f"{name}: {message}"

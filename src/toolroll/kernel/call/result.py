@@ -7,8 +7,16 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel
 
+from toolroll.kernel.call.signals import Done
 from toolroll.kernel.data.messages import DocumentPart, ImagePart, Part, TextPart, ToolMessage
-from toolroll.kernel.data.serialize import dump_json, dump_plain, is_model, is_stable_model, plain, well_formed
+from toolroll.kernel.data.serialize import (
+    dump_json,
+    dump_plain,
+    is_model,
+    is_stable_model,
+    replace_surrogates,
+    to_plain,
+)
 
 ResultType = Literal["text", "json", "parts"]
 
@@ -52,16 +60,16 @@ class ToolResult:
     @classmethod
     def of_text(cls, text: str) -> "ToolResult":
         """A text result."""
-        return cls("text", text, well_formed(text))
+        return cls("text", text, replace_surrogates(text))
 
     @classmethod
     def of_json(cls, value: object) -> "ToolResult":
         """A JSON result; `{ok: false}`, `{success: false}` and `{error: true}` are failures (one rule everywhere)."""
         if is_stable_model(type(value)):
-            text, failed = dump_json(value), _model_says_failed(value)
+            text, failed = dump_json(value), _model_reports_failure(value)
         else:
-            found = plain(value)
-            text, failed = dump_plain(found), says_failed(found)
+            found = to_plain(value)
+            text, failed = dump_plain(found), reports_failure(found)
         return cls("json", value, text, failed, "tool_failed" if failed else None)
 
     @classmethod
@@ -74,38 +82,11 @@ class ToolResult:
     def failure(cls, content: object, *, code: str) -> "ToolResult":
         """A failed call: what the model should read about it, and a stable word for programs."""
         if isinstance(content, str):
-            return cls("text", content, well_formed(content), is_error=True, code=code)
+            return cls("text", content, replace_surrogates(content), is_error=True, code=code)
         return cls("json", content, dump_json(content), is_error=True, code=code)
 
 
-class Done(Exception):
-    """Raise or return it in a tool to end the run with that message."""
-
-    message: str = ""
-
-    def __init__(self, message: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-
-
-class Answered(Exception):
-    """Raise it in a preview to say that there is nothing to approve: the value is the answer, and nothing runs."""
-
-    def __init__(self, value: object) -> None:
-        super().__init__(value)
-        self.value = value
-
-
-class Unclean(Exception):
-    """The tool has answered with `value`, and what one of its dependencies does after that failed with `error`."""
-
-    def __init__(self, value: object, error: BaseException) -> None:
-        super().__init__(value, error)
-        self.value = value
-        self.error = error
-
-
-def result_of(value: object) -> ToolResult:
+def to_result(value: object) -> ToolResult:
     """The result that a tool's return value stands for."""
     if isinstance(value, str):
         return ToolResult.of_text(value)
@@ -120,7 +101,7 @@ def result_of(value: object) -> ToolResult:
     if isinstance(value, (list, tuple)) and value and all(isinstance(item, _PARTS) for item in value):
         return ToolResult.of_parts(tuple(value))
     if isinstance(value, Done):
-        return replace(result_of(value.message), is_final=True)
+        return replace(to_result(value.message), is_final=True)
     return ToolResult.of_json(value)
 
 
@@ -128,18 +109,18 @@ _PARTS: Final = (TextPart, ImagePart, DocumentPart)
 
 
 def _encodable(part: Part) -> Part:
-    return replace(part, text=well_formed(part.text)) if isinstance(part, TextPart) else part
+    return replace(part, text=replace_surrogates(part.text)) if isinstance(part, TextPart) else part
 
 
 _FAILED: Final[Mapping[str, bool]] = {"ok": False, "success": False, "error": True}
 
 
-def says_failed(value: object) -> bool:
+def reports_failure(value: object) -> bool:
     """Whether what a model would read says of itself that the call failed."""
     return isinstance(value, Mapping) and any(value.get(name) is failed for name, failed in _FAILED.items())
 
 
-def _model_says_failed(model: Any) -> bool:
+def _model_reports_failure(model: Any) -> bool:
     fields = _outcome_fields(type(model))
     return bool(fields) and any(model.__dict__.get(name) is failed for name, failed in fields)
 

@@ -3,6 +3,7 @@
 Calls that only read run concurrently. Calls that change something run one after another, in the model's order.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
@@ -12,20 +13,19 @@ from toolroll.kernel.approval.ask_person import Unanswered
 from toolroll.kernel.approval.permit import Permit
 from toolroll.kernel.approval.request import ApprovalRequest, Decision
 from toolroll.kernel.call.context import Run, ToolContext
-from toolroll.kernel.call.execute import Asking, admit, failure_of, run, settle, show
+from toolroll.kernel.call.execute import Asking, admit, describe_failure, run, settle, show
 from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.data.messages import ToolCall, ToolMessage
-from toolroll.kernel.define.tool import Tool
-from toolroll.kernel.define.toolset import Toolset
 from toolroll.kernel.failures import log_failure
 from toolroll.safe.limits import MAX_CALLS_PER_STEP
 
 if TYPE_CHECKING:
-    import asyncio
+    from toolroll.kernel.define.tool import Tool
+    from toolroll.kernel.define.toolset import Toolset
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Answered:
+class _Decided:
     """A call that a person has answered; the answer is checked against the world when its turn comes."""
 
     asking: Asking
@@ -39,13 +39,13 @@ class _Work:
 
     call: ToolCall
     ctx: ToolContext
-    tool: Tool | None
-    state: Permit | Asking | _Answered | ToolResult
+    tool: "Tool | None"
+    state: Permit | Asking | _Decided | ToolResult
 
     @property
     def changes(self) -> bool:
         """Whether it must wait for its turn among the calls that change something."""
-        state = self.state.asking if isinstance(self.state, _Answered) else self.state
+        state = self.state.asking if isinstance(self.state, _Decided) else self.state
         return not isinstance(state, ToolResult) and state.changes
 
 
@@ -54,25 +54,25 @@ OnResult = Callable[[ToolCall, ToolResult], Awaitable[None] | None]
 
 
 async def execute_step(
-    tools: Toolset, calls: Sequence[ToolCall], of: Run, *, on_result: OnResult | None = None
+    tools: "Toolset", calls: Sequence[ToolCall], of: Run, *, on_result: OnResult | None = None
 ) -> list[ToolResult]:
     """A result for every call, in their order. `on_result` hears of each as it finishes.
 
     An error that `on_result` raises is raised here too, when all calls have ended: they are not to suffer from it.
     """
-    works = [_admit(tools, call, of, number) for number, call in enumerate(unique_ids(calls, of.make_id))]
+    works = [_admit(tools, call, of, number) for number, call in enumerate(make_ids_unique(calls, of.make_id))]
     await _ask_together(works, of)
     await _run_all(works, on_result)
-    return [_ended(work) for work in works]
+    return [_result(work) for work in works]
 
 
-def messages_of(calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> list[ToolMessage]:
+def to_messages(calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> list[ToolMessage]:
     """The messages that answer the calls."""
     pairs = zip(calls, results, strict=True)
     return [result.to_message(call_id=call.id, name=call.name) for call, result in pairs]
 
 
-def unique_ids(calls: Sequence[ToolCall], make_id: Callable[[], str], taken: Iterable[str] = ()) -> list[ToolCall]:
+def make_ids_unique(calls: Sequence[ToolCall], make_id: Callable[[], str], taken: Iterable[str] = ()) -> list[ToolCall]:
     """The calls with ids that are there and differ, from each other and from those `taken` by earlier turns.
 
     Providers have sent empty, repeated and reused ones. Calls that are fine keep their ids.
@@ -82,20 +82,20 @@ def unique_ids(calls: Sequence[ToolCall], make_id: Callable[[], str], taken: Ite
     for call in calls:
         name = call.id
         if not name or name in seen:
-            name = _free(f"call_{make_id()}", seen)
+            name = _free_id(f"call_{make_id()}", seen)
         seen.add(name)
         found.append(call if name == call.id else replace(call, id=name))
     return found
 
 
-def _free(name: str, seen: Container[str]) -> str:
+def _free_id(name: str, seen: Container[str]) -> str:
     # A source of ids that repeats itself (a test's fixed one) must not make two calls one.
     if name not in seen:
         return name
     return next(longer for number in count(2) if (longer := f"{name}_{number}") not in seen)
 
 
-def _admit(tools: Toolset, call: ToolCall, of: Run, number: int) -> _Work:
+def _admit(tools: "Toolset", call: ToolCall, of: Run, number: int) -> _Work:
     ctx = of.context(call.id)
     tool = tools.get(call.name)
     if number >= MAX_CALLS_PER_STEP:
@@ -118,15 +118,13 @@ async def _ask_together(works: Sequence[_Work], of: Run) -> None:
     if shown:
         decisions = await of.ask([request for _, _, request in shown])
         for (work, asking, request), decision in zip(shown, decisions, strict=True):
-            work.state = _Answered(asking=asking, request=request, decision=decision)
+            work.state = _Decided(asking=asking, request=request, decision=decision)
 
 
 async def _run_all(works: Sequence[_Work], on_result: OnResult | None) -> None:
-    import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
-
     caller = asyncio.current_task()
     assert caller is not None
-    running = _Running(caller, on_result)
+    running = _StepRunner(caller, on_result)
     in_order = [work for work in works if work.changes]
     async with asyncio.TaskGroup() as group:
         for work in works:
@@ -138,7 +136,7 @@ async def _run_all(works: Sequence[_Work], on_result: OnResult | None) -> None:
         raise running.error
 
 
-class _Running:
+class _StepRunner:
     """The calls of a step while they run: none of them can take another one down."""
 
     def __init__(self, caller: "asyncio.Task[object]", on_result: OnResult | None) -> None:
@@ -151,8 +149,6 @@ class _Running:
             await self.one(work)
 
     async def one(self, work: _Work) -> None:
-        import asyncio  # noqa: PLC0415 - as above
-
         me = asyncio.current_task()
         try:
             await _finish(work)
@@ -162,19 +158,17 @@ class _Running:
             assert me is not None
             me.uncancel()  # the tool did that to itself, and its siblings go on
             assert work.tool is not None
-            work.state = failure_of(error, work.tool, work.ctx)
+            work.state = describe_failure(error, work.tool, work.ctx)
         if self._on_result is not None:
             await self._report(work, self._on_result)
 
     def _is_ending(self, me: "asyncio.Task[object] | None") -> bool:
         """Whether the whole step is being cancelled, or this part of it thrown away."""
-        import asyncio  # noqa: PLC0415 - as above
-
         return me is not asyncio.current_task() or self._caller.cancelling() > 0
 
     async def _report(self, work: _Work, on_result: OnResult) -> None:
         try:
-            heard = on_result(work.call, _ended(work))
+            heard = on_result(work.call, _result(work))
             if heard is not None:
                 await heard
         except Exception as error:  # noqa: BLE001 - raised again when all calls have ended
@@ -183,7 +177,7 @@ class _Running:
 
 
 async def _finish(work: _Work) -> None:
-    if isinstance(work.state, _Answered):
+    if isinstance(work.state, _Decided):
         answered = work.state
         work.state = await settle(answered.asking, answered.request, answered.decision, work.ctx)
     if isinstance(work.state, Permit):
@@ -191,6 +185,6 @@ async def _finish(work: _Work) -> None:
         work.state = await run(work.tool, work.call.arguments, work.state, work.ctx)
 
 
-def _ended(work: _Work) -> ToolResult:
+def _result(work: _Work) -> ToolResult:
     assert isinstance(work.state, ToolResult)
     return work.state

@@ -26,13 +26,13 @@ EXPOSED: Final = (
 )
 
 
-def labels_from(words: object) -> Labels:
+def read_labels(words: object) -> Labels:
     """The labels among some words; what is none of them is left out."""
     given = (words,) if isinstance(words, str) else tuple(words) if isinstance(words, Collection) else ()
     return frozenset(label for label in LABELS if label in given)
 
 
-def labels_of(tool: "Tool") -> Labels:
+def collect_labels(tool: "Tool") -> Labels:
     """What a tool's results bring in: a wrapper can add to that, and not take from it."""
     return tool.labels | tool.core.labels
 

@@ -77,41 +77,41 @@ def dump_json(value: object) -> str:
             return to_json(value, inf_nan_mode="null").decode()
         except PydanticSerializationError:
             pass  # a value its own schema cannot serialize: the careful way can
-    return dump_plain(plain(value))
+    return dump_plain(to_plain(value))
 
 
 def dump_plain(value: object) -> str:
     """What `plain` returned as compact JSON text that is valid UTF-8."""
-    return well_formed(_COMPACT.encode(value))
+    return replace_surrogates(_COMPACT.encode(value))
 
 
 def canonical_json(value: object) -> str:
     """`value` as JSON with sorted keys: equal values give equal text, whatever order they were written in."""
-    return _sorted_json(plain(value))
+    return _sorted_json(to_plain(value))
 
 
 def _sorted_json(value: object) -> str:
     return _SORTED.encode(value)
 
 
-def well_formed(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """`text` with lone surrogates replaced, so that it can always be encoded."""
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def plain(value: object) -> object:
+def to_plain(value: object) -> object:
     """`value` made of nothing but dict, list, str, int, float, bool and None."""
     return _Plainer().of(value)
 
 
-def whole(value: object) -> object:
+def to_plain_unfiltered(value: object) -> object:
     """`plain`, with every field of every model under its own name: also those it would leave out of its JSON."""
     return _Whole().of(value)
 
 
-def sealed_text(value: object) -> str:
+def dump_sealed(value: object) -> str:
     """`whole`, with the secrets in it, as canonical JSON: to hash, never to show."""
     return _sorted_json(_Revealed().of(value))
 
@@ -130,7 +130,7 @@ class _Plainer:
         if isinstance(value, float):
             return float(value) if math.isfinite(value) else None
         if depth >= MAX_RESULT_DEPTH or id(value) in self._inside:
-            return text_of(value)
+            return safe_str(value)
         self._inside.add(id(value))
         try:
             return self._composed(value, depth + 1)
@@ -166,7 +166,7 @@ class _Plainer:
             return self.of(int(value), depth)
         if isinstance(value, str):
             return str.__str__(value)
-        return text_of(value) if isinstance(value, IOBase) else to_jsonable_python(value, fallback=text_of)
+        return safe_str(value) if isinstance(value, IOBase) else to_jsonable_python(value, fallback=safe_str)
 
     def _key(self, key: object, depth: int) -> str:
         if type(key) is str:
@@ -178,7 +178,7 @@ class _Plainer:
 class _Whole(_Plainer):
     def _composed(self, value: object, depth: int) -> object:
         # What is given to a tool must still be there when it runs; only what came out of one may be used up.
-        return text_of(value) if isinstance(value, Iterator) else super()._composed(value, depth)
+        return safe_str(value) if isinstance(value, Iterator) else super()._composed(value, depth)
 
     def _model(self, model: BaseModel) -> Mapping[str, object]:
         return _all_fields(model)
@@ -207,7 +207,7 @@ def _set_fields(value: object, names: Iterable[tuple[str, str]]) -> dict[str, ob
     return {shown: getattr(value, name) for name, shown in names if hasattr(value, name)}
 
 
-def text_of(value: object) -> str:
+def safe_str(value: object) -> str:
     """`str(value)`, whatever it is, and the same in every process."""
     try:
         text = str(value)

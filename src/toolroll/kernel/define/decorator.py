@@ -14,11 +14,11 @@ from typing_extensions import TypedDict, is_typeddict
 from toolroll.errors import DefinitionError, ToolrollError
 from toolroll.kernel.approval.request import Effect
 from toolroll.kernel.call.context import ToolContext
-from toolroll.kernel.callables import Place, callable_of, place_at, written_function
-from toolroll.kernel.data.labels import Label, Labels, labels_from
+from toolroll.kernel.callables import Place, capture_place, find_written_function, unwrap_callable
+from toolroll.kernel.data.labels import Label, Labels, read_labels
 from toolroll.kernel.define.docstring import Docstring, read_docstring
 from toolroll.kernel.define.function import CoreTool, FunctionTool, InputTool, PreviewMaker
-from toolroll.kernel.define.schema import JsonSchema, OpenObject, draft07
+from toolroll.kernel.define.schema import JsonSchema, OpenObject, to_draft07
 from toolroll.kernel.define.signature import Signature, check_defaults, read_signature
 from toolroll.kernel.define.tool import Tool, check_name
 from toolroll.kernel.define.wrappers import with_timeout
@@ -71,7 +71,7 @@ def tool(
     each of `changes`), `why` the one that says what the call is for, `preview` the function that shows what would
     happen. The function stays callable as it was.
     """
-    place = place_at(2)
+    place = capture_place(2)
     text = subject if isinstance(subject, str) else None
 
     def make(function: Callable[..., Any]) -> Tool:
@@ -104,7 +104,7 @@ def define_tool(
         )
     _check_takes(name, "execute", execute, "input, ctx")
     _check_is_no_generator(name, execute)
-    adapter, parameters = _adapt(name, input, None, place_at(2))
+    adapter, parameters = _adapt(name, input, None, capture_place(2))
     options = _core_options(name, description, adapter, parameters, effect, brings, preview)
     made = InputTool(execute, **options, **_named_parameters(name, _field_names(input), paths, why))
     return made if timeout is None else with_timeout(made, timeout)
@@ -143,7 +143,7 @@ def _from_function(
     _check_is_function(name, function)
     check_name(name)
     _check_is_no_generator(name, function)
-    docs = _docs(function)
+    docs = _read_docs(function)
     signature = read_signature(function, tool=name, place=place, texts=docs.parameters)
     _check_dependencies(name, signature, place)
     shape = TypedDict(name, signature.fields)  # type: ignore[misc]  # the fields are known only here
@@ -162,8 +162,8 @@ def _from_function(
     )
 
 
-def _docs(function: Callable[..., Any]) -> Docstring:
-    docs = read_docstring(written_function(function).__doc__)
+def _read_docs(function: Callable[..., Any]) -> Docstring:
+    docs = read_docstring(find_written_function(function).__doc__)
     if docs.summary or isinstance(function, partial):  # whose own docstring explains partial
         return docs
     return Docstring(summary=read_docstring(function.__doc__).summary, parameters=docs.parameters)
@@ -181,7 +181,7 @@ def _check_is_function(name: str, subject: object) -> None:
 
 
 def _check_is_no_generator(name: str, function: Callable[..., Any]) -> None:
-    plain = callable_of(function)
+    plain = unwrap_callable(function)
     if inspect.isgeneratorfunction(plain) or inspect.isasyncgenfunction(plain):
         raise DefinitionError(
             f"{name}: a tool answers once, and this function yields. Return a list instead, and report what happens on "
@@ -221,14 +221,14 @@ def _core_options(
         "adapter": adapter,
         "parameters": parameters,
         "effect": effect,
-        "brings": _labels(name, brings),
+        "brings": _check_labels(name, brings),
         "preview": preview,
     }
 
 
-def _labels(name: str, brings: Label | Collection[Label]) -> Labels:
+def _check_labels(name: str, brings: Label | Collection[Label]) -> Labels:
     """The labels, checked: a typo must not leave private data unmarked."""
-    found = labels_from(brings)
+    found = read_labels(brings)
     if len(found) != (1 if isinstance(brings, str) else len(set(brings))):
         raise DefinitionError(f"{name}: brings is 'private', 'untrusted' or both, not {brings!r}.", tool=name)
     return found
@@ -263,26 +263,26 @@ def _adapt(name: str, shape: Any, signature: Signature | None, place: Place) -> 
     """The validator of the arguments and their schema; what cannot be either is blamed on its parameter."""
     try:
         adapter = _adapter(shape, place)
-        return adapter, draft07(adapter)
+        return adapter, to_draft07(adapter)
     except OpenObject as error:
         raise DefinitionError(
             f'{name}: {error.where or "the input"} takes fields it does not name (extra="allow"). A model must know '
             "what it can send: declare the fields, or use dict[str, ...] for a free-form map.",
             tool=name,
-            parameter=_culprit(signature, place),
+            parameter=_find_culprit(signature, place),
         ) from None
     except UNUSABLE as error:
-        parameter = _culprit(signature, place)
+        parameter = _find_culprit(signature, place)
         subject = f"parameter '{parameter}'" if parameter else "the input"
         raise DefinitionError(
-            f"{name}: {subject} has a type that cannot be used ({reason_of(error)}). Take a plain type (str, int, "
-            "list, model) and convert inside, or inject the value with Depends.",
+            f"{name}: {subject} has a type that cannot be used ({pydantic_reason(error)}). Take a plain type (str, "
+            "int, list, model) and convert inside, or inject the value with Depends.",
             tool=name,
             parameter=parameter,
         ) from None
 
 
-def reason_of(error: Exception) -> str:
+def pydantic_reason(error: Exception) -> str:
     """What pydantic says, without its advice: that is for models, not for tools."""
     said = str(error).partition("\n\nFor further information")[0].partition(". Set `arbitrary_types_allowed")[0]
     return " ".join(said.split())
@@ -295,11 +295,11 @@ def _adapter(shape: Any, place: Place) -> TypeAdapter[Any]:
     return adapter
 
 
-def _culprit(signature: Signature | None, place: Place) -> str | None:
+def _find_culprit(signature: Signature | None, place: Place) -> str | None:
     for parameter, annotation in signature.fields.items() if signature else ():
         try:
             one = TypedDict("One", {parameter: annotation})  # type: ignore[misc]  # as above
-            draft07(_adapter(one, place))
+            to_draft07(_adapter(one, place))
         except (OpenObject, *UNUSABLE):
             return parameter
     return None

@@ -14,14 +14,15 @@ from pydantic_core import to_json
 from toolroll.errors import ArgumentsRefused, ToolFailure
 from toolroll.kernel.approval.permit import Permit
 from toolroll.kernel.approval.request import Effect, Preview
-from toolroll.kernel.arguments.census import Census
-from toolroll.kernel.arguments.infinite import infinite_at, may_be_infinite
+from toolroll.kernel.arguments.infinite import find_infinite, may_be_infinite
+from toolroll.kernel.arguments.key_count import KeyCounter
 from toolroll.kernel.arguments.parse import BLANKS, parse_object
-from toolroll.kernel.arguments.validation_errors import describe_errors, describe_infinite, refused_nulls
+from toolroll.kernel.arguments.validation_errors import describe_errors, describe_infinite, find_refused_nulls
 from toolroll.kernel.call.context import ToolContext
-from toolroll.kernel.callables import callable_of
+from toolroll.kernel.call.signals import Done, Unclean
+from toolroll.kernel.callables import unwrap_callable
 from toolroll.kernel.data.labels import NO_LABELS, Labels
-from toolroll.kernel.data.serialize import dump_plain, whole
+from toolroll.kernel.data.serialize import dump_plain, to_plain_unfiltered
 from toolroll.kernel.define.schema import JsonSchema
 from toolroll.kernel.define.signature import Filler
 from toolroll.kernel.define.tool import Tool
@@ -59,7 +60,7 @@ class CoreTool(Tool):
         self._effect: Effect = effect
         self._labels = brings
         self._validate_json = adapter.validator.validate_json
-        self._census = Census(adapter.core_schema)
+        self._census = KeyCounter(adapter.core_schema)
         self._may_be_infinite = may_be_infinite(adapter.core_schema)
         self._path_arguments = path_arguments
         self._why_argument = why_argument
@@ -102,23 +103,23 @@ class CoreTool(Tool):
             value: object = self._validate_json(raw, extra="forbid")
         except ValidationError as error:
             value = self._validate_without_nulls(raw, error)
-        if not self._census.clears(raw, value):
+        if not self._census.proves_unambiguous(raw, value):
             parse_object(raw)
-            if self._may_be_infinite and (found := infinite_at(value)):
+            if self._may_be_infinite and (found := find_infinite(value)):
                 raise ArgumentsRefused(describe_infinite(self._name, *found))
         return self._complete(value) if self._complete else value
 
     def _validate_without_nulls(self, raw: str, first: ValidationError) -> object:
-        from toolroll.kernel.arguments.nulls import without_left_out_nulls, without_nulls_at  # noqa: PLC0415 - most programs that import toolroll never need it
+        from toolroll.kernel.arguments.nulls import drop_left_out_nulls, drop_nulls_at  # noqa: PLC0415 - most programs that import toolroll never need it
 
         # A strict provider makes a model write every parameter, and null for those it means to leave out. Where the
         # validator points at them they are dropped at once; walking the schema costs ten times as much.
         parsed = parse_object(raw)
-        pointed_at = without_nulls_at(parsed, refused_nulls(first))
+        pointed_at = drop_nulls_at(parsed, find_refused_nulls(first))
         if pointed_at != parsed:
             with suppress(ValidationError):
                 return self._validate_json(to_json(pointed_at), extra="forbid")
-        kept = without_left_out_nulls(parsed, self._parameters)
+        kept = drop_left_out_nulls(parsed, self._parameters)
         if kept != parsed:
             try:
                 return self._validate_json(to_json(kept), extra="forbid")
@@ -130,7 +131,9 @@ class CoreTool(Tool):
         if not self._path_arguments:
             return ()
         named = self._by_name(arguments)
-        return tuple(path for name in self._path_arguments for path in _texts(_inner(named, name.split("."))))
+        return tuple(
+            path for name in self._path_arguments for path in _path_texts(_values_below(named, name.split(".")))
+        )
 
     def why(self, arguments: object) -> str:
         given = self.fields(arguments).get(self._why_argument) if self._why_argument else None
@@ -139,10 +142,12 @@ class CoreTool(Tool):
 
     async def preview(self, arguments: object, ctx: ToolContext, edited: str | None = None) -> Preview:
         if self._preview is None:
-            return Preview.of_text(f"{self._name} {dump_plain(whole(arguments))}")
+            return Preview.of_text(f"{self._name} {dump_plain(to_plain_unfiltered(arguments))}")
         maker, fields = self._preview, self.fields(arguments)
         # Torn down at once: a person may take hours to answer, and a rejected call never runs.
-        shown = await closing(lambda: call(lambda: maker(fields, ctx, edited), None if is_async(maker) else ctx), ctx)
+        shown = await run_and_close(
+            lambda: call(lambda: maker(fields, ctx, edited), None if is_async(maker) else ctx), ctx
+        )
         if not isinstance(shown, Preview):
             raise TypeError(f"it returned {type(shown).__name__}, not a Preview")
         # A text that the tool has no way to look at would be edited for nothing.
@@ -154,7 +159,7 @@ class CoreTool(Tool):
 
     def fields(self, arguments: object) -> Mapping[str, object]:
         """The arguments by name, for previews and rules: with all that their JSON would leave out."""
-        return {name: whole(value) for name, value in self._by_name(arguments).items()}
+        return {name: to_plain_unfiltered(value) for name, value in self._by_name(arguments).items()}
 
     def _by_name(self, arguments: object) -> Mapping[str, object]:
         if isinstance(arguments, Mapping):
@@ -164,27 +169,27 @@ class CoreTool(Tool):
         return {name: getattr(arguments, name) for name in names if hasattr(arguments, name)}  # not by alias
 
 
-def _inner(value: object, names: Sequence[str]) -> object:
+def _values_below(value: object, names: Sequence[str]) -> object:
     """What lies below these names, in each item where there is a list on the way."""
     if isinstance(value, list | tuple):
-        return [_inner(item, names) for item in value]
+        return [_values_below(item, names) for item in value]
     if not names:
         return value
     below = value.get(names[0]) if isinstance(value, Mapping) else getattr(value, names[0], None)
-    return _inner(below, names[1:])
+    return _values_below(below, names[1:])
 
 
-def _texts(value: object) -> Iterator[str]:
+def _path_texts(value: object) -> Iterator[str]:
     """The paths in a parameter's value: one, or those in a list, a model, or a map, of which the keys count too."""
     if isinstance(value, Mapping):
         value = list(value.items())
     elif isinstance(value, BaseModel):
         value = [getattr(value, name) for name in type(value).model_fields if hasattr(value, name)]
     elif not isinstance(value, list | tuple):
-        value = whole(value)
+        value = to_plain_unfiltered(value)
     if isinstance(value, list | tuple | dict):
         for inner in value.items() if isinstance(value, dict) else value:
-            yield from _texts(inner)
+            yield from _path_texts(inner)
     elif value is not None:
         yield str(value)
 
@@ -216,7 +221,7 @@ class FunctionTool(CoreTool):
         given: dict[str, Any] = Permit.redeem(permit, self, ctx)  # type: ignore[assignment]  # the adapter makes a dict
         if self._is_direct:
             return self._function(**given)  # type: ignore[no-any-return]  # an async function's coroutine
-        return closing(lambda: self._injected_call(given, ctx), ctx)
+        return run_and_close(lambda: self._injected_call(given, ctx), ctx)
 
     async def _injected_call(self, given: dict[str, Any], ctx: ToolContext) -> object:
         if self._labels:
@@ -254,7 +259,7 @@ class InputTool(CoreTool):
         given = Permit.redeem(permit, self, ctx)
         if self._labels:
             ctx.run.add_labels(self._labels)
-        return closing(lambda: call(lambda: self._execute(given, ctx), None if self._is_async else ctx), ctx)
+        return run_and_close(lambda: call(lambda: self._execute(given, ctx), None if self._is_async else ctx), ctx)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return self._execute(*args, **kwargs)
@@ -262,7 +267,7 @@ class InputTool(CoreTool):
 
 def is_async(function: Callable[..., Any]) -> bool:
     """Whether calling it gives a coroutine at once; an object counts by its `__call__`."""
-    return inspect.iscoroutinefunction(callable_of(function))
+    return inspect.iscoroutinefunction(unwrap_callable(function))
 
 
 async def call(function: Callable[[], Any], ctx: ToolContext | None) -> object:
@@ -272,7 +277,7 @@ async def call(function: Callable[[], Any], ctx: ToolContext | None) -> object:
     return await value if inspect.isawaitable(value) else value
 
 
-async def closing(work: Callable[[], Awaitable[object]], ctx: ToolContext) -> object:
+async def run_and_close(work: Callable[[], Awaitable[object]], ctx: ToolContext) -> object:
     """The work's result, with all that was made for it torn down. An error of the work goes before one of that."""
     import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
 
@@ -280,8 +285,6 @@ async def closing(work: Callable[[], Awaitable[object]], ctx: ToolContext) -> ob
     try:
         value = await work()
     except BaseException as error:
-        from toolroll.kernel.call.result import Done  # noqa: PLC0415 - to make a tool, nothing of how one runs is needed
-
         if isinstance(error, Done):  # a success
             await _close_after(error, ctx)
             raise
@@ -298,8 +301,6 @@ async def _close_after(value: object, ctx: ToolContext) -> None:
     try:
         await ctx.aclose()
     except BaseException as error:
-        from toolroll.kernel.call.result import Unclean  # noqa: PLC0415 - as above
-
         if is_being_cancelled(error) or isinstance(error, ToolFailure):
             raise
         raise Unclean(value, error) from error

@@ -14,7 +14,7 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
-from toolroll.kernel.data.serialize import plain
+from toolroll.kernel.data.serialize import to_plain
 
 JsonSchema: TypeAlias = dict[str, object]
 
@@ -35,7 +35,7 @@ class OpenObject(ValueError):
         self.where = where
 
 
-def draft07(adapter: TypeAdapter[Any]) -> JsonSchema:
+def to_draft07(adapter: TypeAdapter[Any]) -> JsonSchema:
     """The draft-07 schema of what the adapter takes, every object closed."""
     modern = adapter.json_schema(mode="validation", schema_generator=_Generator)
     raw = modern.pop("$defs", {})
@@ -53,19 +53,19 @@ def draft07(adapter: TypeAdapter[Any]) -> JsonSchema:
     return schema
 
 
-def json_default(value: object) -> object:
+def to_json_default(value: object) -> object:
     """A default as JSON, the same in every process; `ValueError` for what JSON cannot carry."""
     try:
         json.dumps(to_jsonable_python(value), allow_nan=False)
     except PydanticSerializationError as error:
         raise ValueError(str(error)) from None
-    return plain(value)
+    return to_plain(value)
 
 
 class _Generator(GenerateJsonSchema):
     def encode_default(self, dft: Any) -> Any:
         try:
-            return json_default(dft)  # pydantic's own leaves a set inside a model in the order of this process
+            return to_json_default(dft)  # pydantic's own leaves a set inside a model in the order of this process
         except ValueError as error:
             raise PydanticInvalidForJsonSchema(f"JSON cannot carry the default {dft!r}: {error}") from None
 
@@ -87,7 +87,7 @@ class _Converter:
             result["items"] = self._value("prefixItems", node["prefixItems"], where)
         if node.get("type") == "object":
             _close(result, node, where)
-        return _ordered(result)
+        return _order_keys(result)
 
     def _reference(self, node: JsonSchema, where: str) -> JsonSchema:
         name = _name(node)
@@ -117,7 +117,7 @@ def _close(result: JsonSchema, node: JsonSchema, where: str) -> None:
         raise OpenObject(where)
 
 
-def _ordered(schema: JsonSchema) -> JsonSchema:
+def _order_keys(schema: JsonSchema) -> JsonSchema:
     first = {key: schema[key] for key in _ORDER if key in schema}
     return first | schema
 

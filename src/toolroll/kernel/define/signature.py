@@ -13,9 +13,9 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticUndefined
 
 from toolroll.errors import DefinitionError
-from toolroll.kernel.callables import Place, annotations_of, parameters_of
-from toolroll.kernel.define.schema import JsonSchema, json_default
-from toolroll.kernel.depends.dependency import CONTEXT, DependencyKey, Depends, Injection, injection_of
+from toolroll.kernel.callables import Place, read_annotations, read_parameters
+from toolroll.kernel.define.schema import JsonSchema, to_json_default
+from toolroll.kernel.depends.dependency import CONTEXT, DependencyKey, Depends, Injection, find_injection
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
@@ -61,7 +61,7 @@ class Signature:
 def read_signature(function: Callable[..., Any], *, tool: str, place: Place, texts: Mapping[str, str]) -> Signature:
     """The signature of a tool's function; everything that cannot work is refused with the parameter's name."""
     try:
-        parameters = parameters_of(function)
+        parameters = read_parameters(function)
     except ValueError:
         raise DefinitionError(
             f"{tool}: {function!r} does not tell its parameters. Write a function around it.", tool=tool
@@ -69,7 +69,7 @@ def read_signature(function: Callable[..., Any], *, tool: str, place: Place, tex
     reader = _Reader(tool, texts)
     for parameter in parameters.values():
         reader.check(parameter)
-    hints = annotations_of(function, parameters, owner=tool, place=place)
+    hints = read_annotations(function, parameters, owner=tool, place=place)
     for parameter in parameters.values():
         reader.read(parameter, hints.get(parameter.name))
     return reader.signature()
@@ -124,7 +124,7 @@ class _Reader:
             inner = "the type" if annotation is None or _is_mark_alone(annotation) else _type_name(annotation)
             wanted = f"{name}: Annotated[{inner}, Depends(...)]"
             raise self._error(name, f"parameter '{name}' is injected, and its annotation must say so. Write {wanted}.")
-        found = injection_of(annotation)
+        found = find_injection(annotation)
         if found is None and name in _CONTEXT_NAMES:
             if annotation is None:
                 return CONTEXT
@@ -161,7 +161,7 @@ class _Reader:
 
     def _json_default(self, name: str, value: object) -> object:
         try:
-            return json_default(value)
+            return to_json_default(value)
         except ValueError:
             raise self._error(
                 name,

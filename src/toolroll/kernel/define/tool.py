@@ -11,7 +11,7 @@ from toolroll.errors import DefinitionError
 from toolroll.kernel.approval.permit import Permit
 from toolroll.kernel.approval.request import Effect, Preview, content_hash
 from toolroll.kernel.call.context import ToolContext
-from toolroll.kernel.data.labels import NO_LABELS, Label, Labels, labels_of
+from toolroll.kernel.data.labels import NO_LABELS, Label, Labels, collect_labels
 from toolroll.kernel.data.serialize import canonical_json
 from toolroll.kernel.define.schema import JsonSchema
 from toolroll.safe.limits import MAX_TOOL_NAME_CHARACTERS
@@ -87,7 +87,7 @@ class Tool(ABC):
 
     def describe(self) -> ToolDefinition:
         """The definition as it would be now; an approval is bound to this one."""
-        labels = tuple(sorted(labels_of(self)))
+        labels = tuple(sorted(collect_labels(self)))
         return ToolDefinition(name=self.name, description=self.description, parameters=self.parameters, labels=labels)
 
     @abstractmethod

@@ -12,7 +12,7 @@ from toolroll.errors import DefinitionError, ToolTimeout
 from toolroll.kernel.approval.permit import Permit
 from toolroll.kernel.approval.request import Effect, Preview
 from toolroll.kernel.call.context import ToolContext
-from toolroll.kernel.data.labels import Label, Labels, labels_from
+from toolroll.kernel.data.labels import Label, Labels, read_labels
 from toolroll.kernel.define.schema import JsonSchema
 from toolroll.kernel.define.tool import Tool, check_name
 
@@ -195,7 +195,7 @@ def filtered(tools: Iterable[Tool], keep: Callable[[Tool], bool]) -> list[Tool]:
 
 def labelled(tool: Tool, *labels: Label) -> Tool:
     """The tool, with results that count as `private`, `untrusted` or both; what it says itself stays."""
-    found = labels_from(labels)
+    found = read_labels(labels)
     if not labels or len(found) != len(set(labels)):
         raise DefinitionError(f"{tool.name}: a label is 'private' or 'untrusted', not {labels!r}.", tool=tool.name)
     return LabelledTool(tool, found)

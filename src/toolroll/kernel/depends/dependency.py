@@ -8,7 +8,7 @@ from typing import Any, Final, Generic, Literal, NoReturn, TypeAlias, TypeVar, U
 from weakref import WeakKeyDictionary
 
 from toolroll.errors import DependencyCycle, DependencyError
-from toolroll.kernel.callables import NOWHERE, Place, annotations_of, callable_of, parameters_of
+from toolroll.kernel.callables import NOWHERE, Place, read_annotations, read_parameters, unwrap_callable
 
 T = TypeVar("T")
 Scope: TypeAlias = Literal["call", "run"]
@@ -82,7 +82,7 @@ def check_overrides(overrides: Mapping["Identity", Maker]) -> None:
     for identity, make in overrides.items():
         if not callable(make):
             raise DependencyError(
-                f"The override of {name_of(identity)} must be a function that makes the value, not {make!r}. "
+                f"The override of {get_name(identity)} must be a function that makes the value, not {make!r}. "
                 "Write lambda: ..."
             )
 
@@ -111,19 +111,19 @@ Identity: TypeAlias = Maker | str
 """What a value is remembered under: the provider function, or the key's id."""
 
 
-def identity_of(dependency: Depends) -> Identity:
+def get_identity(dependency: Depends) -> Identity:
     """What overrides and caches know this dependency by."""
     provider = dependency.provider
     return provider.id if isinstance(provider, DependencyKey) else provider
 
 
-def maker_of(dependency: Depends) -> Maker:
+def get_maker(dependency: Depends) -> Maker:
     """The function that makes the value when nothing overrides it."""
     provider = dependency.provider
     return provider.create if isinstance(provider, DependencyKey) else provider
 
 
-def scope_of(dependency: Depends) -> Scope:
+def get_scope(dependency: Depends) -> Scope:
     """How long the value lives."""
     provider = dependency.provider
     if isinstance(provider, DependencyKey) and provider.scope == "run":
@@ -131,18 +131,18 @@ def scope_of(dependency: Depends) -> Scope:
     return dependency.scope
 
 
-def name_of(identity: Identity) -> str:
+def get_name(identity: Identity) -> str:
     """How an error calls it."""
     return identity if isinstance(identity, str) else getattr(identity, "__qualname__", repr(identity))
 
 
-def injection_of(annotation: object) -> Injection | None:
+def find_injection(annotation: object) -> Injection | None:
     """What a parameter with this annotation is injected with, if anything."""
     if hasattr(annotation, "__metadata__"):
         mark = next((mark for mark in annotation.__metadata__ if isinstance(mark, Depends)), None)
-        return mark or injection_of(get_args(annotation)[0])
+        return mark or find_injection(get_args(annotation)[0])
     if get_origin(annotation) in (Union, UnionType):
-        return next((found for member in get_args(annotation) if (found := injection_of(member))), None)
+        return next((found for member in get_args(annotation) if (found := find_injection(member))), None)
     # a mark on the class instead of an import: the context itself needs this module to resolve
     return CONTEXT if getattr(annotation, "is_tool_context", False) is True else None
 
@@ -156,7 +156,7 @@ def read_provider(make: Maker, place: Place = NOWHERE) -> Provider:
 
     It is read once: what `place` adds for local types need not be known again when a tool runs.
     """
-    source = callable_of(make)
+    source = unwrap_callable(make)
     key = source.__func__ if isinstance(source, MethodType) else source  # a bound method is a new object each time
     found = _known.get(key)
     if found is None:
@@ -165,12 +165,12 @@ def read_provider(make: Maker, place: Place = NOWHERE) -> Provider:
 
 
 def _read(make: Maker, source: Maker, place: Place) -> Provider:
-    name = name_of(make)
+    name = get_name(make)
     parameters = _parameters(source)
-    hints = annotations_of(source, parameters, owner=f"Provider {name}", place=place)
+    hints = read_annotations(source, parameters, owner=f"Provider {name}", place=place)
     needs: list[tuple[str, Injection]] = []
     for parameter in parameters.values():
-        injection = injection_of(hints.get(parameter.name))
+        injection = find_injection(hints.get(parameter.name))
         if injection is not None and parameter.kind in _BY_NAME:
             needs.append((parameter.name, injection))
         elif injection is not None or (parameter.default is parameter.empty and parameter.kind not in _VARIADIC):
@@ -187,7 +187,7 @@ _VARIADIC: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYW
 
 def _parameters(source: Maker) -> dict[str, inspect.Parameter]:
     try:
-        return parameters_of(source)
+        return read_parameters(source)
     except ValueError:  # `dict` and some other builtins do not tell; they are called with nothing
         return {}
 
@@ -232,24 +232,24 @@ def check_graph(dependency: Depends, place: Place = NOWHERE) -> None:
 
 
 def _check(dependency: Depends, path: tuple[Depends, ...], sound: set[tuple[Identity, Scope]], place: Place) -> None:
-    known = [identity_of(step) for step in path]
-    identity = identity_of(dependency)
+    known = [get_identity(step) for step in path]
+    identity = get_identity(dependency)
     if identity in known:
         cycle = [*known[known.index(identity) :], identity]
-        raise DependencyCycle(tuple(name_of(step) for step in cycle))
-    if path and scope_of(path[-1]) == "run" and scope_of(dependency) == "call":
+        raise DependencyCycle(tuple(get_name(step) for step in cycle))
+    if path and get_scope(path[-1]) == "run" and get_scope(dependency) == "call":
         raise scope_error(path[-1], dependency)
-    if (identity, scope_of(dependency)) in sound:  # a value that many need is looked at once, not once for each way
+    if (identity, get_scope(dependency)) in sound:  # a value that many need is looked at once, not once for each way
         return
-    for _, injection in read_provider(maker_of(dependency), place).needs:
+    for _, injection in read_provider(get_maker(dependency), place).needs:
         if isinstance(injection, Depends):
             _check(injection, (*path, dependency), sound, place)
-    sound.add((identity, scope_of(dependency)))
+    sound.add((identity, get_scope(dependency)))
 
 
 def scope_error(outer: Depends, inner: Depends) -> DependencyError:
     """A value that lives for the run must not hold one that ends with the call."""
     return DependencyError(
-        f"{name_of(identity_of(outer))} lives for the whole run but needs {name_of(identity_of(inner))}, "
+        f"{get_name(get_identity(outer))} lives for the whole run but needs {get_name(get_identity(inner))}, "
         'which ends with each call. Give the inner one scope="run" too.'
     )

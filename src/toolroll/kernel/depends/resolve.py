@@ -18,12 +18,12 @@ from toolroll.kernel.depends.dependency import (
     Identity,
     Injection,
     Maker,
-    identity_of,
-    maker_of,
-    name_of,
+    get_identity,
+    get_maker,
+    get_name,
+    get_scope,
     read_provider,
     scope_error,
-    scope_of,
     takes_errors,
 )
 from toolroll.kernel.threads import Lane
@@ -49,7 +49,7 @@ class _Making:
 
     @property
     def name(self) -> str:
-        return name_of(identity_of(self.dependency))
+        return get_name(get_identity(self.dependency))
 
     def way_to(self, goal: "_Making") -> tuple["_Making", ...]:
         """How this comes to wait for the goal, if it does."""
@@ -65,7 +65,7 @@ class _Making:
 _making_now: ContextVar[_Making | None] = ContextVar("toolroll_making_now", default=None)
 
 
-def _outer() -> _Making | None:
+def _outer_making() -> _Making | None:
     """What is being made by the code that runs now. A task that a provider left running makes nothing any more."""
     making = _making_now.get()
     return None if making is None or making.ended.done() else making
@@ -85,10 +85,10 @@ class ValueStore:
 
     async def get(self, dependency: Depends, context: "ToolContext") -> object:
         """The value, made now if this scope does not have it."""
-        identity = identity_of(dependency)
+        identity = get_identity(dependency)
         while identity not in self._values:
             if self._is_closed:
-                raise _closed(identity)
+                raise _closed_error(identity)
             await self._make_or_wait(identity, dependency, context)
         return self._values[identity]
 
@@ -115,14 +115,14 @@ class ValueStore:
     async def _make_or_wait(self, identity: Identity, dependency: Depends, context: "ToolContext") -> None:
         import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
 
-        making, outer = self._making.get(identity), _outer()
+        making, outer = self._making.get(identity), _outer_making()
         if making is None:
             making = _Making(dependency, context, asyncio.get_running_loop().create_future())
             work: Coroutine[Any, Any, None] = self._make(identity, making)
         else:
             _refuse_cycle(outer, making)
             # A maker that failed raises in its own call; one that was cancelled leaves the work to the next.
-            work = _until(making)
+            work = _wait_for(making)
         waits = [] if outer is None else outer.waits
         waits.append(making)
         try:
@@ -136,7 +136,7 @@ class ValueStore:
         try:
             value = await self._made(making.dependency, making.context)
             if self._is_closed:  # meanwhile
-                raise _closed(identity)
+                raise _closed_error(identity)
             self._values[identity] = value
         finally:
             _making_now.reset(token)
@@ -144,7 +144,7 @@ class ValueStore:
             making.ended.set_result(None)
 
     async def _made(self, dependency: Depends, context: "ToolContext") -> object:
-        make = _overridden(dependency, context.run.overrides)
+        make = _apply_override(dependency, context.run.overrides)
         provider = read_provider(make)
         given = {name: await provide(need, context) for name, need in provider.needs}
         if provider.kind == "async":
@@ -165,7 +165,7 @@ class ValueStore:
         return value
 
 
-async def _until(making: _Making) -> None:
+async def _wait_for(making: _Making) -> None:
     import asyncio  # noqa: PLC0415 - as above
 
     await asyncio.shield(making.ended)
@@ -177,9 +177,9 @@ def _refuse_cycle(outer: _Making | None, wanted: _Making) -> None:
         raise DependencyCycle((way[-1].name, *(step.name for step in way)))
 
 
-def _closed(identity: Identity) -> DependencyError:
+def _closed_error(identity: Identity) -> DependencyError:
     return DependencyError(
-        f"{name_of(identity)} was asked for after everything had been torn down. Ask for it earlier."
+        f"{get_name(identity)} was asked for after everything had been torn down. Ask for it earlier."
     )
 
 
@@ -207,18 +207,18 @@ class _AsyncSteps:
             await self._finish()
 
     async def _finish(self) -> None:
-        with _raised_in_generator(self._error):
+        with _suppress_same(self._error):
             if await self._resumed() is not _ENDED:
                 await self._generator.aclose()
-                raise _yields_again(self.name)
+                raise _yields_again_error(self.name)
 
     def _resumed(self) -> Awaitable[object]:
         if self._error is not None and takes_errors(self._generator):
-            return _thrown(self._generator, self._error)
+            return _throw_into(self._generator, self._error)
         return anext(self._generator, _ENDED)
 
 
-async def _thrown(generator: AsyncGenerator[object, None], error: BaseException) -> object:
+async def _throw_into(generator: AsyncGenerator[object, None], error: BaseException) -> object:
     try:
         return await generator.athrow(error)
     except StopAsyncIteration:
@@ -256,10 +256,10 @@ class _SyncSteps:
         return value
 
     def _finish(self) -> None:
-        with _raised_in_generator(self._error):
+        with _suppress_same(self._error):
             if self._resumed() is not _ENDED:
                 self._generator.close()
-                raise _yields_again(self.name)
+                raise _yields_again_error(self.name)
 
     def _resumed(self) -> object:
         if self._error is None or not takes_errors(self._generator):
@@ -271,7 +271,7 @@ class _SyncSteps:
 
 
 @contextmanager
-def _raised_in_generator(error: BaseException | None) -> Iterator[None]:
+def _suppress_same(error: BaseException | None) -> Iterator[None]:
     """For a generator that may be told of the error: raising it again is no failure of its own."""
     trace = error.__traceback__ if error is not None else None
     try:
@@ -282,7 +282,7 @@ def _raised_in_generator(error: BaseException | None) -> Iterator[None]:
         raised.__traceback__ = trace  # without the lines of every generator that it went through
 
 
-def _yields_again(name: str) -> DependencyError:
+def _yields_again_error(name: str) -> DependencyError:
     return DependencyError(f"Provider {name} yields more than once. Yield the value once; what follows tears it down.")
 
 
@@ -290,14 +290,14 @@ async def provide(need: Injection, context: "ToolContext") -> object:
     """What one parameter is to be given."""
     if not isinstance(need, Depends):
         return context
-    scope, outer = scope_of(need), _outer()
+    scope, outer = get_scope(need), _outer_making()
     # Only within one call: a provider may run whole tools, and those have values of their own.
-    if outer is not None and outer.context is context and scope == "call" and scope_of(outer.dependency) == "run":
+    if outer is not None and outer.context is context and scope == "call" and get_scope(outer.dependency) == "run":
         raise scope_error(outer.dependency, need)
     store = context.run.values if scope == "run" else context.values
     return await store.get(need, context)
 
 
-def _overridden(dependency: Depends, overrides: Mapping[Identity, Maker]) -> Maker:
-    original: Callable[..., Any] = maker_of(dependency)
-    return overrides.get(identity_of(dependency), overrides.get(original, original))
+def _apply_override(dependency: Depends, overrides: Mapping[Identity, Maker]) -> Maker:
+    original: Callable[..., Any] = get_maker(dependency)
+    return overrides.get(get_identity(dependency), overrides.get(original, original))

@@ -118,7 +118,7 @@ def _written(line: DiffLine) -> str:
     return f"{line.sign}{line.text}" if line.is_ended else f"{line.sign}{line.text}\n{_NO_NEWLINE}\n"
 
 
-def selected(proposed: str, diff: Diff, taken: Sequence[bool]) -> str | None:
+def apply_hunks(proposed: str, diff: Diff, taken: Sequence[bool]) -> str | None:
     """The proposed text with the hunks that were not taken put back as they were; None where the diff does not fit."""
     lines = proposed.split("\n")
     lines = [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
@@ -133,9 +133,9 @@ def selected(proposed: str, diff: Diff, taken: Sequence[bool]) -> str | None:
     return "".join([*kept, *lines[at:]])
 
 
-def original(proposed: str, diff: Diff) -> str | None:
+def restore_original(proposed: str, diff: Diff) -> str | None:
     """The text before the change."""
-    return selected(proposed, diff, [False] * len(diff.hunks))
+    return apply_hunks(proposed, diff, [False] * len(diff.hunks))
 
 
 def _read_hunk(lines: list[str], at: int) -> tuple[Hunk | None, int]:

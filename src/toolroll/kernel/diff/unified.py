@@ -50,16 +50,16 @@ def opcodes(old: Sequence[str], new: Sequence[str]) -> list[Opcode]:
     tail = _common(old[head:][::-1], new[head:][::-1])
     middle_old, middle_new = old[head : len(old) - tail], new[head : len(new) - tail]
     is_small = len(middle_old) * len(middle_new) <= MAX_DIFF_CELLS
-    middle = _by_difflib(middle_old, middle_new) if is_small else _by_anchors(middle_old, middle_new)
+    middle = _match_by_difflib(middle_old, middle_new) if is_small else _match_by_anchors(middle_old, middle_new)
     ends = [("equal", len(old) - tail, len(old), len(new) - tail, len(new))] if tail else []
-    return [*([("equal", 0, head, 0, head)] if head else []), *_moved(middle, head, head), *ends]
+    return [*([("equal", 0, head, 0, head)] if head else []), *_shift(middle, head, head), *ends]
 
 
-def _moved(found: Sequence[Opcode], by_old: int, by_new: int) -> Iterator[Opcode]:
+def _shift(found: Sequence[Opcode], by_old: int, by_new: int) -> Iterator[Opcode]:
     return ((tag, i1 + by_old, i2 + by_old, j1 + by_new, j2 + by_new) for tag, i1, i2, j1, j2 in found)
 
 
-def _by_difflib(old: Sequence[str], new: Sequence[str]) -> Sequence[Opcode]:
+def _match_by_difflib(old: Sequence[str], new: Sequence[str]) -> Sequence[Opcode]:
     if len(old) <= 1 and len(new) <= 1 and (old or new):  # thousands of times in one edit; what is equal was set aside
         return [("replace" if old and new else "delete" if old else "insert", 0, len(old), 0, len(new))]
     if _pairs(old, new) > MAX_DIFF_PAIRS:
@@ -67,7 +67,7 @@ def _by_difflib(old: Sequence[str], new: Sequence[str]) -> Sequence[Opcode]:
     return SequenceMatcher(None, old, new).get_opcodes()
 
 
-def _by_anchors(old: Sequence[str], new: Sequence[str]) -> list[Opcode]:
+def _match_by_anchors(old: Sequence[str], new: Sequence[str]) -> list[Opcode]:
     """What is between lines that both texts have once, in the same order."""
     anchors = _in_order(_once_in_both(old, new))
     if not anchors:
@@ -79,7 +79,7 @@ def _by_anchors(old: Sequence[str], new: Sequence[str]) -> list[Opcode]:
         is_small = len(gap_old) * len(gap_new) <= MAX_DIFF_CELLS
         gap = opcodes(gap_old, gap_new) if is_small else [("replace", 0, len(gap_old), 0, len(gap_new))]
         anchor = [("equal", i, i + 1, j, j + 1)] if i < len(old) else []
-        for one in (*_moved(gap, at_old, at_new), *anchor):
+        for one in (*_shift(gap, at_old, at_new), *anchor):
             _append(found, one)
         at_old, at_new = i + 1, j + 1
     return found

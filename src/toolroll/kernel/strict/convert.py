@@ -20,22 +20,22 @@ from toolroll.kernel.strict.flatten import (
     Schema,
     definition_name,
     flatten,
-    reference,
-    target,
+    get_reference,
+    resolve_reference,
 )
 from toolroll.kernel.strict.nodes import (
     SCALARS,
     Node,
-    described,
-    null,
-    nullable,
+    add_description,
+    drop_null,
+    make_nullable,
+    make_union,
+    null_node,
     takes_null,
     types,
-    union,
-    without_null,
 )
 from toolroll.kernel.strict.rules import MAX_LEVELS, MAX_PARTS, StrictRules
-from toolroll.kernel.strict.size import Size, find_alike, measure, too_large, written
+from toolroll.kernel.strict.size import Size, find_alike, find_excesses, measure, written_nodes
 
 # More reasons than this help nobody to change a schema.
 MAX_REASONS: Final = 10
@@ -75,7 +75,7 @@ class NotStrict:
     reasons: tuple[str, ...]
 
 
-def strict_form(schema: Mapping[str, object], rules: StrictRules) -> StrictSchema | NotStrict:
+def convert_to_strict(schema: Mapping[str, object], rules: StrictRules) -> StrictSchema | NotStrict:
     """The schema as the provider's strict mode takes it, the same for the same input; the input stays as it is."""
     conversion = _Conversion(schema, rules)
     root = conversion.root()
@@ -123,12 +123,12 @@ class _Conversion:
     def finished(self, root: Node) -> StrictSchema | NotStrict:
         size = measure(root, self._sizes)
         used = self._used(root)
-        problems = [f"parameters: {problem}" for problem in too_large(root, used, size, self._rules)]
+        problems = [f"parameters: {problem}" for problem in find_excesses(root, used, size, self._rules)]
         if self._rules.distinct_first_keys:
             problems += [
                 f"parameters: two alternatives of a union both start with {name[:_MAX_SHOWN_NAME]!a}; "
                 "let each start with a property of its own, or with one whose fixed values differ"
-                for name in find_alike(written(root, used), self._definitions)
+                for name in find_alike(written_nodes(root, used), self._definitions)
             ]
         if problems:
             return NotStrict(reasons=tuple(problems[:MAX_REASONS]))
@@ -143,7 +143,7 @@ class _Conversion:
         """The definitions that are still referred to, by name, in the order they were completed."""
         found, waiting = set[str](), [root]
         while waiting:
-            refs = {ref for node in written(waiting.pop(), {}) if isinstance(ref := node.get("$ref"), str)}
+            refs = {ref for node in written_nodes(waiting.pop(), {}) if isinstance(ref := node.get("$ref"), str)}
             waiting.extend(self._definitions[ref] for ref in sorted(refs - found))
             found |= refs
         return {_name(ref): node for ref, node in self._definitions.items() if ref in found}
@@ -165,7 +165,7 @@ class _Conversion:
             return self._fail(_Place(), f"nested more than {MAX_LEVELS} levels deep")
         if not isinstance(schema, Mapping):
             return self._fail(place, _ANY if schema is True else "not an object schema")
-        if (ref := reference(schema)) is not None:
+        if (ref := get_reference(schema)) is not None:
             return self._reference(ref, schema, place)
         flat = self._flat(schema, place)
         return self._shape(flat, place) if flat is not None else {}
@@ -184,7 +184,7 @@ class _Conversion:
         return self._describe({"$ref": address}, schema)
 
     def _define(self, ref: str, place: _Place) -> str:
-        found, named = target(self._schema, ref), definition_name(ref)
+        found, named = resolve_reference(self._schema, ref), definition_name(ref)
         if found is None or named is None:
             self._fail(place, "it refers to something that is not a definition of this schema")
             return ""
@@ -218,7 +218,7 @@ class _Conversion:
             return self._describe(self._choice(flat, kinds, place), flat)
         if len(kinds) > 1:
             each = [{**_restrictions(flat), "type": kind} for kind in kinds]
-            return self._describe(union([self._node(one, place.inside()) for one in each]), flat)
+            return self._describe(make_union([self._node(one, place.inside()) for one in each]), flat)
         return self._describe(self._single(kinds[0], flat, place), flat, kinds[0]) if kinds else {}
 
     def _describe(self, node: Node, schema: Schema, kind: str = "") -> Node:
@@ -226,7 +226,7 @@ class _Conversion:
 
     def _described(self, node: Node, *texts: object) -> Node:
         if "$ref" not in node or not any(texts):
-            return described(node, *texts)
+            return add_description(node, *texts)
         # Nothing may stand beside a reference: what it leads to is written out here, to carry the description. One
         # that leads back into what is being made cannot be, and goes without.
         copied = node
@@ -235,7 +235,7 @@ class _Conversion:
             copied = self._definitions[ref]
         if self._parts > MAX_PARTS:
             return self._too_many()
-        return node if "$ref" in copied else described(copied, *texts)
+        return node if "$ref" in copied else add_description(copied, *texts)
 
     def _kinds(self, flat: Schema, place: _Place) -> list[str]:
         named = flat.get("type", _implied(flat))
@@ -259,7 +259,7 @@ class _Conversion:
         joined = [{"allOf": [shared, one]} if shared else one for one in raw]
         several = sum(not _is_null(one) for one in raw) > 1
         steps = [f"|{number}" if several else "" for number in range(1, len(raw) + 1)]
-        return union([self._node(one, place.inside(step)) for one, step in zip(joined, steps, strict=True)])
+        return make_union([self._node(one, place.inside(step)) for one, step in zip(joined, steps, strict=True)])
 
     def _choice(self, flat: Schema, kinds: list[str], place: _Place) -> Node:
         values = [flat["const"]] if "const" in flat else flat["enum"]
@@ -272,7 +272,7 @@ class _Conversion:
         if "number" in names and "integer" in names:
             names.remove("integer")
         if names == ["null"]:
-            return null()
+            return null_node()
         node: Node = {"type": names[0] if len(names) == 1 else names}
         return {**node, "const": flat["const"]} if "const" in flat else {**node, "enum": list(distinct.values())}
 
@@ -306,12 +306,12 @@ class _Conversion:
     def _optional(self, node: Node, schema: object) -> tuple[Node, bool]:
         """A parameter that may be left out, in the form the rules choose, and whether it is required then."""
         if self._rules.optional == "nullable":
-            return nullable(node), True
+            return make_nullable(node), True
         if not takes_null(node):
             return node, False
         # Absent means the default, and that is null: nothing is lost with the explicit one, and a union is saved.
         if isinstance(schema, Mapping) and schema.get("default", 0) is None and types(node) != ["null"]:
-            bare = without_null({key: value for key, value in node.items() if key != "description"})
+            bare = drop_null({key: value for key, value in node.items() if key != "description"})
             return self._described(bare, node.get("description")), False
         return node, True
 

@@ -37,7 +37,7 @@ class Clash:
     reason: str
 
 
-def reference(schema: Schema) -> str | None:
+def get_reference(schema: Schema) -> str | None:
     """The address, when the schema is a reference and at most tells something besides."""
     rest = set(schema) - SILENT - TELLING
     parts = schema.get("allOf")
@@ -57,7 +57,7 @@ def definition_name(ref: str) -> tuple[str, str] | None:
     return table, name.replace("~1", "/").replace("~0", "~")
 
 
-def target(root: Schema, ref: str) -> Schema | None:
+def resolve_reference(root: Schema, ref: str) -> Schema | None:
     """The definition a local reference leads to; None when there is none."""
     place = definition_name(ref)
     table = root.get(place[0]) if place else None
@@ -84,7 +84,7 @@ def flatten(schema: Schema, root: Schema) -> dict[str, object] | Clash:
 def _queue(waiting: list[object], part: Schema, root: Schema) -> Clash | None:
     if "$ref" in part:
         ref = part["$ref"]
-        found = target(root, ref) if isinstance(ref, str) else None
+        found = resolve_reference(root, ref) if isinstance(ref, str) else None
         if found is None:
             return Clash(reason="it refers to something that is not a definition of this schema")
         waiting.append(found)

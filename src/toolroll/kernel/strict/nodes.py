@@ -9,7 +9,7 @@ Node: TypeAlias = dict[str, object]
 SCALARS: Final = frozenset({"string", "integer", "number", "boolean", "null"})
 
 
-def null() -> Node:
+def null_node() -> Node:
     """The node that takes null only."""
     return {"type": "null"}
 
@@ -37,17 +37,17 @@ def takes_null(node: Mapping[str, object]) -> bool:
     return "null" in types(node) or any(map(takes_null, branches(node)))
 
 
-def nullable(node: Node) -> Node:
+def make_nullable(node: Node) -> Node:
     """The same node, taking null as well."""
     if takes_null(node):
         return node
     if "anyOf" in node:
-        return {**node, "anyOf": [*branches(node), null()]}
+        return {**node, "anyOf": [*branches(node), null_node()]}
     if set(types(node)) & SCALARS:
         return _nullable_scalar(node)
     inner = {key: value for key, value in node.items() if key != "description"}
-    outer: Node = {"anyOf": [inner, null()]}
-    return described(outer, node.get("description"))
+    outer: Node = {"anyOf": [inner, null_node()]}
+    return add_description(outer, node.get("description"))
 
 
 def _nullable_scalar(node: Node) -> Node:
@@ -59,10 +59,10 @@ def _nullable_scalar(node: Node) -> Node:
     return result
 
 
-def without_null(node: Node) -> Node:
+def drop_null(node: Node) -> Node:
     """The same node without description, no longer taking null where that was plain to see."""
     if "anyOf" in node:
-        return union([branch for branch in branches(node) if types(branch) != ["null"]])
+        return make_union([branch for branch in branches(node) if types(branch) != ["null"]])
     named = [name for name in types(node) if name != "null"]
     result: Node = {**node, "type": named[0] if len(named) == 1 else named}
     if isinstance(values := result.get("enum"), list):
@@ -70,7 +70,7 @@ def without_null(node: Node) -> Node:
     return result
 
 
-def union(alternatives: Sequence[Node]) -> Node:
+def make_union(alternatives: Sequence[Node]) -> Node:
     """One node for several alternatives: nested unions spread out, equal ones once, null last."""
     spread: dict[str, Node] = {}
     for alternative in alternatives:
@@ -80,12 +80,12 @@ def union(alternatives: Sequence[Node]) -> Node:
             spread.setdefault(json.dumps(node, sort_keys=True), node)
     rest = [node for node in spread.values() if types(node) != ["null"]]
     if not rest:
-        return null()
+        return null_node()
     joined: Node = rest[0] if len(rest) == 1 else {"anyOf": rest}
-    return nullable(joined) if len(rest) < len(spread) else joined
+    return make_nullable(joined) if len(rest) < len(spread) else joined
 
 
-def described(node: Node, *texts: object) -> Node:
+def add_description(node: Node, *texts: object) -> Node:
     """The node with the texts before its own description."""
     words = [text for text in (*texts, node.get("description")) if isinstance(text, str) and text]
     return {**node, "description": " ".join(words)} if words else node

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from toolroll.errors import DefinitionError
-from toolroll.kernel.strict.convert import NotStrict, StrictSchema, strict_form
+from toolroll.kernel.strict.convert import NotStrict, StrictSchema, convert_to_strict
 from toolroll.kernel.strict.rules import StrictRules
 
 StrictWish: TypeAlias = Literal["require", "prefer", "off"]
@@ -96,7 +96,7 @@ def plan_strict(tools: Sequence[ToolShape], rules: StrictRules, *, mode: StrictW
     budgets = _budgets(rules)[1:]
     return StrictPlan(
         provider=rules.name,
-        tools=tuple(_planned(tool, forms.get(index), reasons.get(index, "")) for index, tool in enumerate(tools)),
+        tools=tuple(_make_plan(tool, forms.get(index), reasons.get(index, "")) for index, tool in enumerate(tools)),
         totals=tuple(f"{b.total(forms)} of {b.limit} {b.what}" for b in budgets if b.limit is not None),
     )
 
@@ -112,7 +112,7 @@ def _candidate(index: int, tool: ToolShape, rules: StrictRules, mode: StrictWish
     if mode == "off" or tool.strict == "off":
         return "strict is off for " + ("this request" if mode == "off" else "this tool")
     ways = [rules, replace(rules, optional="absent")] if rules.takes_absent else [rules]
-    made = [strict_form(tool.schema, way) for way in ways]
+    made = [convert_to_strict(tool.schema, way) for way in ways]
     forms = tuple(form for form in made if isinstance(form, StrictSchema))
     if forms:
         return _Candidate(index=index, name=tool.name, must=must, forms=forms)
@@ -229,7 +229,7 @@ def _required_too_large(staying: list[_Candidate], forms: _Forms, over: _Budget,
     )
 
 
-def _planned(tool: ToolShape, form: StrictSchema | None, reason: str) -> ToolPlan:
+def _make_plan(tool: ToolShape, form: StrictSchema | None, reason: str) -> ToolPlan:
     if form is None:
         return ToolPlan(name=tool.name, strict=False, schema=tool.schema, reason=reason)
     left_out = form.optional_parameters

@@ -31,7 +31,7 @@ def measure(node: Node, definitions: Mapping[str, Size]) -> Size:
     """The size of a node; `definitions` are those of the complete ones, a reference to any other leads back."""
     if "$ref" in node:
         return definitions.get(str(node["$ref"]), _LEADS_BACK)
-    properties = properties_of(node)
+    properties = get_properties(node)
     below = [measure(child, definitions) for child in children(node)]
     required = node.get("required", [])
     assert isinstance(required, list)
@@ -46,28 +46,28 @@ def measure(node: Node, definitions: Mapping[str, Size]) -> Size:
 
 def children(node: Node) -> Iterator[Node]:
     """The nodes directly below."""
-    yield from properties_of(node).values()
+    yield from get_properties(node).values()
     if isinstance(items := node.get("items"), dict):
         yield items
     yield from branches(node)
 
 
-def properties_of(node: Node) -> dict[str, Node]:
+def get_properties(node: Node) -> dict[str, Node]:
     """The properties of an object; none for any other node."""
     properties = node.get("properties", {})
     assert isinstance(properties, dict)
     return properties
 
 
-def too_large(root: Node, definitions: Mapping[str, Node], size: Size, rules: StrictRules) -> Iterator[str]:
+def find_excesses(root: Node, definitions: Mapping[str, Node], size: Size, rules: StrictRules) -> Iterator[str]:
     """Which limits of one schema it breaks, in plain words; `definitions` are by name."""
-    nodes = list(written(root, definitions))
+    nodes = list(written_nodes(root, definitions))
     enums = [values for node in nodes if isinstance(values := node.get("enum"), list)]
     names = _named_characters(nodes, definitions)
     counts = (
         ("nested levels", size.depth, rules.max_depth),
         ("parts", size.parts, MAX_PARTS),
-        ("properties", sum(len(properties_of(node)) for node in nodes), rules.max_properties),
+        ("properties", sum(len(get_properties(node)) for node in nodes), rules.max_properties),
         ("enum values", sum(map(len, enums)), rules.max_enum_values),
         ("characters in names and fixed values", names, rules.max_name_characters),
         ("characters in one long enum", _longest_enum(enums, rules), rules.max_large_enum_characters),
@@ -81,7 +81,7 @@ def _whose(what: str, rules: StrictRules) -> str:
     return "our own" if what == "parts" else f"the {rules.name}"
 
 
-def written(root: Node, definitions: Mapping[str, Node]) -> Iterator[Node]:
+def written_nodes(root: Node, definitions: Mapping[str, Node]) -> Iterator[Node]:
     """Every node as it stands in the schema, definitions once."""
     waiting = [root, *definitions.values()]
     while waiting:
@@ -92,7 +92,7 @@ def written(root: Node, definitions: Mapping[str, Node]) -> Iterator[Node]:
 
 def _named_characters(nodes: list[Node], definitions: Mapping[str, Node]) -> int:
     fixed = [value for node in nodes for value in fixed_values(node) or () if isinstance(value, str)]
-    properties = [name for node in nodes for name in properties_of(node)]
+    properties = [name for node in nodes for name in get_properties(node)]
     return sum(map(len, (*definitions, *properties, *fixed)))
 
 
@@ -119,7 +119,7 @@ def find_alike(nodes: Iterable[Node], definitions: Mapping[str, Node]) -> Iterat
 def _shared_starts(node: Node, definitions: Mapping[str, Node]) -> Iterator[str]:
     seen: dict[str, set[tuple[type, object]] | None] = {}
     for alternative in _objects(node, definitions):
-        for name, first in list(properties_of(alternative).items())[:1]:
+        for name, first in list(get_properties(alternative).items())[:1]:
             fixed = fixed_values(first)
             values = {(type(value), value) for value in fixed} if fixed else None
             before = seen.setdefault(name, set())

@@ -25,7 +25,7 @@ from toolroll.kernel.data.messages import (
     UnknownBlock,
     UserMessage,
 )
-from toolroll.kernel.strict.convert import StrictSchema, strict_form
+from toolroll.kernel.strict.convert import StrictSchema, convert_to_strict
 from toolroll.kernel.strict.plan import StrictWish, ToolShape, plan_strict
 from toolroll.kernel.strict.rules import StrictRules
 from toolroll.models.calls import safe_id, safe_name
@@ -69,7 +69,7 @@ def head(request: ModelRequest, *, model: str, stream: bool, max_tokens: int, st
 def _output_form(schema: Mapping[str, object]) -> StrictSchema | None:
     """What the answer must look like. A schema without a strict form is refused, so it is not sent: the answer is
     validated in any case. Parameters that may be left out stay absent: nobody takes nulls out of an answer."""
-    form = strict_form(schema, replace(ANTHROPIC, optional="absent"))
+    form = convert_to_strict(schema, replace(ANTHROPIC, optional="absent"))
     return form if isinstance(form, StrictSchema) else None
 
 

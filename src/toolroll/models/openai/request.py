@@ -25,7 +25,7 @@ from toolroll.kernel.data.messages import (
     UnknownBlock,
     UserMessage,
 )
-from toolroll.kernel.strict.convert import StrictSchema, strict_form
+from toolroll.kernel.strict.convert import StrictSchema, convert_to_strict
 from toolroll.kernel.strict.plan import StrictWish, ToolShape, plan_strict
 from toolroll.models.calls import arguments_to_send, safe_id, safe_name
 from toolroll.models.encode import Json, compact
@@ -97,7 +97,7 @@ def _web_search(search: WebSearch) -> Json:
 
 def _output_form(schema: Mapping[str, object]) -> Json:
     """What the answer must look like: strict where nothing may be left out, for nobody takes nulls out of an answer."""
-    form = strict_form(schema, replace(OPENAI, optional="absent"))
+    form = convert_to_strict(schema, replace(OPENAI, optional="absent"))
     strict = isinstance(form, StrictSchema) and not form.optional_parameters
     sent = form.schema if strict and isinstance(form, StrictSchema) else schema
     return {"type": "json_schema", "name": "answer", "schema": sent, "strict": strict}

@@ -14,7 +14,7 @@ from pydantic import BaseModel, StrictInt, TypeAdapter, ValidationError
 
 from toolroll.errors import FileMissing, ServiceFailed, UsageError
 from toolroll.kernel.call.context import utc_now
-from toolroll.kernel.data.serialize import well_formed
+from toolroll.kernel.data.serialize import replace_surrogates
 from toolroll.packs.research.github_api import PAUSES_S, RAW, Answer, GitHubApi
 from toolroll.packs.research.paths import IDEAS, parse_research_path
 from toolroll.packs.research.source import (
@@ -152,7 +152,7 @@ class GitHubSource:
             sha, before = await self._before(path)
             if before is not None and before == sent:  # it was done, and only the answer was lost
                 return
-            sent = well_formed(change(before))
+            sent = replace_surrogates(change(before))
             if sent == before:
                 return
             failed = await self._put(path, sent, sha, message)

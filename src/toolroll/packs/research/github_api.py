@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from toolroll.errors import ServiceFailed, UsageError
 from toolroll.kernel.call.context import utc_now
-from toolroll.safe.net.urls import is_loopback, service_address
+from toolroll.safe.net.urls import check_service_url, is_loopback
 from toolroll.safe.secrets.redact import redact
 from toolroll.safe.text import one_line
 
@@ -78,7 +78,7 @@ class GitHubApi:
         clock: Callable[[], datetime] = utc_now,
         sleep: Callable[[float], Awaitable[None]] | None = None,
     ) -> None:
-        self.base_url: Final = service_address(
+        self.base_url: Final = check_service_url(
             base_url, service="a GitHub API", example="https://github.example.com/api/v3"
         )
         self._token = _check_token(token)

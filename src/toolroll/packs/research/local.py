@@ -18,7 +18,7 @@ from toolroll.errors import (
     ToolrollError,
 )
 from toolroll.kernel.approval.request import content_hash
-from toolroll.kernel.data.serialize import well_formed
+from toolroll.kernel.data.serialize import replace_surrogates
 from toolroll.packs.research.paths import parse_research_path
 from toolroll.packs.research.source import (
     DOCUMENT,
@@ -143,6 +143,8 @@ def _change(workspace: Workspace, place: RelativePath, path: str, change: Change
     try:
         before = _bytes(workspace, place, path, MAX_STORED_BYTES)
     except FileMissing:
-        workspace.write(place, well_formed(change(None)).encode(), base=None)
+        workspace.write(place, replace_surrogates(change(None)).encode(), base=None)
     else:
-        workspace.write(place, well_formed(change(decode_exact(path, before))).encode(), base=content_hash(before))
+        workspace.write(
+            place, replace_surrogates(change(decode_exact(path, before))).encode(), base=content_hash(before)
+        )

@@ -4,12 +4,16 @@
 connects (`transport`) dials one of those addresses and nothing else, so an answer that changes later changes nothing.
 """
 
+import asyncio
 import re
+import socket
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv6Address, ip_address
 from typing import Literal
 from urllib.parse import urlsplit
+
+import idna
 
 from toolroll.errors import UrlRefused, UsageError
 from toolroll.safe.limits import MAX_ADDRESSES_PER_NAME, MAX_HOST_CHARACTERS, MAX_URL_CHARACTERS, RESOLVE_TIMEOUT_S
@@ -96,9 +100,6 @@ def check_url(
 async def system_resolver(host: str, port: int) -> tuple[str, ...]:
     """Ask the operating system for the addresses of a name."""
     # Imported here: 5 interpreter starts' worth of time that checking alone does not need.
-    import asyncio  # noqa: PLC0415
-    import socket  # noqa: PLC0415
-
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return tuple(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))
 
@@ -117,8 +118,6 @@ async def resolve(checked: CheckedUrl, *, resolver: Resolver = system_resolver) 
 
 
 async def _look_up(checked: CheckedUrl, resolver: Resolver) -> tuple[IPAddress, ...]:
-    import asyncio  # noqa: PLC0415 -- as above
-
     try:
         async with asyncio.timeout(RESOLVE_TIMEOUT_S):
             answers = await resolver(checked.host, checked.port)
@@ -158,8 +157,6 @@ def _read_host(literal: str | None, name: str) -> tuple[IPAddress | None, str]:
 def _canonical_name(name: str) -> str:
     if not name.isascii() or "xn--" in name.lower():
         # Imported here: its tables cost as much as an interpreter start, and few names need them.
-        import idna  # noqa: PLC0415
-
         # UTS 46 maps full-width digits and dots to plain ones first, so `１２７。１` is judged as what it becomes.
         name = idna.encode(name, uts46=True).decode("ascii")
     name = name.lower().removesuffix(".")
@@ -194,7 +191,7 @@ def _shown(url: str) -> str:
     return one_line(f"{scheme}{sign}{host}" if sign else re.split(r"[:/?#\\]", scheme)[0], 100)
 
 
-def service_address(url: str, *, service: str, example: str) -> str:
+def check_service_url(url: str, *, service: str, example: str) -> str:
     """The address of a service that is sent a key; UsageError for what is none, or would send the key in the open.
 
     Only for what the user has set: an address from a model or a document goes through `check_url`.

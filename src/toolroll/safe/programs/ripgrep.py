@@ -4,15 +4,19 @@ Patterns that a model wrote go here and nowhere else: the engine takes linear ti
 as nobody passes `-P`. Long lines of output are shortened on the way: see `ripgrep_output`.
 """
 
+import asyncio
 import fcntl
 import os
 import re
+import subprocess
 import sys
+import sysconfig
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Final, Literal
 
 from toolroll.errors import UsageError
@@ -81,8 +85,6 @@ async def stream_ripgrep(
     limit_bytes: int,
 ) -> RipgrepEnd:
     """The same with what it prints as it comes, for who need not look at every line."""
-    import asyncio  # noqa: PLC0415 -- costs 5 interpreter starts, needed only here
-
     ended: Ended = "timeout"
     async with ripgrep_process(_command(arguments), cwd=cwd, stdin=stdin_fd) as process:
         with suppress(TimeoutError):
@@ -96,8 +98,6 @@ async def stream_ripgrep(
 
 def iterate_ripgrep(arguments: Sequence[str], *, cwd: str | Path | None = None, separator: bytes) -> Iterator[bytes]:
     """Every line that it prints, for callers in a thread of their own; closing the iterator ends the program."""
-    import subprocess  # noqa: PLC0415 -- one interpreter start, needed only here
-
     lines = Lines(separator)
     try:
         started = subprocess.Popen(  # noqa: S603 -- our own program, and a list
@@ -123,8 +123,6 @@ def iterate_ripgrep(arguments: Sequence[str], *, cwd: str | Path | None = None, 
 
 @cache
 def _find_ripgrep(search_path: str) -> str:
-    import sysconfig  # noqa: PLC0415 -- needed once in a process
-
     ours = [sysconfig.get_path("scripts"), str(Path(sys.executable).parent)]
     for folder in ours:
         if _is_program(candidate := os.path.join(folder, "rg")):  # noqa: PTH118 -- it stays text
@@ -142,8 +140,6 @@ def _is_program(path: str) -> bool:
 
 
 def _version_of(program: str) -> int:
-    import subprocess  # noqa: PLC0415 -- as above
-
     environment = minimal_environment(os.environ)
     with suppress(OSError, subprocess.TimeoutExpired):
         run = subprocess.run(  # noqa: S603 -- the very program that would be run anyway
@@ -188,8 +184,6 @@ async def gather_ripgrep(
 
     Ends as `run_ripgrep` does; what was printed until then is there, and of its complaints the first bytes.
     """
-    import asyncio  # noqa: PLC0415 -- costs 5 interpreter starts, needed only here
-
     ended: Ended = "timeout"
     with ExitStack() as stack:
         output, complaints = _nameless_file(stack), _nameless_file(stack)
@@ -216,8 +210,6 @@ def _new_file(stack: ExitStack) -> int:
             raise cannot_search(error) from error
         stack.callback(os.close, fd)
         return fd
-    from tempfile import TemporaryFile  # noqa: PLC0415 -- 20 ms, and only where there is nothing better
-
     return stack.enter_context(TemporaryFile()).fileno()
 
 
@@ -227,8 +219,6 @@ def _read(file: int, limit_bytes: int) -> bytes:
 
 async def _watched(process: RipgrepProcess, output: int, limit_bytes: int, complaints: int, stderr_bytes: int) -> Ended:
     """Wait for its end, and look from time to time at how much it has printed."""
-    import asyncio  # noqa: PLC0415 -- as above
-
     waiting = asyncio.ensure_future(process.exited())
     try:
         while not waiting.done() and os.fstat(output).st_size <= limit_bytes:

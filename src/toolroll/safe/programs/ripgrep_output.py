@@ -5,6 +5,7 @@ JSON. Of a long line only the beginning is kept, and the places that say what ma
 separators, which no whole line contains.
 """
 
+import json
 import re
 from binascii import a2b_base64
 from collections.abc import Iterator
@@ -45,8 +46,6 @@ def parse_match(line: bytes) -> RipgrepMatch | None:
 
 def _bytes_of(path: re.Match[bytes]) -> bytes:
     if path[1] is not None:
-        import json  # noqa: PLC0415 -- needed once a search
-
         return str(json.loads(path[1])).encode()
     return a2b_base64(path[2])
 

@@ -4,7 +4,9 @@ Made of pipes and the event loop alone. The streams, transports and the watching
 millisecond of CPU for each start, which is as much as ripgrep itself takes for its own.
 """
 
+import asyncio
 import os
+import subprocess
 import threading
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -17,7 +19,6 @@ from toolroll.safe.programs.run import DEFAULT_PATH
 from toolroll.safe.text import one_line
 
 if TYPE_CHECKING:
-    import asyncio
     from subprocess import Popen
 
 MAX_STDERR_BYTES: Final = 65_536  # some hundred complaints: nobody reads more
@@ -77,15 +78,11 @@ class RipgrepProcess:
             pipe.close()
 
     async def _gone_soon(self) -> None:
-        import asyncio  # noqa: PLC0415 -- costs 5 interpreter starts, needed only here
-
         with suppress(TimeoutError):
             async with asyncio.timeout(PROGRAM_KILLED_S):
                 await self._gone()
 
     async def _gone(self) -> None:
-        import asyncio  # noqa: PLC0415 -- as above
-
         if self._process.poll() is None and hasattr(os, "pidfd_open"):
             with suppress(OSError):  # a kernel before 5.3, or a container that does not let us
                 await _exit_of(self._loop, self._process.pid)
@@ -115,9 +112,6 @@ async def ripgrep_process(
     stderr: int | None = None,
 ) -> AsyncIterator[RipgrepProcess]:
     """Inside, it runs; whichever way that is left, it does not any more. What it writes is read, or goes to files."""
-    import asyncio  # noqa: PLC0415 -- as above
-    import subprocess  # noqa: PLC0415 -- asyncio has loaded it
-
     try:
         process = subprocess.Popen(  # noqa: S603, ASYNC220 -- our own program, and a list; asyncio starts them so, too
             command,

@@ -4,13 +4,16 @@ No shell: a fixed argument vector. The program gets a session of its own, an env
 and nothing of it stays behind: neither when it ends by itself, nor past its time, nor when the caller is cancelled.
 """
 
+import asyncio
 import os
 import signal
+import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Literal
 
 from toolroll.errors import UsageError
@@ -24,7 +27,6 @@ from toolroll.safe.limits import (
 from toolroll.safe.text import one_line
 
 if TYPE_CHECKING:
-    import asyncio
     from asyncio.subprocess import Process
 
 _KEPT = frozenset({"HOME", "LANG", "LANGUAGE", "LOGNAME", "TMPDIR", "TZ", "USER"})
@@ -79,8 +81,6 @@ async def run_program(
     `env` is the whole environment (but for one mark of ours); by default the minimal one. A program that cannot be
     started is a UsageError; every other end is a value.
     """
-    import asyncio  # noqa: PLC0415 -- costs 5 interpreter starts, needed only here
-
     mark = f"{_MARK}={token_hex(16)}"
     environment = {**(minimal_environment(os.environ) if env is None else env), _MARK: mark.partition("=")[2]}
     budget, outputs, exited = _Budget(left_bytes=limit_output_bytes), (bytearray(), bytearray()), False
@@ -109,8 +109,6 @@ async def run_program(
 async def _start(
     argv: Sequence[str], cwd: str | Path | None, env: Mapping[str, str], stdin: bytes, stack: ExitStack
 ) -> "tuple[Process, list[asyncio.StreamReader]]":
-    import asyncio  # noqa: PLC0415 -- as above
-
     readers = []
     with ExitStack() as ours:
         writers = []
@@ -122,7 +120,7 @@ async def _start(
             readers.append(await pipe_reader(read_end, stack))
         try:
             process = await asyncio.create_subprocess_exec(
-                *_checked(argv),
+                *_check_command(argv),
                 stdin=_source(stdin, ours),
                 stdout=writers[0],
                 stderr=writers[1],
@@ -137,7 +135,7 @@ async def _start(
     return process, readers
 
 
-def _checked(argv: Sequence[str]) -> Sequence[str]:
+def _check_command(argv: Sequence[str]) -> Sequence[str]:
     # A string is a sequence of strings too: "ls" would run `l` with the argument `s`.
     if isinstance(argv, str) or not argv or not argv[0]:
         raise ValueError("a list with the program and its arguments is needed")
@@ -146,8 +144,6 @@ def _checked(argv: Sequence[str]) -> Sequence[str]:
 
 async def pipe_reader(read_end: int, stack: ExitStack) -> "asyncio.StreamReader":
     """What reads that end of a pipe; the stack closes it, also when nobody read to the end."""
-    import asyncio  # noqa: PLC0415 -- as above
-
     reader = asyncio.StreamReader(limit=PROGRAM_READ_BYTES)
     protocol = asyncio.StreamReaderProtocol(reader)
     file = os.fdopen(read_end, "rb", buffering=0)
@@ -157,9 +153,6 @@ async def pipe_reader(read_end: int, stack: ExitStack) -> "asyncio.StreamReader"
 
 
 def _source(stdin: bytes, stack: ExitStack) -> int:
-    import subprocess  # noqa: PLC0415 -- asyncio has loaded it
-    from tempfile import TemporaryFile  # noqa: PLC0415 -- 20 ms, seldom needed
-
     if not stdin:
         return subprocess.DEVNULL
     # A file without a name, not a pipe: nobody has to feed it, so a program that never reads cannot block us.
@@ -180,16 +173,12 @@ async def _collect(
 
 
 def _shorten(clock: "asyncio.Timeout", seconds: float) -> None:
-    import asyncio  # noqa: PLC0415 -- as above
-
     until, now = clock.when(), asyncio.get_running_loop().time()
     if until is not None and not clock.expired():
         clock.reschedule(min(until, now + seconds))
 
 
 async def _end(process: "Process") -> None:
-    import asyncio  # noqa: PLC0415 -- as above
-
     try:
         if _signal_group(process.pid, signal.SIGTERM):
             await _group_gone(process.pid)
@@ -202,8 +191,6 @@ async def _end(process: "Process") -> None:
 
 
 async def _group_gone(group: int) -> None:
-    import asyncio  # noqa: PLC0415 -- as above
-
     with suppress(TimeoutError):
         async with asyncio.timeout(PROGRAM_GRACE_S):
             while _signal_group(group, 0):  # noqa: ASYNC110 -- a group sends no event

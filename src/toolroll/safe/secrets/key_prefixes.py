@@ -126,14 +126,14 @@ KEYS = (*_MODELS, *_CODE, *_CLOUDS, *_SERVICES)
 _DISCORD = r"[MNO](?<![\w.-].)[\w-]{23,25}\.[\w-]{6}\.[\w-]{27,40}+(?![\w.-])"
 
 
-def without_private_keys(text: str) -> str:
+def redact_private_keys(text: str) -> str:
     """Replace private keys in PEM, whole or cut off, and those of PuTTY."""
     if "-----BEGIN " in text:
         text = _compiled(_PEM).sub("[redacted:private-key]", text)
     return _compiled(_PUTTY).sub("[redacted:private-key]", text) if "\nPrivate-Lines: " in text else text
 
 
-def without_keys(text: str) -> str:
+def redact_keys(text: str) -> str:
     """Replace keys that carry a maker's prefix, or are built as only one maker's are."""
     if _prefixes().search(text):
         for key in KEYS:

@@ -10,6 +10,7 @@ needed: most text has no use for most of them.
 """
 
 import re
+from binascii import Error, a2b_base64
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -66,7 +67,7 @@ _ORDINARY = (
 )
 
 
-def without_named(text: str) -> str:
+def redact_named(text: str) -> str:
     """Replace what a name or a place gives away: headers, cookies, user-info in URLs, assignments."""
     lowered = _lower(text)
     if not _hints().search(lowered):
@@ -202,8 +203,6 @@ def _is_netrc(match: re.Match[str], text: str) -> bool:
 
 
 def _is_docker(match: re.Match[str], text: str) -> bool:
-    from binascii import Error, a2b_base64  # noqa: PLC0415 -- few texts need it
-
     try:
         return b":" in a2b_base64(_part(match, text, "value").encode())
     except Error:

@@ -5,12 +5,15 @@ and what `makers` and `shapes` take for a secret by its look or its place, which
 """
 
 import re
+from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from json import dumps
+from urllib.parse import quote, quote_plus
 
 from toolroll.safe.limits import MAX_ARGUMENTS_DEPTH, MIN_KNOWN_SECRET_CHARACTERS, MIN_SECRET_CHARACTERS
-from toolroll.safe.secrets.key_prefixes import without_keys, without_private_keys
-from toolroll.safe.secrets.named_secrets import names_a_secret, url_passwords, variable_names_a_secret, without_named
+from toolroll.safe.secrets.key_prefixes import redact_keys, redact_private_keys
+from toolroll.safe.secrets.named_secrets import names_a_secret, redact_named, url_passwords, variable_names_a_secret
 
 # A description of a field called `password` is not a password.
 _SCHEMA_WORDS = frozenset(
@@ -23,17 +26,17 @@ def redact(text: str, *, known: Sequence[str] = ()) -> str:
 
     `known` are exact values. Those under four characters are left, as replacing them would shred ordinary words.
     """
-    text = without_private_keys(text)
+    text = redact_private_keys(text)
     for form in known_forms(tuple(known)):
         if form in text:
-            text = _without_known(text, form)
-    return _without_shapes(text)
+            text = _redact_known(text, form)
+    return _redact_unknown(text)
 
 
-def _without_shapes(text: str) -> str:
+def _redact_unknown(text: str) -> str:
     # Keys that touch hide each other: the second one is seen only when the first is gone. Each round removes one at
     # least, and what stands in its place is none, so there is a last round.
-    while (replaced := without_named(without_keys(text))) != text:
+    while (replaced := redact_named(redact_keys(text))) != text:
         text = replaced
     return text
 
@@ -43,7 +46,7 @@ def redact_value(value: object, *, known: Sequence[str] = ()) -> object:
 
     The result is plain JSON: what is not JSON comes back as redacted text. What is nested too deep goes as a whole too.
     """
-    return _redacted(value, tuple(known), MAX_ARGUMENTS_DEPTH)
+    return _redact_inside(value, tuple(known), MAX_ARGUMENTS_DEPTH)
 
 
 def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:
@@ -71,9 +74,6 @@ def known_forms(known: tuple[str, ...]) -> tuple[str, ...]:
 
 def _forms(value: str) -> Iterator[str]:
     # Imported here: 3 ms at start, for what only a run with keys needs.
-    from json import dumps  # noqa: PLC0415
-    from urllib.parse import quote, quote_plus  # noqa: PLC0415
-
     if len(value) < MIN_KNOWN_SECRET_CHARACTERS:
         return
     raw = value.encode("utf-8", "surrogatepass")
@@ -84,8 +84,6 @@ def _forms(value: str) -> Iterator[str]:
 
 
 def _base64_forms(raw: bytes) -> Iterator[str]:
-    from base64 import b64encode  # noqa: PLC0415 -- as above
-
     # Inside a longer text (`user:password`) a value starts at one of three offsets; only whole sextets are its own.
     for offset in range(3):
         encoded = b64encode(bytes(offset) + raw).decode("ascii")
@@ -94,14 +92,14 @@ def _base64_forms(raw: bytes) -> Iterator[str]:
             yield from (own, own.replace("+", "-").replace("/", "_"))
 
 
-def _without_known(text: str, form: str) -> str:
+def _redact_known(text: str, form: str) -> str:
     # What was already replaced is no text: a value such as "known" must not be found inside the mark for it.
     parts = re.split(r"(\[redacted:[a-z-]+\])", text)
     parts[::2] = [part.replace(form, "[redacted:known]") for part in parts[::2]]
     return "".join(parts)
 
 
-def _redacted(value: object, known: tuple[str, ...], depth: int) -> object:
+def _redact_inside(value: object, known: tuple[str, ...], depth: int) -> object:
     if value is None or isinstance(value, bool | int | float):
         return value
     if depth == 0:
@@ -109,7 +107,7 @@ def _redacted(value: object, known: tuple[str, ...], depth: int) -> object:
     if isinstance(value, Mapping):
         return {redact(str(key), known=known): _field(str(key), item, known, depth - 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_redacted(item, known, depth - 1) for item in value]
+        return [_redact_inside(item, known, depth - 1) for item in value]
     return redact(str(value), known=known)
 
 
@@ -118,4 +116,4 @@ def _field(name: str, value: object, known: tuple[str, ...], depth: int) -> obje
     describes = isinstance(value, Mapping) and _SCHEMA_WORDS.issuperset(value)
     if names_a_secret(name) and not holds_nothing and not describes:
         return "[redacted:field]"
-    return _redacted(value, known, depth)
+    return _redact_inside(value, known, depth)

@@ -14,7 +14,7 @@ from typing import Final
 
 from toolroll.errors import UsageError
 from toolroll.kernel.approval.request import Preview, content_hash
-from toolroll.kernel.diff.hunks import Diff, Hunk, parse_diff, parse_diffs, selected
+from toolroll.kernel.diff.hunks import Diff, Hunk, apply_hunks, parse_diff, parse_diffs
 from toolroll.kernel.diff.unified import opcodes, unified_diff
 from toolroll.safe.paths.names import RelativePath, quote_path
 from toolroll.workspace.edit.encoding import EncodedText, decode_exactly
@@ -249,7 +249,7 @@ def _select_hunks(change: Change, wanted: Diff) -> Change:
         return change
     if change.before is None or change.after is None:
         raise UsageError(f"'{change.path}' is made or removed as a whole: take all of it, or leave it.")
-    text = selected(change.texts[1], proposed, [hunk in kept for hunk in proposed.hunks])
+    text = apply_hunks(change.texts[1], proposed, [hunk in kept for hunk in proposed.hunks])
     before, after = decode_exactly(change.before), decode_exactly(change.after)
     if text is None or (before.encoding, before.mark) != (after.encoding, after.mark):
         raise UsageError(f"The encoding of '{change.path}' changes as a whole: take all of it, or leave it.")

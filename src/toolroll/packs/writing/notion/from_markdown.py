@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from toolroll.kernel.data.serialize import well_formed
+from toolroll.kernel.data.serialize import replace_surrogates
 from toolroll.packs.writing.notion.blocks import Block, Mark, make_block
 from toolroll.packs.writing.notion.languages import notion_language
 from toolroll.packs.writing.notion.limits import split_rich, split_text
@@ -32,7 +32,7 @@ _BLANK: Final = re.compile(r"\n\s*\n")
 
 def from_markdown(markdown: str) -> list[Block]:
     """The blocks; each text has at most 2,000 characters, each block at most 100 texts. `limits.fit` does the rest."""
-    text = well_formed(markdown)
+    text = replace_surrogates(markdown)
     tokens = _parser().parse(text)
     if any(token.level >= MAX_NESTING - 1 for token in tokens):
         return _as_text(text)

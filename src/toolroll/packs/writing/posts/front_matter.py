@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Final, TypeAlias
 
-from toolroll.kernel.data.serialize import well_formed
+from toolroll.kernel.data.serialize import replace_surrogates
 
 Value: TypeAlias = str | int | None
 
@@ -35,7 +35,7 @@ _QUOTED: Final = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*')[ \t]*(?:#.*)?
 def join_front_matter(fields: Mapping[str, Value], body: str) -> str:
     """A file of these fields and this text, which `split_front_matter` takes apart again."""
     lines = [f"{name}: {_quote_value(value)}" for name, value in fields.items()]
-    return "\n".join([_FENCE, *lines, _FENCE, "", well_formed(body)]) + ("" if body.endswith("\n") else "\n")
+    return "\n".join([_FENCE, *lines, _FENCE, "", replace_surrogates(body)]) + ("" if body.endswith("\n") else "\n")
 
 
 def split_front_matter(text: str) -> tuple[dict[str, str], str]:
@@ -64,7 +64,7 @@ def _quote_value(value: Value) -> str:
         return str(value)
     if _PLAIN.fullmatch(value) and value.casefold() not in _WORDS_OF_YAML:
         return value
-    quoted = json.dumps(well_formed(value), ensure_ascii=False)
+    quoted = json.dumps(replace_surrogates(value), ensure_ascii=False)
     return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", quoted)
 
 
@@ -81,4 +81,4 @@ def _unescape(quoted: str) -> str:
         found = json.loads(quoted, strict=False)
     except ValueError:  # an escape that only YAML has
         return quoted[1:-1]
-    return well_formed(str(found))
+    return replace_surrogates(str(found))

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from toolroll.errors import FileMissing, JsonRefused
 from toolroll.kernel.arguments.parse import parse_json
-from toolroll.kernel.data.serialize import well_formed
+from toolroll.kernel.data.serialize import replace_surrogates
 from toolroll.packs.writing.profiles.schema import timestamp, to_fault
 from toolroll.packs.writing.storage import store_lock
 from toolroll.safe.paths.files import private_folder
@@ -208,7 +208,7 @@ def _encode(entries: Entries) -> bytes:
 
 
 def _shorten(raw: str) -> str:
-    raw = well_formed(raw)
+    raw = replace_surrogates(raw)
     return raw if len(raw) <= MAX_RAW_CHARACTERS else raw[: MAX_RAW_CHARACTERS - 1] + "…"
 
 

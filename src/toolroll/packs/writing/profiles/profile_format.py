@@ -15,7 +15,7 @@ from pydantic_core import PydanticSerializationError, to_json
 from toolroll.errors import JsonRefused, ProfileInvalid
 from toolroll.kernel.approval.request import content_hash
 from toolroll.kernel.arguments.parse import parse_json
-from toolroll.kernel.data.serialize import well_formed
+from toolroll.kernel.data.serialize import replace_surrogates
 from toolroll.packs.writing.profiles.names import check_profile_name
 from toolroll.packs.writing.profiles.schema import ProfileFault, StyleProfile, check_profile
 from toolroll.safe.paths.names import quote_path
@@ -100,7 +100,7 @@ def encode_profile(fields: Mapping[str, object]) -> bytes:
             to_json(fields, indent=2) + b"\n"
         )  # twenty times as fast as the standard library, which matters under a lock
     except PydanticSerializationError:  # half of a character
-        return (well_formed(json.dumps(fields, ensure_ascii=False, indent=2)) + "\n").encode()
+        return (replace_surrogates(json.dumps(fields, ensure_ascii=False, indent=2)) + "\n").encode()
 
 
 def _parse_fields(data: bytes, name: str) -> ProfileFields:

@@ -27,7 +27,7 @@ from toolroll.packs.writing.profiles.names import DEFAULT
 from toolroll.packs.writing.texts.error_texts import describe_error
 from toolroll.packs.writing.texts.messages import Lang, language_of, say
 from toolroll.packs.writing.tools.post_tools import WithPosts, WithProfiles, display_path, profile_version
-from toolroll.safe.net.urls import service_address
+from toolroll.safe.net.urls import check_service_url
 
 TOKEN: Final = "NOTION_TOKEN"  # noqa: S105 - the name of the variable
 DATABASE: Final = "NOTION_DATABASE_ID"
@@ -59,7 +59,7 @@ async def open_notion(_ctx: ToolContext) -> AsyncIterator[Notion]:
         yield Notion(client=None, database=database)
         return
     address = os.environ.get(ADDRESS, "").strip() or API_URL
-    base_url = service_address(address, service="a Notion API", example=API_URL)
+    base_url = check_service_url(address, service="a Notion API", example=API_URL)
     async with NotionClient(token, base_url=base_url) as client:
         yield Notion(client=client, database=database)
 

@@ -32,7 +32,7 @@ from pydantic_core import SchemaValidator, core_schema
 from typing_extensions import TypedDict
 
 from toolroll import tool
-from toolroll.kernel.arguments.census import Census
+from toolroll.kernel.arguments.key_count import KeyCounter
 
 # --- JSON text that may be wrong in every way that a parser lets through ---------------------------------
 
@@ -110,10 +110,10 @@ def refuse_ambiguity(text: str) -> None:
 
 
 @cache
-def census_of(shape: Any) -> tuple[SchemaValidator, Census]:
+def census_of(shape: Any) -> tuple[SchemaValidator, KeyCounter]:
     adapter: TypeAdapter[Any] = TypeAdapter(shape)
     assert isinstance(adapter.validator, SchemaValidator)
-    return adapter.validator, Census(adapter.core_schema)
+    return adapter.validator, KeyCounter(adapter.core_schema)
 
 
 def clears(shape: Any, text: str) -> bool:
@@ -123,7 +123,7 @@ def clears(shape: Any, text: str) -> bool:
         value = validator.validate_json(text, extra="forbid")
     except ValidationError:
         return False
-    return census.clears(text, value)
+    return census.proves_unambiguous(text, value)
 
 
 # --- Types: each with trees that often fit it -------------------------------------------------------------
@@ -434,7 +434,7 @@ def test_XJ5_a_value_replaced_after_an_error_proves_nothing() -> None:
     ):
         text = '{"a":{"x":[]},"a":{"x":[]},"a":{"x":{"a":1}}}'
         value = SchemaValidator(schema).validate_json(text)
-        assert not Census(schema).clears(text, value)
+        assert not KeyCounter(schema).proves_unambiguous(text, value)
 
 
 # --- Not vacuous: what is plain is cleared ------------------------------------------------------------------

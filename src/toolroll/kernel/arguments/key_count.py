@@ -25,7 +25,7 @@ class Uncountable(Exception):
     """A type that may hold more or fewer keys than its text."""
 
 
-class Census:
+class KeyCounter:
     """Counts keys in values of one type, where that type can be counted."""
 
     def __init__(self, core_schema: Mapping[str, Any]) -> None:
@@ -36,11 +36,11 @@ class Census:
             self._definitions = {one["ref"]: one for one in core_schema["definitions"]}
             core_schema = core_schema["schema"]
         try:
-            self._count = self._compile(core_schema) or _none
+            self._count = self._compile(core_schema) or _no_keys
         except Uncountable:
             self._count = None
 
-    def clears(self, text: str, value: object) -> bool:
+    def proves_unambiguous(self, text: str, value: object) -> bool:
         """Whether the value proves that no key stood twice in the text and no number was too large."""
         return self._count is not None and text.count(":") == self._count(value)
 
@@ -187,7 +187,7 @@ def _refuse_shared_keys(fields: Mapping[str, Mapping[str, Any]]) -> None:
         seen |= {name, alias}
 
 
-def _none(_value: object) -> int:
+def _no_keys(_value: object) -> int:
     return 0
 
 
