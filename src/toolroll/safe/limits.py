@@ -55,6 +55,10 @@ MAX_ADDRESSES_PER_NAME: Final = 32
 RESOLVE_TIMEOUT_S: Final = 10
 # httpx2's own default: most servers close idle connections after 5 seconds or more.
 KEEPALIVE_S: Final = 5
+# A TCP handshake with two lost packets takes 3 seconds; a host that has not answered after 10 will not.
+HTTP_CONNECT_TIMEOUT_S: Final = 10.0
+# Rate limits are told for an hour at most; a server that asks for more than a day has sent no number of seconds.
+MAX_RETRY_AFTER_S: Final = 86_400.0
 
 # --- Programs ------------------------------------------------------------------------------------------
 
