@@ -15,10 +15,11 @@ from tests.clock import time_passes_for_the_other_side
 from tests.packs.research.hub import REPOSITORY, TOKEN, Fault, Hub
 
 from toolroll.errors import FileMissing, FileTooLarge, NotAFile, ServiceFailed, UsageError
-from toolroll.packs.research import github_api as github_requests
+from toolroll.packs.research import github_api
 from toolroll.packs.research.github import GitHubSource
-from toolroll.packs.research.github_api import Answer, rate_limit_wait_s
+from toolroll.packs.research.github_api import rate_limit_wait_s
 from toolroll.packs.research.source import MAX_STORED_BYTES
+from toolroll.safe.net.http import HttpClient, HttpLimits, HttpResponse
 
 PATH = "a/research.md"
 FILE = f"ideas/{PATH}"
@@ -267,7 +268,7 @@ async def test_R5_what_has_not_changed_is_not_sent_again(hub: Hub, github: GitHu
 async def test_R5_only_so_many_answers_are_remembered(
     hub: Hub, github: GitHubSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(github_requests, "MAX_REMEMBERED", 1)
+    monkeypatch.setattr(github_api, "MAX_CACHED", 1)
     hub.put("ideas/a.md", b"a")
     hub.put("ideas/b.md", b"b")
     for path in ("a.md", "b.md", "a.md"):
@@ -355,13 +356,13 @@ async def test_R5_without_a_token_the_limit_says_that_one_helps(hub: Hub) -> Non
 def test_R5_limits_are_told_from_other_refusals(
     status: int, headers: dict[str, str], body: bytes, wait_s: float | None
 ) -> None:
-    assert rate_limit_wait_s(Answer(status=status, headers=headers, body=body), now=NOW) == wait_s
+    assert rate_limit_wait_s(HttpResponse(status=status, headers=headers, body=body), now=NOW) == wait_s
 
 
 @given(WAITS, WAITS, st.sampled_from([403, 429]))
 def test_R5_whatever_a_limit_says_the_wait_is_a_number(after: str, reset: str, status: int) -> None:
     for headers in ({"retry-after": after}, {"x-ratelimit-remaining": "0", "x-ratelimit-reset": reset}):
-        wait_s = rate_limit_wait_s(Answer(status=status, headers=headers, body=b""), now=NOW)
+        wait_s = rate_limit_wait_s(HttpResponse(status=status, headers=headers, body=b""), now=NOW)
         assert wait_s is not None
         assert 0 <= wait_s <= 86_400
 
@@ -408,9 +409,9 @@ async def test_R4_a_server_that_does_not_answer_is_told() -> None:
 
     server = await asyncio.start_server(silent, "127.0.0.1", 0)
     async with server:
-        api = github_requests.GitHubApi(
-            f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", timeout_s=3_600, sleep=lambda _: asyncio.sleep(0)
-        )
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        limits = HttpLimits(total_s=3_600, body_bytes=MB)
+        api = github_api.GitHubApi(url, limits=limits, sleep=lambda _: asyncio.sleep(0))
         with pytest.raises(ServiceFailed, match=r"did not answer within 3600 seconds"):
             await api.get("x")
         await api.aclose()
@@ -420,12 +421,11 @@ async def test_R4_a_server_that_does_not_answer_is_told() -> None:
     assert len(ended) == 3
 
 
-async def test_R4_an_answer_without_end_is_cut_off(
-    hub: Hub, github: GitHubSource, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(github_requests, "MAX_ANSWER_BYTES", 1_000)
+async def test_R4_an_answer_without_end_is_cut_off_and_not_asked_for_again(hub: Hub, github: GitHubSource) -> None:
+    github._api._http = HttpClient(HttpLimits(total_s=60, body_bytes=1_000))
     hub.put(FILE, b"x" * 2_000)
-    assert "more than 1,000 bytes" in (await failure(github)).message
+    assert (await failure(github)).message == "GitHub sent more than 1,000 bytes."
+    assert len(hub.requests) == 1
 
 
 async def test_R4_what_the_server_says_is_one_line(hub: Hub, github: GitHubSource) -> None:

@@ -3,7 +3,7 @@
 import base64
 import binascii
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cache
 from types import TracebackType
@@ -15,7 +15,7 @@ from pydantic import BaseModel, StrictInt, TypeAdapter, ValidationError
 from toolroll.errors import FileMissing, ServiceFailed, UsageError
 from toolroll.kernel.call.context import utc_now
 from toolroll.kernel.data.serialize import replace_surrogates
-from toolroll.packs.research.github_api import PAUSES_S, RAW, Answer, GitHubApi
+from toolroll.packs.research.github_api import PAUSES_S, RAW, GitHubApi
 from toolroll.packs.research.paths import IDEAS, parse_research_path
 from toolroll.packs.research.source import (
     DOCUMENT,
@@ -31,6 +31,8 @@ from toolroll.packs.research.source import (
     not_a_file_error,
     too_large_error,
 )
+from toolroll.safe.net.http import HttpResponse
+from toolroll.safe.net.retries import Sleep
 from toolroll.safe.paths.names import parse_path
 from toolroll.safe.paths.root import Use
 from toolroll.safe.text import one_line
@@ -90,7 +92,7 @@ class GitHubSource:
         branch: str | None = None,
         base_url: str = API_URL,
         clock: Callable[[], datetime] = utc_now,
-        sleep: Callable[[float], Awaitable[None]] | None = None,
+        sleep: Sleep | None = None,
     ) -> None:
         if not _REPOSITORY.fullmatch(repository):
             raise UsageError(f"{one_line(repository, 100)!r} is no repository. Write it as OWNER/NAME.")
@@ -247,7 +249,7 @@ class GitHubSource:
         except ValidationError as error:
             raise _unreadable_error() from error
 
-    async def _get(self, path: str) -> Answer:
+    async def _get(self, path: str) -> HttpResponse:
         ref = "" if self.branch is None else f"?ref={quote(self.branch, safe='')}"
         return await self._api.get(f"{self._base}/{path}{ref}")
 
@@ -255,8 +257,8 @@ class GitHubSource:
     def _base(self) -> str:
         return f"repos/{self.repository}"
 
-    def _failure(self, answer: Answer) -> ServiceFailed:
-        said = self._api.said(answer)
+    def _failure(self, answer: HttpResponse) -> ServiceFailed:
+        said = self._api.error_message(answer)
         text = f"GitHub answered with status {answer.status}" + (f": {said.rstrip('.')}." if said else ".")
         return ServiceFailed(text + _ADVICE.get(answer.status, ""), status=answer.status)
 
@@ -274,7 +276,7 @@ def _contents() -> TypeAdapter[_Item | list[_Item]]:
     return TypeAdapter(_Item | list[_Item])
 
 
-def _parse_contents(answer: Answer) -> _Item | list[_Item]:
+def _parse_contents(answer: HttpResponse) -> _Item | list[_Item]:
     try:
         return _contents().validate_json(answer.body)
     except ValidationError as error:

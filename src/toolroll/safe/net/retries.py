@@ -43,11 +43,7 @@ class Retries:
 
 def parse_retry_after(headers: Mapping[str, str]) -> float | None:
     """Return the seconds of a `Retry-After` header, at most a day; None where it has no number of seconds."""
-    return parse_seconds(headers.get("retry-after", ""))
-
-
-def parse_seconds(text: str) -> float | None:
-    """Return a number of seconds that a server names, at most a day; None for anything but digits."""
+    text = headers.get("retry-after", "")
     if not (text.isascii() and text.isdigit()):
         return None
     return min(float(text[:_MAX_WAIT_DIGITS]), MAX_RETRY_AFTER_S)
