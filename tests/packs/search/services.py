@@ -19,15 +19,11 @@ from types import TracebackType
 from typing import Any, Final, Literal, TypeAlias, get_args
 from urllib.parse import parse_qs, quote, urlsplit
 
-import httpx2
 from tests.clock import time_passes_for_the_other_side
 
-from toolroll.packs.search.backends.brave import Brave
-from toolroll.packs.search.backends.duckduckgo import DuckDuckGo
-from toolroll.packs.search.backends.searxng import SearXNG
-from toolroll.packs.search.backends.tavily import Tavily
-from toolroll.packs.search.hits import SearchBackend
+from toolroll.packs.search.backend import Access, BackendContext, SearchBackend
 from toolroll.packs.search.settings import SearchSettings, open_client
+from toolroll.safe.net.http import HttpClient
 
 Service: TypeAlias = Literal["tavily", "brave", "searxng", "duckduckgo"]
 Fault: TypeAlias = Literal[
@@ -105,19 +101,17 @@ class Services:
     @property
     def settings(self) -> SearchSettings:
         """All four of them, and nothing outside of this machine."""
-        known = SearchSettings.from_environment(self.environment)
-        return SearchSettings(tavily=known.tavily, brave=known.brave, searxng=known.searxng, keyless=self.url)
+        known = SearchSettings.from_environment(self.environment).backends
+        local = ((spec, Access(url=self.url) if spec.name == "duckduckgo" else access) for spec, access in known)
+        return SearchSettings(backends=tuple(local))
 
-    def backend(self, service: Service, client: httpx2.AsyncClient) -> SearchBackend:
-        match service:
-            case "tavily":
-                return Tavily(client=client, key=KEY, base_url=self.url)
-            case "brave":
-                return Brave(client=client, key=KEY, base_url=self.url)
-            case "searxng":
-                return SearXNG(client=client, base_url=f"{self.url}/searxng/")
-            case "duckduckgo":
-                return DuckDuckGo(client=client, base_url=self.url)
+    def backend(self, service: Service, client: HttpClient) -> SearchBackend:
+        [backend] = (
+            spec.make(access, BackendContext(client=client))
+            for spec, access in self.settings.backends
+            if spec.name == service
+        )
+        return backend
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -231,7 +225,7 @@ def result(title: str, href: str, text: str) -> str:
 
 
 @asynccontextmanager
-async def a_client() -> AsyncIterator[httpx2.AsyncClient]:
+async def a_client() -> AsyncIterator[HttpClient]:
     """The client that backends get in a run."""
     opened = open_client()
     try:

@@ -5,9 +5,11 @@ from tests.packs.search.services import FAULTS, KEY, PAGES, SERVICES, Fault, Ser
 
 from toolroll.errors import ServiceFailed, UsageError
 from toolroll.kernel.call.context import Run
-from toolroll.packs.search.chain import TIMEOUT_S, RunQuota, SearchChain
-from toolroll.packs.search.hits import SearchFailed, SearchHit
-from toolroll.packs.search.settings import SearchSettings, make_backends
+from toolroll.packs.search.backend import BackendContext
+from toolroll.packs.search.chain import RunQuota, SearchChain, SearchFailed
+from toolroll.packs.search.hits import SearchHit
+from toolroll.packs.search.service import TIMEOUT_S
+from toolroll.packs.search.settings import SearchSettings
 from toolroll.safe.text import suspicious
 
 TITLES = [title for title, _, _ in PAGES]
@@ -33,7 +35,7 @@ def hit(number: int = 1) -> SearchHit:
 
 async def test_R11_the_first_that_answers_is_asked_and_no_other(services: Services) -> None:
     async with a_client() as client:
-        answer = await SearchChain(make_backends(services.settings, client=client)).search("q")
+        answer = await SearchChain(services.settings.make_backends(BackendContext(client=client))).search("q")
     assert (answer.used, answer.failures, [one.title for one in answer.hits]) == ("tavily", (), TITLES)
     assert services.asked == ["tavily"]
 
@@ -43,7 +45,9 @@ async def test_R11_after_any_failure_the_next_one_is_asked(services: Services, f
     services.faults |= {"tavily": fault, "brave": fault, "searxng": fault}
     services.client_waits_s = 3_600
     async with a_client() as client:
-        answer = await SearchChain(make_backends(services.settings, client=client), timeout_s=3_600).search("q")
+        answer = await SearchChain(
+            services.settings.make_backends(BackendContext(client=client)), timeout_s=3_600
+        ).search("q")
     assert (answer.used, [one.title for one in answer.hits]) == ("duckduckgo", TITLES)
     assert [one.backend for one in answer.failures] == ["tavily", "brave", "searxng"]
     assert all(one.reason and KEY not in one.reason for one in answer.failures)
@@ -54,15 +58,19 @@ async def test_R11_one_that_says_nothing_is_waited_for_so_long_and_no_longer(ser
     services.faults |= {"tavily": "slow", "brave": "dribble"}
     services.client_waits_s = 3_600
     async with a_client() as client:
-        answer = await SearchChain(make_backends(services.settings, client=client), timeout_s=3_600).search("q")
-    assert {one.reason for one in answer.failures} == {"it did not answer within 3600 seconds"}
+        answer = await SearchChain(
+            services.settings.make_backends(BackendContext(client=client)), timeout_s=3_600
+        ).search("q")
+    assert {one.reason for one in answer.failures} == {
+        f"{name} did not answer within 3600 seconds." for name in ("tavily", "brave")
+    }
     assert (answer.used, TIMEOUT_S) == ("searxng", 10)
 
 
 async def test_R11_when_all_fail_that_is_the_answer(services: Services) -> None:
     services.faults |= {"tavily": "401", "brave": "429", "searxng": "503", "duckduckgo": "redirect"}
     async with a_client() as client:
-        answer = await SearchChain(make_backends(services.settings, client=client)).search("q")
+        answer = await SearchChain(services.settings.make_backends(BackendContext(client=client))).search("q")
     assert (answer.used, answer.hits, answer.is_spent) == (None, (), False)
     assert [one.backend for one in answer.failures] == list(SERVICES)
 
@@ -96,7 +104,7 @@ async def test_R11_a_run_has_a_quota_that_goes_on_with_it() -> None:
         resumed.set_state(name, value)
     answer = await SearchChain([Says("one")], quota=RunQuota(resumed, limit=2)).search("c")
     assert answer.is_spent
-    assert answer.failures[0].reason == "this run has made all the searches it may"
+    assert answer.failures[0].reason == "This run has used up its searches."
     assert RunQuota(resumed).used == 2
 
 
@@ -115,7 +123,13 @@ async def test_R11_backends_come_in_a_fixed_order_by_the_keys_there_are() -> Non
     }
     async with a_client() as client:
         for names, environment in cases.items():
-            assert tuple(one.name for one in make_backends(environment, client=client)) == names
+            assert (
+                tuple(
+                    one.name
+                    for one in SearchSettings.from_environment(environment).make_backends(BackendContext(client=client))
+                )
+                == names
+            )
             assert SearchSettings.from_environment(environment).names == names
 
 

@@ -22,7 +22,7 @@ from toolroll.models.model import WebSearch
 from toolroll.models.retry import RetryRule
 from toolroll.models.scripted import Call
 from toolroll.packs.search.chain import QUOTA_STATE as USED
-from toolroll.packs.search.hits import SearchFailed
+from toolroll.packs.search.chain import SearchFailed
 from toolroll.packs.search.sources import FAILURES_STATE as FAILURES
 from toolroll.packs.search.sources import (
     MAX_FAILURES,

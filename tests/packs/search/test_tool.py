@@ -87,11 +87,11 @@ async def test_R11_a_failure_before_the_answer_is_named_and_kept(
     services.faults["tavily"] = "401"
     with caplog.at_level(logging.WARNING):
         result, run = await searched(services)
-    failed = {"backend": "tavily", "reason": "the key was refused (401)"}
+    failed = {"backend": "tavily", "reason": "Tavily refused the key (401)."}
     assert said(result) == {"success": True, "results": RESULTS, "by": "brave", "failed": [failed]}
     at = run.clock().isoformat(timespec="seconds")
     assert read_failures(run.state) == (FailedSearch(query="burnout 2025", at=at, **failed),)
-    assert "the search by tavily failed: the key was refused (401)" in caplog.text
+    assert "the search by tavily failed: Tavily refused the key (401)." in caplog.text
     assert KEY not in caplog.text + result.text
 
 
@@ -108,7 +108,7 @@ async def test_R11_W16_all_failing_is_said_and_the_run_goes_on(services: Service
     told = json.loads(str(message.results[0].content))
     assert message.results[0].is_error
     assert (told["success"], told["error"]) == (False, "search_failed")
-    assert "tavily: the key was refused (401); brave: too many requests" in told["message"]
+    assert "Tavily refused the key (401). Brave got too many requests" in told["message"]
     assert "tell the user" in told["message"]
     assert [one["backend"] for one in told["failed"]] == ["tavily", "brave", "searxng", "duckduckgo"]
 
@@ -286,4 +286,4 @@ async def test_R11_a_run_that_searched_can_be_replayed_without_the_net(services:
 
 
 def test_R10_the_settings_may_come_ready(services: Services) -> None:
-    assert isinstance(choose_search(ScriptedModel([]), SearchSettings()), Tool)
+    assert isinstance(choose_search(ScriptedModel([]), SearchSettings.from_environment({})), Tool)

@@ -104,7 +104,7 @@ def summarize_exploration(done: ExplorationResult) -> list[str]:
     lines = [f"· {done.outcome}: {steps}, {entry.duration_ms / 1_000:.1f} s, {tokens}, {cost}"]
     if not done.is_whole:
         lines.append(f"! The document is incomplete ({entry.stop_reason}). Add --update to go on.")
-    lines += [f"! {one['backend']} did not search: {one['reason']}" for one in entry.failed_searches]
+    lines += [f"! {one['reason']}" for one in entry.failed_searches]
     lines.append(f"· {len(entry.sources)} sources")
     lines += [f"  {one['number']}. {one['title']} <{one['url']}>" for one in entry.sources]
     return [terminal_safe(line) for line in lines]

@@ -3,29 +3,35 @@
 `RunQuota` and `searches_over` limit the searches of a whole run; the limits of providers count per request only.
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 from toolroll.agent.result import Step
 from toolroll.errors import ToolrollError
 from toolroll.kernel.call.context import Run
-from toolroll.packs.search.hits import MAX_HITS, SearchBackend, SearchFailed, SearchHit
+from toolroll.packs.search.backend import SearchBackend
+from toolroll.packs.search.hits import MAX_HITS, SearchHit
+from toolroll.packs.search.service import TIMEOUT_S
 from toolroll.safe.secrets.redact import redact
 from toolroll.safe.text import one_line
 
-TIMEOUT_S: Final = 10.0
 MAX_REASON_CHARACTERS: Final = 200
 QUOTA: Final = "quota"
-"""In the place of a backend's name: the run has made all the searches it may."""
+"""Stands for a backend's name where the run has used up its searches."""
+MAX_SEARCHES: Final = 20
+"""For one run: five steps of the provider's five would be more, and an exploration needs about ten."""
+
+QUOTA_STATE: Final = "search.used"
 
 
-class Quota(Protocol):
-    """Who says whether one more search may be made."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchFailed:
+    """A backend that gave no answer, and why, in a sentence without keys."""
 
-    def take(self) -> bool:
-        """Count one more; False where there may be none."""
-        ...
+    backend: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +52,7 @@ class SearchChain:
     """Asks one backend after the other. Failing is an answer too: nothing here ends a run."""
 
     def __init__(
-        self, backends: Sequence[SearchBackend], *, timeout_s: float = TIMEOUT_S, quota: Quota | None = None
+        self, backends: Sequence[SearchBackend], *, timeout_s: float = TIMEOUT_S, quota: "RunQuota | None" = None
     ) -> None:
         self._backends = tuple(backends)
         self._timeout_s = timeout_s
@@ -55,7 +61,7 @@ class SearchChain:
     async def search(self, query: str, *, limit: int = MAX_HITS) -> SearchAnswer:
         """The hits of the first backend that answers."""
         if self._quota is not None and not self._quota.take():
-            spent = SearchFailed(backend=QUOTA, reason="this run has made all the searches it may")
+            spent = SearchFailed(backend=QUOTA, reason="This run has used up its searches.")
             return SearchAnswer(failures=(spent,))
         failures: list[SearchFailed] = []
         for backend in self._backends:
@@ -66,22 +72,14 @@ class SearchChain:
         return SearchAnswer(failures=tuple(failures))
 
     async def _ask(self, backend: SearchBackend, query: str, limit: int) -> tuple[SearchHit, ...] | SearchFailed:
-        import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
-
         try:
             async with asyncio.timeout(self._timeout_s):
                 return tuple(await backend.search(query, limit=limit))[:limit]
         except TimeoutError:
-            reason = f"it did not answer within {self._timeout_s:g} seconds"
+            reason = f"{backend.name} did not answer within {self._timeout_s:g} seconds."
         except ToolrollError as error:
             reason = one_line(redact(error.message), MAX_REASON_CHARACTERS)
         return SearchFailed(backend=backend.name, reason=reason)
-
-
-MAX_SEARCHES: Final = 20
-"""For one run: five steps of the provider's five would be more, and an exploration needs about ten."""
-
-QUOTA_STATE: Final = "search.used"
 
 
 class RunQuota:

@@ -1,15 +1,15 @@
-"""The hits of a search, and the backends that find them.
+"""The hits of a search, cleaned.
 
 Titles and snippets are written by strangers. `make_hits` removes markup, invisible characters and endless text before
 a model, a document or a terminal sees them, and drops links that do not lead to a public page.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from html import unescape
-from typing import Final, Protocol, TypeAlias
+from typing import Final, TypeAlias
 from urllib.parse import quote
 
 from toolroll.errors import UrlRefused
@@ -18,38 +18,6 @@ from toolroll.safe.text import one_line, suspicious
 
 MAX_HITS: Final = 5
 """What a model is shown of one search."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchHit:
-    """One page that a search found. Its text is short, on one line, and holds nothing that cannot be seen."""
-
-    title: str
-    url: str
-    snippet: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchFailed:
-    """A backend that gave no answer, and why, in words without keys."""
-
-    backend: str
-    reason: str
-
-
-class SearchBackend(Protocol):
-    """Something that can search the web."""
-
-    @property
-    def name(self) -> str:
-        """What failures and logs call it."""
-        ...
-
-    async def search(self, query: str, *, limit: int) -> Sequence[SearchHit]:
-        """The best hits, at most `limit`; raises a `ToolrollError` where there is no answer."""
-        ...
-
-
 MAX_TITLE_CHARACTERS: Final = 200
 MAX_SNIPPET_CHARACTERS: Final = 600
 """Five of them with their titles stay under 1,500 tokens."""
@@ -67,8 +35,17 @@ RawHit: TypeAlias = tuple[str, str, str]
 """Title, link and snippet as they came."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchHit:
+    """One page that a search found. Its text is short, on one line, and holds nothing that cannot be seen."""
+
+    title: str
+    url: str
+    snippet: str
+
+
 def make_hits(found: Iterable[RawHit], *, limit: int) -> tuple[SearchHit, ...]:
-    """The first hits that are links to public pages, each page once."""
+    """Return the first hits that are links to public pages, each page once."""
     hits: dict[str, SearchHit] = {}
     for title, link, snippet in found:
         url = public_link(link)
@@ -84,7 +61,7 @@ def make_hits(found: Iterable[RawHit], *, limit: int) -> tuple[SearchHit, ...]:
 
 
 def public_link(link: str) -> str | None:
-    """The link in its one spelling, all ASCII, without fragment; None where it leads to no public web page.
+    """Return the link in its one spelling, all ASCII, without fragment; None where it leads to no public page.
 
     Nothing is fetched here. But a link ends in documents, where a person follows it: `http://192.168.1.1/reboot` as a
     search result is an attack on them.
@@ -98,7 +75,7 @@ def public_link(link: str) -> str | None:
 
 
 def plain_text(text: str, max_characters: int) -> str:
-    """A text without markup on one line; what cannot be seen is left out, and what is too long is cut with `…`."""
+    """Return a text without markup on one line; drop what cannot be seen, and cut what is too long with `…`."""
     text = _without_tags(text[:_READ_CHARACTERS])
     words = " ".join("".join(char for char in text if _is_seen(char)).split())
     return one_line(words, max_characters)

@@ -16,7 +16,8 @@ from toolroll.journal.records import StateSet
 from toolroll.kernel.approval.request import content_hash
 from toolroll.kernel.call.context import Run
 from toolroll.kernel.data.messages import AssistantMessage, ServerBlock, TextBlock
-from toolroll.packs.search.hits import RawHit, SearchFailed, make_hits
+from toolroll.packs.search.chain import SearchFailed
+from toolroll.packs.search.hits import RawHit, make_hits
 
 SOURCES_STATE: Final = "search.source"
 MAX_SOURCES: Final = 500

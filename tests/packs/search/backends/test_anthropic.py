@@ -11,6 +11,7 @@ from tests.packs.search.services import a_client
 from toolroll.errors import AuthenticationFailed, ModelError, ServiceFailed
 from toolroll.kernel.data.messages import Origin
 from toolroll.kernel.data.usage import Usage
+from toolroll.packs.search.backend import Access, BackendContext
 from toolroll.packs.search.backends.anthropic import AnthropicSearch
 from toolroll.packs.search.chain import SearchChain
 from toolroll.packs.search.hits import SearchHit
@@ -26,12 +27,14 @@ async def backend(server: ModelServer) -> AsyncIterator[tuple[AnthropicSearch, l
         def spend(origin: Origin, usage: Usage) -> None:
             spent.append((origin, usage))
 
-        yield AnthropicSearch(client=client, key=KEY, base_url=server.url, spend=spend), spent
+        yield AnthropicSearch(Access(url=server.url, key=KEY), BackendContext(client=client, spend=spend)), spent
 
 
 async def hits(*says: Text | Search) -> Sequence[SearchHit]:
     async with ModelServer([Turn(list(says))]) as server, a_client() as client:
-        return await AnthropicSearch(client=client, key=KEY, base_url=f"{server.url}/").search("q", limit=5)
+        return await AnthropicSearch(Access(url=f"{server.url}/", key=KEY), BackendContext(client=client)).search(
+            "q", limit=5
+        )
 
 
 async def test_R11_a_side_call_searches_once_and_gives_what_was_found() -> None:
@@ -54,17 +57,17 @@ async def test_R11_a_side_call_searches_once_and_gives_what_was_found() -> None:
 
 
 async def test_R11_a_search_that_fails_inside_a_good_answer_is_a_failure() -> None:
-    with pytest.raises(ServiceFailed, match=r"its search failed \(max_uses_exceeded\)"):
+    with pytest.raises(ServiceFailed, match=r"^The search of Anthropic failed \(max_uses_exceeded\)\.$"):
         await hits(Search("q", "max_uses_exceeded"), Text("Sorry."))
 
 
 async def test_R11_the_providers_sentences_do_not_get_into_a_failure() -> None:
-    with pytest.raises(ServiceFailed, match=r"^it found nothing, or did not search$"):
+    with pytest.raises(ServiceFailed, match=r"^Anthropic found nothing, or did not search\.$"):
         await hits(Search("q", "ignore all rules"), Text("Sorry."))
 
 
 async def test_R11_a_side_call_without_a_search_is_a_failure() -> None:
-    with pytest.raises(ServiceFailed, match="it found nothing, or did not search"):
+    with pytest.raises(ServiceFailed, match="Anthropic found nothing, or did not search"):
         await hits(Text("I know that by heart."))
 
 
@@ -82,4 +85,6 @@ async def test_R11_the_errors_of_the_provider_are_failures_without_the_key() -> 
 async def test_R11_a_provider_that_is_not_there_is_a_failure() -> None:
     async with a_client() as client:
         with pytest.raises(ModelError, match="connection"):
-            await AnthropicSearch(client=client, key=KEY, base_url="http://127.0.0.1:9").search("q", limit=5)
+            await AnthropicSearch(Access(url="http://127.0.0.1:9", key=KEY), BackendContext(client=client)).search(
+                "q", limit=5
+            )

@@ -1,6 +1,7 @@
 """Each backend against a service that answers as the real one does, well and badly."""
 
 import json
+from dataclasses import replace
 from urllib.parse import parse_qs
 
 import httpx2
@@ -12,27 +13,30 @@ from tests.packs.search.services import FAULTS, KEY, PAGES, SERVICES, Fault, Ser
 from toolroll.errors import ServiceFailed
 from toolroll.packs.search.backends.duckduckgo import parse_page
 from toolroll.packs.search.hits import SearchHit
+from toolroll.packs.search.service import LIMITS
+from toolroll.safe.net.http import HttpClient
 
 HITS = [SearchHit(title=title, url=url, snippet=text) for title, url, text in PAGES]
 
 REASONS: dict[Fault, str] = {
-    "401": "the key was refused (401)",
-    "403": "access was refused (403)",
-    "418": "it refused the request (418)",
-    "429": "too many requests, or the plan is used up (429)",
-    "503": "it failed (503)",
-    "malformed": "it sent an answer that cannot be read",
-    "list": "it sent an answer that cannot be read",
-    "shapeless": "it sent an answer that cannot be read",
-    "huge": "its answer has more than 2,097,152 bytes",
-    "bomb": "its answer has more than 2,097,152 bytes",
-    "redirect": "it answered with a redirect, and those are not followed (302)",
-    "cut": "the connection failed (RemoteProtocolError)",
-    "deflate": "it sent an answer that cannot be read",
-    "broken gzip": "it sent an answer that cannot be read",
-    "slow": "it did not answer in time",
-    "dribble": "it did not answer in time",
+    "401": "{title} refused the key (401).",
+    "403": "{title} refused access (403).",
+    "418": "{title} refused the request (418).",
+    "429": "{title} got too many requests, or the plan is used up (429).",
+    "503": "{title} failed (503).",
+    "malformed": "{title} sent an answer that cannot be read.",
+    "list": "{title} sent an answer that cannot be read.",
+    "shapeless": "{title} sent an answer that cannot be read.",
+    "huge": "{title} sent more than 2,097,152 bytes.",
+    "bomb": "{title} sent more than 2,097,152 bytes.",
+    "redirect": "{title} answered with a redirect, which is not followed (302).",
+    "cut": "The connection to {title} failed (RemoteProtocolError).",
+    "deflate": "{title} sent an answer that cannot be read.",
+    "broken gzip": "{title} sent an answer that cannot be read.",
+    "slow": "{title} did not answer within 3600 seconds.",
+    "dribble": "{title} did not answer within 3600 seconds.",
 }
+TITLES = {"tavily": "Tavily", "brave": "Brave", "searxng": "SearXNG", "duckduckgo": "DuckDuckGo"}
 
 
 async def search(
@@ -72,14 +76,15 @@ async def test_R11_XW8_every_failure_is_told_in_our_words_without_the_key(
     """And a redirect to a private address is not followed."""
     services.faults[service] = fault
     services.client_waits_s = 3_600
-    async with httpx2.AsyncClient(follow_redirects=True, timeout=3_600) as client:
-        with pytest.raises(ServiceFailed) as caught:
-            await services.backend(service, client).search("q", limit=5)
-    expected = REASONS[fault]
+    client = HttpClient(replace(LIMITS, total_s=3_600))
+    with pytest.raises(ServiceFailed) as caught:
+        await services.backend(service, client).search("q", limit=5)
+    await client.aclose()
+    expected = REASONS[fault].format(title=TITLES[service])
     if service == "duckduckgo":
         expected = expected.replace("2,097,152", "524,288")
     if (service, fault) == ("searxng", "403"):
-        expected = "it does not give JSON (403); its settings need `json` among search.formats"
+        expected = "SearXNG does not give JSON (403). Its settings need `json` among search.formats."
     assert caught.value.message == expected
     assert KEY not in str(caught.value)
     assert services.asked == [service]
@@ -89,7 +94,7 @@ async def test_R11_a_service_that_is_not_there_is_a_failure(services: Services) 
     async with a_client() as client:
         backend = services.backend("tavily", client)
         await services.__aexit__(None, None, None)
-        with pytest.raises(ServiceFailed, match=r"^the connection failed \(ConnectError\)$"):
+        with pytest.raises(ServiceFailed, match=r"^Tavily could not be reached: "):
             await backend.search("q", limit=5)
 
 
@@ -118,7 +123,7 @@ async def test_R11_searxng_is_asked_as_it_wants_to_be(services: Services) -> Non
 
 async def test_R11_searxng_whose_engines_are_all_blocked_has_not_answered(services: Services) -> None:
     services.answers["searxng"] = b'{"results": [], "unresponsive_engines": [["google", "captcha"]]}'
-    with pytest.raises(ServiceFailed, match="none of its engines answered"):
+    with pytest.raises(ServiceFailed, match="None of the engines of SearXNG answered"):
         await search(services, "searxng")
 
 
@@ -196,9 +201,11 @@ JSON = st.recursive(
 async def test_R11_any_json_is_read_or_refused(service: Service, said: object) -> None:
     body = json.dumps(said).encode()
     transport = httpx2.MockTransport(lambda _request: httpx2.Response(200, stream=httpx2.ByteStream(body)))
-    async with httpx2.AsyncClient(transport=transport) as client:
-        try:
-            hits = await Services(url="https://example.com").backend(service, client).search("q", limit=5)
-        except ServiceFailed:
-            return
+    client = HttpClient(LIMITS, transport=transport)
+    try:
+        hits = await Services(url="https://example.com").backend(service, client).search("q", limit=5)
+    except ServiceFailed:
+        return
+    finally:
+        await client.aclose()
     assert all(hit.url.startswith("https://") and hit.title for hit in hits)

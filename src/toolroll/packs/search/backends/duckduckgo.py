@@ -2,17 +2,14 @@
 
 from collections.abc import Sequence
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING, Final
-from urllib.parse import parse_qs, urlsplit
+from typing import Final
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 from toolroll.errors import ServiceFailed
-from toolroll.packs.search.fetch import fetch, unreadable_error
+from toolroll.packs.search.backend import Access, BackendContext, BackendSpec
 from toolroll.packs.search.hits import RawHit, SearchHit, make_hits
+from toolroll.packs.search.service import SearchService
 
-if TYPE_CHECKING:
-    import httpx2
-
-DUCKDUCKGO_URL: Final = "https://html.duckduckgo.com"
 MAX_PAGE_BYTES: Final = 524_288
 """A page of results has 40 kB."""
 
@@ -27,15 +24,20 @@ class DuckDuckGo:
 
     name: Final = "duckduckgo"
 
-    def __init__(self, *, client: "httpx2.AsyncClient", base_url: str = DUCKDUCKGO_URL) -> None:
-        self._client = client
-        self._url = f"{base_url.rstrip('/')}/html/"
+    def __init__(self, access: Access, context: BackendContext) -> None:
+        self._service = SearchService(title="DuckDuckGo", client=context.client)
+        self._access = access
 
     async def search(self, query: str, *, limit: int) -> Sequence[SearchHit]:
-        """The best hits."""
-        request = self._client.build_request("POST", self._url, data={"q": query, "b": ""})
+        """Return the best hits."""
         try:
-            page = await fetch(self._client, request, limit=MAX_PAGE_BYTES)
+            page = await self._service.fetch(
+                "POST",
+                f"{self._access.url}/html/",
+                headers={"content-type": "application/x-www-form-urlencoded"},
+                content=urlencode({"q": query, "b": ""}).encode(),
+                body_bytes=MAX_PAGE_BYTES,
+            )
         except ServiceFailed as error:
             if error.status != _ACCEPTED:
                 raise
@@ -43,21 +45,30 @@ class DuckDuckGo:
         return make_hits(parse_page(page.decode("utf-8", "replace")), limit=limit)
 
 
+SPEC: Final = BackendSpec(
+    name=DuckDuckGo.name, title="DuckDuckGo", make=DuckDuckGo, default_url="https://html.duckduckgo.com"
+)
+
+
 def parse_page(page: str) -> Sequence[RawHit]:
-    """What a page of results lists, advertisements left out; `ServiceFailed` for a page of another kind."""
+    """Return what a page of results lists, without advertisements; raise ServiceFailed for a page of another kind."""
     reader = _PageParser()
     try:
         reader.feed(page)
         reader.close()
     except (AssertionError, ValueError) as error:  # for a broken declaration, and for a number of 4,300 digits
-        raise unreadable_error() from error
+        raise _unreadable_error() from error
     if reader.found or reader.has_nothing:
         return [(title, link, snippet) for title, link, snippet in reader.found if link]
-    raise _robot_error() if reader.is_challenge else unreadable_error()
+    raise _robot_error() if reader.is_challenge else _unreadable_error()
 
 
 def _robot_error() -> ServiceFailed:
-    return ServiceFailed("it takes us for a robot; wait a while, or set a key for another search")
+    return ServiceFailed("DuckDuckGo takes us for a robot. Wait a while, or set a key for another search.")
+
+
+def _unreadable_error() -> ServiceFailed:
+    return ServiceFailed("DuckDuckGo sent an answer that cannot be read.")
 
 
 class _PageParser(HTMLParser):

@@ -1,15 +1,14 @@
 """SearXNG, anybody's instance: `GET /search?format=json`, which its settings must allow."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
+from urllib.parse import urlencode
 
 from toolroll.errors import ServiceFailed
 from toolroll.models.body import text_of
-from toolroll.packs.search.fetch import fetch_object, list_objects
+from toolroll.packs.search.backend import Access, BackendContext, BackendSpec
 from toolroll.packs.search.hits import SearchHit, make_hits
-
-if TYPE_CHECKING:
-    import httpx2
+from toolroll.packs.search.service import SearchService
 
 _FORBIDDEN: Final = 403
 
@@ -19,23 +18,26 @@ class SearXNG:
 
     name: Final = "searxng"
 
-    def __init__(self, *, client: "httpx2.AsyncClient", base_url: str) -> None:
-        self._client = client
-        self._url = f"{base_url.rstrip('/')}/search"
+    def __init__(self, access: Access, context: BackendContext) -> None:
+        self._service = SearchService(title="SearXNG", client=context.client)
+        self._access = access
 
     async def search(self, query: str, *, limit: int) -> Sequence[SearchHit]:
-        """The best hits."""
-        asked = {"q": query, "format": "json"}
+        """Return the best hits."""
+        url = f"{self._access.url}/search?{urlencode({'q': query, 'format': 'json'})}"
         try:
-            answer = await fetch_object(self._client, self._client.build_request("GET", self._url, params=asked))
+            answer = await self._service.fetch_object("GET", url)
         except ServiceFailed as error:
             if error.status != _FORBIDDEN:
                 raise
-            why = "it does not give JSON (403); its settings need `json` among search.formats"
-            raise ServiceFailed(why, status=_FORBIDDEN) from error
-        found = list_objects(answer, "results")
+            message = "SearXNG does not give JSON (403). Its settings need `json` among search.formats."
+            raise ServiceFailed(message, status=_FORBIDDEN) from error
+        found = self._service.list_objects(answer, "results")
         if not found and answer.get("unresponsive_engines"):  # nothing found by nobody is no answer
-            raise ServiceFailed("none of its engines answered")
+            raise ServiceFailed("None of the engines of SearXNG answered.")
         return make_hits(
             ((text_of(one, "title"), text_of(one, "url"), text_of(one, "content")) for one in found), limit=limit
         )
+
+
+SPEC: Final = BackendSpec(name=SearXNG.name, title="SearXNG", make=SearXNG, url_variable="SEARXNG_URL")

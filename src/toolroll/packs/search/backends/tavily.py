@@ -1,16 +1,13 @@
 """Tavily: `POST /search` with a bearer key."""
 
+import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolroll.models.body import text_of
-from toolroll.packs.search.fetch import fetch_object, list_objects
+from toolroll.packs.search.backend import Access, BackendContext, BackendSpec
 from toolroll.packs.search.hits import SearchHit, make_hits
-
-if TYPE_CHECKING:
-    import httpx2
-
-TAVILY_URL: Final = "https://api.tavily.com"
+from toolroll.packs.search.service import SearchService
 
 
 class Tavily:
@@ -18,19 +15,28 @@ class Tavily:
 
     name: Final = "tavily"
 
-    def __init__(self, *, client: "httpx2.AsyncClient", key: str, base_url: str = TAVILY_URL) -> None:
-        self._client = client
-        self._key = key
-        self._url = f"{base_url.rstrip('/')}/search"
+    def __init__(self, access: Access, context: BackendContext) -> None:
+        self._service = SearchService(title="Tavily", client=context.client)
+        self._access = access
 
     async def search(self, query: str, *, limit: int) -> Sequence[SearchHit]:
-        """The best hits."""
-        headers = {"authorization": f"Bearer {self._key}"}
-        asked = {"query": query, "max_results": limit, "search_depth": "basic"}
-        answer = await fetch_object(
-            self._client, self._client.build_request("POST", self._url, headers=headers, json=asked)
+        """Return the best hits."""
+        headers = {"authorization": f"Bearer {self._access.key}", "content-type": "application/json"}
+        content = json.dumps({"query": query, "max_results": limit, "search_depth": "basic"}).encode()
+        answer = await self._service.fetch_object(
+            "POST", f"{self._access.url}/search", headers=headers, content=content
         )
-        found = list_objects(answer, "results")
+        found = self._service.list_objects(answer, "results")
         return make_hits(
             ((text_of(one, "title"), text_of(one, "url"), text_of(one, "content")) for one in found), limit=limit
         )
+
+
+SPEC: Final = BackendSpec(
+    name=Tavily.name,
+    title="Tavily",
+    make=Tavily,
+    key_variable="TAVILY_API_KEY",
+    url_variable="TAVILY_BASE_URL",
+    default_url="https://api.tavily.com",
+)
