@@ -20,6 +20,8 @@ from toolroll.safe.paths.files import private_folder
 from toolroll.safe.paths.names import RelativePath, quote_path
 from toolroll.safe.paths.os_errors import os_errors
 from toolroll.safe.paths.root import Root
+from toolroll.safe.secrets.named_secrets import variable_names_a_secret
+from toolroll.safe.secrets.redact import secret_values
 
 KEYS: Final[Mapping[str, str]] = {
     "ANTHROPIC_API_KEY": "models and search of Anthropic",
@@ -27,10 +29,8 @@ KEYS: Final[Mapping[str, str]] = {
     "OPENAI_COMPATIBLE_API_KEY": "models at an address of your own",
     "GITHUB_TOKEN": "research in a repository",
     "NOTION_TOKEN": "pages in Notion",
-    "TAVILY_API_KEY": "search with Tavily",
-    "BRAVE_API_KEY": "search with Brave",
 }
-"""The keys there are, by their variables, with what each is for."""
+"""The keys of models and services, by their variables, with what each is for. `packs.keys` adds those of search."""
 
 MAX_KEY_CHARACTERS: Final = 4_096
 
@@ -95,7 +95,8 @@ class KeyBook:
 
     def put(self, name: str, key: str) -> None:
         """Put a key into the keyring, in the place of an older one."""
-        check_key_name(name)
+        if not is_key_name(name):
+            raise UsageError(f"'{quote_path(name)}' is not the name of a key, such as ANTHROPIC_API_KEY.")
         if not key or len(key) > MAX_KEY_CHARACTERS or not (key.isascii() and key.isprintable()):
             raise UsageError("That is no key: it is empty, too long, or has characters that no key has. Copy it again.")
         with _open_keyring("written") as keyring:
@@ -123,7 +124,7 @@ class KeyBook:
             text = root.read_bytes(_NAMES_FILE, limit_bytes=_MAX_NAMES_BYTES).decode("ascii", "replace")
         except FileMissing:
             return ()
-        return tuple(line for line in text.splitlines() if line in KEYS)
+        return tuple(line for line in text.splitlines() if is_key_name(line))
 
 
 class _KeyringEnvironment(Mapping[str, str]):
@@ -134,13 +135,12 @@ class _KeyringEnvironment(Mapping[str, str]):
 
     @property
     def _book(self) -> KeyBook:
-        return KeyBook.from_environment(
-            self._environment
-        )  # when it is needed: finding the folder costs an interpreter start
+        # When it is needed: finding the folder costs an interpreter start.
+        return KeyBook.from_environment(self._environment)
 
     def __getitem__(self, name: str) -> str:
         value = self._environment.get(name)
-        if name not in KEYS or (value is not None and value.strip()):
+        if not is_key_name(name) or (value is not None and value.strip()):
             return self._environment[name]
         found = self._book.get(name)
         return self._environment[name] if found is None else found
@@ -160,8 +160,6 @@ def with_keys(environment: Mapping[str, str]) -> Mapping[str, str]:
 
 def known_secrets(environment: Mapping[str, str]) -> tuple[str, ...]:
     """What must never be stored or told: secrets in the environment, and the keys in the keyring as far as it opens."""
-    from toolroll.safe.secrets.redact import secret_values  # noqa: PLC0415 - only who keeps something needs it
-
     known = set(secret_values(environment))
     book = KeyBook.from_environment(environment)
     with suppress(ToolrollError):  # a keyring that does not open has given nobody anything either
@@ -169,10 +167,9 @@ def known_secrets(environment: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(sorted(known))
 
 
-def check_key_name(name: str) -> None:
-    """Refuse what is no name of a key."""
-    if name not in KEYS:
-        raise UsageError(f"'{quote_path(name)}' is no key that toolroll uses. They are: {', '.join(KEYS)}.")
+def is_key_name(name: str) -> bool:
+    """Return whether a variable of this name may be kept in the keyring: `PATH` may not."""
+    return name.isupper() and variable_names_a_secret(name)
 
 
 @contextmanager

@@ -101,7 +101,7 @@ def test_S41_the_list_says_where_each_value_is_from(
         (("unset", "model"), 1, "'model' is not in your settings."),
         (("set", "model"), 2, "Missing argument"),
         (("set", "openai_api_key", CANARY), 2, "keys belong in the environment or the keyring"),
-        (("key", "set", "NOTHING"), 2, "'NOTHING' is no key that toolroll uses"),
+        (("key", "set", "NOTHING"), 2, "'NOTHING' is not a key that toolroll uses"),
         (("key", "delete", "OPENAI_API_KEY"), 1, "OPENAI_API_KEY is not in the keyring."),
         (("key", "set", "OPENAI_API_KEY", CANARY), 2, "unexpected extra argument"),
     ],

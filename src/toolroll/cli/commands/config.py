@@ -29,9 +29,9 @@ def _setting_names(_context: click.Context, _parameter: click.Parameter, incompl
 
 
 def _key_names(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
-    from toolroll.home.keys import KEYS  # noqa: PLC0415 - as above
+    from toolroll.packs.keys import all_keys  # noqa: PLC0415 - as above
 
-    return [name for name in KEYS if name.startswith(incomplete)]
+    return [name for name in all_keys() if name.startswith(incomplete)]
 
 
 @click.group()
@@ -235,7 +235,8 @@ def set_key(session: Session, name: str) -> int:
       toolroll config key set ANTHROPIC_API_KEY
       pass show anthropic | toolroll config key set ANTHROPIC_API_KEY
     """
-    from toolroll.home.keys import KeyBook, check_key_name  # noqa: PLC0415 - as above
+    from toolroll.home.keys import KeyBook  # noqa: PLC0415 - as above
+    from toolroll.packs.keys import check_key_name  # noqa: PLC0415 - as above
 
     check_key_name(name)
     KeyBook.from_environment(os.environ).put(name, _secret(name))
@@ -257,7 +258,8 @@ def delete(session: Session, name: str) -> int:
     Example:
       toolroll config key delete ANTHROPIC_API_KEY
     """
-    from toolroll.home.keys import KeyBook, check_key_name  # noqa: PLC0415 - as above
+    from toolroll.home.keys import KeyBook  # noqa: PLC0415 - as above
+    from toolroll.packs.keys import check_key_name  # noqa: PLC0415 - as above
 
     check_key_name(name)
     if not KeyBook.from_environment(os.environ).delete(name):
@@ -280,10 +282,11 @@ def list_keys(session: Session) -> int:
     Example:
       toolroll config key list --json
     """
-    from toolroll.home.keys import KEYS, KeyBook  # noqa: PLC0415 - as above
+    from toolroll.home.keys import KeyBook  # noqa: PLC0415 - as above
+    from toolroll.packs.keys import all_keys  # noqa: PLC0415 - as above
 
     kept = KeyBook.from_environment(os.environ).names()
-    rows = [(name, use, _key_place(name, kept)) for name, use in KEYS.items()]
+    rows = [(name, use, _key_place(name, kept)) for name, use in all_keys().items()]
     if session.json:
         session.write_json({"keys": [{"name": name, "for": use, "place": place} for name, use, place in rows]})
     else:

@@ -5,7 +5,8 @@ from typing import Final
 
 from toolroll.cli.actions.doctor.findings import Finding, Status
 from toolroll.errors import ToolrollError
-from toolroll.home.keys import KEYS, KeyBook, find_keyring, with_keys
+from toolroll.home.keys import KeyBook, find_keyring, with_keys
+from toolroll.packs.keys import all_keys
 from toolroll.safe.paths.names import quote_path
 
 OLLAMA_SECONDS: Final = 2.0
@@ -36,7 +37,7 @@ def key_places(environment: Mapping[str, str]) -> dict[str, str]:
     if kept and find_keyring().why:  # which is a finding of its own
         kept = ()
     found = dict.fromkeys(kept, "the keyring")
-    return found | {name: "the environment" for name in KEYS if environment.get(name, "").strip()}
+    return found | {name: "the environment" for name in all_keys() if environment.get(name, "").strip()}
 
 
 def _model(environment: Mapping[str, str], model: str | None, places: Mapping[str, str]) -> Finding:
