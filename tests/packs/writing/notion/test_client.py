@@ -104,17 +104,17 @@ async def test_W17_a_refusal_that_cannot_be_read_is_told(
     assert (await failure(client)).message == "Notion answered with status 400."
 
 
-async def test_W17_an_answer_without_end_is_ended(
-    workspace: Workspace, client: NotionClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_W17_an_answer_without_end_is_ended(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_ANSWER_BYTES", 1_000)
     workspace.faults.append(Fault(status=200, body=b" " * 1_001))
-    assert "more than 1,000 bytes" in (await failure(client)).message
+    async with NotionClient(TOKEN, base_url=workspace.url) as client:
+        assert (await failure(client)).message == "Notion sent more than 1,000 bytes."
+    assert len(workspace.requests) == 1
 
 
 async def test_W17_a_server_that_is_not_there_is_told(client: NotionClient, pauses: list[float]) -> None:
-    async with NotionClient(TOKEN, base_url="http://127.0.0.1:1", sleep=client._sleep) as nobody:
-        assert (await failure(nobody)).message == "Notion could not be reached (ConnectError)."
+    async with NotionClient(TOKEN, base_url="http://127.0.0.1:1", sleep=client._retries.sleep) as nobody:
+        assert (await failure(nobody)).message == "Notion could not be reached: All connection attempts failed."
     assert len(pauses) == 3
 
 

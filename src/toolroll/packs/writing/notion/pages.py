@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from toolroll.errors import ServiceFailed
 from toolroll.packs.writing.notion.blocks import Block, Json, body_of, items, kind_of, mapping, plain_text, text
-from toolroll.packs.writing.notion.client import NotionClient, unreadable
+from toolroll.packs.writing.notion.client import NotionClient, unreadable_error
 from toolroll.packs.writing.notion.from_markdown import from_markdown
 from toolroll.packs.writing.notion.inline import inline_markdown
 from toolroll.packs.writing.notion.limits import batches, fit, plain_texts
@@ -200,5 +200,5 @@ def _checked_id(value: object) -> str:
     """An id out of an answer, before it becomes part of an address."""
     found = text(value)
     if not found or not found.isascii() or not found.replace("-", "").isalnum():
-        raise unreadable()
+        raise unreadable_error()
     return found
