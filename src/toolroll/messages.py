@@ -187,6 +187,20 @@ JSON_BYTE_ORDER_MARK: Final = Template(
 )
 JSON_HALF_CHARACTER: Final = Template("json_half_character", "Invalid JSON: the text holds half of a surrogate pair.")
 
+# Services
+
+SERVICE_TIMEOUT: Final = Template("service_timeout", "{service} did not answer within {seconds} seconds.")
+SERVICE_UNREACHABLE: Final = Template("service_unreachable", "{service} could not be reached: {reason}.")
+SERVICE_CONNECTION: Final = Template("service_connection", "The connection to {service} failed ({reason}).")
+SERVICE_TOO_LARGE: Final = Template("service_too_large", "{service} sent more than {limit} bytes.")
+SERVICE_UNREADABLE: Final = Template("service_unreadable", "{service} sent an answer that cannot be read.")
+SERVICE_STATUS: Final = Template("service_status", "{service} answered with status {status}.")
+SERVICE_STATUS_DETAIL: Final = Template("service_status_detail", "{service} answered with status {status}. {detail}")
+SERVICE_REDIRECT: Final = Template(
+    "service_redirect", "{service} redirects the request to another server, which is not followed."
+)
+SERVICE_REDIRECT_LOOP: Final = Template("service_redirect_loop", "{service} redirects the request in circles.")
+
 # Models
 
 KEY_MISSING: Final = Template(

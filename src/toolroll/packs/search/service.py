@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from toolroll.errors import JsonRefused, ServiceFailed
 from toolroll.kernel.arguments.parse import parse_json
+from toolroll.messages import SERVICE_UNREADABLE
 from toolroll.safe.net.http import HttpClient, HttpLimits, Method
 
 TIMEOUT_S: Final = 10.0
@@ -72,7 +73,7 @@ class SearchService:
 
     def unreadable_error(self) -> ServiceFailed:
         """Return the error for an answer that has not the documented form."""
-        return ServiceFailed(f"{self.title} sent an answer that cannot be read.", status=_OK)
+        return ServiceFailed(SERVICE_UNREADABLE(service=self.title), status=_OK)
 
 
 def _describe_status(status: int) -> str:

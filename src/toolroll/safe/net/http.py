@@ -13,6 +13,15 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from urllib.parse import urljoin, urlsplit
 
 from toolroll.errors import ServiceFailed, UrlRefused
+from toolroll.messages import (
+    SERVICE_CONNECTION,
+    SERVICE_REDIRECT,
+    SERVICE_REDIRECT_LOOP,
+    SERVICE_TIMEOUT,
+    SERVICE_TOO_LARGE,
+    SERVICE_UNREACHABLE,
+    SERVICE_UNREADABLE,
+)
 from toolroll.safe.limits import HTTP_CONNECT_TIMEOUT_S
 from toolroll.safe.net.urls import check_url, is_loopback
 from toolroll.safe.secrets.redact import redact
@@ -91,7 +100,7 @@ class HttpClient:
                     url = _redirect_target(url, response, service)
         except TimeoutError as error:
             raise _timeout_error(service, self.limits.total_s) from error
-        raise ServiceFailed(f"{service} redirects the request in circles.")
+        raise ServiceFailed(SERVICE_REDIRECT_LOOP(service=service))
 
     async def aclose(self) -> None:
         """Close the connections; the next request opens new ones."""
@@ -126,13 +135,13 @@ class HttpClient:
             raise _timeout_error(service, waited_s) from error
         except httpx2.ConnectError as error:  # in the words of the system or of TLS, such as an expired certificate
             detail = one_line(redact(str(error)), _MAX_DETAIL_CHARACTERS).rstrip(".") or type(error).__name__
-            raise ServiceFailed(f"{service} could not be reached: {detail}.") from error
+            raise ServiceFailed(SERVICE_UNREACHABLE(service=service, reason=detail)) from error
         except (
             httpx2.RequestError,
             httpx2.InvalidURL,
             ValueError,
         ) as error:  # whose words may quote a header, and so a key
-            raise ServiceFailed(f"The connection to {service} failed ({type(error).__name__}).") from error
+            raise ServiceFailed(SERVICE_CONNECTION(service=service, reason=type(error).__name__)) from error
 
     def _timeouts(self) -> dict[str, float | None]:
         limits = self.limits
@@ -179,13 +188,14 @@ class _Exchange:
             except zlib.error as error:
                 raise self._unreadable(answer.status_code) from error
             if max(received, len(body)) > self.limit:
-                raise ServiceFailed(f"{self.service} sent more than {self.limit:,} bytes.", status=answer.status_code)
+                message = SERVICE_TOO_LARGE(service=self.service, limit=f"{self.limit:,}")
+                raise ServiceFailed(message, status=answer.status_code)
         if received and unpack is not None and not unpack.is_complete:
             raise self._unreadable(answer.status_code)
         return bytes(body)
 
     def _unreadable(self, status: int) -> ServiceFailed:
-        return ServiceFailed(f"{self.service} sent an answer that cannot be read.", status=status)
+        return ServiceFailed(SERVICE_UNREADABLE(service=self.service), status=status)
 
 
 class _Gunzip:
@@ -221,10 +231,8 @@ def _redirect_target(url: str, response: HttpResponse, service: str) -> str:
                 return new.url
     except (UrlRefused, ValueError):
         pass
-    raise ServiceFailed(
-        f"{service} redirects the request to another server, which is not followed.", status=response.status
-    )
+    raise ServiceFailed(SERVICE_REDIRECT(service=service), status=response.status)
 
 
 def _timeout_error(service: str, seconds: float) -> ServiceFailed:
-    return ServiceFailed(f"{service} did not answer within {seconds:g} seconds.")
+    return ServiceFailed(SERVICE_TIMEOUT(service=service, seconds=f"{seconds:g}"))

@@ -14,6 +14,7 @@ from typing import Final, Self
 from toolroll.errors import JsonRefused, ServiceFailed
 from toolroll.kernel.arguments.parse import parse_json
 from toolroll.kernel.data.serialize import dump_json
+from toolroll.messages import SERVICE_STATUS, SERVICE_STATUS_DETAIL, SERVICE_TIMEOUT, SERVICE_UNREADABLE
 from toolroll.packs.writing.notion.blocks import Json, text
 from toolroll.safe.net.http import HttpClient, HttpLimits, HttpResponse, Method
 from toolroll.safe.net.retries import Retries, Sleep, parse_retry_after
@@ -71,7 +72,7 @@ class NotionClient:
             async with asyncio.timeout(self.timeout_s):
                 yield
         except TimeoutError as error:
-            raise ServiceFailed(f"Notion did not answer within {self.timeout_s:g} seconds.") from error
+            raise ServiceFailed(SERVICE_TIMEOUT(service=_SERVICE, seconds=f"{self.timeout_s:g}")) from error
 
     async def get(self, path: str) -> Json:
         """Return the object at a path below `/v1/`, with further attempts if the server fails."""
@@ -114,15 +115,17 @@ class NotionClient:
 
     def _status_error(self, answer: HttpResponse) -> ServiceFailed:
         code, said = _problem(answer.body)
-        detail = redact(": ".join(part for part in (code, said) if part), known=(self._token,))
-        message = f"Notion answered with status {answer.status}. {one_line(detail, _MAX_MESSAGE_CHARACTERS)}".rstrip()
+        words = redact(": ".join(part for part in (code, said) if part), known=(self._token,))
+        detail = one_line(words, _MAX_MESSAGE_CHARACTERS)
+        template = SERVICE_STATUS_DETAIL if detail else SERVICE_STATUS
+        message = template(service=_SERVICE, status=answer.status, detail=detail)
         wait_s = parse_retry_after(answer.headers) if answer.status >= _LIMITED else None
         return ServiceFailed(message, status=answer.status, retry_after_s=wait_s)
 
 
 def unreadable_error() -> ServiceFailed:
     """Return the error for an answer that has not the documented form."""
-    return ServiceFailed("Notion sent an answer that cannot be read.", status=200)
+    return ServiceFailed(SERVICE_UNREADABLE(service=_SERVICE), status=200)
 
 
 def _should_retry(error: ServiceFailed, *, method: Method) -> bool:

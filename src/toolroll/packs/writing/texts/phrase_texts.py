@@ -219,12 +219,6 @@ _PROFILES: Final = (
 _NOTION: Final = (
     Text(en="{what} A part of the page is in Notion.", uk="Частина сторінки лишилася в Notion. {what}"),
     Text(en="{what} The page may be in Notion all the same.", uk="Сторінка все ж може бути в Notion. {what}"),
-    Text(en="Notion did not answer within {seconds} seconds.", uk="Notion не відповів за {seconds} с."),
-    Text(en="Notion could not be reached ({why}).", uk="Немає зв'язку з Notion ({why})."),
-    Text(en="Notion answered with status {status}. {said}", uk="Notion відповів зі статусом {status} ({said})"),
-    Text(en="Notion answered with status {status}.", uk="Notion відповів зі статусом {status}."),
-    Text(en="Notion sent an answer that cannot be read.", uk="Відповідь Notion неможливо прочитати."),
-    Text(en="Notion's answer has more than {limit} bytes.", uk="Відповідь Notion завелика: понад {limit} байтів."),
     Text(en="The page is nested deeper than {most} levels.", uk="Сторінка має понад {most} рівнів вкладення."),
     Text(en="The page has more than {most} blocks.", uk="На сторінці понад {most} блоків."),
     Text(
