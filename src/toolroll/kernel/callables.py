@@ -1,4 +1,4 @@
-"""What a function's author wrote: the plain function behind a callable, and its annotations as objects.
+"""Read what a function's author wrote: the plain function behind a callable, and its annotations as objects.
 
 Annotations may be strings that only their place of definition can read: a type of the function around, under
 `from __future__ import annotations`.
@@ -26,14 +26,14 @@ NOWHERE: Final = Place(module={}, names={})
 
 
 def capture_place(depth: int) -> Place:
-    """The place `depth` calls up."""
+    """Return the place `depth` calls up."""
     frame = sys._getframe(depth)  # noqa: SLF001 - the documented way is a stack walk, 100 times dearer
     in_module = frame.f_locals is frame.f_globals
     return Place(module=frame.f_globals, names={} if in_module else dict(frame.f_locals))
 
 
 def unwrap_callable(subject: Callable[..., Any]) -> Callable[..., Any]:
-    """The subject in a form that `inspect` can tell async from sync by: objects become their `__call__`."""
+    """Return the subject in a form that tells `inspect` async from sync: objects become their `__call__`."""
     if isinstance(subject, staticmethod):
         return subject.__func__
     if inspect.isroutine(subject) or isinstance(subject, (type, partial)):
@@ -42,7 +42,7 @@ def unwrap_callable(subject: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def find_written_function(subject: Callable[..., Any]) -> Callable[..., Any]:
-    """The function that carries the annotations and the docstring, behind whatever stands around it."""
+    """Return the function that carries the annotations and the docstring, behind whatever is around it."""
     found = unwrap_callable(subject)
     if isinstance(found, partial):
         return find_written_function(found.func)
@@ -56,7 +56,7 @@ def find_written_function(subject: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def read_parameters(subject: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """The parameters that are still open; `ValueError` for a builtin that does not tell.
+    """Return the parameters that are still open; `ValueError` for a builtin that does not tell.
 
     What a partial has bound by name is settled. Python would let a caller replace it, and a model is such a caller.
     """
@@ -68,7 +68,7 @@ def read_parameters(subject: Callable[..., Any]) -> dict[str, inspect.Parameter]
 def read_annotations(
     subject: Callable[..., Any], parameters: Iterable[str], *, owner: str, place: Place = NOWHERE
 ) -> dict[str, Any]:
-    """The evaluated annotations of these parameters; `owner` is whom an error speaks about.
+    """Return the evaluated annotations of these parameters; errors speak about the `owner`.
 
     The return annotation is left alone: it may well name a type that is only imported for type checkers.
     """

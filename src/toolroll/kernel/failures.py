@@ -23,7 +23,7 @@ def log_failure(logger: "logging.Logger", error: BaseException, message: str, *a
 
 
 def format_trace(error: BaseException) -> str:
-    """The traceback of an error as text: without secrets, cut to its end."""
+    """Return the traceback of an error as text: without secrets, cut to its end."""
     from toolroll.safe.secrets.redact import redact  # noqa: PLC0415 - most programs that import toolroll never need it
 
     text = redact(replace_surrogates(_format_error(error)[-_MAX_SEARCHED_CHARACTERS:])).rstrip()
@@ -40,7 +40,7 @@ def _format_error(error: BaseException) -> str:
 
 
 def is_being_cancelled(error: BaseException) -> bool:
-    """Whether the error must go on: this task is being cancelled or closed, or the person pressed Ctrl-C."""
+    """Return whether the error must go on: this task is being cancelled or closed, or somebody pressed Ctrl-C."""
     import asyncio  # noqa: PLC0415 - only after an error, and whoever gets here runs a loop already
 
     if isinstance(error, (KeyboardInterrupt, GeneratorExit)):

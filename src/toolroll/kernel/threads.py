@@ -1,4 +1,4 @@
-"""Sync functions off the event loop, on threads that never keep the process alive.
+"""Run sync functions off the event loop, on threads that never keep the process alive.
 
 `asyncio.to_thread` joins its threads at exit: one tool that hangs would keep the whole program from ending. These are
 daemon threads, reused while they are idle. What belongs together (the sync functions of one call) runs on one of them:
@@ -27,7 +27,7 @@ _waiting: "contextvars.ContextVar[frozenset[Lane]]" = contextvars.ContextVar("to
 
 
 def is_in_event_loop() -> bool:
-    """Whether an event loop runs here. The error that says no ends in here, so that no traceback begins with it."""
+    """Return whether an event loop runs here. The error that says no ends here: no traceback begins with it."""
     import asyncio  # noqa: PLC0415 - five interpreter starts; whoever asks is about to run a loop
 
     try:
@@ -46,7 +46,7 @@ class Lane:
         self._last: _Job[Any] | None = None
 
     async def run(self, function: Callable[[], T]) -> T:
-        """The function's result; the event loop goes on meanwhile. Context variables go along.
+        """Run the function and return its result; the event loop goes on meanwhile. Context variables go along.
 
         When the waiting task is cancelled the thread is left to finish alone, as Python cannot stop one: what comes
         next gets another thread.

@@ -1,4 +1,4 @@
-"""One at a time, across processes and threads: a lock that the kernel takes back from a holder that dies.
+"""Locks across processes and threads; the system takes them back from a holder that dies.
 
 It is `flock` on a file that stays: removing a lock file lets two holders lock two files of the same name. Each time it
 is taken through a description of its own, which is why it also keeps threads of one process apart.
@@ -126,7 +126,7 @@ class FileLock:
 
 @contextmanager
 def file_lock(path: Path | str, *, timeout_s: float = WAIT_S) -> Iterator[None]:
-    """Inside, no other process or thread holds the lock of that path."""
+    """Hold the lock of that path, which no other process or thread holds meanwhile."""
     with FileLock(path, timeout_s=timeout_s):
         yield
 

@@ -1,4 +1,4 @@
-"""Text that cannot lie: what a terminal or a browser would obey, or an eye overlook, is spelled out.
+"""Make text safe to show: what a terminal or a browser would obey, or an eye overlook, is spelled out.
 
 One spelling for all of it: `‹U+202E›` for a code point, `‹2000 spaces›` for a run of blanks. Shown so are
 

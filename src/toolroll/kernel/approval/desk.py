@@ -28,7 +28,7 @@ class ApprovalDesk:
 
     @property
     def pending(self) -> tuple[ApprovalRequest, ...]:
-        """The requests that wait for an answer."""
+        """Return the requests that wait for an answer."""
         return tuple(request for request, future in self._open if not future.done())
 
     async def decide(self, requests: Sequence[ApprovalRequest], /) -> list[Decision]:

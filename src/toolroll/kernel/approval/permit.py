@@ -1,4 +1,4 @@
-"""The slip of paper that lets one call through to one tool.
+"""The permit that lets one call through to one tool.
 
 Only the executor writes permits, after policy and person have spoken. The tool at the core redeems it: for itself, in
 this call, with exactly these arguments and, where it changes anything or a person was asked, once. Whatever is wrapped
@@ -61,22 +61,22 @@ class Permit:
 
     @property
     def granted(self) -> Grant:
-        """By whose leave the call runs."""
+        """Say who allowed the call."""
         return self._granted
 
     @property
     def preview(self) -> Preview | None:
-        """What the person approved, or what a rule allowed."""
+        """Return what the person approved, or what a rule allowed."""
         self._ctx.has_unread_edit = False
         return self._preview
 
     @property
     def changes(self) -> bool:
-        """Whether the tool it is for changes anything."""
+        """Return whether the tool it is for changes anything."""
         return self._core.effect != "reads"
 
     def redeem(self, core: "Tool", ctx: "ToolContext") -> object:
-        """The arguments to run with; refused for another tool or call, changed arguments, or a second change.
+        """Return the arguments to run with; refuse another tool or call, changed arguments, and a second change.
 
         Call it as `Permit.redeem(permit, self, ctx)`: an object that only looks like a permit has no say then.
         """
@@ -111,7 +111,7 @@ class Permit:
         self._require_same(name)
 
     def expire(self) -> None:
-        """The call is over: whoever still holds the permit can do nothing with it."""
+        """End the permit with its call: whoever still holds it can do nothing with it."""
         self._open = False
 
     def _check(self, core: "Tool") -> None:
@@ -129,5 +129,5 @@ class Permit:
 
 
 def make_seal(arguments: object) -> str:
-    """The hash of arguments as they were checked, with all that their JSON would leave out."""
+    """Return the hash of checked arguments, with all that their JSON would leave out."""
     return content_hash(dump_sealed(arguments))

@@ -1,4 +1,4 @@
-"""Who may run what unasked: deny rules, then allow rules, then ask. Deny always wins.
+"""Rules that say which calls may run without asking: deny rules, then allow rules, then ask. Deny always wins.
 
 A tool that asks each time by its own word is asked about whatever is allowed.
 
@@ -59,7 +59,7 @@ class Rule:
         return f"{self.action} {self.tool}" + (f" on {self.path}" if self.path else "")
 
     def matches(self, tool: str, paths: Sequence[str], core: str | None = None) -> bool:
-        """Whether this rule speaks about that call; `core` is what the tool was called before it was renamed."""
+        """Return whether this rule is about that call; `core` is the tool's name before it was renamed."""
         if self.action == "allow":
             return fnmatchcase(tool, self.tool) and self._covers_all(paths)
         named = _names(self.tool, tool) or (core is not None and _names(self.tool, core))
@@ -103,13 +103,13 @@ class Policy:
     """Returns the allow rules that a person makes and removes while the run goes on; asked at each call."""
 
     def plus(self, rules: Iterable[Rule]) -> "Policy":
-        """This policy with more rules."""
+        """Return this policy with more rules."""
         return replace(self, rules=(*self.rules, *rules))
 
     def judge(
         self, tool: str, *, effect: Effect, paths: Sequence[str] = (), asks: bool = False, core: str | None = None
     ) -> Verdict:
-        """The verdict on one call."""
+        """Return the verdict on one call."""
         for action in _ACTIONS:
             if asks and action == "allow":  # a promise to ask each time is kept, whatever is allowed for good
                 return Verdict(action="ask", because=f"{tool} asks every time")
@@ -132,7 +132,7 @@ def _names(pattern: str, tool: str) -> bool:
 
 
 def _covers(pattern: str, path: str) -> bool:
-    """Whether a path is, to the letter, what was allowed: spelled any other way it may lead elsewhere."""
+    """Return whether a path is exactly what was allowed: spelled in any other way, it may lead elsewhere."""
     parts = path.removeprefix("/").split("/")
     is_plain = path == path.strip() and "\\" not in path and not any(part in _NO_NAMES for part in parts)
     return is_plain and _roots(path) == _roots(pattern) and _fits(pattern, path, across=False)
@@ -143,7 +143,7 @@ def _roots(path: str) -> bool:
 
 
 def _touches(pattern: str, path: str) -> bool:
-    """Whether a path could, on some system and in some spelling, be what was restricted."""
+    """Return whether a path could be what was restricted, on some system and in some spelling."""
     folded = "/".join(_fold(pattern))
     return _fits(pattern, path, across=True) or any(
         _fits(folded, "/".join(spelling), across=True) for spelling in _spellings(path)
@@ -151,7 +151,7 @@ def _touches(pattern: str, path: str) -> bool:
 
 
 def _spellings(path: str) -> Iterator[Parts]:
-    """The folded names of a path with each `..` taken back, and, as links can stand before one, left out."""
+    """Yield the folded names of a path with each `..` resolved, and, as a link may stand before one, left out."""
     yield _fold(path)
     if ".." in path:
         resolved: list[str] = []
@@ -173,7 +173,7 @@ def _fold(path: str) -> Parts:
 
 @lru_cache(maxsize=4096)
 def _fits(pattern: str, path: str, *, across: bool) -> bool:
-    """Whether the glob matches the whole path; with `across`, a `**` inside a name crosses folders too.
+    """Return whether the glob matches the whole path; with `across`, a `**` inside a name crosses folders too.
 
     Not one regular expression: several `**` in it would make the time grow with a power of the path's length.
     """

@@ -1,4 +1,4 @@
-"""Approvals: what a person is shown, what they answer, and the digest that ties the two together.
+"""Approval requests: what a person is shown, what they answer, and the digest that binds the two together.
 
 An approval is a binding, not a flag. The digest covers the run, the call, the tool as it was defined, the canonical
 arguments, and the preview with the hash of what it was computed from. Whatever changes, changes the digest, and the
@@ -50,17 +50,17 @@ class Preview:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """All that is shown beside the text: the notes, then the hints."""
+        """Return all that is shown beside the text: the notes, then the hints."""
         return (*self.notes, *self.hints)
 
     @classmethod
     def of_text(cls, text: str, *, base: str | None = None, editable: str | None = None) -> "Preview":
-        """A preview in words."""
+        """Make a preview that is text."""
         return cls(kind="text", text=text, base=base, editable=editable)
 
     @classmethod
     def of_change(cls, before: str, after: str, *, path: str, base: str | None = None) -> "Preview":
-        """A unified diff with its counts; the new text may be edited. The base is the hash of `before` if not given."""
+        """Make a preview that is a diff, whose new text may be edited. The base is the hash of `before` by default."""
         from toolroll.kernel.diff.unified import unified_diff  # noqa: PLC0415 - most programs that import toolroll never need it
 
         lines = unified_diff(before, after, path=path)
@@ -72,7 +72,7 @@ class Preview:
 
 
 def content_hash(content: str | bytes) -> str:
-    """The hash that `Preview.base` and staleness checks use."""
+    """Return the hash that `Preview.base` and staleness checks use."""
     import hashlib  # noqa: PLC0415 - most programs that import toolroll never need it
 
     return hashlib.sha256(content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content).hexdigest()
@@ -105,7 +105,7 @@ class ApprovalRequest:
 
     @property
     def digest(self) -> str:
-        """The hash of everything the person decides on, and of what would run: of all they saw but the hints."""
+        """Return the hash of everything that the person decides on and that would run: all they saw but the hints."""
         shown = self.preview
         bound = [
             self.run_id,
@@ -145,7 +145,7 @@ REJECTED = "User rejected changes"
 
 
 def rejection_text(decision: Reject) -> str:
-    """What the model reads after a no."""
+    """Return what the model reads after a rejection."""
     reason = (decision.reason or "").strip()
     return f"{REJECTED}: {reason}" if reason else REJECTED
 
@@ -162,7 +162,7 @@ class Approver(Protocol):
     """Somebody who can be asked. All calls of one step that need an answer come together."""
 
     def decide(self, requests: Sequence[ApprovalRequest], /) -> Sequence[Decision] | Awaitable[Sequence[Decision]]:
-        """One decision for each request, in their order."""
+        """Return one decision for each request, in their order."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Numbers that are none: a model may write "inf", "nan" or "1e999" as text where a float is wanted.
+"""Find numbers that are not finite: a model may write "inf", "nan" or "1e999" as text where a float is wanted.
 
 Pydantic turns such text into a float, JSON has no word for it, and a person would be shown null. So it is refused.
 """
@@ -28,7 +28,7 @@ _INNER: Final = ("schema", "items_schema", "keys_schema", "values_schema", "defi
 
 
 def may_be_infinite(node: object) -> bool:
-    """Whether a value of this core schema may hold such a number; asked once per tool, so that most never look."""
+    """Return whether a value of this core schema may hold such a number; asked once per tool."""
     if isinstance(node, (list, tuple)):
         return any(map(may_be_infinite, node))
     if not isinstance(node, Mapping):
@@ -39,7 +39,7 @@ def may_be_infinite(node: object) -> bool:
 
 
 def find_infinite(value: object, place: Place = ()) -> tuple[Place, object] | None:
-    """The first number in a checked value that is not finite, and where; a model's default was not sent."""
+    """Return the first number that is not finite, and where; defaults of a model were not sent and do not count."""
     if isinstance(value, (float, complex)):
         return None if isfinite(value) else (place, value)
     if isinstance(value, Decimal):

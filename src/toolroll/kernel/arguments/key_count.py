@@ -1,4 +1,4 @@
-"""A quick proof that JSON text was unambiguous, taken from what pydantic made of it.
+"""Prove quickly that JSON text was unambiguous, by counting keys in what pydantic made of it.
 
 `parse_json` finds keys that stand twice and numbers beyond a double, but has to read the text a second time for that:
 a third of the cost of a whole call. Most calls can be cleared without. Every key of the text has its own colon, so if
@@ -41,11 +41,11 @@ class KeyCounter:
             self._count = None
 
     def proves_unambiguous(self, text: str, value: object) -> bool:
-        """Whether the value proves that no key stood twice in the text and no number was too large."""
+        """Return whether the value proves that no key stood twice in the text and no number was too large."""
         return self._count is not None and text.count(":") == self._count(value)
 
     def _compile(self, node: Mapping[str, Any]) -> Count | None:
-        """The function that counts; None for a value that holds no keys."""
+        """Return the function that counts; None for a value that holds no keys."""
         match node["type"]:
             case kind if kind in _WITHOUT_KEYS and not _may_swallow_infinity(node):
                 return None
@@ -139,7 +139,7 @@ class KeyCounter:
     def _fields(
         self, schemas: Mapping[str, Mapping[str, Any]], fields: Mapping[str, Mapping[str, Any]], present: set[str]
     ) -> tuple[list[tuple[str, Count]], list[tuple[str, Count]], int]:
-        """How to count the fields that are always there and the others, and how many floats are among the first."""
+        """Return how to count the fields that are always there, the others, and how many floats are among the first."""
         _refuse_shared_keys(fields)
         compiled = {name: self._compile(schema) for name, schema in schemas.items()}
         counts = [(name, count) for name, count in compiled.items() if count is not None]
@@ -165,7 +165,7 @@ def _is_plain_model(node: Mapping[str, Any]) -> bool:
 
 
 def _may_swallow_infinity(node: Mapping[str, Any]) -> bool:
-    """Whether 1e999 in the text may become something that is not a float."""
+    """Return whether 1e999 in the text may become something that is not a float."""
     match node["type"]:
         case "str":
             return bool(node.get("coerce_numbers_to_str"))

@@ -1,4 +1,4 @@
-"""Nulls that stand for "left out", removed before validation so that defaults apply.
+"""Remove nulls that mean "left out" before validation, so that defaults apply.
 
 A strict form has every parameter required and those that may be left out nullable, so a model says null where it means
 nothing. Whether a null is such a one is read off the plain schema: the property is not required there, and null is not
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 def drop_left_out_nulls(value: T, schema: Schema) -> T:
-    """The value without the nulls that stand for "left out" under the plain schema; the given one is not changed."""
+    """Return the value without the nulls that mean "left out" under the plain schema; change nothing in place."""
     if not _has_null(value):
         return value
     cleaned: T = _Cleaning(schema).clean(value, schema, 0).value  # type: ignore[assignment]
@@ -39,7 +39,7 @@ def drop_left_out_nulls(value: T, schema: Schema) -> T:
 
 
 def drop_nulls_at(value: dict[str, object], locations: Sequence[Sequence[int | str]]) -> dict[str, object]:
-    """The value without the nulls at these places; what is no place in it (a validator's own words) is passed over."""
+    """Return the value without the nulls at these places; skip what is no place in it (a validator's own words)."""
     cleaned = value
     for *above, last in locations:
         holder = _holder(cleaned, above)
@@ -57,7 +57,7 @@ def _holder(value: object, path: Sequence[int | str]) -> object:
 
 
 def _without(value: object, path: Sequence[int | str], last: int | str) -> Any:
-    """A copy along the path only: the given value is not changed."""
+    """Return a copy along the path only: the given value is not changed."""
     if not path:
         assert isinstance(value, dict)
         return {name: item for name, item in value.items() if name != last}
@@ -167,7 +167,7 @@ def _has_null(value: object) -> bool:
 
 
 def _is_among(value: object, schema: Schema) -> bool:
-    """Whether type and fixed values let the value in; other restrictions do not choose between alternatives."""
+    """Return whether type and fixed values admit the value; other restrictions do not choose between alternatives."""
     named = schema.get("type")
     kinds = [named] if isinstance(named, str) else _listed(named)
     if kinds and not any(_is_of(value, kind) for kind in kinds):

@@ -1,4 +1,4 @@
-"""Strict JSON: what a model or a file sends is read once, by one parser, or refused with the reason.
+"""Parse strict JSON: what a model or a file sends is read once, by one parser, or refused with the reason.
 
 The parser is pydantic-core's. It stops at 200 levels of nesting and at absurd numbers by itself, but lets two things
 pass that RFC 8259 leaves open and attackers use: a key that stands twice (who reads which one?) and a float too large
@@ -40,7 +40,7 @@ _SHOWN_CHARACTERS: Final = 40  # of a key or number in a message: enough to find
 
 
 def parse_json(text: str | bytes, *, limit_bytes: int = MAX_ARGUMENTS_BYTES) -> object:
-    """The value of strict JSON text; `JsonRefused` says what is wrong and where."""
+    """Return the value of strict JSON text; `JsonRefused` says what is wrong and where."""
     if len(text) > limit_bytes or (not text.isascii() and _utf8_length(text) > limit_bytes):
         raise JsonRefused(JSON_TOO_LARGE(limit=f"{limit_bytes:,}"))
     text = text if isinstance(text, str) else _decoded(text)
@@ -57,7 +57,7 @@ def parse_json(text: str | bytes, *, limit_bytes: int = MAX_ARGUMENTS_BYTES) -> 
 
 
 def parse_object(text: str, *, limit_bytes: int = MAX_ARGUMENTS_BYTES) -> dict[str, object]:
-    """The object that a tool's arguments must be. No text at all counts as no arguments: some servers send that."""
+    """Return the object that a tool's arguments must be. Empty text counts as no arguments: some servers send that."""
     value = parse_json(text, limit_bytes=limit_bytes) if text.strip(BLANKS) else {}
     if not isinstance(value, dict):
         kind = _KIND.get(type(value), "null")

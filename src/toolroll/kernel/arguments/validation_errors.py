@@ -1,4 +1,4 @@
-"""Validation errors in words that let a model repair its call: which field, what was wrong, what was expected."""
+"""Describe validation errors so that a model can repair its call: which field, what was wrong, what was expected."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
@@ -24,7 +24,7 @@ _MISSING: Final = ("missing", "missing_argument", "missing_keyword_only_argument
 
 
 def describe_errors(tool: str, error: ValidationError, parameters: "JsonSchema") -> str:
-    """All faults of one call, a line each."""
+    """Return all errors of one call, one per line."""
     details = error.errors(include_url=False, include_context=False)
     lines = [f"- {_fault(detail, parameters)}" for detail in details[:MAX_VALIDATION_ERRORS_SHOWN]]
     if len(details) > len(lines):
@@ -33,7 +33,7 @@ def describe_errors(tool: str, error: ValidationError, parameters: "JsonSchema")
 
 
 def find_refused_nulls(error: ValidationError) -> list[tuple[int | str, ...]]:
-    """Where a null was refused for its type alone; what a validator of the user's refuses is not among them."""
+    """Return where a null was refused for its type alone; what a validator of the user's refuses does not count."""
     details = error.errors(include_url=False, include_context=False)
     return [one["loc"] for one in details if one["input"] is None and one["type"].endswith(_WRONG_TYPE)]
 
@@ -49,7 +49,7 @@ def _fault(detail: ErrorDetails, parameters: "JsonSchema") -> str:
 
 
 def describe_infinite(tool: str, location: tuple[int | str, ...], value: object) -> str:
-    """The fault of a number that is none."""
+    """Return the error about a number that is not finite."""
     return f"Invalid arguments for {tool}:\n- {_place(location)}: a number must be finite, not {_cut(str(value))}"
 
 
@@ -59,7 +59,7 @@ def _place(location: tuple[int | str, ...]) -> str:
 
 
 def _schema_at(location: tuple[int | str, ...], parameters: "JsonSchema") -> Mapping[str, object]:
-    """What the schema says of that place; nothing where it gives a choice."""
+    """Return what the schema says of that place; nothing where it gives a choice."""
     found: object = parameters
     for step in location:
         inner = _resolved(found, parameters)

@@ -1,4 +1,4 @@
-"""What a call knows of the world: the run it belongs to, and its own context.
+"""The context of a call: the run it belongs to, and what is the call's own.
 
 Time, ids, logging, dependencies and everybody who must be asked come in through here, so that a test can replace each.
 """
@@ -45,12 +45,12 @@ class Ledger(Protocol):
 
 
 def utc_now() -> datetime:
-    """The time now, with its zone."""
+    """Return the time now, with its zone."""
     return datetime.now(UTC)
 
 
 def random_id() -> str:
-    """An id that nobody can guess: 128 random bits."""
+    """Return an id that nobody can guess: 128 random bits."""
     return os.urandom(16).hex()
 
 
@@ -92,7 +92,7 @@ class Run:
 
     @property
     def logger(self) -> "logging.Logger":
-        """Where tools and the executor write for operators."""
+        """Return the logger to which tools and the executor write for operators."""
         if self._logger is None:
             import logging  # noqa: PLC0415 - most programs that import toolroll never need it
 
@@ -101,7 +101,7 @@ class Run:
 
     @property
     def state(self) -> Mapping[str, object]:
-        """What is kept with the run by name, such as the todos."""
+        """Return what is stored with the run by name, such as the todos."""
         return MappingProxyType(self._state)
 
     def set_state(self, name: str, value: object) -> None:
@@ -110,7 +110,7 @@ class Run:
         self.emit(StateChanged(name=name, value=value))
 
     def add_labels(self, labels: Labels) -> None:
-        """Results with these labels are in the run from now on; nothing takes them out again."""
+        """Add the labels of results to the run; nothing takes them out again."""
         if not labels <= self.labels:
             self.labels |= labels
             self.set_state(LABELS_KEY, sorted(self.labels))
@@ -136,7 +136,7 @@ class Run:
         return await ask_person(self.approver, requests, self.logger)
 
     def context(self, call_id: str | None = None) -> "ToolContext":
-        """The context of one more call."""
+        """Return the context of one more call."""
         return ToolContext(run=self, call_id=call_id)
 
     async def aclose(self) -> None:
@@ -172,12 +172,12 @@ class ToolContext:
 
     @property
     def run_id(self) -> str:
-        """The run this call belongs to."""
+        """Return the id of the run that this call belongs to."""
         return self.run.run_id
 
     @property
     def preview(self) -> Preview | None:
-        """What a person or a rule allowed, for a call that changes something; with the person's text if they edited."""
+        """Return what a person or a rule allowed this call to change; with the person's text if they edited it."""
         if self.approved is not None:
             self.has_unread_edit = False
         return self.approved
@@ -188,28 +188,28 @@ class ToolContext:
 
     @property
     def deps(self) -> Mapping[str, object]:
-        """The plain mapping of values that the run was given."""
+        """Return the plain mapping of values that the run was given."""
         return self.run.deps
 
     @property
     def logger(self) -> "logging.Logger":
-        """Where the tool may write for operators."""
+        """Return the logger to which tools and the executor write for operators."""
         return self.run.logger
 
     @property
     def cancelled(self) -> bool:
-        """Whether the result is no longer wanted. A long sync tool looks here between its steps."""
+        """Return whether the result is no longer wanted. A long sync tool looks here between its steps."""
         return self._cancelled or self.run.cancelled
 
     @property
     def values(self) -> ValueStore:
-        """The dependencies made for this call."""
+        """Return the dependencies made for this call."""
         if self._values is None:
             self._values = ValueStore()
         return self._values
 
     def now(self) -> datetime:
-        """The time, from the run's clock."""
+        """Return the time, from the run's clock."""
         return self.run.clock()
 
     def cancel(self) -> None:
@@ -228,12 +228,12 @@ class ToolContext:
             return
 
     async def resolve(self, key: DependencyKey[T]) -> T:
-        """The value behind the key: an override with its id, or what `create` makes."""
+        """Return the value behind the key: an override with its id, or what `create` makes."""
         value: Any = await provide(Depends(key, key.scope), self)
         return value  # type: ignore[no-any-return]  # the key says which type `create` makes
 
     def runs_on(self, loop: "asyncio.AbstractEventLoop") -> None:
-        """The call runs on this loop, in this thread: events from other threads must cross over to it."""
+        """Note the loop and thread that the call runs on: events from other threads must cross over to it."""
         self._home = loop, get_ident()
 
     async def aclose(self) -> None:

@@ -1,4 +1,4 @@
-"""What the kernel reports while calls run; the surfaces show it, the journal keeps it."""
+"""The events that the kernel reports while calls run; surfaces show them, the journal records them."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias

@@ -1,4 +1,4 @@
-"""The one way a tool runs: parse, validate, policy, approval, intent, run, outcome, serialize.
+"""Run a tool, in the only way there is: parse, validate, policy, approval, intent, run, outcome, serialize.
 
 `admit` does what needs no waiting: it answers with a permit, with a failure, or with the arguments a person must see.
 `show` makes the request for that person, `settle` turns the answer into a permit, `run` takes the permit to the tool.
@@ -53,12 +53,12 @@ class Asking:
 
     @property
     def changes(self) -> bool:
-        """Whether it changes anything."""
+        """Return whether it changes anything."""
         return self.effect != "reads"
 
 
 async def execute(tool: "Tool", raw: str, ctx: ToolContext) -> ToolResult:
-    """One call from its JSON text to its result. Never raises, cancellation aside."""
+    """Run one call, from its JSON text to its result. Never raises, cancellation aside."""
     admitted = admit(tool, raw, ctx)
     if isinstance(admitted, Asking):
         admitted = await _ask_about(admitted, ctx)
@@ -115,7 +115,7 @@ def _judge(
 
 
 def _judge_outward(tool: "Tool", core: "Tool", arguments: object, policy: Policy) -> Asking | ToolResult:
-    """A call out of a run that holds private data and text of strangers: no rule is enough."""
+    """Judge a call out of a run that holds private data and text of strangers: no rule is enough."""
     if policy.outward == "ask":
         seal = make_seal(arguments)
         return Asking(tool=tool, core=core, arguments=arguments, effect="external", seal=seal, is_exposed=True)
@@ -132,7 +132,7 @@ def _paths(tool: "Tool", core: "Tool", arguments: object) -> tuple[str, ...]:
 
 
 async def show(asking: Asking, ctx: ToolContext, edited: str | None = None) -> ApprovalRequest | ToolResult:
-    """What a person has to see before this call may run, or why there is nothing to approve."""
+    """Return what a person has to see before this call may run, or why there is nothing to approve."""
     tool, arguments = asking.tool, asking.arguments
     try:
         preview = await _preview(tool, arguments, ctx, edited)
@@ -184,7 +184,7 @@ async def settle(
 async def _check_unchanged(
     asking: Asking, request: ApprovalRequest, edited: str | None, ctx: ToolContext
 ) -> ApprovalRequest | ToolResult:
-    """The request as it stands at this moment; a failure where it is no longer what the person saw."""
+    """Return the request as it is at this moment; a failure if it is no longer what the person saw."""
     # Without the edit first: a preview that names no base would let a person's text overwrite newer work.
     now = await show(asking, ctx)
     if isinstance(now, ToolResult):
@@ -197,7 +197,7 @@ async def _check_unchanged(
 async def _check_edit(
     asking: Asking, request: ApprovalRequest, edited: str, ctx: ToolContext
 ) -> ApprovalRequest | ToolResult:
-    """The request with the person's own text in place of the proposed one."""
+    """Return the request with the person's own text in place of the proposed one."""
     if request.preview.editable is None:
         return _not_editable_failure(asking)
     now = await show(asking, ctx, edited)
@@ -297,7 +297,7 @@ def _handle_error(error: BaseException, tool: "Tool", ctx: ToolContext, *, previ
 
 
 def describe_failure(error: BaseException, tool: "Tool", ctx: ToolContext, *, preview: bool = False) -> ToolResult:
-    """What a model reads of an exception; the traceback goes to the log, never further."""
+    """Return what a model reads of an exception; the traceback goes to the log and nowhere else."""
     error = _unwrap_group(error)
     if isinstance(error, ToolFailure):
         return ToolResult.failure(error.content, code=error.failure_code)
@@ -309,7 +309,7 @@ def describe_failure(error: BaseException, tool: "Tool", ctx: ToolContext, *, pr
 
 
 def _unclean_result(unclean: Unclean, tool: "Tool", ctx: ToolContext) -> ToolResult:
-    """What the tool answered, and that its end failed: a change may be there (a file) or not (without a commit)."""
+    """Return the tool's answer, marked as uncertain: its change may have happened (a file) or not (no commit)."""
     log_failure(ctx.logger, unclean.error, "tool %s has run, and cleaning up after it failed", tool.name)
     try:
         result = to_result(unclean.value)
@@ -333,7 +333,7 @@ def _uncertain_failure(result: ToolResult, because: str) -> ToolResult:
 
 
 def _unwrap_group(error: BaseException) -> BaseException:
-    """The one thing that went wrong, where a task group made more of it."""
+    """Return the one error inside of an exception group that a task group made around it."""
     while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     return error
@@ -349,6 +349,6 @@ def _error_message(error: BaseException) -> str:
 
 
 def _with_type_name(error: BaseException, message: str) -> str:
-    """The message after the name of its error: of a missing key the key alone says nothing."""
+    """Return the message after the name of its error: a missing key alone says nothing."""
     name = type(error).__name__
     return message if message == name else f"{name}: {message}"

@@ -1,4 +1,4 @@
-"""What a tool's call comes to: text, JSON or parts, and whether it failed."""
+"""The result of a call: text, JSON or parts, and whether it failed."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -50,21 +50,21 @@ class ToolResult:
 
     @property
     def content(self) -> str | tuple[Part, ...]:
-        """What goes into a tool message: the text, or the parts."""
+        """Return what goes into a tool message: the text, or the parts."""
         return self.value if self.type == "parts" else self.text  # type: ignore[return-value]  # parts hold a tuple
 
     def to_message(self, *, call_id: str, name: str) -> ToolMessage:
-        """The message that answers the call."""
+        """Return the message that answers the call."""
         return ToolMessage(call_id=call_id, name=name, content=self.content, is_error=self.is_error)
 
     @classmethod
     def of_text(cls, text: str) -> "ToolResult":
-        """A text result."""
+        """Make a text result."""
         return cls("text", text, replace_surrogates(text))
 
     @classmethod
     def of_json(cls, value: object) -> "ToolResult":
-        """A JSON result; `{ok: false}`, `{success: false}` and `{error: true}` are failures (one rule everywhere)."""
+        """Make a JSON result; `{ok: false}`, `{success: false}` and `{error: true}` are failures everywhere."""
         if is_stable_model(type(value)):
             text, failed = dump_json(value), _model_reports_failure(value)
         else:
@@ -74,20 +74,20 @@ class ToolResult:
 
     @classmethod
     def of_parts(cls, parts: tuple[Part, ...]) -> "ToolResult":
-        """A result of several parts; `text` joins those that are text."""
+        """Make a result of several parts; `text` joins those that are text."""
         parts = tuple(_encodable(part) for part in parts)
         return cls("parts", parts, "\n".join(part.text for part in parts if isinstance(part, TextPart)))
 
     @classmethod
     def failure(cls, content: object, *, code: str) -> "ToolResult":
-        """A failed call: what the model should read about it, and a stable word for programs."""
+        """Make a failure: what the model should read about it, and a stable code for programs."""
         if isinstance(content, str):
             return cls("text", content, replace_surrogates(content), is_error=True, code=code)
         return cls("json", content, dump_json(content), is_error=True, code=code)
 
 
 def to_result(value: object) -> ToolResult:
-    """The result that a tool's return value stands for."""
+    """Return the result that a tool's return value stands for."""
     if isinstance(value, str):
         return ToolResult.of_text(value)
     if type(value) is int and -_SMALL < value < _SMALL:  # nothing to walk through: a tenth of the time
@@ -116,7 +116,7 @@ _FAILED: Final[Mapping[str, bool]] = {"ok": False, "success": False, "error": Tr
 
 
 def reports_failure(value: object) -> bool:
-    """Whether what a model would read says of itself that the call failed."""
+    """Return whether what a model would read says that the call failed."""
     return isinstance(value, Mapping) and any(value.get(name) is failed for name, failed in _FAILED.items())
 
 
@@ -126,7 +126,7 @@ def _model_reports_failure(model: Any) -> bool:
 
 
 def _find_outcome_fields(kind: type[BaseModel]) -> tuple[tuple[str, bool], ...]:
-    """The fields that a model reads as `ok`, `success` or `error`, each with what it holds after a failure."""
+    """Return the fields that a model reads as `ok`, `success` or `error`, each with its value after a failure."""
     names = ((name, field.serialization_alias or name, field) for name, field in kind.model_fields.items())
     return tuple((name, _FAILED[read]) for name, read, field in names if read in _FAILED and not field.exclude)
 

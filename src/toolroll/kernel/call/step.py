@@ -1,4 +1,4 @@
-"""All the calls of one model turn: asked about together, run side by side, answered in order.
+"""Run all the calls of one model turn: ask about them together, run them side by side, answer them in order.
 
 Calls that only read run concurrently. Calls that change something run one after another, in the model's order.
 """
@@ -44,7 +44,7 @@ class _Work:
 
     @property
     def changes(self) -> bool:
-        """Whether it must wait for its turn among the calls that change something."""
+        """Return whether it must wait for its turn among the calls that change something."""
         state = self.state.asking if isinstance(self.state, _Decided) else self.state
         return not isinstance(state, ToolResult) and state.changes
 
@@ -56,7 +56,7 @@ OnResult = Callable[[ToolCall, ToolResult], Awaitable[None] | None]
 async def execute_step(
     tools: "Toolset", calls: Sequence[ToolCall], of: Run, *, on_result: OnResult | None = None
 ) -> list[ToolResult]:
-    """A result for every call, in their order. `on_result` hears of each as it finishes.
+    """Return a result for every call, in their order. `on_result` is called with each as it finishes.
 
     An error that `on_result` raises is raised here too, when all calls have ended: they are not to suffer from it.
     """
@@ -67,13 +67,13 @@ async def execute_step(
 
 
 def to_messages(calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> list[ToolMessage]:
-    """The messages that answer the calls."""
+    """Return the messages that answer the calls."""
     pairs = zip(calls, results, strict=True)
     return [result.to_message(call_id=call.id, name=call.name) for call, result in pairs]
 
 
 def make_ids_unique(calls: Sequence[ToolCall], make_id: Callable[[], str], taken: Iterable[str] = ()) -> list[ToolCall]:
-    """The calls with ids that are there and differ, from each other and from those `taken` by earlier turns.
+    """Return the calls with ids that differ from each other and from those `taken` by earlier turns.
 
     Providers have sent empty, repeated and reused ones. Calls that are fine keep their ids.
     """
@@ -163,7 +163,7 @@ class _StepRunner:
             await self._report(work, self._on_result)
 
     def _is_ending(self, me: "asyncio.Task[object] | None") -> bool:
-        """Whether the whole step is being cancelled, or this part of it thrown away."""
+        """Return whether the whole step is being cancelled, or this part of it thrown away."""
         return me is not asyncio.current_task() or self._caller.cancelling() > 0
 
     async def _report(self, work: _Work, on_result: OnResult) -> None:

@@ -1,4 +1,4 @@
-"""What results bring into a run: private data, and text that strangers wrote.
+"""Labels of what results bring into a run: private data, and text that strangers wrote.
 
 Either is harmless alone. A run that holds both can be talked into sending the one where the other wants it: then no
 rule lets a call out any more.
@@ -27,18 +27,18 @@ EXPOSED: Final = (
 
 
 def read_labels(words: object) -> Labels:
-    """The labels among some words; what is none of them is left out."""
+    """Return the labels among some words; other words are left out."""
     given = (words,) if isinstance(words, str) else tuple(words) if isinstance(words, Collection) else ()
     return frozenset(label for label in LABELS if label in given)
 
 
 def collect_labels(tool: "Tool") -> Labels:
-    """What a tool's results bring in: a wrapper can add to that, and not take from it."""
+    """Return the labels of a tool's results: a wrapper can add to them, but take none away."""
     return tool.labels | tool.core.labels
 
 
 def is_exposed(brought: Labels, own: Labels) -> bool:
-    """Whether a call that acts outside could carry private data to where a stranger wants it.
+    """Return whether a call that acts outside could carry private data to where a stranger wants it.
 
     What a call itself reads goes out with it, so its own private data counts; text that it brings back comes too late
     to have steered it.

@@ -171,7 +171,7 @@ class UserMessage:
 
     @classmethod
     def of(cls, content: "str | Sequence[Part]", *, pinned: bool = False) -> "UserMessage":
-        """A message from plain text or from parts."""
+        """Make a message from plain text or from parts."""
         parts = (TextPart(text=content),) if isinstance(content, str) else tuple(content)
         return cls(content=parts, pinned=pinned)
 
@@ -186,12 +186,12 @@ class AssistantMessage:
 
     @property
     def text(self) -> str:
-        """All it wrote, without what it thought or did."""
+        """Return all that the model wrote, without what it thought or did."""
         return "".join(block.text for block in self.blocks if isinstance(block, TextBlock))
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
-        """The calls of our tools, in order."""
+        """Return the calls of our tools, in order."""
         return tuple(block.call for block in self.blocks if isinstance(block, CallBlock))
 
 

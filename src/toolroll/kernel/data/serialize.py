@@ -1,4 +1,4 @@
-"""Any Python value as stable, compact JSON text: the same value gives the same bytes in every process.
+"""Write any Python value as stable, compact JSON: the same value gives the same bytes in every process.
 
 Order of insertion is kept and non-ASCII stays readable. Sets are sorted, because their order changes from one process
 to the next and a provider's prompt cache would miss. What JSON has no word for becomes `str(value)`.
@@ -71,7 +71,7 @@ _STABLE_NODES: Final = frozenset(
 
 
 def dump_json(value: object) -> str:
-    """`value` as compact JSON text that is valid UTF-8."""
+    """Return `value` as compact JSON text that is valid UTF-8."""
     if is_stable_model(type(value)):
         try:
             return to_json(value, inf_nan_mode="null").decode()
@@ -81,12 +81,12 @@ def dump_json(value: object) -> str:
 
 
 def dump_plain(value: object) -> str:
-    """What `plain` returned as compact JSON text that is valid UTF-8."""
+    """Return what `to_plain` returned as compact JSON text that is valid UTF-8."""
     return replace_surrogates(_COMPACT.encode(value))
 
 
 def canonical_json(value: object) -> str:
-    """`value` as JSON with sorted keys: equal values give equal text, whatever order they were written in."""
+    """Return `value` as JSON with sorted keys: equal values give equal text, whatever their order."""
     return _sorted_json(to_plain(value))
 
 
@@ -95,24 +95,24 @@ def _sorted_json(value: object) -> str:
 
 
 def replace_surrogates(text: str) -> str:
-    """`text` with lone surrogates replaced, so that it can always be encoded."""
+    """Return `text` with lone surrogates replaced, so that it can always be encoded."""
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def to_plain(value: object) -> object:
-    """`value` made of nothing but dict, list, str, int, float, bool and None."""
+    """Return `value` made of nothing but dict, list, str, int, float, bool and None."""
     return _Plainer().of(value)
 
 
 def to_plain_unfiltered(value: object) -> object:
-    """`plain`, with every field of every model under its own name: also those it would leave out of its JSON."""
+    """Do as `to_plain`, with every field of every model under its own name: also those excluded from its JSON."""
     return _Whole().of(value)
 
 
 def dump_sealed(value: object) -> str:
-    """`whole`, with the secrets in it, as canonical JSON: to hash, never to show."""
+    """Return `to_plain_unfiltered` with its secrets as canonical JSON: to hash, never to show."""
     return _sorted_json(_Revealed().of(value))
 
 
@@ -208,7 +208,7 @@ def _set_fields(value: object, names: Iterable[tuple[str, str]]) -> dict[str, ob
 
 
 def safe_str(value: object) -> str:
-    """`str(value)`, whatever it is, and the same in every process."""
+    """Return `str(value)`, whatever it is, and the same in every process."""
     try:
         text = str(value)
     except Exception:  # noqa: BLE001 - foreign code that cannot even name itself is no reason to lose a result
@@ -250,7 +250,7 @@ def _nodes_are_stable(node: object) -> bool:
 
 
 def _is_custom(node: Mapping[str, object]) -> bool:
-    """Whether it writes something that its schema does not say."""
+    """Return whether it writes something that its schema does not say."""
     config = node.get("config")
     extra = config.get("extra_fields_behavior") if isinstance(config, dict) else None
     return "allow" in (extra, node.get("extra_behavior")) or any(node.get(key) for key in _CUSTOM)
@@ -261,7 +261,7 @@ _INNER_NODES: Final = ("schema", "items_schema", "keys_schema", "values_schema",
 
 
 def _named_nodes(node: Mapping[str, object]) -> list[object]:
-    """The nodes under names: a model's fields, and the choices of a union, which may be a list too."""
+    """Return the nodes under names: a model's fields, and the choices of a union, which may be a list too."""
     named = node.get("fields") or node.get("choices") or ()
     assert isinstance(named, (dict, list, tuple))
     nodes = named.values() if isinstance(named, dict) else named

@@ -1,4 +1,4 @@
-"""Tokens, and what they cost. What a provider does not say is unknown, which is not the same as nothing."""
+"""Tokens that calls of models used. What a provider does not report is unknown, which is not the same as zero."""
 
 from dataclasses import dataclass, fields
 
@@ -22,17 +22,17 @@ class Usage:
 
     @property
     def input_total(self) -> int:
-        """All that was read: fresh, from the cache, and into it."""
+        """Return all input tokens: fresh, from the cache, and into it."""
         return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
 
     @property
     def cache_write_tokens(self) -> int:
-        """All that was written into the cache, of both tiers."""
+        """Return all tokens written into the cache, of both tiers."""
         return self.cache_write_5m_tokens + self.cache_write_1h_tokens
 
     @property
     def total(self) -> int:
-        """Input and output together."""
+        """Return input and output together."""
         return self.input_total + self.output_tokens
 
     def __add__(self, other: "Usage") -> "Usage":

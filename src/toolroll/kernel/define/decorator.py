@@ -1,4 +1,4 @@
-"""Making tools: `@tool` on a function, or `define_tool` with data and a function. Both check everything at once."""
+"""Make tools: `@tool` on a function, or `define_tool` with data and a function. Both check everything at once."""
 
 import inspect
 from collections.abc import Callable, Collection, Sequence
@@ -63,7 +63,7 @@ def tool(
     why: str | None = None,
     preview: PreviewMaker | None = None,
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
-    """A tool from a function: `@tool`, `@tool("what it does")` or `@tool(name=..., effect="writes", ...)`.
+    """Make a tool from a function: `@tool`, `@tool("what it does")` or `@tool(name=..., effect="writes", ...)`.
 
     `effect` says what running it does to the world; everything but `reads` needs leave. `brings` says what its results
     are: `private`, `untrusted` (text of strangers), or both; a run that has read both sends nothing out any more.
@@ -96,7 +96,7 @@ def define_tool(
     why: str | None = None,
     preview: PreviewMaker | None = None,
 ) -> Tool:
-    """A tool from data and a function: `execute(input, ctx)` gets one checked value of the `input` type."""
+    """Make a tool from data and a function: `execute(input, ctx)` gets one checked value of the `input` type."""
     check_name(name)
     if not _is_input_type(input):
         raise DefinitionError(
@@ -120,7 +120,7 @@ def _is_input_type(shape: object) -> bool:
 
 
 def _field_names(shape: Any) -> Collection[str]:
-    """The fields of an input type as its author calls them, whatever a model is told."""
+    """Return the fields of an input type as its author calls them, whatever a model is told."""
     shape = get_origin(shape) or shape
     if is_dataclass(shape):
         return [field.name for field in fields(shape)]
@@ -227,7 +227,7 @@ def _core_options(
 
 
 def _check_labels(name: str, brings: Label | Collection[Label]) -> Labels:
-    """The labels, checked: a typo must not leave private data unmarked."""
+    """Return the labels, checked: a typo must not leave private data unmarked."""
     found = read_labels(brings)
     if len(found) != (1 if isinstance(brings, str) else len(set(brings))):
         raise DefinitionError(f"{name}: brings is 'private', 'untrusted' or both, not {brings!r}.", tool=name)
@@ -235,7 +235,7 @@ def _check_labels(name: str, brings: Label | Collection[Label]) -> Labels:
 
 
 def _named_parameters(name: str, known: Collection[str], paths: Sequence[str], why: str | None) -> dict[str, Any]:
-    """What `paths=` and `why=` name, checked: a typo must not leave a path unguarded."""
+    """Return what `paths=` and `why=` name, checked: a typo must not leave a path unguarded."""
     if isinstance(paths, str):
         raise DefinitionError(f"{name}: paths= takes a list of parameters: paths=[{paths!r}].", tool=name)
     for parameter in (*paths, *([why] if why else ())):
@@ -260,7 +260,7 @@ def _check_dependencies(name: str, signature: Signature, place: Place) -> None:
 
 
 def _adapt(name: str, shape: Any, signature: Signature | None, place: Place) -> tuple[TypeAdapter[Any], JsonSchema]:
-    """The validator of the arguments and their schema; what cannot be either is blamed on its parameter."""
+    """Return the validator of the arguments and their schema; what cannot be either is blamed on its parameter."""
     try:
         adapter = _adapter(shape, place)
         return adapter, to_draft07(adapter)
@@ -283,7 +283,7 @@ def _adapt(name: str, shape: Any, signature: Signature | None, place: Place) -> 
 
 
 def pydantic_reason(error: Exception) -> str:
-    """What pydantic says, without its advice: that is for models, not for tools."""
+    """Return what pydantic says, without its advice: that is for models, not for tools."""
     said = str(error).partition("\n\nFor further information")[0].partition(". Set `arbitrary_types_allowed")[0]
     return " ".join(said.split())
 

@@ -1,4 +1,4 @@
-"""A function's docstring, read for what a model should be told: the summary, and a line per parameter."""
+"""Read a function's docstring for a model: the summary, and a line per parameter."""
 
 import inspect
 import re
@@ -20,7 +20,7 @@ class Docstring:
 
 
 def read_docstring(text: str | None) -> Docstring:
-    """The parts of a Google-style docstring; what is not there is empty."""
+    """Return the parts of a Google-style docstring; what is not there is empty."""
     lines = inspect.cleandoc(text or "").splitlines()
     return Docstring(summary=_summary(lines), parameters=_parameters(_args_section(lines)))
 

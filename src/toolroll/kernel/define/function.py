@@ -1,4 +1,4 @@
-"""The two tools at the core: one around a function's own parameters, one around an input type and a function."""
+"""The two kinds of tools: one around a function's own parameters, one around an input type and a function."""
 
 import inspect
 import re
@@ -158,7 +158,7 @@ class CoreTool(Tool):
         return self._is_async
 
     def fields(self, arguments: object) -> Mapping[str, object]:
-        """The arguments by name, for previews and rules: with all that their JSON would leave out."""
+        """Return the arguments by name, for previews and rules: with all that their JSON would leave out."""
         return {name: to_plain_unfiltered(value) for name, value in self._by_name(arguments).items()}
 
     def _by_name(self, arguments: object) -> Mapping[str, object]:
@@ -170,7 +170,7 @@ class CoreTool(Tool):
 
 
 def _values_below(value: object, names: Sequence[str]) -> object:
-    """What lies below these names, in each item where there is a list on the way."""
+    """Return what is below these names, in each item where there is a list on the way."""
     if isinstance(value, list | tuple):
         return [_values_below(item, names) for item in value]
     if not names:
@@ -180,7 +180,7 @@ def _values_below(value: object, names: Sequence[str]) -> object:
 
 
 def _path_texts(value: object) -> Iterator[str]:
-    """The paths in a parameter's value: one, or those in a list, a model, or a map, of which the keys count too."""
+    """Yield the paths in a parameter's value: one, or those in a list, a model, or a map, whose keys count too."""
     if isinstance(value, Mapping):
         value = list(value.items())
     elif isinstance(value, BaseModel):
@@ -266,19 +266,19 @@ class InputTool(CoreTool):
 
 
 def is_async(function: Callable[..., Any]) -> bool:
-    """Whether calling it gives a coroutine at once; an object counts by its `__call__`."""
+    """Return whether calling it gives a coroutine at once; an object counts by its `__call__`."""
     return inspect.iscoroutinefunction(unwrap_callable(function))
 
 
 async def call(function: Callable[[], Any], ctx: ToolContext | None) -> object:
-    """What the function comes to: on the thread of that call, where it might block the event loop."""
+    """Call the function and await its result; with a context, on that call's thread, as it might block the loop."""
     value = function() if ctx is None else await ctx.values.lane.run(function)
     # also of a sync function that hands back a coroutine, such as a lambda around one
     return await value if inspect.isawaitable(value) else value
 
 
 async def run_and_close(work: Callable[[], Awaitable[object]], ctx: ToolContext) -> object:
-    """The work's result, with all that was made for it torn down. An error of the work goes before one of that."""
+    """Do the work, then tear down all that was made for it. An error of the work hides one of the tear-down."""
     import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
 
     ctx.runs_on(asyncio.get_running_loop())

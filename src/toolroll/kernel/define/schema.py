@@ -1,4 +1,4 @@
-"""JSON Schema draft-07 of a tool's arguments: closed objects, stable bytes, nothing a model does not need.
+"""Write the JSON Schema (draft-07) of a tool's arguments: closed objects, stable bytes, nothing superfluous.
 
 pydantic speaks draft 2020-12; here its schema is put into draft-07 words. Titles are dropped (they repeat the names),
 and a definition that is used once stands where it is used: small schemas are read best, by models too.
@@ -36,7 +36,7 @@ class OpenObject(ValueError):
 
 
 def to_draft07(adapter: TypeAdapter[Any]) -> JsonSchema:
-    """The draft-07 schema of what the adapter takes, every object closed."""
+    """Return the draft-07 schema of what the adapter takes, every object closed."""
     modern = adapter.json_schema(mode="validation", schema_generator=_Generator)
     raw = modern.pop("$defs", {})
     if _is_reference(modern):  # a recursive model: pydantic puts even the root among the definitions
@@ -54,7 +54,7 @@ def to_draft07(adapter: TypeAdapter[Any]) -> JsonSchema:
 
 
 def to_json_default(value: object) -> object:
-    """A default as JSON, the same in every process; `ValueError` for what JSON cannot carry."""
+    """Return a default as JSON, the same in every process; `ValueError` for what JSON cannot carry."""
     try:
         json.dumps(to_jsonable_python(value), allow_nan=False)
     except PydanticSerializationError as error:

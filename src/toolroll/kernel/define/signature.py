@@ -59,7 +59,7 @@ class Signature:
 
 
 def read_signature(function: Callable[..., Any], *, tool: str, place: Place, texts: Mapping[str, str]) -> Signature:
-    """The signature of a tool's function; everything that cannot work is refused with the parameter's name."""
+    """Return the signature of a tool's function; refuse everything that cannot work, with the parameter's name."""
     try:
         parameters = read_parameters(function)
     except ValueError:
@@ -176,7 +176,7 @@ _MARKS: Final = (Depends, DependencyKey)
 
 
 def _is_mark_alone(annotation: object) -> bool:
-    """`db: Depends(get_db)`, `Annotated[Db, Depends]` and `Annotated[Db, KEY]`: meant to be injected, and are not."""
+    """Return whether it is `Depends(f)`, `Annotated[Db, Depends]` or `Annotated[Db, KEY]`, which inject nothing."""
     marks = (annotation, *getattr(annotation, "__metadata__", ()))
     return isinstance(annotation, Depends) or any(mark is Depends or isinstance(mark, DependencyKey) for mark in marks)
 
@@ -229,7 +229,7 @@ _SAID: Final = ("alias", "validation_alias", "discriminator", "deprecated", "exa
 
 
 def _bare(mark: object) -> list[object]:
-    """The mark without a default: pydantic would put that into the arguments, as if a model had sent it."""
+    """Return the mark without a default: pydantic would put that into the arguments, as if a model had sent it."""
     from pydantic.fields import Field, FieldInfo  # noqa: PLC0415 - as above
 
     if not isinstance(mark, FieldInfo):

@@ -1,4 +1,4 @@
-"""What a tool is: the face that agents, surfaces and wrappers see."""
+"""What a tool is to agents, surfaces and wrappers."""
 
 import re
 from abc import ABC, abstractmethod
@@ -32,7 +32,7 @@ class ToolDefinition:
 
     @property
     def fingerprint(self) -> str:
-        """A hash that changes whenever a model would be told something else, or results count as something else."""
+        """Return a hash that changes whenever a model would be told something else, or the labels change."""
         told = [self.name, self.description, self.parameters]
         return content_hash(canonical_json([*told, list(self.labels)] if self.labels else told))
 
@@ -43,79 +43,79 @@ class Tool(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """The name a model calls it by."""
+        """Return the name a model calls it by."""
 
     @property
     @abstractmethod
     def description(self) -> str:
-        """What it does, for a model."""
+        """Return what it does, for a model."""
 
     @property
     @abstractmethod
     def parameters(self) -> JsonSchema:
-        """The JSON Schema (draft-07) of its arguments."""
+        """Return the JSON Schema (draft-07) of its arguments."""
 
     @property
     @abstractmethod
     def effect(self) -> Effect:
-        """What running it does to the world: `reads`, `writes` or `external`."""
+        """Return what running it does to the world: `reads`, `writes` or `external`."""
 
     @property
     @abstractmethod
     def core(self) -> "Tool":
-        """The tool at the bottom of whatever is wrapped around it."""
+        """Return the tool at the bottom of whatever is wrapped around it."""
 
     @property
     def asks(self) -> bool:
-        """Whether a person is to be asked even though the effect alone would not need it."""
+        """Return whether a person is asked even though the effect alone would not need it."""
         return False
 
     @property
     def can_be_stopped(self) -> bool:
-        """Whether a cancelled call really ends; one that goes on in a thread does not."""
+        """Return whether a cancelled call really ends; one that goes on in a thread does not."""
         return True
 
     @property
     def labels(self) -> Labels:
-        """What its results bring into a run: `private` data, `untrusted` text, both, or nothing to speak of."""
+        """Return what its results bring into a run: `private` data, `untrusted` text, both, or nothing."""
         return NO_LABELS
 
     @cached_property
     def definition(self) -> ToolDefinition:
-        """What a model is told: the same bytes for as long as the tool lives, as prompt caches depend on it."""
+        """Return what a model is told: the same bytes for as long as the tool lives, as prompt caches depend on it."""
         return self.describe()
 
     def describe(self) -> ToolDefinition:
-        """The definition as it would be now; an approval is bound to this one."""
+        """Return the definition as it would be now; an approval is bound to this one."""
         labels = tuple(sorted(collect_labels(self)))
         return ToolDefinition(name=self.name, description=self.description, parameters=self.parameters, labels=labels)
 
     @abstractmethod
     def validate(self, raw: str) -> object:
-        """The arguments behind the JSON text, checked; raises `JsonRefused` or `ArgumentsRefused`."""
+        """Return the checked arguments behind the JSON text; raise `JsonRefused` or `ArgumentsRefused`."""
 
     @abstractmethod
     def paths(self, arguments: object) -> tuple[str, ...]:
-        """The paths these arguments name, for rules to match."""
+        """Return the paths these arguments name, for rules to match."""
 
     @abstractmethod
     def why(self, arguments: object) -> str:
-        """The tool's own words for what this call is for."""
+        """Return the tool's own words for what this call is for."""
 
     @abstractmethod
     async def preview(self, arguments: object, ctx: ToolContext, edited: str | None = None) -> Preview:
-        """What would happen; with `edited`, what would happen with the person's text instead."""
+        """Return what would happen; with `edited`, what would happen with the person's text instead."""
 
     @abstractmethod
     def invoke(self, permit: Permit, ctx: ToolContext) -> Awaitable[object]:
         """Run with the permit's arguments. For the executor and for wrappers only."""
 
     def execute_raw(self, raw_args_json: str, ctx: ToolContext | None = None) -> "Coroutine[Any, Any, ToolResult]":
-        """Parse, check, ask where needed, run, and say what came of it. Never raises, cancellation aside."""
+        """Parse, check, ask where needed, run, and return the result. Never raises, cancellation aside."""
         return _executor()(self, raw_args_json, ctx or ToolContext())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The plain function behind the tool, called directly: no validation, no approval, for tests and reuse."""
+        """Call the plain function behind the tool: no validation, no approval; for tests and reuse."""
         return self.core(*args, **kwargs)
 
     def __repr__(self) -> str:

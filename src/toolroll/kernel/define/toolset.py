@@ -29,16 +29,16 @@ class Toolset:
         return len(self._tools)
 
     def get(self, name: str) -> Tool | None:
-        """The tool of exactly this name."""
+        """Return the tool of exactly this name."""
         return self._tools.get(name)
 
     @property
     def definitions(self) -> tuple[ToolDefinition, ...]:
-        """What a model is told about all of them."""
+        """Return what a model is told about all of them."""
         return tuple(tool.definition for tool in self)
 
     def unknown(self, name: str) -> ToolResult:
-        """The answer to a call of a tool that does not exist: the known names, and the nearest one."""
+        """Return the answer to a call of a tool that does not exist: the known names, and the nearest one."""
         known = ", ".join(self._tools) or "none"
         name = name[:MAX_TOOL_NAME_CHARACTERS]
         spelled = {tool.casefold(): tool for tool in self._tools}

@@ -1,4 +1,4 @@
-"""Behaviour added to a tool by wrapping it: each wrapper forwards everything and overrides one thing.
+"""Add behaviour to a tool by wrapping it: each wrapper forwards everything and overrides one thing.
 
 What a wrapper cannot do is decide that a call may run. The permit does that, and the tool at the core checks it.
 """
@@ -178,23 +178,23 @@ def _forget(task: "asyncio.Task[Any]") -> None:
 
 
 def renamed(tool: Tool, name: str) -> Tool:
-    """The tool under another name."""
+    """Return the tool under another name."""
     check_name(name)
     return RenamedTool(tool, name)
 
 
 def prefixed(tools: Iterable[Tool], prefix: str) -> list[Tool]:
-    """The tools with a prefix before each name, such as `files_`."""
+    """Return the tools with a prefix before each name, such as `files_`."""
     return [renamed(tool, prefix + tool.name) for tool in tools]
 
 
 def filtered(tools: Iterable[Tool], keep: Callable[[Tool], bool]) -> list[Tool]:
-    """Only the tools that `keep` says yes to."""
+    """Return only the tools that `keep` says yes to."""
     return [tool for tool in tools if keep(tool)]
 
 
 def labelled(tool: Tool, *labels: Label) -> Tool:
-    """The tool, with results that count as `private`, `untrusted` or both; what it says itself stays."""
+    """Return the tool with labels added to its results: `private`, `untrusted` or both. Its own labels stay."""
     found = read_labels(labels)
     if not labels or len(found) != len(set(labels)):
         raise DefinitionError(f"{tool.name}: a label is 'private' or 'untrusted', not {labels!r}.", tool=tool.name)
@@ -202,12 +202,12 @@ def labelled(tool: Tool, *labels: Label) -> Tool:
 
 
 def with_approval(tool: Tool) -> Tool:
-    """The tool, asking a person each time."""
+    """Return the tool, asking a person each time."""
     return ApprovalTool(tool)
 
 
 def with_timeout(tool: Tool, seconds: float) -> Tool:
-    """The tool, ended as an error after so many seconds."""
+    """Return the tool with a timeout: after so many seconds, a call ends as an error."""
     if not (seconds > 0 and isfinite(seconds)):
         raise DefinitionError(
             f"{tool.name}: a timeout is a number of seconds above 0, not {seconds!r}.", tool=tool.name

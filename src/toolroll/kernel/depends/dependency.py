@@ -1,4 +1,4 @@
-"""Dependencies: what a tool is given besides its arguments, and how a provider is read."""
+"""Declare dependencies: what a tool is given besides its arguments, and how a provider is read."""
 
 import inspect
 from collections.abc import AsyncGenerator, Callable, Generator, Hashable, Mapping
@@ -112,19 +112,19 @@ Identity: TypeAlias = Maker | str
 
 
 def get_identity(dependency: Depends) -> Identity:
-    """What overrides and caches know this dependency by."""
+    """Return what overrides and caches know this dependency by."""
     provider = dependency.provider
     return provider.id if isinstance(provider, DependencyKey) else provider
 
 
 def get_maker(dependency: Depends) -> Maker:
-    """The function that makes the value when nothing overrides it."""
+    """Return the function that makes the value when nothing overrides it."""
     provider = dependency.provider
     return provider.create if isinstance(provider, DependencyKey) else provider
 
 
 def get_scope(dependency: Depends) -> Scope:
-    """How long the value lives."""
+    """Return how long the value lives."""
     provider = dependency.provider
     if isinstance(provider, DependencyKey) and provider.scope == "run":
         return "run"
@@ -132,12 +132,12 @@ def get_scope(dependency: Depends) -> Scope:
 
 
 def get_name(identity: Identity) -> str:
-    """How an error calls it."""
+    """Return how an error calls it."""
     return identity if isinstance(identity, str) else getattr(identity, "__qualname__", repr(identity))
 
 
 def find_injection(annotation: object) -> Injection | None:
-    """What a parameter with this annotation is injected with, if anything."""
+    """Return what a parameter with this annotation is injected with, if anything."""
     if hasattr(annotation, "__metadata__"):
         mark = next((mark for mark in annotation.__metadata__ if isinstance(mark, Depends)), None)
         return mark or find_injection(get_args(annotation)[0])
@@ -152,7 +152,7 @@ _known: "WeakKeyDictionary[Maker, Provider]" = WeakKeyDictionary()
 
 
 def read_provider(make: Maker, place: Place = NOWHERE) -> Provider:
-    """The provider behind a function (or a class); every parameter must be injectable or have a default.
+    """Return the provider behind a function or class; every parameter must be injectable or have a default.
 
     It is read once: what `place` adds for local types need not be known again when a tool runs.
     """
@@ -201,7 +201,7 @@ def _kind(make: Maker) -> Kind:
 
 
 def takes_errors(generator: AsyncGenerator[object, None] | Generator[object, None, None]) -> bool:
-    """Whether an error that is thrown in where it waits would reach a `try` or a `with` of its own.
+    """Return whether an error thrown in where the generator waits would reach a `try` or a `with` of its own.
 
     If not, the lines after its `yield` would be lost to the error.
     """
@@ -248,7 +248,7 @@ def _check(dependency: Depends, path: tuple[Depends, ...], sound: set[tuple[Iden
 
 
 def scope_error(outer: Depends, inner: Depends) -> DependencyError:
-    """A value that lives for the run must not hold one that ends with the call."""
+    """Return the error for a value of the run that holds one that ends with the call."""
     return DependencyError(
         f"{get_name(get_identity(outer))} lives for the whole run but needs {get_name(get_identity(inner))}, "
         'which ends with each call. Give the inner one scope="run" too.'

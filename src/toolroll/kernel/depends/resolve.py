@@ -1,4 +1,4 @@
-"""Making dependencies: each value once per scope, in the right order, torn down in the reverse one.
+"""Make the values of dependencies: each once per scope, in the right order, torn down in the reverse one.
 
 One `ValueStore` serves a call, another a run. Concurrent requests for one value get one value: the first makes it, the
 others wait. Who waits for whom is kept, so that providers which resolve each other by hand are refused as a cycle
@@ -52,7 +52,7 @@ class _Making:
         return get_name(get_identity(self.dependency))
 
     def way_to(self, goal: "_Making") -> tuple["_Making", ...]:
-        """How this comes to wait for the goal, if it does."""
+        """Return how this comes to wait for the goal, if it does."""
         if self is goal:
             return (self,)
         for step in self.waits:
@@ -66,7 +66,7 @@ _making_now: ContextVar[_Making | None] = ContextVar("toolroll_making_now", defa
 
 
 def _outer_making() -> _Making | None:
-    """What is being made by the code that runs now. A task that a provider left running makes nothing any more."""
+    """Return what is being made by the code that runs now; a task that a provider left running makes nothing."""
     making = _making_now.get()
     return None if making is None or making.ended.done() else making
 
@@ -84,7 +84,7 @@ class ValueStore:
         """Where the sync functions of this scope run."""
 
     async def get(self, dependency: Depends, context: "ToolContext") -> object:
-        """The value, made now if this scope does not have it."""
+        """Return the value; make it now if this scope does not have it."""
         identity = get_identity(dependency)
         while identity not in self._values:
             if self._is_closed:
@@ -102,7 +102,7 @@ class ValueStore:
             self.lane.close()
 
     def fail(self, error: BaseException) -> None:
-        """What the values were made for has failed: generators that can take the error are told when they end."""
+        """Note that the work has failed: generators that can take the error are told when they end."""
         self._error = error
 
     async def _tear_down(self) -> None:
@@ -272,7 +272,7 @@ class _SyncSteps:
 
 @contextmanager
 def _suppress_same(error: BaseException | None) -> Iterator[None]:
-    """For a generator that may be told of the error: raising it again is no failure of its own."""
+    """Suppress the error that a generator was told of: raising it again is no failure of its own."""
     trace = error.__traceback__ if error is not None else None
     try:
         yield
@@ -287,7 +287,7 @@ def _yields_again_error(name: str) -> DependencyError:
 
 
 async def provide(need: Injection, context: "ToolContext") -> object:
-    """What one parameter is to be given."""
+    """Return what one parameter is to be given."""
     if not isinstance(need, Depends):
         return context
     scope, outer = get_scope(need), _outer_making()

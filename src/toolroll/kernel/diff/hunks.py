@@ -1,4 +1,4 @@
-"""A unified diff taken apart: its hunks, and the text that results when only some of them are taken.
+"""Read a unified diff: its hunks, and the text that results when only some of them are taken.
 
 What a person keeps of a change is computed from the proposed text itself, hunk by hunk, and every line of it is checked
 against the diff on the way. A diff that does not describe that text gives nothing, instead of something near it.
@@ -25,12 +25,12 @@ class DiffLine:
 
     @property
     def body(self) -> str:
-        """The line without its line end."""
+        """Return the line without its line end."""
         return self.text.removesuffix("\n")
 
     @property
     def is_ended(self) -> bool:
-        """False for the last line of a file that does not end in a newline."""
+        """Return False for the last line of a file that does not end in a newline."""
         return self.text.endswith("\n")
 
 
@@ -45,17 +45,17 @@ class Hunk:
 
     @property
     def text(self) -> str:
-        """The hunk as it stands in its diff."""
+        """Return the hunk as it stands in its diff."""
         return "".join([f"{self.heading}\n", *(_written(line) for line in self.lines)])
 
     @property
     def old(self) -> list[str]:
-        """The lines that were there before."""
+        """Return the lines that were there before."""
         return [line.text for line in self.lines if line.sign != "+"]
 
     @property
     def new(self) -> list[str]:
-        """The lines that would be there after."""
+        """Return the lines that would be there after."""
         return [line.text for line in self.lines if line.sign != "-"]
 
 
@@ -69,22 +69,22 @@ class Diff:
 
     @property
     def text(self) -> str:
-        """The diff as it was read."""
+        """Return the diff as it was read."""
         return "".join([*(f"{heading}\n" for heading in self.headings), *(hunk.text for hunk in self.hunks)])
 
     def count(self, sign: Sign) -> int:
-        """How many lines carry that sign: counted here, not believed."""
+        """Return how many lines carry that sign: counted here, not believed."""
         return sum(line.sign == sign for hunk in self.hunks for line in hunk.lines)
 
 
 def parse_diff(text: str) -> Diff | None:
-    """The diff of one file that the text is, down to its last line; None for anything else."""
+    """Return the diff of one file if the text is one down to its last line; None otherwise."""
     diffs = parse_diffs(text)
     return diffs[0] if diffs is not None and len(diffs) == 1 else None
 
 
 def parse_diffs(text: str) -> tuple[Diff, ...] | None:
-    """The diffs, one after another, that the text is, down to its last line; None for anything else."""
+    """Return the diffs, one after another, if the text is nothing else down to its last line; None otherwise."""
     lines = text.split("\n")
     if lines.pop() or not lines:
         return None
@@ -99,7 +99,7 @@ def parse_diffs(text: str) -> tuple[Diff, ...] | None:
 
 
 def _read_diff(lines: list[str], at: int) -> tuple[Diff | None, int]:
-    """The diff that begins at this line, and where the next one begins."""
+    """Return the diff that begins at this line, and where the next one begins."""
     headings = lines[at : at + 2]
     if len(headings) < 2 or not headings[0].startswith("--- ") or not headings[1].startswith("+++ "):  # noqa: PLR2004
         return None, at
@@ -119,7 +119,7 @@ def _written(line: DiffLine) -> str:
 
 
 def apply_hunks(proposed: str, diff: Diff, taken: Sequence[bool]) -> str | None:
-    """The proposed text with the hunks that were not taken put back as they were; None where the diff does not fit."""
+    """Return the proposed text with the hunks that were not taken put back; None if the diff does not fit."""
     lines = proposed.split("\n")
     lines = [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
     kept: list[str] = []
@@ -134,12 +134,12 @@ def apply_hunks(proposed: str, diff: Diff, taken: Sequence[bool]) -> str | None:
 
 
 def restore_original(proposed: str, diff: Diff) -> str | None:
-    """The text before the change."""
+    """Return the text before the change."""
     return apply_hunks(proposed, diff, [False] * len(diff.hunks))
 
 
 def _read_hunk(lines: list[str], at: int) -> tuple[Hunk | None, int]:
-    """The hunk that begins at this line, by its own counts, and where the next one begins."""
+    """Return the hunk that begins at this line, by its own counts, and where the next one begins."""
     heading = _HEADING.fullmatch(lines[at])
     if heading is None:
         return None, at

@@ -1,4 +1,4 @@
-"""A unified diff that is always ready in time.
+"""Write a unified diff that is always ready in time.
 
 `difflib` takes minutes where a few lines repeat in thousands of others, and where every other of thousands of lines
 changes. So what both texts begin and end with is set aside first, long texts are cut at lines that both have exactly
@@ -25,7 +25,7 @@ Opcode: TypeAlias = tuple[str, int, int, int, int]
 
 
 def unified_diff(before: str, after: str, *, path: str) -> list[str]:
-    """The change as lines of a unified diff; none where nothing changed."""
+    """Return the change as lines of a unified diff; none where nothing changed."""
     if before == after:
         return []
     old, new = _lines(before), _lines(after)
@@ -45,7 +45,7 @@ def _lines(text: str) -> list[str]:
 
 
 def opcodes(old: Sequence[str], new: Sequence[str]) -> list[Opcode]:
-    """What `difflib` would call the changes from one list of lines to the other, but always in time."""
+    """Return what `difflib` would call the changes from one list of lines to the other, but always in time."""
     head = _common(old, new)
     tail = _common(old[head:][::-1], new[head:][::-1])
     middle_old, middle_new = old[head : len(old) - tail], new[head : len(new) - tail]
@@ -68,7 +68,7 @@ def _match_by_difflib(old: Sequence[str], new: Sequence[str]) -> Sequence[Opcode
 
 
 def _match_by_anchors(old: Sequence[str], new: Sequence[str]) -> list[Opcode]:
-    """What is between lines that both texts have once, in the same order."""
+    """Return the changes between lines that both texts have once, in the same order."""
     anchors = _in_order(_once_in_both(old, new))
     if not anchors:
         return [("replace", 0, len(old), 0, len(new))]
@@ -99,7 +99,7 @@ def _once_in_both(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int
 
 
 def _in_order(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """As many of the pairs as possible that have one order in both texts: the longest increasing subsequence."""
+    """Return as many of the pairs as possible in one order in both texts: the longest increasing subsequence."""
     ends: list[int] = []  # the smallest place in the new text at which a sequence of each length ends
     last: list[int] = []  # which pair that is
     before: list[int] = []  # and, for each pair, the one before it

@@ -1,4 +1,4 @@
-"""The strict form of a tool's plain schema, or the reasons why it has none.
+"""Convert a tool's plain schema to its strict form, or say why it has none.
 
 At every object level all properties are required, those that may be left out take null (or, where the rules say so,
 stay out of `required`), and nothing else is let in. Restrictions that a provider does not take go into descriptions:
@@ -76,7 +76,7 @@ class NotStrict:
 
 
 def convert_to_strict(schema: Mapping[str, object], rules: StrictRules) -> StrictSchema | NotStrict:
-    """The schema as the provider's strict mode takes it, the same for the same input; the input stays as it is."""
+    """Return the schema as the strict mode takes it, always the same for the same input; change nothing in place."""
     conversion = _Conversion(schema, rules)
     root = conversion.root()
     if conversion.reasons:
@@ -140,7 +140,7 @@ class _Conversion:
         )
 
     def _used(self, root: Node) -> dict[str, Node]:
-        """The definitions that are still referred to, by name, in the order they were completed."""
+        """Return the definitions that are still referred to, by name, in the order they were completed."""
         found, waiting = set[str](), [root]
         while waiting:
             refs = {ref for node in written_nodes(waiting.pop(), {}) if isinstance(ref := node.get("$ref"), str)}
@@ -304,7 +304,7 @@ class _Conversion:
         return {"type": "object", "properties": nodes, "required": required, "additionalProperties": False}
 
     def _optional(self, node: Node, schema: object) -> tuple[Node, bool]:
-        """A parameter that may be left out, in the form the rules choose, and whether it is required then."""
+        """Return a parameter that may be left out, in the form the rules choose, and whether it is required then."""
         if self._rules.optional == "nullable":
             return make_nullable(node), True
         if not takes_null(node):

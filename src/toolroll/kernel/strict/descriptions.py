@@ -1,4 +1,4 @@
-"""What a strict schema cannot say, in words for its description: "(at least 1, at most 200 characters; default 5)"."""
+"""Describe what a strict schema cannot say: "(at least 1, at most 200 characters; default 5)"."""
 
 import json
 import math
@@ -38,13 +38,13 @@ _DESCRIBED: Final = frozenset(
 
 
 def keep_restrictions(schema: Mapping[str, object], kind: str, rules: StrictRules) -> dict[str, object]:
-    """The restrictions of a value of that type that the provider takes as they are."""
+    """Return the restrictions of a value of that type that the provider takes as they are."""
     values = {keyword: schema[keyword] for keyword in _restrictions(kind) if keyword in schema}
     return {keyword: value for keyword, value in values.items() if is_scalar(value) and rules.keeps(keyword, value)}
 
 
 def describe_restrictions(schema: Mapping[str, object], kind: str, rules: StrictRules) -> str:
-    """The restrictions of a value of that type that are dropped, and what its default is; "" when there are none."""
+    """Describe the restrictions of a value of that type that are dropped, and its default; "" if there are none."""
     dropped = {key: schema[key] for key in _DESCRIBED & schema.keys() if not rules.keeps(key, schema[key])}
     if not dropped:
         return ""
@@ -54,14 +54,14 @@ def describe_restrictions(schema: Mapping[str, object], kind: str, rules: Strict
 
 
 def is_scalar(value: object) -> bool:
-    """Whether it is a string, boolean, null, or a number that survives JSON."""
+    """Return whether it is a string, boolean, null, or a number that survives JSON."""
     if isinstance(value, int):
         return -_LARGEST <= value < 2 * _LARGEST
     return value is None or isinstance(value, str) or (isinstance(value, float) and math.isfinite(value))
 
 
 def short_json(value: object) -> str | None:
-    """The value as JSON, when it is flat and short."""
+    """Return the value as JSON, when it is flat and short."""
     flat = (
         is_scalar(value)
         or (isinstance(value, list) and all(map(is_scalar, value)))

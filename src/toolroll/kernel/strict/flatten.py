@@ -1,4 +1,4 @@
-"""Plain schemas made of several parts (`$ref` with siblings, `allOf`) as one part, or a reason why not.
+"""Merge plain schemas made of several parts (`$ref` with siblings, `allOf`) into one, or say why not.
 
 What a part says is never overridden by another one: a sibling that silently replaced the properties of the schema it
 refers to would turn the accepted values upside down (openai/openai-agents-python #4353). Two parts that restrict the
@@ -38,7 +38,7 @@ class Clash:
 
 
 def get_reference(schema: Schema) -> str | None:
-    """The address, when the schema is a reference and at most tells something besides."""
+    """Return the address if the schema is a reference with at most a description beside it."""
     rest = set(schema) - SILENT - TELLING
     parts = schema.get("allOf")
     # pydantic wrapped references like this for years, to give them a description.
@@ -49,7 +49,7 @@ def get_reference(schema: Schema) -> str | None:
 
 
 def definition_name(ref: str) -> tuple[str, str] | None:
-    """The table and the name a local reference leads to; None for an address of any other form."""
+    """Return the table and the name a local reference leads to; None for an address of any other form."""
     hash_mark, _, rest = ref.partition("/")
     table, _, name = rest.partition("/")
     if hash_mark != "#" or table not in {"definitions", "$defs"} or not name or "/" in name:
@@ -58,7 +58,7 @@ def definition_name(ref: str) -> tuple[str, str] | None:
 
 
 def resolve_reference(root: Schema, ref: str) -> Schema | None:
-    """The definition a local reference leads to; None when there is none."""
+    """Return the definition a local reference leads to; None when there is none."""
     place = definition_name(ref)
     table = root.get(place[0]) if place else None
     found = table.get(place[1]) if place and isinstance(table, Mapping) else None
@@ -66,7 +66,7 @@ def resolve_reference(root: Schema, ref: str) -> Schema | None:
 
 
 def flatten(schema: Schema, root: Schema) -> dict[str, object] | Clash:
-    """The schema as one part, nearer descriptions first; it is a fresh dictionary, its values are the given ones."""
+    """Return the schema as one part, nearer descriptions first; a fresh dictionary with the given values."""
     merged: dict[str, object] = {}
     waiting: list[object] = [schema]
     for _ in range(MAX_MERGED_PARTS):

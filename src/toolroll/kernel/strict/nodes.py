@@ -10,35 +10,35 @@ SCALARS: Final = frozenset({"string", "integer", "number", "boolean", "null"})
 
 
 def null_node() -> Node:
-    """The node that takes null only."""
+    """Return the node that takes null only."""
     return {"type": "null"}
 
 
 def branches(node: Mapping[str, object]) -> Sequence[Node]:
-    """The alternatives of a union; none for any other node."""
+    """Return the alternatives of a union; none for any other node."""
     found = node.get("anyOf", [])
     assert isinstance(found, list)
     return found
 
 
 def types(node: Mapping[str, object]) -> list[str]:
-    """The types a node names; none for a union or a reference."""
+    """Return the types a node names; none for a union or a reference."""
     named = node.get("type", [])
     return [named] if isinstance(named, str) else list(named) if isinstance(named, list) else []
 
 
 def is_union(node: Mapping[str, object]) -> bool:
-    """Whether a provider counts it as union-typed: alternatives, or a list of types."""
+    """Return whether a provider counts it as union-typed: alternatives, or a list of types."""
     return "anyOf" in node or isinstance(node.get("type"), list)
 
 
 def takes_null(node: Mapping[str, object]) -> bool:
-    """Whether null is plainly among what it takes; a reference is not followed."""
+    """Return whether null is plainly among what it takes; a reference is not followed."""
     return "null" in types(node) or any(map(takes_null, branches(node)))
 
 
 def make_nullable(node: Node) -> Node:
-    """The same node, taking null as well."""
+    """Return the same node, taking null as well."""
     if takes_null(node):
         return node
     if "anyOf" in node:
@@ -60,7 +60,7 @@ def _nullable_scalar(node: Node) -> Node:
 
 
 def drop_null(node: Node) -> Node:
-    """The same node without description, no longer taking null where that was plain to see."""
+    """Return the same node without description, no longer taking null where that was plain to see."""
     if "anyOf" in node:
         return make_union([branch for branch in branches(node) if types(branch) != ["null"]])
     named = [name for name in types(node) if name != "null"]
@@ -71,7 +71,7 @@ def drop_null(node: Node) -> Node:
 
 
 def make_union(alternatives: Sequence[Node]) -> Node:
-    """One node for several alternatives: nested unions spread out, equal ones once, null last."""
+    """Return one node for several alternatives: nested unions spread out, equal ones once, null last."""
     spread: dict[str, Node] = {}
     for alternative in alternatives:
         inner = branches(alternative) if set(alternative) == {"anyOf"} else [alternative]
@@ -86,6 +86,6 @@ def make_union(alternatives: Sequence[Node]) -> Node:
 
 
 def add_description(node: Node, *texts: object) -> Node:
-    """The node with the texts before its own description."""
+    """Return the node with the texts before its own description."""
     words = [text for text in (*texts, node.get("description")) if isinstance(text, str) and text]
     return {**node, "description": " ".join(words)} if words else node

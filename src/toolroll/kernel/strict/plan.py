@@ -1,4 +1,4 @@
-"""Which tools of a request are sent strict: as many as the provider's budgets hold, and why not the others.
+"""Plan which tools of a request are sent strict: as many as the budgets hold, and why not the others.
 
 The costliest tools give way first, so that the fewest do. A tool that requires strictness never gives way; when the
 required ones alone do not fit, that is an error in how they are defined. Everything else is sent with its plain schema:
@@ -44,7 +44,7 @@ class StrictPlan:
     totals: tuple[str, ...]
 
     def explain(self) -> str:
-        """One line for the request and one for each tool."""
+        """Return one line for the request and one for each tool."""
         strict = sum(tool.strict for tool in self.tools)
         head = ", ".join((f"{self.provider}: {strict} of {len(self.tools)} tools strict", *self.totals))
         lines = [f"{tool.name}: {'' if tool.strict else 'not '}strict: {tool.reason}" for tool in self.tools]
@@ -127,7 +127,7 @@ def _candidate(index: int, tool: ToolShape, rules: StrictRules, mode: StrictWish
 
 
 def _fit(candidates: list[_Candidate], reasons: dict[int, str], rules: StrictRules) -> _Forms:
-    """The forms that are sent; `reasons` gains a line for each candidate that gave way."""
+    """Return the forms that are sent; add a line to `reasons` for each candidate that gave way."""
     staying = list(candidates)
     while True:
         forms = _chosen(staying, rules)
@@ -159,7 +159,7 @@ def _budgets(rules: StrictRules) -> tuple[_Budget, ...]:
 
 
 def _chosen(staying: list[_Candidate], rules: StrictRules) -> _Forms:
-    """The first form of each, or the absent one for as few optional parameters as bring the unions into budget."""
+    """Return the first form of each, or the absent one for as few parameters as bring the unions into budget."""
     _, unions, optional, _ = _budgets(rules)
     forms = {one.index: one.forms[0] for one in staying}
     if not unions.is_over(forms):
@@ -172,7 +172,7 @@ def _chosen(staying: list[_Candidate], rules: StrictRules) -> _Forms:
 
 
 def _ways_to_save(movable: list[_Candidate], limit: int | None) -> dict[int, tuple[int, frozenset[int]]]:
-    """For each number of absent parameters: the most unions that it saves, and which tools then change their form.
+    """Return, for each number of absent parameters, the most unions it saves and which tools then change form.
 
     A knapsack, solved exactly: taking the largest first would call required tools too large that do fit.
     """
@@ -188,7 +188,7 @@ def _ways_to_save(movable: list[_Candidate], limit: int | None) -> dict[int, tup
 
 
 def _costliest(staying: list[_Candidate], over: _Budget, rules: StrictRules) -> _Candidate | None:
-    """The tool whose leaving brings the others nearest to fitting; of equals, the one that takes most."""
+    """Return the tool without which the others come nearest to fitting; of equals, the one that takes most."""
     share = {one.index: max(map(over.share, one.forms)) for one in staying}
     free = [one for one in staying if not one.must and share[one.index]]
 

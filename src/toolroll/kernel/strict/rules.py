@@ -46,7 +46,7 @@ class StrictRules:
     max_cost: int | None = None
 
     def keeps(self, keyword: str, value: object) -> bool:
-        """Whether the restriction may stay in the schema with that value."""
+        """Return whether the restriction may stay in the schema with that value."""
         if keyword not in self.keywords:
             return False
         if keyword == "format":

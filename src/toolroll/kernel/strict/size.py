@@ -28,7 +28,7 @@ _LEADS_BACK: Final = Size()
 
 
 def measure(node: Node, definitions: Mapping[str, Size]) -> Size:
-    """The size of a node; `definitions` are those of the complete ones, a reference to any other leads back."""
+    """Return the size of a node; a reference to a definition that is not in `definitions` leads back."""
     if "$ref" in node:
         return definitions.get(str(node["$ref"]), _LEADS_BACK)
     properties = get_properties(node)
@@ -45,7 +45,7 @@ def measure(node: Node, definitions: Mapping[str, Size]) -> Size:
 
 
 def children(node: Node) -> Iterator[Node]:
-    """The nodes directly below."""
+    """Yield the nodes directly below."""
     yield from get_properties(node).values()
     if isinstance(items := node.get("items"), dict):
         yield items
@@ -53,14 +53,14 @@ def children(node: Node) -> Iterator[Node]:
 
 
 def get_properties(node: Node) -> dict[str, Node]:
-    """The properties of an object; none for any other node."""
+    """Return the properties of an object; none for any other node."""
     properties = node.get("properties", {})
     assert isinstance(properties, dict)
     return properties
 
 
 def find_excesses(root: Node, definitions: Mapping[str, Node], size: Size, rules: StrictRules) -> Iterator[str]:
-    """Which limits of one schema it breaks, in plain words; `definitions` are by name."""
+    """Yield the limits of one schema that it breaks, in plain words; `definitions` are by name."""
     nodes = list(written_nodes(root, definitions))
     enums = [values for node in nodes if isinstance(values := node.get("enum"), list)]
     names = _named_characters(nodes, definitions)
@@ -82,7 +82,7 @@ def _whose(what: str, rules: StrictRules) -> str:
 
 
 def written_nodes(root: Node, definitions: Mapping[str, Node]) -> Iterator[Node]:
-    """Every node as it stands in the schema, definitions once."""
+    """Yield every node as it stands in the schema, definitions once."""
     waiting = [root, *definitions.values()]
     while waiting:
         node = waiting.pop()
@@ -102,7 +102,7 @@ def _longest_enum(enums: list[list[object]], rules: StrictRules) -> int:
 
 
 def fixed_values(node: Node) -> list[object] | None:
-    """The values of `const` or `enum`; None where neither is set."""
+    """Return the values of `const` or `enum`; None where neither is set."""
     if "const" in node:
         return [node["const"]]
     values = node.get("enum")
@@ -110,7 +110,7 @@ def fixed_values(node: Node) -> list[object] | None:
 
 
 def find_alike(nodes: Iterable[Node], definitions: Mapping[str, Node]) -> Iterator[str]:
-    """The names that two alternatives of one union both start with; `definitions` are by address."""
+    """Yield the names that two alternatives of one union both start with; `definitions` are by address."""
     for node in nodes:
         if "anyOf" in node:
             yield from _shared_starts(node, definitions)

@@ -1,4 +1,4 @@
-"""Which addresses belong to the public internet, and which IPv4 address a spelling or a tunnel really means.
+"""Decide which addresses belong to the public internet, and which IPv4 address a spelling or a tunnel means.
 
 The tables are the IANA special-purpose registries (RFC 6890 and updates). They are spelled out because `is_global` of
 the standard library changed its mind between patch releases of Python (CVE-2024-4032), and because what matters here is
@@ -58,7 +58,7 @@ _MAX_PARTS = 4
 
 
 def address_refusal(ip: IPAddress) -> str | None:
-    """Say why nothing may connect to an address, or None for a globally routable unicast address.
+    """Return why nothing may connect to an address, or None for a globally routable unicast address.
 
     The one judge for literals and for resolved names. An IPv4 address inside an IPv6 one is judged as well: mapped,
     compatible, 6to4, NAT64, ISATAP or Teredo, the packet ends up there.

@@ -1,4 +1,4 @@
-"""HTTP that connects only to addresses the URL guard has judged (XW8).
+"""An HTTP transport that connects only to addresses the URL guard has judged (XW8).
 
 The guard sits where the socket is opened, below redirects, retries and connection reuse: whatever asks for a page, and
 however often it is sent elsewhere, every connection is to an address of the one answer that was judged. The name goes

@@ -1,4 +1,4 @@
-"""The guard for every address that a model or a document asks us to connect to (XW8).
+"""Guard every address that a model or a document asks us to connect to (XW8).
 
 `check_url` judges the text and opens no socket. `resolve` looks the name up once and judges every answer; whoever
 connects (`transport`) dials one of those addresses and nothing else, so an answer that changes later changes nothing.
@@ -57,7 +57,7 @@ class CheckedUrl:
 
     @property
     def url(self) -> str:
-        """The URL in its one canonical spelling, without fragment."""
+        """Return the URL in its one canonical spelling, without fragment."""
         port = "" if self.port == _DEFAULT_PORTS.get(self.scheme) else f":{self.port}"
         return f"{self.scheme}://{_bracketed(self.host)}{port}{self.target}"
 
@@ -185,14 +185,14 @@ def _refused(url: str, rule: Rule, what: str) -> UrlRefused:
 
 
 def _shown(url: str) -> str:
-    """The scheme and host alone: paths, queries and user-info carry secrets."""
+    """Return the scheme and host alone: paths, queries and user-info carry secrets."""
     scheme, sign, rest = url[:MAX_URL_CHARACTERS].partition("://")
     host = "…" if "@" in rest else re.split(r"[/?#\\]", rest, maxsplit=1)[0]
     return one_line(f"{scheme}{sign}{host}" if sign else re.split(r"[:/?#\\]", scheme)[0], 100)
 
 
 def check_service_url(url: str, *, service: str, example: str) -> str:
-    """The address of a service that is sent a key; UsageError for what is none, or would send the key in the open.
+    """Return the address of a service that is sent a key; `UsageError` if it is none, or would expose the key.
 
     Only for what the user has set: an address from a model or a document goes through `check_url`.
     """
@@ -213,7 +213,7 @@ def check_service_url(url: str, *, service: str, example: str) -> str:
 
 
 def is_loopback(url: str) -> bool:
-    """Whether the address is on this machine, where no proxy may come between."""
+    """Return whether the address is on this machine, where no proxy may come between."""
     host = urlsplit(url).hostname or ""
     try:
         return host == "localhost" or ip_address(host).is_loopback

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all: written beside their place, synced, then put there by name.
+"""Write files that are there whole or not at all: written beside their place, synced, then put there by name.
 
 All names are relative to an open folder. A crash leaves the old content or the new. What it may leave beside is a
 temporary file, which `sweep_temporary` knows for ownerless: its lock died with its writer.
@@ -60,7 +60,7 @@ def replace_file(
 def create_file(
     dir_fd: int, name: str, data: bytes, *, mode: int | None = PRIVATE_FILE_MODE, path: str | None = None
 ) -> None:
-    """Put the data under a name that is free, or FileExists; the name never shows a part of the data."""
+    """Put the data under a free name, or raise `FileExists`; the name never shows a part of the data."""
     with (
         os_errors(path or name),
         _synced(dir_fd),
@@ -98,7 +98,7 @@ def sync_folder(dir_fd: int) -> None:
 
 
 def private_folder(path: Path | str) -> Path:
-    """The folder, made for its owner alone with all that is missing above it; refused if others can change it."""
+    """Return the folder, made for its owner alone if it is missing; refuse one that others can change."""
     folder = Path(path)
     with os_errors(str(folder)):
         for missing in [one for one in (folder, *folder.parents) if not one.exists()][::-1]:
@@ -136,7 +136,7 @@ def _synced(dir_fd: int) -> Iterator[None]:
 
 @contextmanager
 def _temporary(dir_fd: int, data: bytes, *, mode: int | None, owner: tuple[int, int] | None) -> Iterator[str]:
-    """The name of a finished, synced file that has no other name yet; it goes away unless it is given one."""
+    """Yield the name of a finished, synced file; it is removed unless it is given another name."""
     fd, name = _claim_temporary(dir_fd, mode)
     try:
         _fill(fd, data, mode=mode, owner=owner)
@@ -146,7 +146,7 @@ def _temporary(dir_fd: int, data: bytes, *, mode: int | None, owner: tuple[int, 
 
 
 def _claim_temporary(dir_fd: int, mode: int | None) -> tuple[int, str]:
-    """A new file that is locked from before anybody could sweep it."""
+    """Create a new file that is locked from before anybody could sweep it."""
     for _ in range(_CLAIM_ATTEMPTS):
         name = f".toolroll-{os.urandom(_RANDOM_BYTES).hex()}.tmp"
         # Only the kernel knows the umask without changing it for all threads; a file that gets its mode from there ends
@@ -210,7 +210,7 @@ def _move_to_free_name(source_fd: int, source: str, target_fd: int, target: str)
 
 
 def _link(source_fd: int, source: str, target_fd: int, target: str) -> bool:
-    """Whether a second name was given; a link that somebody put in the file's place is itself named, not followed."""
+    """Return whether a second name was given; a link that somebody put in the file's place is not followed."""
     try:
         os.link(source, target, src_dir_fd=source_fd, dst_dir_fd=target_fd, follow_symlinks=False)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What is in a folder: every name with its kind, and nothing opened but the folder."""
+"""List a folder: every name with its kind, and nothing opened but the folder."""
 
 import errno
 import os
@@ -33,12 +33,12 @@ class Entry:
 
     @property
     def shown(self) -> str:
-        """The name with every character to be seen: invisible, reordering and undecodable ones are escaped."""
+        """Return the name with every character visible: invisible, reordering and undecodable ones are escaped."""
         return quote_path(self.name)
 
 
 def list_entries(folder_fd: int, name: str) -> tuple[Entry, ...]:
-    """The entries of one folder by name; names that are not UTF-8 carry their bytes as surrogates."""
+    """Return the entries of one folder by name; names that are not UTF-8 carry their bytes as surrogates."""
     fd = os.open(name, _FOLDER, dir_fd=folder_fd)
     try:
         with os.scandir(fd) as scan:
@@ -51,7 +51,7 @@ def list_entries(folder_fd: int, name: str) -> tuple[Entry, ...]:
 
 
 def kind_of_mode(mode: int) -> Kind:
-    """Which of the four kinds a mode of `stat` stands for."""
+    """Return which of the four kinds a mode of `stat` stands for."""
     if stat.S_ISREG(mode):
         return "file"
     if stat.S_ISDIR(mode):
@@ -68,7 +68,7 @@ def _special(mode: int) -> Special | None:
 
 
 def _entry(found: "os.DirEntry[str]") -> Entry | None:
-    """The entry; None when it was removed meanwhile, and one that says so when the system keeps its kind to itself."""
+    """Return the entry; None if it was removed meanwhile, and one of kind other if the system hides its kind."""
     try:
         status = found.stat(follow_symlinks=False)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What a path may look like. Nothing here asks the file system.
+"""Rules for what a path may look like. Nothing here asks the file system.
 
 `parse_path` is the only way from text to a `RelativePath`. Its result is the trimmed text: what was checked is what is
 opened, shown and logged. `check_new_name` is stricter, for names that are about to be made; names that exist already
@@ -95,16 +95,16 @@ class RelativePath:
 
     @property
     def name(self) -> str:
-        """The last component; empty for the root."""
+        """Return the last component; empty for the root."""
         return self.parts[-1] if self.parts else ""
 
     @property
     def parent(self) -> "RelativePath":
-        """The folder it is in; the root's is the root."""
+        """Return the folder it is in; the root's is the root."""
         return RelativePath(parts=self.parts[:-1])
 
     def child(self, name: str) -> "RelativePath":
-        """The path of one name in this folder; PathRefused where `parse_path` could not express it."""
+        """Return the path of one name in this folder; raise `PathRefused` if `parse_path` could not express it."""
         path = RelativePath(parts=(*self.parts, name))
         if rule := _text_rule(str(path)) or _part_rule(name):
             raise _refusal(str(path), rule)
@@ -112,7 +112,7 @@ class RelativePath:
 
 
 def parse_path(text: str, *, max_characters: int = MAX_PATH_CHARACTERS) -> RelativePath:
-    """The path that a text names, or PathRefused with the rule that it breaks."""
+    """Return the path that a text names, or raise `PathRefused` with the rule that it breaks."""
     trimmed = text.strip(_BLANKS)
     if len(trimmed) > max_characters:
         raise _refusal(trimmed, "too_long")
@@ -138,7 +138,7 @@ def check_new_part(part: str, path: RelativePath) -> None:
 
 
 def quote_path(text: str) -> str:
-    """The text as one short line in which every character can be seen: for messages and logs."""
+    """Return the text as one short line in which every character is visible: for messages and logs."""
     return one_line(text, MAX_SHOWN_CHARACTERS)
 
 
@@ -148,7 +148,7 @@ def _refusal(path: str, rule: Rule) -> PathRefused:
 
 
 def _text_rule(text: str) -> Rule | None:
-    """The rule that a whole path breaks."""
+    """Return the rule that a whole path breaks."""
     tests: dict[Rule, object] = {
         "empty": not text,
         "surrogate": _SURROGATE.search(text),
@@ -162,7 +162,7 @@ def _text_rule(text: str) -> Rule | None:
 
 
 def _structure_rule(part: str) -> Rule | None:
-    """The rule without which a component could change the meaning of the path around it."""
+    """Return the rule without which a component could change the meaning of the path around it."""
     if _ORDINARY.fullmatch(part):
         return None
     tests: dict[Rule, object] = {
@@ -176,7 +176,7 @@ def _structure_rule(part: str) -> Rule | None:
 
 
 def _part_rule(part: str) -> Rule | None:
-    """The rule that one component breaks; a name that trimming would change cannot be expressed."""
+    """Return the rule that one component breaks; a name that trimming would change cannot be expressed."""
     if _ORDINARY.fullmatch(part):
         return None
     tests: dict[Rule, object] = {
@@ -189,7 +189,7 @@ def _part_rule(part: str) -> Rule | None:
 
 
 def _new_part_rule(part: str) -> Rule | None:
-    """The rule that one component breaks as a new name: Trojan source, and what Windows cannot hold."""
+    """Return the rule that one component breaks as a new name: Trojan source, and what Windows cannot hold."""
     tests: dict[Rule, object] = {
         "surrogate": _SURROGATE.search(part),
         "control": _CONTROL.search(part),

@@ -1,4 +1,4 @@
-"""A regular file held open for reading, with a limit on what is read and not on what it says it holds."""
+"""A regular file held open for reading, with a limit on what is read, not on the size that it claims."""
 
 import os
 import stat
@@ -41,7 +41,7 @@ class OpenFile:
             os.close(fd)
 
     def read(self, limit_bytes: int) -> bytes:
-        """All of it from the beginning, or FileTooLarge as soon as one byte more than the limit was read."""
+        """Return all of it, or raise `FileTooLarge` as soon as one byte more than the limit was read."""
         pieces = []
         size = 0
         with os_errors(str(self.resolved)):
@@ -65,7 +65,7 @@ class OpenFile:
 
 
 def open_regular(spot: Spot, path: RelativePath) -> OpenFile:
-    """The regular file at a spot; anything else is refused without waiting for it."""
+    """Open the regular file at a spot; refuse anything else without waiting for it."""
     # Asked before it is opened too: opening a pipe would wake whoever waits for its reader.
     _check_regular(stat_existing(spot, path), path)
     fd = os.open(spot.name, _READ, dir_fd=spot.folder_fd)

@@ -1,4 +1,4 @@
-"""Linux's `openat2`, which opens a path below a folder without following any link, in one step.
+"""Call Linux's `openat2`, which opens a path below a folder without following any link, in one step.
 
 Python does not offer it, so it is called by number. Where it is missing (other systems, kernels before 5.6, sandboxes
 that forbid it) `available()` says so, and `walk` does the same one component at a time.
@@ -25,7 +25,7 @@ RawOpen = Callable[[int, bytes, int, int], int]
 
 @cache
 def is_available() -> bool:
-    """Whether this system has `openat2` and lets us call it; asked once, at first use."""
+    """Return whether this system has `openat2` and lets us call it; asked once, at first use."""
     if sys.platform != "linux":
         return False
     root = os.open("/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -39,7 +39,7 @@ def is_available() -> bool:
 
 
 def open_beneath(dir_fd: int, path: str, flags: int, mode: int = 0) -> int:
-    """A descriptor for a path below a folder; OSError when anything on the way is a link or leads out."""
+    """Return a descriptor for a path below a folder; `OSError` if anything on the way is a link or leads out."""
     result = -errno.EINTR
     for _ in range(_MAX_ATTEMPTS):
         result = _raw_open()(dir_fd, os.fsencode(path), flags | os.O_CLOEXEC, mode)

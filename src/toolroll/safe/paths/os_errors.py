@@ -1,4 +1,4 @@
-"""The one place where the system's errors become ours: what happened, to which path, what to try."""
+"""Turn the system's errors into ours: what happened, to which path, what to try."""
 
 import errno
 import stat
@@ -45,7 +45,7 @@ _KINDS: Final = (
 
 
 def file_error(error: OSError, path: str) -> FileProblem:
-    """The typed error for what the system said about one path."""
+    """Return the typed error for what the system said about one path."""
     name = quote_path(path)
     if error.errno == errno.ENOENT:
         return missing_error(path)
@@ -60,7 +60,7 @@ def file_error(error: OSError, path: str) -> FileProblem:
 
 @contextmanager
 def os_errors(path: str) -> Iterator[None]:
-    """Inside, every error of the system becomes a typed one about this path."""
+    """Raise every error of the system inside as a typed one about this path."""
     try:
         yield
     except OSError as error:
@@ -68,19 +68,19 @@ def os_errors(path: str) -> Iterator[None]:
 
 
 def missing_error(path: str) -> FileMissing:
-    """The error for a name that nothing has."""
+    """Return the error for a name that does not exist."""
     name = quote_path(path)
     return FileMissing(FILE_MISSING(path=name), path=name)
 
 
 def exists_error(path: str) -> FileExists:
-    """The error for a name that is not free."""
+    """Return the error for a name that is taken."""
     name = quote_path(path)
     return FileExists(FILE_EXISTS(path=name), path=name)
 
 
 def kind_error(mode: int, path: str, *, needed: Text) -> NotAFile:
-    """The error for a folder where a file is needed, and the like; `mode` is what was found there."""
+    """Return the error for a folder where a file is needed, and the like; `mode` is what was found there."""
     name = quote_path(path)
     return NotAFile(WRONG_KIND(path=name, kind=_kind_of(mode), needed=needed), path=name)
 

@@ -1,4 +1,4 @@
-"""Names that stay protected however they are spelled.
+"""Protect names however they are spelled.
 
 File systems disagree about when two names are one: macOS and Windows ignore case, HFS+ ignores some invisible
 characters, NTFS has streams (`.git::$INDEX_ALLOCATION`), short names (`git~1`) and drops trailing dots and spaces. A
@@ -79,21 +79,21 @@ _SWAP: Final = re.compile(r"\.(?P<name>.+)\.sw[a-p]")
 
 @lru_cache(maxsize=_FOLDED_NAMES)
 def fold_name(name: str) -> str:
-    """The form in which all spellings of one name are equal on some file system: to compare, never to open."""
+    """Return the form in which all spellings of a name are equal on some file system: to compare, never to open."""
     for _ in range(_FOLDING_ROUNDS):
         name = _fold_once(name)
     return ".git" if _SHORT_GIT.fullmatch(name) else name
 
 
 def is_protected(path: RelativePath, protected: Iterable[str] = PROTECTED_NAMES) -> bool:
-    """Whether any component of the path is, in some spelling, one of the protected names or a backup of one."""
+    """Return whether a component of the path is, in some spelling, a protected name or a backup of one."""
     never, always = _patterns(frozenset(protected))
     folded = [name for part in path.parts for name in _originals(fold_name(part))]
     return any(never.fullmatch(name) and not always.fullmatch(name) for name in folded)
 
 
 def _originals(name: str) -> Iterator[str]:
-    """The name, and those of which it may be a backup: `.env~`, `id_rsa.bak`, `#id_rsa#`, Vim's `.id_rsa.swp`."""
+    """Yield the name, and those of which it may be a backup: `.env~`, `id_rsa.bak`, `#id_rsa#`, `.id_rsa.swp`."""
     yield name
     if name.startswith("#") and name.endswith("#"):
         yield name[1:-1]
@@ -123,7 +123,7 @@ def _long_form(name: str) -> str:
 
 
 def _short_form(name: str) -> str | None:
-    """What FAT and NTFS call it beside its name: up to six characters, a tilde and a number."""
+    """Return what FAT and NTFS call it beside its name: up to six characters, a tilde and a number."""
     stem = fold_name(name).lstrip(".").partition(".")[0]
     return None if "*" in stem else re.escape(stem[:6]) + r"~[0-9]+(?:\..*)?"
 

@@ -1,4 +1,4 @@
-"""A folder that everything is relative to, and all the ways to what is in it.
+"""A folder that everything is relative to, and all operations on what is in it.
 
 Each operation is about what is there at the moment of use, reached from a descriptor of the folder: see `walk`.
 Reading, listing, and writing to a file that exists follow links that stay inside. What makes, moves or removes a name
@@ -78,17 +78,17 @@ class Root:
             os.close(fd)
 
     def open_file(self, path: RelativePath) -> OpenFile:
-        """A regular file, open for reading; anything else is refused at once."""
+        """Open a regular file for reading; refuse anything else at once."""
         with self._at(path, "read", follow=True) as spot:
             return open_regular(spot, path)
 
     def read_bytes(self, path: RelativePath, *, limit_bytes: int) -> bytes:
-        """All bytes of a file, or FileTooLarge once more than the limit came."""
+        """Return all bytes of a file, or raise `FileTooLarge` once more than the limit came."""
         with self.open_file(path) as file:
             return file.read(limit_bytes)
 
     def list_folder(self, path: RelativePath | None = None) -> tuple[Entry, ...]:
-        """What is in a folder (None: the root), by name; links are listed, not followed."""
+        """Return what is in a folder (None: the root), by name; links are listed, not followed."""
         path = path or _ROOT_PATH
         with self._at(path, "read", follow=True) as spot:
             found = walk.stat_existing(spot, path)
@@ -97,7 +97,7 @@ class Root:
             return list_entries(spot.folder_fd, spot.name)
 
     def stat(self, path: RelativePath) -> FileStatus:
-        """What is at a path, or FileMissing."""
+        """Return what is at a path, or raise `FileMissing`."""
         with self._at(path, "read", follow=True) as spot:
             found = walk.stat_existing(spot, path)
             return FileStatus(

@@ -1,4 +1,4 @@
-"""From a path to a name in an open folder, without trusting any name twice.
+"""Walk from a path to a name in an open folder, without trusting any name twice.
 
 To check a path and then open it by name lets anybody who can write there swap a folder for a link in between
 (CVE-2026-34452, GHSA-p9cv-8g75-4xcg and many more). Here every step is taken from a descriptor that is held open,
@@ -46,7 +46,7 @@ class Spot:
 
 @contextmanager
 def locate(root_fd: int, path: RelativePath, *, follow: bool) -> Iterator[Spot]:
-    """The spot of a path, and typed errors for whatever goes wrong there.
+    """Yield the spot of a path, and raise typed errors for whatever goes wrong there.
 
     With `follow`, links that stay below the root are followed. Without it no folder on the way may be a link, and the
     last name is taken as it is.
@@ -56,7 +56,7 @@ def locate(root_fd: int, path: RelativePath, *, follow: bool) -> Iterator[Spot]:
 
 
 def stat_existing(spot: Spot, path: RelativePath) -> os.stat_result:
-    """What is at the spot, or FileMissing about the path that led there."""
+    """Return what is at the spot, or raise `FileMissing` about the path that led there."""
     if spot.found is None:
         raise missing_error(str(path))
     return spot.found
@@ -109,7 +109,7 @@ class _Folders:
         return Spot(folder_fd=self.top, name=name, found=found, resolved=self.path_of(name))
 
     def path_of(self, name: str) -> RelativePath:
-        """The path of a name here; `.` is the folder itself."""
+        """Return the path of a name here; `.` is the folder itself."""
         return RelativePath(parts=(*self._names, *(() if name == "." else (name,))))
 
     def adopt(self, fd: int, names: Iterable[str]) -> None:
@@ -140,7 +140,7 @@ class _Step:
 
 
 def _at_once(folders: _Folders, *, follow: bool) -> Spot | None:
-    """The spot, if there is no link on the way; None where the walk has to find out more."""
+    """Return the spot if there is no link on the way; None where the walk has to find out more."""
     *above, name = folders.path.parts or (".",)
     if above:
         if not openat2.is_available():
@@ -179,7 +179,7 @@ def _step_by_step(folders: _Folders, *, follow: bool) -> Spot:
 
 
 def _steps(names: Iterable[str], *, from_link: bool) -> list[_Step]:
-    """The last step first: they are taken from the end."""
+    """Return the last step first: they are taken from the end."""
     return [_Step(name=name, from_link=from_link) for name in names][::-1]
 
 

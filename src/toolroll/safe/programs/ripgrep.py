@@ -1,4 +1,4 @@
-"""ripgrep as a program: found once, run without its user's settings, read in bounded memory, killed when not needed.
+"""Run ripgrep: found once, without its user's settings, read in bounded memory, killed when not needed.
 
 Patterns that a model wrote go here and nowhere else: the engine takes linear time whatever the pattern (XF6), as long
 as nobody passes `-P`. Long lines of output are shortened on the way: see `ripgrep_output`.
@@ -43,7 +43,7 @@ class RipgrepEnd:
 
 
 def ripgrep_path() -> str:
-    """The `rg` that was installed with this package, else a recent one of the system; UsageError without any."""
+    """Return the `rg` installed with this package, else a recent one of the system; `UsageError` without any."""
     return _find_ripgrep(os.environ.get("PATH", ""))
 
 
@@ -84,7 +84,7 @@ async def stream_ripgrep(
     on_chunk: Callable[[bytes], bool],
     limit_bytes: int,
 ) -> RipgrepEnd:
-    """The same with what it prints as it comes, for who need not look at every line."""
+    """Do as `run_ripgrep`, but hand over the output in chunks as it comes."""
     ended: Ended = "timeout"
     async with ripgrep_process(_command(arguments), cwd=cwd, stdin=stdin_fd) as process:
         with suppress(TimeoutError):
@@ -97,7 +97,7 @@ async def stream_ripgrep(
 
 
 def iterate_ripgrep(arguments: Sequence[str], *, cwd: str | Path | None = None, separator: bytes) -> Iterator[bytes]:
-    """Every line that it prints, for callers in a thread of their own; closing the iterator ends the program."""
+    """Yield every line of the output, for callers in a thread; closing the iterator ends the program."""
     lines = Lines(separator)
     try:
         started = subprocess.Popen(  # noqa: S603 -- our own program, and a list
@@ -180,7 +180,7 @@ async def gather_ripgrep(
     limit_bytes: int,
     stderr_bytes: int = MAX_STDERR_BYTES,
 ) -> tuple[RipgrepEnd, bytes]:
-    """All that it prints, at once: for short rows of many files, which one by one would wake us thousands of times.
+    """Return all output at once: for short rows of many files, which one by one would wake us thousands of times.
 
     Ends as `run_ripgrep` does; what was printed until then is there, and of its complaints the first bytes.
     """
@@ -230,6 +230,6 @@ async def _watched(process: RipgrepProcess, output: int, limit_bytes: int, compl
 
 
 def _cut(file: int, limit_bytes: int) -> None:
-    """Complaints are no reason to end it; their memory is given back."""
+    """Shorten the complaints: they are no reason to end the program, but their memory is given back."""
     if os.fstat(file).st_size > limit_bytes:
         os.ftruncate(file, limit_bytes)

@@ -34,7 +34,7 @@ class RipgrepMatch:
 
 
 def parse_match(line: bytes) -> RipgrepMatch | None:
-    """The match that a line of output tells of, with its first place; None for every other line."""
+    """Return the match that a line of output describes, with its first place; None for every other line."""
     path, place, span = _PATH.search(line), _LINE.search(line), _SPAN.search(line)
     if not line.startswith(_MATCH) or not path or not place:
         return None
@@ -68,7 +68,7 @@ class Lines:
         self._pieces: list[bytes] = []
 
     def feed(self, chunk: bytes) -> Iterator[bytes]:
-        """The lines that end in this chunk."""
+        """Yield the lines that end in this chunk."""
         if self._head is not None:
             passing, found, chunk = chunk.partition(self._separator)
             self._pass(passing)
@@ -83,7 +83,7 @@ class Lines:
             self._begin(held)
 
     def rest(self) -> Iterator[bytes]:
-        """What came after the last separator, if anything did."""
+        """Yield what came after the last separator, if anything did."""
         if self._head is not None:
             yield self._finished()
         elif self._held:

@@ -1,4 +1,4 @@
-"""ripgrep while it runs: started, read as it prints, its complaints collected, and never left behind.
+"""The ripgrep process while it runs: read as it prints, its complaints collected, and never left behind.
 
 Made of pipes and the event loop alone. The streams, transports and the watching thread of `asyncio.subprocess` cost a
 millisecond of CPU for each start, which is as much as ripgrep itself takes for its own.
@@ -39,16 +39,16 @@ class RipgrepProcess:
 
     @property
     def exit_code(self) -> int | None:
-        """How it ended; below zero the signal that ended it."""
+        """Return the exit code; below zero, the signal that ended it."""
         return self._process.returncode
 
     @property
     def complaints(self) -> str:
-        """What it wrote to stderr so far, or the beginning of it; nothing where that goes to a file."""
+        """Return what it wrote to stderr so far, or the beginning of it; nothing where that goes to a file."""
         return self._complaints.decode("utf-8", "replace")
 
     async def read(self) -> bytes:
-        """What it printed next; nothing at the end."""
+        """Return what it printed next; nothing at the end."""
         assert self._process.stdout is not None, "it prints to a file"
         fd = self._process.stdout.fileno()
         # Waited for also where there is something already: others get their turn between two reads.
@@ -111,7 +111,7 @@ async def ripgrep_process(
     stdout: int | None = None,
     stderr: int | None = None,
 ) -> AsyncIterator[RipgrepProcess]:
-    """Inside, it runs; whichever way that is left, it does not any more. What it writes is read, or goes to files."""
+    """Run it inside; on every way out it is ended. Its output is read, or goes to files."""
     try:
         process = subprocess.Popen(  # noqa: S603, ASYNC220 -- our own program, and a list; asyncio starts them so, too
             command,
@@ -133,7 +133,7 @@ async def ripgrep_process(
 
 
 def cannot_search(error: Exception) -> UsageError:
-    """What is said where the program cannot be started: no such folder, an argument too long, no descriptor left."""
+    """Return the error for a program that cannot be started: no such folder, too long an argument, no descriptor."""
     return UsageError(f"Cannot search: {one_line(str(error), 200)}. Check the folder and the pattern.")
 
 

@@ -1,4 +1,4 @@
-"""Running a program that may hang, flood, fork or ignore being told to stop (XL12).
+"""Run a program that may hang, flood, fork or ignore being told to stop (XL12).
 
 No shell: a fixed argument vector. The program gets a session of its own, an environment without secrets, no terminal,
 and nothing of it stays behind: neither when it ends by itself, nor past its time, nor when the caller is cancelled.
@@ -143,7 +143,7 @@ def _check_command(argv: Sequence[str]) -> Sequence[str]:
 
 
 async def pipe_reader(read_end: int, stack: ExitStack) -> "asyncio.StreamReader":
-    """What reads that end of a pipe; the stack closes it, also when nobody read to the end."""
+    """Return a reader of that end of a pipe; the stack closes it, also when nobody read to the end."""
     reader = asyncio.StreamReader(limit=PROGRAM_READ_BYTES)
     protocol = asyncio.StreamReaderProtocol(reader)
     file = os.fdopen(read_end, "rb", buffering=0)
@@ -206,7 +206,7 @@ def _signal_group(group: int, number: int) -> bool:
 
 
 def _kill_marked(mark: bytes) -> None:
-    """End what left the session, as daemons do; where there is no /proc, only the group is ended."""
+    """Kill what left the session, as daemons do; where there is no /proc, only the group is killed."""
     if hasattr(os, "pidfd_open"):
         # A process that forks while we look shows its child the next time; the first look that finds none is the last.
         all(_sweep(mark) for _ in range(_SWEEPS))

@@ -1,4 +1,4 @@
-"""Keys that show what they are: by the prefix that their maker gave them, or by the frame of a private key.
+"""Recognize keys that show what they are: by their maker's prefix, or by the frame of a private key.
 
 Prefixes are those that the makers document. Where a prefix also begins ordinary words, the rest must look random. As in
 `shapes`, no pattern looks twice at what it once ran over: what is open-ended is possessive and nothing can fail after
@@ -194,7 +194,7 @@ def compile_any(words: Iterable[str]) -> re.Pattern[str]:
 
 
 def _branches(words: list[str]) -> str:
-    """The words as one pattern that shares their beginnings; a word that begins another stands for both."""
+    """Return the words as one pattern that shares their beginnings; a word that begins another stands for both."""
     if "" in words:
         return ""
     rests: dict[str, list[str]] = {}

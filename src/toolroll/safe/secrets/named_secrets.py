@@ -1,4 +1,4 @@
-"""What gives a secret away by its place: headers, user-info in URLs, assignments, options of commands, webhooks.
+"""Recognize secrets by their place: headers, user-info in URLs, assignments, options of commands, webhooks.
 
 A guess that leans towards leaving ordinary code alone: a hash, a UUID, a name that only mentions a secret
 (`token=token`, `password: str`) stays. Keys that show by themselves are in `makers`; what is known for certain is in
@@ -80,13 +80,13 @@ def redact_named(text: str) -> str:
 
 
 def names_a_secret(name: str) -> bool:
-    """Whether a field of this name holds a secret: `api_key`, `accessToken`, `set-cookie`; not `max_tokens`."""
+    """Return whether a field of this name holds a secret: `api_key`, `accessToken`, `set-cookie`; not `max_tokens`."""
     name = _snake(name)
     return _compiled(_NAME).search(name) is not None and not name.endswith(_PAGING)
 
 
 def variable_names_a_secret(name: str) -> bool:
-    """Whether an environment variable of this name holds a secret; the working folders `PWD` do not."""
+    """Return whether an environment variable of this name holds a secret; the working folders `PWD` do not."""
     return _compiled(_VARIABLE).search(name) is not None and name not in _WORKING_FOLDERS
 
 
@@ -218,7 +218,7 @@ def _part(match: re.Match[str], text: str, group: str) -> str:
 
 
 def _whole_name(match: re.Match[str], text: str) -> tuple[str, str]:
-    """The character before the name, and the name, of which the pattern has only the end."""
+    """Return the character before the name, and the name, of which the pattern has only the end."""
     head = text[max(match.start() - 40, 0) : match.start()]
     before = head.rstrip("-_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
     return before[-1:], head[len(before) :] + _part(match, text, "name")

@@ -1,4 +1,4 @@
-"""Secrets are replaced before anything is stored, logged or sent on (D6): `[redacted:KIND]`.
+"""Replace secrets before anything is stored, logged or sent on (D6): `[redacted:KIND]`.
 
 Two nets: known values, exactly and in the forms they travel in (URL-encoded, base64, JSON-escaped), which are sure;
 and what `makers` and `shapes` take for a secret by its look or its place, which is a guess.
@@ -66,7 +66,7 @@ def _named_secrets(environment: Mapping[str, str]) -> Iterator[str]:
 
 @lru_cache(maxsize=8)
 def known_forms(known: tuple[str, ...]) -> tuple[str, ...]:
-    """The forms in which known values travel, the longest first."""
+    """Return the forms in which known values travel, the longest first."""
     forms = {form for value in known for form in _forms(value.strip())}
     # The longest first: one known value may begin another.
     return tuple(sorted(forms, key=lambda form: (-len(form), form)))
