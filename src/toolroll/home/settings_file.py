@@ -1,17 +1,24 @@
-"""Changing the user's settings: checked before anything is written, whole or not at all, for its owner alone."""
+"""The user's settings file: one value changes, and comments, order, blank lines and line ends stay.
+
+tomlkit edits the text. tomllib, which also reads the settings, then checks that the new text means exactly what the old
+one did with that one change; otherwise nothing is written. The file is written whole, for its owner alone.
+"""
 
 import re
-from collections.abc import Callable, Mapping
+import tomllib
+from collections.abc import Callable, Mapping, MutableMapping
 from contextlib import closing
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
 
 from toolroll.errors import UsageError
 from toolroll.home.keys import KEYS
 from toolroll.home.settings import SETTINGS_NAME, read_user_file, settings_path
 from toolroll.home.settings_layers import check_value, parse_settings, settings_error
 from toolroll.home.settings_schema import Setting, find_setting
-from toolroll.home.toml_lines import remove_toml_value, set_toml_value
 from toolroll.safe.locks import FileLock
 from toolroll.safe.paths.files import private_folder
 from toolroll.safe.paths.names import quote_path
@@ -21,6 +28,7 @@ from toolroll.safe.secrets.redact import redact
 
 _LOCK: Final = "settings.lock"
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_LONE_LINE_FEED: Final = re.compile(r"(?<!\r)\n")
 
 
 def set_setting(
@@ -30,23 +38,72 @@ def set_setting(
     *,
     check: Callable[[str, object], None] = lambda _name, _value: None,
 ) -> object:
-    """Write a setting into the user's file; its value. UsageError where it is none, or looks like a key.
+    """Write a setting into the user's file and return its value.
 
-    `check` raises where who asks knows more of what makes sense.
+    UsageError says why it cannot be set, also where it looks like a key. `check` may raise for further reasons.
     """
     if name.upper() in KEYS or variable_names_a_secret(name.upper()):
         raise UsageError(_secret_advice(name.upper() if name.upper() in KEYS else "NAME"))
-    one = find_setting(name)
-    value = _parse_value(one, words)
+    value = _parse_value(find_setting(name), words)
     check(name, value)
-    _edit(settings_path(environment), lambda text: set_toml_value(text, name, value), is_checked=True)
+    _edit(settings_path(environment), lambda text: set_value(text, name, value), is_checked=True)
     return value
 
 
 def unset_setting(environment: Mapping[str, str], name: str) -> bool:
-    """Take a setting out of the user's file, also one that nobody knows; whether it was there."""
-    # Not checked: what is taken out may be what makes the file wrong.
-    return _edit(settings_path(environment), lambda text: remove_toml_value(text, name), is_checked=False)
+    """Remove a setting from the user's file, also an unknown one; return whether it was there."""
+    # Not checked: what is removed may be what makes the file wrong.
+    return _edit(settings_path(environment), lambda text: remove_value(text, name), is_checked=False)
+
+
+def set_value(text: str, name: str, value: object) -> str:
+    """Return the TOML text with that value for `name` (`code.max_steps`)."""
+    new = list(value) if isinstance(value, tuple) else value
+
+    def change(table: MutableMapping[str, Any]) -> None:
+        *parents, key = name.split(".")
+        for parent in parents:
+            table = table.setdefault(parent, {})
+        table[key] = new
+
+    return _edit_text(text, change)
+
+
+def remove_value(text: str, name: str) -> str:
+    """Return the TOML text without a value for `name`; the text itself where it has none."""
+
+    def change(table: MutableMapping[str, Any]) -> None:
+        *parents, key = name.split(".")
+        inner: object = table
+        for parent in parents:
+            inner = inner.get(parent) if isinstance(inner, MutableMapping) else None
+        if isinstance(inner, MutableMapping):
+            inner.pop(key, None)
+
+    return _edit_text(text, change)
+
+
+def _edit_text(text: str, change: Callable[[MutableMapping[str, Any]], None]) -> str:
+    """Make the same change to the document and to its plain meaning, and compare the two."""
+    meaning = tomllib.loads(text)
+    document = tomlkit.parse(text)
+    try:
+        change(meaning)
+        change(document)
+        after = tomlkit.dumps(document)
+        if "\r\n" in text:
+            after = _LONE_LINE_FEED.sub("\r\n", after)
+        if _without_empty_tables(tomllib.loads(after)) == _without_empty_tables(meaning):
+            return after
+    except (TOMLKitError, TypeError, ValueError):  # a value where a table is needed, or what tomlkit cannot write
+        pass
+    raise UsageError("That cannot be changed here without touching the rest. Change it in the file itself.")
+
+
+def _without_empty_tables(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out tables that are empty: a key with dots leaves none behind."""
+    inner = {key: _without_empty_tables(one) if isinstance(one, dict) else one for key, one in table.items()}
+    return {key: one for key, one in inner.items() if one != {}}
 
 
 def _parse_value(one: Setting, words: tuple[str, ...]) -> object:
@@ -78,8 +135,6 @@ def _edit(path: Path, change: Callable[[str], str], *, is_checked: bool) -> bool
 
 
 def _read_text(path: Path) -> str:
-    import tomllib  # noqa: PLC0415 - only where something is changed
-
     try:
         text = (read_user_file(path) or b"").decode()
         tomllib.loads(text)

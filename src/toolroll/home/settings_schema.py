@@ -3,6 +3,7 @@
 The list is read from the types, so the two cannot differ.
 """
 
+import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -222,3 +223,13 @@ def _field_kind(field: FieldInfo) -> Kind:
     if "float" in words:
         return "number"
     return "whole number" if "int" in words else "text"
+
+
+def format_value(value: object) -> str:
+    """Return a value as TOML writes it."""
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(format_value(one) for one in value)}]"
+    if isinstance(value, str):
+        # JSON's escapes are TOML's too; only the delete character is not escaped there, and must be here.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return repr(value).lower() if isinstance(value, bool) else repr(value)

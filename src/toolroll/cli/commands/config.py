@@ -376,6 +376,6 @@ def _place(origin: "Origin") -> str:
 
 
 def _toml(value: object) -> str:
-    from toolroll.home.toml_lines import format_toml  # noqa: PLC0415 - as above
+    from toolroll.home.settings_schema import format_value  # noqa: PLC0415 - as above
 
-    return format_toml(value)
+    return format_value(value)
