@@ -2,16 +2,34 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final
 from urllib.parse import urlsplit
 
 from toolroll.errors import UsageError
 from toolroll.messages import MODEL_NEEDS_ADDRESS, MODEL_UNKNOWN
 from toolroll.models.model import DEFAULT_MAX_OUTPUT_TOKENS
 
-Provider: TypeAlias = Literal["anthropic", "openai", "openai-compatible", "ollama", "local"]
 
-PROVIDERS: Final[tuple[Provider, ...]] = ("anthropic", "openai", "openai-compatible", "ollama", "local")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatProvider:
+    """A provider that speaks Chat Completions: where it is, and which variables name its key and another address."""
+
+    title: str
+    """What people call it, for messages."""
+    url: str
+    key_variable: str | None = None
+    """None for one that needs no key."""
+    url_variable: str | None = None
+
+
+CHAT_PROVIDERS: Final[Mapping[str, ChatProvider]] = {
+    "ollama": ChatProvider(title="Ollama", url="http://localhost:11434/v1"),
+}
+"""The providers that need no code of their own, by the word before the colon. A new one is a new entry."""
+
+_OWN_WIRES: Final = ("anthropic", "openai", "openai-compatible")
+PROVIDERS: Final[tuple[str, ...]] = (*_OWN_WIRES, *CHAT_PROVIDERS, "local")
+"""Every word that can stand before the colon of a model's name."""
 
 ALIASES: Final[Mapping[str, str]] = {
     "sonnet": "anthropic:claude-sonnet-5-5",
@@ -70,7 +88,8 @@ LIMITS: Final[Mapping[str, ModelLimits]] = {
 class ModelName:
     """A model's name taken apart: whose it is, what it is called there, and where that is."""
 
-    provider: Provider
+    provider: str
+    """One of `PROVIDERS`."""
     model: str
     base_url: str | None = None
 
@@ -79,16 +98,15 @@ def parse_model(name: str, aliases: Mapping[str, str] = ALIASES) -> ModelName:
     """The model behind `sonnet`, `anthropic:claude-...`, `openai:...`, `openai-compatible:NAME@URL`, `ollama:...`."""
     full = aliases.get(name, name)
     provider, _, rest = full.partition(":")
-    found = next((known for known in PROVIDERS if known == provider), None)
-    if found is None or not rest:
+    if provider not in PROVIDERS or not rest:
         known = ", ".join([*aliases, *(f"{word}:NAME" for word in PROVIDERS)])
         raise UsageError(MODEL_UNKNOWN(name=repr(name), known=known))
-    if found != "openai-compatible":
-        return ModelName(provider=found, model=rest)
+    if provider != "openai-compatible":
+        return ModelName(provider=provider, model=rest)
     model, at, url = rest.partition("@")
     if not model or not at or not urlsplit(url).hostname or not url.startswith(("http://", "https://")):
         raise UsageError(MODEL_NEEDS_ADDRESS(name=repr(name)))
-    return ModelName(provider=found, model=model, base_url=url)
+    return ModelName(provider=provider, model=model, base_url=url)
 
 
 def known_limits(model: str, known: Mapping[str, ModelLimits] = LIMITS) -> ModelLimits | None:

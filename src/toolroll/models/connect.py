@@ -6,13 +6,22 @@ holds may be trusted.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, assert_never
+from typing import Final, Literal
 
 from toolroll._version import __version__
 from toolroll.errors import AuthenticationFailed, UsageError
 from toolroll.messages import KEY_MALFORMED, KEY_MISSING, MODEL_ADDRESS_INVALID, MODEL_ADDRESS_PLAIN
 from toolroll.models.anthropic.model import AnthropicModel
-from toolroll.models.catalog import ALIASES, LIMITS, ModelLimits, ModelName, known_limits, parse_model
+from toolroll.models.catalog import (
+    ALIASES,
+    CHAT_PROVIDERS,
+    LIMITS,
+    ChatProvider,
+    ModelLimits,
+    ModelName,
+    known_limits,
+    parse_model,
+)
 from toolroll.models.chat.model import ChatModel
 from toolroll.models.chat.request import ChatOptions
 from toolroll.models.exchange import WireModel
@@ -24,7 +33,7 @@ from toolroll.safe.net.urls import is_loopback
 
 ANTHROPIC_URL: Final = "https://api.anthropic.com"
 OPENAI_URL: Final = "https://api.openai.com/v1"
-OLLAMA_URL: Final = "http://localhost:11434/v1"
+OLLAMA_URL: Final = CHAT_PROVIDERS["ollama"].url
 
 AGENT: Final = {"user-agent": f"toolroll/{__version__}"}
 
@@ -56,12 +65,10 @@ def connect(name: str, *, environment: Mapping[str, str], settings: ConnectSetti
             return _openai(wanted, environment, settings)
         case "openai-compatible":
             return _compatible(wanted, environment, settings)
-        case "ollama":
-            return _chat(wanted, OLLAMA_URL, {}, settings)
         case "local":
             return _local(wanted, settings)
-        case _:
-            assert_never(wanted.provider)
+        case provider:
+            return _chat_provider(wanted, CHAT_PROVIDERS[provider], environment, settings)
 
 
 def _anthropic(wanted: ModelName, environment: Mapping[str, str], settings: ConnectSettings) -> AnthropicModel:
@@ -94,6 +101,15 @@ def _compatible(wanted: ModelName, environment: Mapping[str, str], settings: Con
     headers = _bearer(_key(environment, variable, "the model server")) if environment.get(variable) else {}
     assert wanted.base_url is not None
     return _chat(wanted, wanted.base_url, headers, settings)
+
+
+def _chat_provider(
+    wanted: ModelName, provider: ChatProvider, environment: Mapping[str, str], settings: ConnectSettings
+) -> ChatModel:
+    variable = provider.key_variable
+    headers = _bearer(_key(environment, variable, provider.title)) if variable else {}
+    url = environment.get(provider.url_variable or "") or provider.url
+    return _chat(wanted, url, headers, settings)
 
 
 def _chat(wanted: ModelName, url: str, headers: Mapping[str, str], settings: ConnectSettings) -> ChatModel:
