@@ -8,7 +8,7 @@ from toolroll.kernel.call.context import Run
 from toolroll.packs.search.backend import BackendContext
 from toolroll.packs.search.chain import RunQuota, SearchChain, SearchFailed
 from toolroll.packs.search.hits import SearchHit
-from toolroll.packs.search.service import TIMEOUT_S
+from toolroll.packs.search.search_service import TIMEOUT_S
 from toolroll.packs.search.settings import SearchSettings
 from toolroll.safe.text import suspicious
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from toolroll.packs.search import backends
 from toolroll.packs.search.backend import Access, BackendContext, BackendSpec, SearchBackend
-from toolroll.packs.search.service import LIMITS
+from toolroll.packs.search.search_service import LIMITS
 from toolroll.safe.net.http import HttpClient
 
 

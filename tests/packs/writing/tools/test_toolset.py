@@ -9,7 +9,7 @@ import pytest
 
 from toolroll.kernel.define.tool import Tool
 from toolroll.packs.registry import pack_named
-from toolroll.packs.search import service
+from toolroll.packs.search import search_service as service
 from toolroll.packs.writing.notion import client
 from toolroll.packs.writing.tools.toolset import writing_tools
 

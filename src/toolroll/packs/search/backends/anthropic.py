@@ -11,7 +11,7 @@ from toolroll.models.model import ModelRequest, ModelResponse, WebSearch
 from toolroll.models.transport import HttpTransport
 from toolroll.packs.search.backend import Access, BackendContext, BackendSpec
 from toolroll.packs.search.hits import RawHit, SearchHit, make_hits
-from toolroll.packs.search.service import TIMEOUT_S
+from toolroll.packs.search.search_service import TIMEOUT_S
 
 SEARCH_MODEL: Final = "claude-haiku-5-5"
 """The cheapest that can search: it only has to pass the query on."""

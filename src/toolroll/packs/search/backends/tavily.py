@@ -7,7 +7,7 @@ from typing import Final
 from toolroll.models.body import text_of
 from toolroll.packs.search.backend import Access, BackendContext, BackendSpec
 from toolroll.packs.search.hits import SearchHit, make_hits
-from toolroll.packs.search.service import SearchService
+from toolroll.packs.search.search_service import SearchService
 
 
 class Tavily:
