@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 import pytest
 
-from toolroll.cli.commands.explore import DefaultGroup
 from toolroll.cli.ghostpen.main import DefaultLazyGroup, ghostpen
 from toolroll.cli.main import root
+from toolroll.cli.options import DefaultGroup
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])

@@ -5,10 +5,12 @@ Which room may import which is in pyproject.toml, `[tool.importlinter]`.
 
 import ast
 import os
+import re
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,7 @@ MAX_LINES_SAFE = 250
 MAX_LINES_TEST = 800
 MAX_LINES_FUNCTION = 60
 MAX_NESTING = 4
+MAX_IMPORTS_IN_FUNCTIONS = 245
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "service", "misc"}
 
 BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.TryStar, ast.With, ast.AsyncWith, ast.Match)
@@ -34,7 +37,7 @@ HEAVY = {"asyncio", "click", "httpx2", "platformdirs", "rich", "sqlite3", "ssl",
 LATER = {"importlib.metadata", "pydantic.fields", "pydantic.types", "toolroll.kernel.call.execute"}
 
 
-def shown(path: Path) -> str:
+def display(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
@@ -60,7 +63,7 @@ def function_problems(path: Path) -> Iterator[str]:
         if not isinstance(node, FUNCTIONS):
             continue
         lines = (node.end_lineno or node.lineno) - node.lineno + 1
-        place = f"{shown(path)}:{node.lineno} {node.name}"
+        place = f"{display(path)}:{node.lineno} {node.name}"
         if lines > MAX_LINES_FUNCTION:
             yield f"{place}: {lines} lines, at most {MAX_LINES_FUNCTION}"
         if nesting(node) > MAX_NESTING:
@@ -69,7 +72,7 @@ def function_problems(path: Path) -> Iterator[str]:
 
 def test_no_module_grows_out_of_hand() -> None:
     lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in [*SOURCES, *TESTS]}
-    assert {shown(path): count for path, count in lines.items() if count > limit_of(path)} == {}
+    assert {display(path): count for path, count in lines.items() if count > limit_of(path)} == {}
 
 
 def test_no_function_grows_out_of_hand() -> None:
@@ -87,8 +90,109 @@ def test_the_size_rules_see_what_breaks_them(tmp_path: Path, monkeypatch: pytest
     assert list(function_problems(fine)) == []
 
 
+def module_name(path: Path) -> str:
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts).removesuffix(".__init__")
+
+
+MODULES = {module_name(path): path for path in SOURCES}
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """One import of a module of ours, or of anybody's."""
+
+    module: str
+    line: int
+    in_function: bool
+    has_reason: bool
+
+
+def imports_in(path: Path) -> Iterator[Imported]:
+    """Every import of a module but those for type checkers alone."""
+    source = path.read_text(encoding="utf-8")
+    lines = source.splitlines()
+
+    def visit(node: ast.AST, *, in_function: bool) -> Iterator[Imported]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+                continue
+            if isinstance(child, ast.Import | ast.ImportFrom):
+                text = "\n".join(lines[child.lineno - 1 : child.end_lineno])
+                for module in modules_named(child):
+                    yield Imported(
+                        module, child.lineno, in_function, re.search(r"PLC0415\b[^-]*- \S", text) is not None
+                    )
+            else:
+                yield from visit(child, in_function=in_function or isinstance(child, FUNCTIONS))
+
+    yield from visit(ast.parse(source), in_function=False)
+
+
+def modules_named(node: ast.Import | ast.ImportFrom) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    names = [f"{node.module}.{alias.name}" for alias in node.names]
+    return [name if name in MODULES else str(node.module) for name in names]
+
+
+def cycles(graph: Mapping[str, set[str]]) -> list[list[str]]:
+    """Modules that import each other, directly or through others."""
+    order: list[str] = []
+    seen: set[str] = set()
+    backwards: dict[str, set[str]] = {name: set() for name in graph}
+    for name, targets in graph.items():
+        for target in targets:
+            backwards[target].add(name)
+
+    def walk(start: str, edges: Mapping[str, set[str]], found: list[str]) -> None:
+        stack = [(start, iter(sorted(edges[start])))]
+        seen.add(start)
+        while stack:
+            name, targets = stack[-1]
+            following = next((one for one in targets if one not in seen), None)
+            if following is None:
+                stack.pop()
+                found.append(name)
+            else:
+                seen.add(following)
+                stack.append((following, iter(sorted(edges[following]))))
+
+    for name in sorted(graph):
+        if name not in seen:
+            walk(name, graph, order)
+    seen.clear()
+    found: list[list[str]] = []
+    for name in reversed(order):
+        if name not in seen:
+            component: list[str] = []
+            walk(name, backwards, component)
+            found += [sorted(component)] if len(component) > 1 else []
+    return found
+
+
+def test_no_modules_import_each_other_also_not_inside_functions() -> None:
+    graph = {
+        name: {one.module for one in imports_in(path) if one.module in MODULES and one.module != name}
+        for name, path in MODULES.items()
+    }
+    assert cycles(graph) == []
+    assert cycles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": set()}) == [["b", "c"]], "the rule sees what breaks it"
+
+
+def test_imports_inside_functions_are_few_and_say_why() -> None:
+    """Start-up is kept light by where modules are cut; what is left has a measured reason, or is an optional extra."""
+    inside = {
+        f"{display(path)}:{one.line}": one.has_reason for path in SOURCES for one in imports_in(path) if one.in_function
+    }
+    assert [place for place, has_reason in inside.items() if not has_reason] == []
+    assert len(inside) <= MAX_IMPORTS_IN_FUNCTIONS
+
+
 def test_modules_are_named_after_what_they_hold() -> None:
-    assert [shown(path) for path in SOURCES if EMPTY_NAMES & {path.stem, *path.relative_to(PACKAGE).parent.parts}] == []
+    assert [
+        display(path) for path in SOURCES if EMPTY_NAMES & {path.stem, *path.relative_to(PACKAGE).parent.parts}
+    ] == []
 
 
 def run_python(code: str, *arguments: str) -> str:

@@ -1,6 +1,7 @@
 """`Agent.start`: the one way to start a run, new, resumed or forked, with a listener or iterated."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from toolroll.agent.approvals import AskLater
 from toolroll.agent.events import Event
 from toolroll.errors import JournalRefused, UsageError
 from toolroll.journal.records import RunBegan
-from toolroll.kernel.approval.request import Approve
+from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision
 from toolroll.kernel.call.context import ToolContext
 from toolroll.kernel.data.messages import AssistantMessage, Message, UserMessage
 from toolroll.kernel.define.decorator import tool
@@ -81,6 +82,19 @@ async def test_cancelling_who_waits_cancels_the_run_and_keeps_what_there_is() ->
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+    assert run.result is not None
+    assert run.result.stop_reason == "interrupted"
+
+
+async def test_ctrl_c_at_a_question_is_raised_where_the_run_is_waited_for_and_the_loop_goes_on() -> None:
+    class Leaves:
+        def decide(self, requests: Sequence[ApprovalRequest], /) -> list[Decision]:
+            raise KeyboardInterrupt
+
+    run = agent_of(Call("write", {"text": "x"}), tools=[Notes().write], approver=Leaves()).start("go")
+    with pytest.raises(KeyboardInterrupt):
+        await run.wait()
+    await asyncio.sleep(0)
     assert run.result is not None
     assert run.result.stop_reason == "interrupted"
 

@@ -113,7 +113,7 @@ def test_S6_starting_loads_nothing_heavy(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "code", "needed"),
     [
-        (["code", "Go."], 2, set()),
+        (["code", "Go."], 2, {"sqlite3"}),
         (["trust", "list"], 0, set()),
         (["changes"], 0, set()),
         (["call", "list_files", '{"path": "."}'], 0, set()),

@@ -5,7 +5,8 @@ import pytest
 from tests.cli.project import Project
 from tests.cli.pseudo import Pseudo, environment, toolroll
 
-from toolroll.cli.session import Session, output_options, wants_plain
+from toolroll.cli.options import output_options
+from toolroll.cli.session import Session, wants_plain
 
 
 @click.command()

@@ -81,6 +81,7 @@ class LiveRun(Generic[Out]):
         self._is_stopped = False
         self._result: RunResult[object] | None = None
         self._task: asyncio.Task[RunResult[object]] | None = None
+        self._interrupt: KeyboardInterrupt | None = None
         setup = request.setup
         self._run_id = request.resume or request.run_id or (setup.make_id or random_id)()
         if request.is_new:
@@ -110,6 +111,11 @@ class LiveRun(Generic[Out]):
         result = self._result if self._state is None else self._result or self._state.result
         return cast("RunResult[Out] | None", result)
 
+    @property
+    def is_calling(self) -> bool:
+        """Whether a tool call is running at this moment."""
+        return self._state is not None and bool(self._state.started)
+
     def stop(self) -> None:
         """End the run at the next safe point: the model is interrupted, calls that have begun may finish."""
         self._is_stopped = True
@@ -126,7 +132,7 @@ class LiveRun(Generic[Out]):
                 self._listener = _ignore
             self._begin()
         assert self._task is not None
-        return cast("RunResult[Out]", await self._task)
+        return cast("RunResult[Out]", await self._join(self._task))
 
     async def aclose(self) -> None:
         """Cancel the run if it has not ended, and wait until it has."""
@@ -168,15 +174,38 @@ class LiveRun(Generic[Out]):
             while await mailbox.filled():
                 while mailbox.events:
                     yield mailbox.events.popleft()
-            await task
+            await self._join(task)
         finally:
             await self.aclose()
 
     def _begin(self) -> "asyncio.Task[RunResult[object]]":
         import asyncio  # noqa: PLC0415 - as above
 
-        self._task = asyncio.ensure_future(self._execute())
+        self._task = asyncio.ensure_future(self._execute_in_task())
         return self._task
+
+    async def _join(self, task: "asyncio.Task[RunResult[object]]") -> RunResult[object]:
+        import asyncio  # noqa: PLC0415 - as above
+
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if self._interrupt is not None:
+                raise self._interrupt from None
+            raise
+
+    async def _execute_in_task(self) -> RunResult[object]:
+        """Execute the run; Ctrl-C at a question of it is raised where the run is waited for.
+
+        Raised out of a task it would end the event loop, and everything else in it.
+        """
+        import asyncio  # noqa: PLC0415 - as above
+
+        try:
+            return await self._execute()
+        except KeyboardInterrupt as error:
+            self._interrupt = error
+            raise asyncio.CancelledError from None
 
     async def _execute(self) -> RunResult[object]:
         request = self._request

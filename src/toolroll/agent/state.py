@@ -96,6 +96,15 @@ class RunState:
     _unrecorded: list[Record] = field(default_factory=list)
 
     @property
+    def is_calling(self) -> bool:
+        """Whether a tool call is running at this moment."""
+        return bool(self.started)
+
+    def stop(self) -> None:
+        """End the run once the calls that are running have ended."""
+        self.stop_requested = True
+
+    @property
     def steps(self) -> list[Step]:
         """The steps that are over."""
         return self.budget.steps

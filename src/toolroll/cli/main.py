@@ -12,7 +12,8 @@ import click
 
 from toolroll._version import __version__
 from toolroll.cli.lazy import LazyCommand, LazyGroup
-from toolroll.cli.session import DONE, EXIT_CODES, FAILED, INTERRUPTED, WRONG_USAGE, Session, debug_option
+from toolroll.cli.options import debug_option
+from toolroll.cli.session import DONE, EXIT_CODES, FAILED, INTERRUPTED, WRONG_USAGE, Session
 from toolroll.cli.startup import prepare
 from toolroll.errors import ToolFailure, ToolrollError, UsageError
 from toolroll.messages import for_person
@@ -31,45 +32,41 @@ _COMMANDS: Final = {
     ),
     "write": LazyCommand(place="toolroll.cli.ghostpen.main:ghostpen", summary="Write a post in your own voice."),
     "tools": LazyCommand(
-        place="toolroll.cli.commands.tools:tools", summary="List the tools; show what a model is told of one."
+        place="toolroll.cli.commands.tools:tools", summary="List the tools; show what a model reads about one."
     ),
     "call": LazyCommand(place="toolroll.cli.commands.call:call", summary="Call one tool without a model."),
     "run": LazyCommand(place="toolroll.cli.commands.run:run", summary="Answer a prompt with a model and tools."),
     "runs": LazyCommand(
-        place="toolroll.cli.commands.runs:runs", summary="List, show, resume, fork, export recorded runs."
+        place="toolroll.cli.commands.runs:runs", summary="List, show, resume, fork or export recorded runs."
     ),
-    "stats": LazyCommand(
-        place="toolroll.cli.commands.stats:stats", summary="Show what tools and models did, in figures."
-    ),
+    "stats": LazyCommand(place="toolroll.cli.commands.stats:stats", summary="Show figures about tools and models."),
     "outputs": LazyCommand(
-        place="toolroll.cli.commands.outputs:outputs", summary="List, read and search what tools answered."
+        place="toolroll.cli.commands.outputs:outputs", summary="List, read and search the outputs of tools."
     ),
-    "changes": LazyCommand(
-        place="toolroll.cli.commands.changes:changes", summary="List what was changed in a project."
-    ),
-    "undo": LazyCommand(place="toolroll.cli.commands.changes:undo", summary="Take back a change; later work stays."),
+    "changes": LazyCommand(place="toolroll.cli.commands.changes:changes", summary="List the changes in a project."),
+    "undo": LazyCommand(place="toolroll.cli.commands.changes:undo", summary="Revert a change; later work stays."),
     "redo": LazyCommand(place="toolroll.cli.commands.changes:redo", summary="Make a change again that was undone."),
     "index": LazyCommand(place="toolroll.cli.commands.index:index", summary="Build the index of a project's symbols."),
     "policy": LazyCommand(
-        place="toolroll.cli.commands.policy:policy", summary="See what runs unasked here, and take it back."
+        place="toolroll.cli.commands.policy:policy", summary="See what runs unasked here; forget rules."
     ),
     "trust": LazyCommand(
-        place="toolroll.cli.commands.trust:trust", summary="Say which of a project's own tools may be used."
+        place="toolroll.cli.commands.trust:trust", summary="Choose which of a project's own tools to trust."
     ),
-    "config": LazyCommand(place="toolroll.cli.commands.config:config", summary="See and change settings; keep keys."),
+    "config": LazyCommand(place="toolroll.cli.commands.config:config", summary="See and change settings; store keys."),
     "doctor": LazyCommand(
-        place="toolroll.cli.commands.doctor:doctor", summary="Say what works, what is missing, how to fix it."
+        place="toolroll.cli.commands.doctor:doctor", summary="Show what works, what is missing, how to fix it."
     ),
     "completion": LazyCommand(
         place="toolroll.cli.commands.completion:completion", summary="Print completion for bash, zsh or fish."
     ),
     "demo": LazyCommand(
-        place="toolroll.cli.commands.demo:demo", summary="Watch an agent change a sample project, no key needed."
+        place="toolroll.cli.commands.demo:demo", summary="Watch an agent change a sample project; no key needed."
     ),
 }
 
 _EPILOG: Final = (
-    "\b\nBegin with:\n  toolroll demo     see it at work\n  toolroll doctor   what is missing\n"
+    "\b\nStart with:\n  toolroll demo     watch an agent at work\n  toolroll doctor   check what is missing\n"
     "  toolroll code 'What is in here?'\n"
     "\n\b\nExit codes:\n"
     + "\n".join(f"  {code:<4} {meaning}" for code, meaning in EXIT_CODES.items())
@@ -157,7 +154,7 @@ def report_error(error: Exception, session: Session) -> int:
     """Show an error the way the session asks for, and return the exit code that belongs to it."""
     match error:
         case click.Abort():
-            session.fail("interrupted", session.interrupted_words)
+            session.fail("interrupted", session.interrupted_message)
             return INTERRUPTED
         case click.UsageError():
             return _report_usage_error(error, session)

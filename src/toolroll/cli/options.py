@@ -1,17 +1,149 @@
-"""A command whose argument is a text in words."""
+"""Options and kinds of arguments that several commands share."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, TypeVar
 
 import click
 
+from toolroll.cli.session import Session
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_NEGATIVE: Final = re.compile(r"-[0-9][0-9.e]*")
+
+
+def debug_option(command: F) -> F:
+    """Add `--debug`, which may stand before or after the name of the command."""
+    text = "Show the traceback when something fails."
+    return click.option("--debug", is_flag=True, expose_value=False, callback=_note_debug, help=text)(command)
+
+
+def output_options(command: F) -> F:
+    """Add `--json`, `--plain` and `--debug`."""
+    return _add_output(command, "Answer with one JSON object on stdout; errors too.")
+
+
+def event_options(command: F) -> F:
+    """Add the same to a command that shows a run while it goes."""
+    return _add_output(command, "Write every event as a line of JSON to stdout; errors too.")
+
+
+def root_option(command: F) -> F:
+    """Add `--root`: the project."""
+    folder = click.Path(path_type=Path, exists=True, file_okay=False)
+    text = "The project's folder (default: the current folder)."
+    return click.option("--root", type=folder, metavar="DIR", help=text)(command)
+
+
+def model_option(command: F) -> F:
+    """Add `--model`."""
+    text = "sonnet, openai:NAME, ollama:NAME, scripted:FILE, ... (default: TOOLROLL_MODEL)."
+    return click.option("--model", metavar="NAME", help=text)(command)
+
+
+def source_options(command: F) -> F:
+    """Add `--pack` and `--from`: where tools are from."""
+    pack = click.option("--pack", "packs", multiple=True, metavar="NAME", help="Only the tools of this pack.")
+    text = "Only the tools in this Python file or module. Its code runs."
+    source = click.option("--from", "sources", multiple=True, metavar="FILE_OR_MODULE", help=text)
+    return pack(source(command))
+
+
+def agent_options(command: F) -> F:
+    """Add what an agent is built from, but for its model: `--tools`, `--pack`, `--from`, `--system`, `--max-steps`."""
+    tools = click.option("--tools", metavar="A,B,...", help="Only these tools.")
+    system = click.option("--system", metavar="TEXT", help="The system prompt.")
+    steps = click.option(
+        "--max-steps", type=click.IntRange(min=1), metavar="N", help="Stop after this many model calls (default: 10)."
+    )
+    return tools(source_options(system(steps(command))))
+
+
+def yes_option(text: str) -> Callable[[F], F]:
+    """Return what adds `--yes`, with what it means for that command."""
+    return click.option("--yes", is_flag=True, help=text)
+
+
+def research_options(command: F) -> F:
+    """Add `--ideas`, `--repo` and `--branch`: where research is kept."""
+    folder = click.Path(path_type=Path, file_okay=False)
+    ideas = click.option("--ideas", type=folder, metavar="DIR", help="The folder of all ideas (default: ./ideas).")
+    repo = click.option("--repo", metavar="OWNER/NAME", help="Keep research in a GitHub repository (GITHUB_TOKEN).")
+    branch = click.option("--branch", metavar="NAME", help="The branch of --repo (default: its default branch).")
+    return ideas(repo(branch(command)))
+
+
+def limit_option(default: int) -> Callable[[F], F]:
+    """Return what adds `--limit` to a command that lists something."""
+    return click.option(
+        "--limit",
+        default=default,
+        type=click.IntRange(min=1),
+        metavar="N",
+        help=f"Show at most this many (default: {default}).",
+    )
+
 
 class QuotedCommand(click.Command):
-    """Takes one text; who forgot the quotation marks around it is told of them."""
+    """Takes one text; who forgot the quotation marks around it is reminded of them."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read options and the text; what is left over is refused."""
+        """Read options and the text; refuse what is left over."""
         ctx.allow_extra_args = True
         left = super().parse_args(ctx, args)
         if left and not ctx.resilient_parsing:
             arguments = "argument" if len(left) == 1 else "arguments"
-            told = f"Got unexpected extra {arguments} ({' '.join(left)})."
-            raise click.UsageError(f"{told} Put a text of several words in quotation marks.", ctx)
+            text = f"Got unexpected extra {arguments} ({' '.join(left)})."
+            raise click.UsageError(f"{text} Put a text of several words in quotation marks.", ctx)
         return left
+
+
+class NumbersCommand(click.Command):
+    """Takes -5 for a number: no option of ours is a digit."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments as click does."""
+        ctx.ignore_unknown_options = any(_NEGATIVE.fullmatch(word) for word in args)
+        return super().parse_args(ctx, args)
+
+
+class DefaultGroup(click.Group):
+    """A group with a command that may be left out: words that name no other command belong to it."""
+
+    default: Final = "run"
+    _help: Final = ("-h", "--help")
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the name of that command before words that do not begin with one."""
+        if not args or (args[0] not in self.commands and args[0] not in self._help):
+            args = [self.default, *args]
+        return super().parse_args(ctx, args)
+
+
+def _add_output(command: F, text: str) -> F:
+    option = click.option("--json", is_flag=True, expose_value=False, callback=_note_json, help=text)
+    text = "Nothing that moves, no colours: for screen readers."
+    plain = click.option("--plain", is_flag=True, expose_value=False, callback=_note_plain, help=text)
+    return option(plain(debug_option(command)))
+
+
+def _note_json(context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's shape
+    session = context.find_object(Session)
+    if session is not None and value:
+        session.json = True
+
+
+def _note_debug(context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's shape
+    session = context.find_object(Session)
+    if session is not None and value:
+        session.debug = True
+
+
+def _note_plain(context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's shape
+    session = context.find_object(Session)
+    if session is not None and value:
+        session.plain = True
+    if session is not None and session.plain:
+        context.color = False

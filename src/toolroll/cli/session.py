@@ -1,16 +1,13 @@
-"""What one run of the command shares: how it answers, where the answer goes, and the options that every command has."""
+"""One invocation of the command: how it answers, and where the answer goes; and the exit codes."""
 
 import io
 import os
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, TextIO, TypeVar
+from typing import Final, Literal, TextIO
 
 import click
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 DONE: Final = 0
 FAILED: Final = 1
@@ -22,8 +19,8 @@ INTERRUPTED: Final = 130
 EXIT_CODES: Final = {
     DONE: "done",
     FAILED: "failed",
-    WRONG_USAGE: "the command makes no sense as written",
-    NEEDS_APPROVAL: "an approval was needed, and nobody could be asked",
+    WRONG_USAGE: "usage error",
+    NEEDS_APPROVAL: "an approval was needed, but nobody could be asked",
     STOPPED_BY_LIMIT: "stopped by a limit",
     INTERRUPTED: "interrupted",
 }
@@ -42,16 +39,16 @@ class Session:
     """How this command answers: as JSON or as text, with tracebacks or without.
 
     `plain` is for screen readers and dumb terminals: no colours, nothing that moves, one line a thing. In a chat
-    (`chats`) nobody is told how to go on with a run from the shell: they write on. `error_word` stands before errors,
-    `interrupted_words` are said after Ctrl-C: a command may speak another language.
+    (`is_chat`) no command to resume a run is suggested: the person writes the next message. `error_label` stands before
+    errors, and `interrupted_message` is shown after Ctrl-C: a command may speak another language.
     """
 
     json: bool = False
     debug: bool = False
     plain: bool = field(default_factory=is_dumb_terminal)
-    chats: bool = False
-    error_word: str = "Error"
-    interrupted_words: str = "Interrupted."
+    is_chat: bool = False
+    error_label: str = "Error"
+    interrupted_message: str = "Interrupted."
     _out: TextIO | None = field(default=None, repr=False)
 
     @property
@@ -72,6 +69,19 @@ class Session:
         # Opened only now: it would have got the number 1 of a stdout that is closed.
         self._out = os.fdopen(os.open(os.devnull, os.O_WRONLY) if kept is None else kept, "w", encoding="utf-8")
         sys.stdout = sys.stderr
+
+    def set_up_logging(self) -> None:
+        """Send the log, with the tracebacks of failed tools, to stderr with `--debug`, and nowhere else.
+
+        asyncio's too: after a second Ctrl-C it logs the task that nobody waits for any more.
+        """
+        import logging  # noqa: PLC0415 - an interpreter start of its own: not for --help
+
+        handler = logging.StreamHandler(sys.stderr) if self.debug else logging.NullHandler()
+        for name in ("toolroll", "asyncio"):
+            logger = logging.getLogger(name)
+            logger.addHandler(handler)
+            logger.propagate = False
 
     def write(self, text: str) -> None:
         """Write text as it is, or, at a terminal, without anything that a terminal would obey."""
@@ -102,7 +112,7 @@ class Session:
                 self.write_json({"error": {"code": code, "message": message}})
                 return
         with suppress(OSError):
-            click.echo(_fitted(f"{self.error_word}: {_safe(message)}", _standard("stderr")), err=True)
+            click.echo(_fitted(f"{self.error_label}: {_safe(message)}", _standard("stderr")), err=True)
 
     def finish(self) -> OSError | None:
         """Write out what is still held back; the error when it cannot be written, and then it is given up for good.
@@ -155,59 +165,8 @@ def _standard(name: Literal["stdout", "stderr"]) -> TextIO | None:
     return stream
 
 
-def _note_json(context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's shape
-    session = context.find_object(Session)
-    if session is not None and value:
-        session.json = True
-
-
-def _note_debug(context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's shape
-    session = context.find_object(Session)
-    if session is not None and value:
-        session.debug = True
-
-
-def _note_plain(context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's shape
-    session = context.find_object(Session)
-    if session is not None and value:
-        session.plain = True
-    if session is not None and session.plain:
-        context.color = False
-
-
 def wants_plain() -> bool:
     """Whether the command that runs now shall be plain; for those that are not handed its session."""
     context = click.get_current_context(silent=True)
     session = None if context is None else context.find_object(Session)
     return is_dumb_terminal() if session is None else session.plain
-
-
-def debug_option(command: F) -> F:
-    """Adds `--debug`, which may stand before or after the name of the command."""
-    told = "Show the traceback when something fails."
-    return click.option("--debug", is_flag=True, expose_value=False, callback=_note_debug, help=told)(command)
-
-
-def output_options(command: F) -> F:
-    """Adds `--json`, `--plain` and `--debug`."""
-    return _output(command, "Answer with one JSON object on stdout, errors too.")
-
-
-def event_options(command: F) -> F:
-    """The same for a command that tells of a run while it goes."""
-    return _output(command, "Tell every event as a line of JSON on stdout, errors too.")
-
-
-def _output(command: F, told: str) -> F:
-    option = click.option("--json", is_flag=True, expose_value=False, callback=_note_json, help=told)
-    told = "Nothing that moves, no colours: for screen readers."
-    plain = click.option("--plain", is_flag=True, expose_value=False, callback=_note_plain, help=told)
-    return option(plain(debug_option(command)))
-
-
-def source_options(command: F) -> F:
-    """Adds `--pack` and `--from`: where tools are looked for."""
-    pack = click.option("--pack", "packs", multiple=True, metavar="NAME", help="Only the tools of this pack.")
-    told = "Only the tools in this Python file or module. Its code runs."
-    source = click.option("--from", "sources", multiple=True, metavar="FILE_OR_MODULE", help=told)
-    return pack(source(command))

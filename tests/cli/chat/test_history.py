@@ -13,12 +13,12 @@ KEY = "sk-ant-api03-" + "Ab3dEf6hIj9kLm2n" * 6
 
 
 def test_S1_texts_are_kept_for_their_owner_alone(tmp_path: Path) -> None:
-    past = MessageHistory.of_user("code", {"TOOLROLL_HOME": str(tmp_path / "home")})
+    past = MessageHistory.from_environment("code", {"TOOLROLL_HOME": str(tmp_path / "home")})
     assert past.texts() == []
     past.add("one\nline and another")
     past.add("два")
     past.add("два")
-    again = MessageHistory.of_user("code", {"TOOLROLL_HOME": str(tmp_path / "home")})
+    again = MessageHistory.from_environment("code", {"TOOLROLL_HOME": str(tmp_path / "home")})
     assert again.texts() == ["one\nline and another", "два"]
     file = tmp_path / "home" / "data" / "code-history.jsonl"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600

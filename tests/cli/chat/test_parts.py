@@ -8,11 +8,16 @@ from typing import Any, cast
 
 import pytest
 
+from toolroll import MemoryJournal
 from toolroll.agent.agent import Agent
+from toolroll.agent.live import Listener, LiveRun
+from toolroll.agent.result import Out, RunResult
+from toolroll.apps.run_log import recorded_settings
 from toolroll.cli.chat.conversation import ChatInfo, Conversation
 from toolroll.cli.chat.export import export_chat, render_chat
 from toolroll.cli.chat.input import check_terminal
 from toolroll.cli.chat.mentions import Attachment, OutgoingMessage
+from toolroll.cli.driver import RunDriver
 from toolroll.cli.session import Session
 from toolroll.errors import FileExists, FileMissing, ModelError, RequestRefused, UsageError
 from toolroll.journal.sqlite import SqliteJournal
@@ -65,9 +70,25 @@ The key is KEY.
 """
 
 
+class Watcher(RunDriver):
+    """A driver that shows nothing, and keeps the runs it follows."""
+
+    def __init__(self) -> None:
+        super().__init__(Session(json=True))
+        self.runs: list[LiveRun[Any]] = []
+
+    @property
+    def listener(self) -> Listener:
+        return lambda _event: None
+
+    async def follow(self, run: LiveRun[Out]) -> RunResult[Out]:
+        self.runs.append(run)
+        return await super().follow(run)
+
+
 def about(conversation: Conversation) -> ChatInfo:
     """A chat that stands at this."""
-    return ChatInfo(name="code", model="scripted", tools=(), conversation=conversation)
+    return ChatInfo(name="code", model="scripted", list_tools=lambda: (), conversation=conversation)
 
 
 def test_S1_a_chat_is_written_with_nothing_that_a_terminal_obeys() -> None:
@@ -118,9 +139,9 @@ async def test_S1_the_words_behind_export_are_those_of_a_shell(tmp_path: Path, m
 async def test_S1_a_chat_is_written_as_a_page_with_all_that_was_said(tmp_path: Path) -> None:
     conversation = Conversation()
     with closing(SqliteJournal(tmp_path / "runs.db")) as journal:
-        setup = Agent(model=ScriptedModel(["Перша.", "Друга."]), journal=journal).setup
+        agent = Agent(model=ScriptedModel(["Перша.", "Друга."]), journal=journal)
         for text in ("Раз", "Два"):
-            await conversation.say(setup, OutgoingMessage(text=text), lambda _event: None, lambda _state: None)
+            await conversation.say(agent, OutgoingMessage(text=text), Watcher())
         page = (await export_chat(about(conversation), str(tmp_path / "chat.html"), journal)).read_text()
         lines = (await export_chat(about(conversation), str(tmp_path / "chat.jsonl"), journal)).read_text().splitlines()
     assert page.startswith("<!doctype html>")
@@ -130,23 +151,26 @@ async def test_S1_a_chat_is_written_as_a_page_with_all_that_was_said(tmp_path: P
 
 async def test_S1_the_conversation_goes_on_from_what_is_complete() -> None:
     conversation = Conversation()
-    states: list[Any] = []
+    watcher = Watcher()
     refused = RequestRefused("no")
     model = ScriptedModel([refused, "One.", "Two."])
-    setup = Agent(model=model).setup
+    journal = MemoryJournal()
+    agent = Agent[None](model=model, journal=journal)
     with pytest.raises(ModelError):
-        await conversation.say(setup, OutgoingMessage(text="first"), lambda _event: None, states.append)
+        await conversation.say(agent, OutgoingMessage(text="first"), watcher)
     assert (conversation.messages, len(conversation.run_ids)) == ((), 1)
     folder = Attachment(path="src", text="src/")
     file = Attachment(path="a.py", text="1\tx", hash="h", lines=1, seen=((0, 1),))
-    await conversation.say(
-        setup, OutgoingMessage(text="second", files=(folder, file)), lambda _event: None, states.append
-    )
-    await conversation.say(setup, OutgoingMessage(text="third"), lambda _event: None, states.append)
+    await conversation.say(agent, OutgoingMessage(text="second", files=(folder, file)), watcher)
+    await conversation.say(agent, OutgoingMessage(text="third"), watcher)
     assert [len(messages) for messages in model.requests] == [1, 1, 3]
-    kept = states[-1].run
-    assert (kept.state["code.seen:a.py"]["hash"], kept.labels) == ("h", {"private"})
-    assert {state.setup.settings["chat"] for state in states} == {conversation.run_ids[0]}
+    kept = watcher.runs[-1].run
+    assert kept is not None
+    seen = cast("dict[str, object]", kept.state["code.seen:a.py"])
+    assert (seen["hash"], kept.labels) == ("h", frozenset({"private"}))
+    assert {recorded_settings(await journal.read(run_id))["chat"] for run_id in conversation.run_ids} == {
+        conversation.run_ids[0]
+    }
 
 
 @pytest.mark.parametrize(("session", "told"), [(Session(), "no terminal to chat at"), (Session(json=True), "--json")])

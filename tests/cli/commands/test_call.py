@@ -226,7 +226,7 @@ def test_S6_arguments_from_a_closed_stdin(tmp_path: Path) -> None:
     done = subprocess.run(
         ["sh", "-c", f"{command} <&-"], env=environment(tmp_path), capture_output=True, text=True, check=False
     )
-    told = "Error: The arguments were to come from stdin, and it is closed. Pipe JSON in, or write it here.\n"
+    told = "Error: The arguments were to come from stdin, which is closed. Pipe JSON in, or write it here.\n"
     assert (done.returncode, done.stdout, done.stderr) == (1, "", told)
 
 

@@ -8,10 +8,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.apps.coding import code_agent_in, code_tools_in, surface_for
 from tests.cli.project import Calling, Project, lines, snapshot
 from tests.cli.pseudo import Pseudo, environment, toolroll
-
-from toolroll.cli.code_agent import build_code_prompt, list_code_tools
 
 MAIN = "src/main.js"
 READ = {"name": "read_file", "arguments": {"path": MAIN}, "id": "read_1"}
@@ -30,8 +29,8 @@ def run_id(told: str) -> str:
 def test_C40_at_the_limit_a_person_goes_on_or_stops(project: Project) -> None:
     command = ("code", "Go.", "--model", project.script(*MANY), "--max-steps", "1")
     with project.terminal(*command) as terminal:
-        terminal.wait_for("Stopped after 2 steps (step_count_is(1)). Go on? [y/n]")
-        terminal.press("y", "Stopped after 4 steps (step_count_is(1)). Go on? [y/n]")
+        terminal.wait_for("Stopped after 2 steps (step_count_is(1)). Continue? [y/n]")
+        terminal.press("y", "Stopped after 4 steps (step_count_is(1)). Continue? [y/n]")
         terminal.press("n")
         code, out = terminal.end()
         assert terminal.text.count("· Go on with: toolroll runs resume") == 1
@@ -44,7 +43,7 @@ def test_C40_at_the_limit_a_person_goes_on_or_stops(project: Project) -> None:
 def test_C40_ctrl_c_at_the_limit_keeps_the_run(project: Project) -> None:
     command = ("code", "Go.", "--model", project.script(*MANY), "--max-steps", "1")
     with project.terminal(*command) as terminal:
-        terminal.wait_for("Go on? [y/n]")
+        terminal.wait_for("Continue? [y/n]")
         terminal.send(b"\x03", "toolroll runs resume")
         assert terminal.end() == (130, "So far.\n")
 
@@ -52,7 +51,7 @@ def test_C40_ctrl_c_at_the_limit_keeps_the_run(project: Project) -> None:
 def test_C40_XA8_without_a_terminal_the_limit_is_4_and_can_be_gone_on_from(project: Project) -> None:
     done = project.call("code", "Go.", "--model", project.script(*MANY), "--max-steps", "1")
     assert (done.returncode, done.stdout) == (4, "So far.\n")
-    assert "Go on? [y/n]" not in done.stderr
+    assert "Continue? [y/n]" not in done.stderr
     again = project.call("runs", "resume", run_id(done.stderr), "--max-steps", "5")
     assert (again.stdout, again.returncode) == ("Still not.\n", 0)
 
@@ -107,9 +106,9 @@ def test_C40_read_only_offers_and_does_nothing_that_changes(project: Project) ->
     results = {event["name"]: event["code"] for event in lines(done) if event["event"] == "tool_result"}
     assert results == {"read_file": None, "edit": "unknown_tool", "create_file": "unknown_tool"}
     assert snapshot(project.root) == before
-    entries = list_code_tools(project.root, read_only=True, environment={"TOOLROLL_HOME": str(project.home)})
-    assert {entry.tool.effect for entry in entries} == {"reads"}
-    assert "You cannot change" in build_code_prompt(project.root, entries, "")
+    setup = code_agent_in(surface_for({"TOOLROLL_HOME": str(project.home)}), project.root, read_only=True).setup
+    assert {tool.effect for tool in setup.tools} == {"reads"}
+    assert "You cannot change" in setup.system
 
 
 def test_C40_read_only_stays_so_when_the_run_goes_on(project: Project) -> None:
@@ -135,7 +134,10 @@ def test_C40_read_only_stays_so_when_the_run_goes_on(project: Project) -> None:
         (("", "--model", "sonnet"), "The prompt is empty. Say what is to be done."),
         ((" \n", "--model", "sonnet"), "The prompt is empty."),
         (("-", "--model", "sonnet"), "The prompt is empty."),
-        (("x" * 100_001, "--model", "sonnet"), "The prompt has 100,001 characters, and may have 100,000. Put the rest"),
+        (
+            ("x" * 100_001, "--model", "sonnet"),
+            "The prompt has 100,001 characters; at most 100,000 are allowed. Put the",
+        ),
     ],
 )
 def test_S2_what_makes_no_sense_is_told(project: Project, arguments: tuple[str, ...], told: str) -> None:
@@ -206,14 +208,14 @@ def test_C31_XE6_a_run_that_is_killed_in_the_middle_of_a_change_goes_on(project:
 
 
 def test_C43_instructions_of_the_project_are_read_if_they_can_be(project: Project, tmp_path: Path) -> None:
-    entries = list_code_tools(project.root, read_only=False, environment={"TOOLROLL_HOME": str(project.home)})
-    told = build_code_prompt(project.root, entries, "Be brief.")
+    surface = surface_for({"TOOLROLL_HOME": str(project.home)})
+    told = code_agent_in(surface, project.root, system="Be brief.").setup.system
     assert "never use fractions" in told
     assert told.endswith("\n\nBe brief.")
     (project.root / "AGENTS.md").unlink()
     (tmp_path / "secret").write_text("canary")
     (project.root / "AGENTS.md").symlink_to(tmp_path / "secret")
-    assert "canary" not in build_code_prompt(project.root, entries, "")
+    assert "canary" not in code_agent_in(surface, project.root).setup.system
 
 
 def test_C43_C2_a_person_is_told_once_that_instructions_are_not_used(project: Project) -> None:
@@ -231,11 +233,9 @@ def test_C43_C2_a_person_is_told_once_that_instructions_are_not_used(project: Pr
 def test_C34_the_check_of_the_settings_is_a_tool(project: Project) -> None:
     (project.home / "config").mkdir(parents=True, mode=0o700)
     (project.home / "config" / "settings.toml").write_text('[code]\ncheck = ["true"]\n')
-    environment = {"TOOLROLL_HOME": str(project.home)}
-    entries = list_code_tools(project.root, read_only=False, environment=environment)
-    assert "settings" in {entry.origin for entry in entries}
-    read_only = list_code_tools(project.root, read_only=True, environment=environment)
-    assert "settings" not in {entry.origin for entry in read_only}
+    surface = surface_for({"TOOLROLL_HOME": str(project.home)})
+    assert "settings" in {entry.origin for entry in code_tools_in(surface, project.root)}
+    assert "settings" not in {entry.origin for entry in code_tools_in(surface, project.root, read_only=True)}
 
 
 def test_S3_C19_a_person_needs_no_earlier_read(project: Project) -> None:

@@ -16,7 +16,7 @@ from tests.cli.chat.screen import Screen
 from tests.cli.project import Calling, Project, lines
 from tests.cli.pseudo import environment, toolroll
 
-from toolroll.cli.completers import MAX_PROMPT_CHARACTERS, complete_profiles, complete_project_files, complete_run_ids
+from toolroll.cli.completers import MAX_PROMPT_CHARACTERS, complete_profiles, complete_project_files, complete_runs
 from toolroll.cli.ghostpen.main import ghostpen
 from toolroll.cli.main import root
 from toolroll.packs.writing.profiles.store import ProfileStore
@@ -274,7 +274,7 @@ def test_S6_zsh_offers_runs_with_what_was_asked(shells: Shells, runs: list[str])
 
 
 def offered_runs(incomplete: str = "") -> list[CompletionItem]:
-    return complete_run_ids(click.Context(root), click.Argument(["run_id"]), incomplete)
+    return complete_runs(click.Context(root), click.Argument(["run_id"]), incomplete)
 
 
 @pytest.mark.usefixtures("call")

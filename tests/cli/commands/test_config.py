@@ -12,9 +12,7 @@ import pytest
 from click.shell_completion import ShellComplete
 from tests.cli.project import Calling, Project, lines
 
-from toolroll.cli.commands.config import USUAL_STEPS
 from toolroll.cli.main import root
-from toolroll.cli.spec import DEFAULT_STEPS
 from toolroll.home.project_settings import PROJECT_SETTINGS
 from toolroll.home.settings_schema import all_settings
 from toolroll.home.trust import TrustBook
@@ -26,7 +24,6 @@ KEYRING = {"PYTHON_KEYRING_BACKEND": "tests.home.keyrings.FileKeyring", "PYTHONP
 
 
 def test_S41_what_counts_if_nobody_sets_it_is_what_is_shown(call: Calling) -> None:
-    assert USUAL_STEPS == DEFAULT_STEPS
     listed = {one["name"]: one for one in json.loads(call("config", "list", "--json").out)["settings"]}
     assert list(listed) == [one.name for one in all_settings()]
     for field in fields(Limits):

@@ -11,9 +11,10 @@ from tests.cli.pseudo import environment
 from tests.packs.research.hub import REPOSITORY, TOKEN, Hub
 
 from toolroll.agent.events import Retrying, StepStarted, TextArrived, Warned
-from toolroll.cli.actions.explore import ExploreOptions
-from toolroll.cli.commands.explore import read_context
-from toolroll.cli.render.exploration import PlainExplorationRenderer, summarize_exploration
+from toolroll.apps.explore import ExploreOptions
+from toolroll.cli.actions.explore import read_context
+from toolroll.cli.render.exploration import PlainView
+from toolroll.cli.render.exploration_text import summarize_exploration
 from toolroll.errors import FileTooLarge, UsageError
 from toolroll.kernel.call.context import utc_now
 from toolroll.kernel.call.events import StateChanged
@@ -175,7 +176,7 @@ def test_S6_a_word_that_is_no_command_is_an_idea(call: Calling) -> None:
 
 
 def test_what_goes_on_is_told_without_anything_a_terminal_would_obey(capsys: pytest.CaptureFixture[str]) -> None:
-    listener = PlainExplorationRenderer()
+    listener = PlainView()
     evil = "Sun\x1b[2J\x07"
     found = {"title": evil, "url": "https://example.com/", "cited": False}
     for event in (
@@ -258,7 +259,7 @@ def test_D2_an_exploration_of_another_folder_is_not_gone_on_with(
 INTERRUPTED = """
 import signal, sys, toolroll.cli.actions.explore as exploration
 from toolroll.cli.main import main
-exploration.tell_explored = lambda *_, **__: signal.raise_signal(signal.SIGINT)
+exploration.ExplorationRenderer.finish = lambda *_, **__: signal.raise_signal(signal.SIGINT)
 main()
 """
 
@@ -276,12 +277,12 @@ BROKEN_OFF = """
 import asyncio, toolroll.cli.actions.explore as exploration
 from toolroll.cli.main import main
 
-async def made(self, *_):
+async def explore(*_, **__):
     async def asking():
         raise KeyboardInterrupt  # as where Ctrl-C is the answer to a question
     await asyncio.create_task(asking())
 
-exploration._Journey._made = made
+exploration.explore = explore
 main()
 """
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from tests.cli.project import Calling, Project
 
-from toolroll.cli.model_choice import NO_MODEL, WITHOUT_MODEL
+from toolroll.apps.models import NO_MODEL, WITHOUT_MODEL
 
 AGENTS = [("code", "Go."), ("run", "Go."), ("explore", "An idea")]
 

@@ -18,8 +18,8 @@ from tests.models.script import Turn, Use
 from tests.models.server import KEY, ModelServer
 
 from toolroll import Agent
+from toolroll.apps.spec import AgentSpec
 from toolroll.cli.render.records import summarize_run
-from toolroll.cli.spec import AgentSpec
 from toolroll.errors import UsageError
 from toolroll.journal.sqlite import SqliteJournal
 from toolroll.models.model import Wire
@@ -449,7 +449,7 @@ def test_S2_a_run_goes_on_where_nobody_reads_its_answer(place: Place, where: str
     assert (done.returncode, latest["state"], latest["steps"]) == (1, "answer", 2)
     last = done.stderr.splitlines()[-1]
     assert last.startswith("Error: The answer could not be written: ")
-    assert last.endswith(f". It is kept: toolroll runs export {latest['run_id']}")
+    assert last.endswith(f". It is in the run log: toolroll runs export {latest['run_id']}")
 
 
 def test_S2_interrupt_while_the_model_is_silent_stops_at_once(place: Place) -> None:
@@ -536,9 +536,7 @@ def test_making_again_takes_what_is_new(monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.chdir(tmp_path)
     making = AgentSpec.from_options(model="scripted:a.json", packs=("standard",), tools=("done",), max_steps=3)
     assert making.model == f"scripted:{tmp_path}/a.json"
-    again = AgentSpec.from_record(
-        json.loads(json.dumps(making.settings)), model=None, tools=("read_todos",), max_steps=7
-    )
+    again = AgentSpec.from_record(json.loads(json.dumps(making.record)), model=None, tools=("read_todos",), max_steps=7)
     assert again == AgentSpec(
         model=making.model, packs=("standard",), tools=("read_todos",), max_steps=7, folder=str(tmp_path)
     )

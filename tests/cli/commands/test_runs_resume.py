@@ -14,7 +14,8 @@ from tests.cli.pseudo import environment
 
 from toolroll.agent.events import Event, Warned
 from toolroll.agent.history.resume import is_about_waiting
-from toolroll.cli.actions.runs.resume import warn_if_driven, without_wait_warning
+from toolroll.cli.actions.runs.continuation import without_wait_warning
+from toolroll.cli.actions.runs.resume import warn_if_busy
 from toolroll.journal.records import RunBegan
 from toolroll.journal.sqlite import SqliteJournal
 
@@ -41,7 +42,7 @@ def test_XD3_a_second_resume_is_told_of_the_first_and_of_what_to_do(project: Pro
         with project.terminal(*resume) as leaving, project.terminal(*resume) as waiting:
             for terminal in (leaving, waiting):
                 terminal.wait_for(f"is being driven by another process ({driving.process.pid}).")
-                terminal.wait_for("If it stands at a question, answer it there.")
+                terminal.wait_for("If it waits for an answer, give it there.")
             leaving.send(b"\x03")
             assert leaving.end() == (130, "")
             driving.press("y")
@@ -69,8 +70,8 @@ def test_XD3_a_program_reads_of_the_waiting_among_the_events(project: Project) -
 def test_XD3_who_drives_a_run_is_told_before_an_agent_is_made(held: SqliteJournal) -> None:
     """Nothing of what makes an agent slow to begin has been loaded by then."""
     code = (
-        "import sys; from toolroll.cli.actions.runs.resume import warn_if_driven; assert warn_if_driven('abcd'); "
-        "print([name for name in ('toolroll.cli.spec', 'toolroll.agent.agent', 'rich') if name in sys.modules])"
+        "import sys; from toolroll.cli.actions.runs.resume import warn_if_busy; assert warn_if_busy('abcd'); "
+        "print([name for name in ('toolroll.apps.spec', 'toolroll.agent.agent', 'rich') if name in sys.modules])"
     )
     env = environment(held.folder.parent)
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True, timeout=60)
@@ -81,11 +82,11 @@ def test_XD3_who_drives_a_run_is_told_before_an_agent_is_made(held: SqliteJourna
 def test_XD3_nothing_is_said_of_a_run_that_nobody_drives(
     held: SqliteJournal, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert not warn_if_driven("nothing-like-it"), "whoever goes on says that there is none"
-    assert warn_if_driven("abcdef")
+    assert not warn_if_busy("nothing-like-it"), "whoever goes on says that there is none"
+    assert warn_if_busy("abcdef")
     assert "Ctrl-C here ends the waiting" in capsys.readouterr().err
     asyncio.run(held.release("abcdef"))
-    assert not warn_if_driven("abcdef")
+    assert not warn_if_busy("abcdef")
     assert capsys.readouterr().err == ""
 
 

@@ -5,10 +5,11 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.apps.coding import code_tools_in, surface_for
 from tests.cli.project import Calling, Project, lines
 
-from toolroll.cli import project_tools as own
-from toolroll.cli.code_agent import list_code_tools
+from toolroll.apps import project_tools as own
+from toolroll.cli.terminal.surface import show_note
 from toolroll.home.trust import TrustBook
 
 DEPLOY = ".toolroll/tools/deploy.py"
@@ -45,7 +46,8 @@ class Own:
 
     def offered(self, *, read_only: bool = False) -> list[str]:
         """The names of the tools that do not come from toolroll."""
-        entries = list_code_tools(self.project.root, read_only=read_only, environment=self.environment)
+        surface = surface_for(self.environment, show_note)
+        entries = code_tools_in(surface, self.project.root, read_only=read_only)
         return [entry.tool.name for entry in entries if entry.origin.startswith(".toolroll/")]
 
     @property

@@ -41,14 +41,14 @@ async def test_S1_W30_after_ctrl_c_what_was_done_is_told_and_nothing_is_begun() 
     person, stopping, heard = Person(), Interrupts(), list[Event]()
     stopped = InterruptiblePerson(person, stopping, heard.append)
     state = cast("RunState", object())
-    with stopping.listening(), stopping.answering():
+    with stopping.listen(), stopping.cancel_here():
         assert await stopped.ask("What?") == "ok"
         stopped.show_draft(DRAFT)
         stopped.note(state)
         stopped.on_event(CallStarted(call=THEIRS))
         stopped.on_event(CallStarted(call=OWN))
         os.kill(os.getpid(), signal.SIGINT)
-        while not stopping.is_asked:
+        while not stopping.is_requested:
             await asyncio.sleep(0)
         stopped.on_event(CallFinished(call=OWN, result=ToolResult.of_text("{}"), duration_ms=1.0))
         stopped.say("Saved.")
@@ -67,13 +67,13 @@ async def test_S1_W30_ctrl_c_between_calls_stops_at_once() -> None:
     stopped = InterruptiblePerson(Person(), stopping, lambda _event: None)
 
     async def work() -> None:
-        with stopping.answering():
+        with stopping.cancel_here():
             stopped.on_event(CallStarted(call=OWN))
             stopped.on_event(CallFinished(call=OWN, result=ToolResult.of_text("{}"), duration_ms=1.0))
             os.kill(os.getpid(), signal.SIGINT)
             await asyncio.get_running_loop().create_future()
 
-    with stopping.listening():
+    with stopping.listen():
         with pytest.raises(asyncio.CancelledError):
             await work()
         stopping.settle()
@@ -85,12 +85,12 @@ async def test_S1_W30_ctrl_c_while_a_person_types_stops_nothing() -> None:
     class Typing(Person):
         async def ask(self, prompt: str) -> str | None:
             os.kill(os.getpid(), signal.SIGINT)
-            while not stopping.is_asked:
+            while not stopping.is_requested:
                 await asyncio.sleep(0)
             return await super().ask(prompt)
 
     stopping = Interrupts()
     stopped = InterruptiblePerson(Typing(), stopping, lambda _event: None)
-    with stopping.listening(), stopping.answering():
+    with stopping.listen(), stopping.cancel_here():
         assert [await stopped.ask("What?"), await stopped.ask("And now?")] == ["ok", "ok"]
-        assert not stopping.is_asked
+        assert not stopping.is_requested

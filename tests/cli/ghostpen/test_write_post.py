@@ -14,16 +14,21 @@ from tests.cli.pseudo import environment, toolroll
 
 import toolroll.cli.terminal.terminal as terminals
 from toolroll.agent.events import CallFinished, Retrying
+from toolroll.apps.build import build_agent
+from toolroll.apps.models import connect_model
+from toolroll.apps.project import Project
+from toolroll.apps.run_log import open_journal
+from toolroll.apps.spec import AgentSpec
 from toolroll.cli.chat.input import LineInput
-from toolroll.cli.ghostpen.agent import build_writer, connect_model
 from toolroll.cli.ghostpen.main import ghostpen
 from toolroll.cli.ghostpen.person import AbsentPerson, TerminalPerson
 from toolroll.cli.ghostpen.render import ProgressRenderer
 from toolroll.cli.main import run
 from toolroll.cli.session import Session
-from toolroll.cli.spec import AgentSpec, build_agent, open_journal
+from toolroll.cli.terminal.surface import terminal_surface
 from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.data.messages import ToolCall
+from toolroll.models.scripted import ScriptedModel
 from toolroll.packs.writing.session.interface import DraftView
 
 REQUEST = "post about tea for LinkedIn"
@@ -456,20 +461,22 @@ def test_W30_a_turn_that_was_cut_short_can_be_resumed(desk: Desk) -> None:
 def test_W30_the_agent_of_a_turn_is_made_again_by_what_was_kept(desk: Desk) -> None:
     desk.has_profile("uk")
     kept = {"model": "sonnet", "kind": "write", "root": str(desk.data), "profiles": ["default"], "lang": "uk"}
-    making = AgentSpec.from_record(kept)
-    with closing(open_journal(os.environ)) as journal:
-        agent = build_agent(making, journal, connect=False)
+    spec, surface = AgentSpec.from_record(kept), terminal_surface()
+    with closing(open_journal(os.environ)) as journal, Project.open(desk.data, os.environ) as project:
+        model = ScriptedModel([])
+        agent = build_agent(spec, project=project, surface=surface, journal=journal, model=model)
         assert "Speak to the author in Ukrainian." in agent.setup.system
         assert len(agent.setup.tools) == 9
         assert agent.setup.approver is None
         assert agent.setup.model.origin.model == "scripted"
-        english = build_writer(replace(making, lang="en", model=desk.script()), journal, connect=True)
+        other = replace(spec, lang="en", model=desk.script())
+        english = build_agent(other, project=project, surface=surface, journal=journal)
     assert "Speak to the author in English." in english.setup.system
 
 
 def test_W30_a_model_is_connected_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test")
-    assert connect_model("sonnet").origin.wire == "anthropic"
+    assert connect_model("sonnet", os.environ).origin.wire == "anthropic"
 
 
 async def test_XA8_nobody_answers_where_nobody_is() -> None:

@@ -21,16 +21,11 @@ from toolroll.agent.events import (
     Warned,
 )
 from toolroll.agent.finish import NO_ANSWER
-from toolroll.cli.render.plain import describe_failure
+from toolroll.cli.render.json import JsonRenderer, event_fields
+from toolroll.cli.render.plain import PlainRenderer, describe_failure
 from toolroll.cli.render.records import format_records, format_run, record_fields, summarize_run
-from toolroll.cli.render.renderer import (
-    JsonRenderer,
-    PlainRenderer,
-    TolerantRenderer,
-    event_fields,
-    exit_code,
-    make_renderer,
-)
+from toolroll.cli.render.renderer import TolerantRenderer, make_renderer
+from toolroll.cli.render.result import exit_code
 from toolroll.cli.session import Session
 from toolroll.errors import QuotaExceeded
 from toolroll.journal.journal import Recording, RunRow
@@ -69,7 +64,7 @@ def out_of(session: Session) -> str:
     ("event", "told"),
     [
         (Warned(text="Careful\nnow."), "! Careful‹U+000A›now.\n"),
-        (Retrying(attempt=1, wait_s=0.5, reason="Busy."), "! Busy. Try 2 in 0.5 s.\n"),
+        (Retrying(attempt=1, wait_s=0.5, reason="Busy."), "! Busy. Trying again in 0.5 s (attempt 2).\n"),
         (
             CallFinished(call=CALL, result=ToolResult.failure("no such file", code="gone"), duration_ms=1234.5),
             '✗ look {"path": "a"}  1,234 ms, gone: no such file\n',
@@ -284,5 +279,5 @@ def test_S2_telling_never_breaks_a_run(
     renderer.on_event(TextArrived("a"))
     assert renderer.finish(RESULT) == code
     renderer.close()
-    told = "Error: The answer could not be written: Input/output error. It is kept: toolroll runs export r\n"
+    told = "Error: The answer could not be written: Input/output error. It is in the run log: toolroll runs export r\n"
     assert capsys.readouterr().err == (told if code else "")

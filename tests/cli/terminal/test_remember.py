@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolroll.cli.terminal.remember import RuleMemory, suggest_glob
+from toolroll.apps.permissions import RuleMemory
+from toolroll.cli.terminal.remember import remember, suggest_glob
 from toolroll.cli.terminal.terminal import Terminal
 from toolroll.home.rules import RememberedRule, RuleBook, ToolIdentity, path_problem
 from toolroll.kernel.approval.policy import Rule
@@ -94,7 +95,7 @@ class Typing(Terminal):
 def test_C35_what_holds_for_now_holds_also_where_the_book_cannot_be_read(tmp_path: Path) -> None:
     book = RuleBook(tmp_path / "config")
     memory = RuleMemory(book, "/w", tools=[SAVE], clock=utc_now)
-    assert memory.remember(REQUEST, Typing("src/**", "what?", "r"))
+    assert remember(memory, REQUEST, Typing("src/**", "what?", "r"))
     assert memory.covers(REQUEST)
     assert not memory.covers(replace(REQUEST, tool="send"))
     assert not book.path.exists()

@@ -1,259 +1,186 @@
-"""One exploration from the command line, and the rest of one that was cut off."""
+"""What `toolroll explore` does: it explores an idea, lists the ideas that were explored, and shows their documents."""
 
+import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, fields, replace
+import re
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import Final, TypeVar
 
-from toolroll.cli.model_choice import resolve_model_name
+from toolroll.apps.explore import ExploreOptions, check_token, make_research_options, open_source
+from toolroll.apps.models import connect_model
+from toolroll.apps.project import Project
+from toolroll.apps.research_place import ResearchPlace
+from toolroll.cli.driver import Driver
+from toolroll.cli.render.exploration import ExplorationRenderer
 from toolroll.cli.render.prose import notify
-from toolroll.cli.session import DONE, INTERRUPTED, STOPPED_BY_LIMIT, Session
-from toolroll.errors import ModelError, UsageError
-
-if TYPE_CHECKING:
-    from toolroll.packs.catalog import CatalogEntry
-    from toolroll.packs.research.agent import ResearchOptions
-    from toolroll.packs.research.exploration import ExplorationResult, ExploreRequest, Job
-    from toolroll.packs.research.source import ResearchSource
+from toolroll.cli.session import DONE, INTERRUPTED, Session
+from toolroll.cli.terminal.surface import terminal_surface
+from toolroll.errors import FileTooLarge, ModelError, UsageError
+from toolroll.journal.sqlite import SqliteJournal
+from toolroll.packs.research.exploration import ExplorationResult, Job, explore
+from toolroll.packs.research.ideas import find_idea
+from toolroll.packs.research.source import MAX_STORED_BYTES, ResearchSource
+from toolroll.safe.paths.os_errors import os_errors
+from toolroll.workspace.text import decode
 
 T = TypeVar("T")
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResearchPlace:
-    """Where research is kept: in a folder, `./ideas` if none is named, or in a repository on GitHub."""
-
-    ideas: str | None = None
-    repo: str | None = None
-    branch: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.repo is None and self.branch is not None:
-            raise UsageError("--branch is for --repo: a folder has none.")
-        if self.repo is not None and self.ideas is not None:
-            raise UsageError("--ideas and --repo exclude each other: research is kept in one place.")
+_MAX_CONTEXT_BYTES: Final = 200_000
+"""Of 50,000 characters in UTF-8."""
+_FILE_NAME: Final = re.compile(
+    r"[^\s]*/|[^\s]*[^\s/.]\.(md|markdown|txt|text|rst|json|html|csv|pdf|docx)", re.IGNORECASE
+)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExploreOptions:
-    """What was asked for, in words that can be kept: with them `runs resume` goes on."""
+def run_explore(
+    session: Session,
+    idea: str | None,
+    *,
+    mode: str,
+    model: str | None,
+    context: str,
+    update: bool,
+    continue_from: str | None,
+    two_phase: bool,
+    stats: bool,
+    ideas: Path | None,
+    repo: str | None,
+    branch: str | None,
+) -> int:
+    """Explore an idea, or chat without one; return the exit code."""
+    if idea is None:
+        from toolroll.cli.chat.input import check_terminal  # noqa: PLC0415 - rich: only for a chat
 
-    idea: str
-    mode: str
-    model: str
-    context: str = ""
-    update: bool = False
-    continue_from: str | None = None
-    two_phase: bool = False
-    stats: bool = False
-    ideas: str | None = None
-    repo: str | None = None
-    branch: str | None = None
-    folder: str = ""
+        check_terminal(session, what="IDEA")
+    if update and continue_from is not None:
+        raise UsageError("--update and --continue-from exclude each other. Choose one of them.")
+    options = ExploreOptions(
+        idea=idea or "",
+        mode=mode,
+        model=model or "",
+        context=read_context(context),
+        update=update,
+        continue_from=continue_from,
+        two_phase=two_phase,
+        stats=stats,
+        ideas=None if ideas is None else str(ideas.absolute()),
+        repo=repo,
+        branch=branch,
+    )
+    if idea is None:
+        from toolroll.cli.chat.explore import chat_about_ideas  # noqa: PLC0415 - rich: only for a chat
 
-    @classmethod
-    def from_record(cls, settings: Mapping[str, object], *, model: str | None = None) -> "ExploreOptions":
-        """What a run was asked for, by what it has kept, perhaps with another model."""
-        names = {one.name for one in fields(cls)}
-        asked = cls(**{name: value for name, value in settings.items() if name in names})  # type: ignore[arg-type]
-        if Path(asked.folder) != Path.cwd():
-            raise UsageError(f"This exploration was begun in another folder. Go there first: cd '{asked.folder}'.")
-        return replace(asked, model=model or asked.model)
-
-    @property
-    def settings(self) -> dict[str, object]:
-        """What a run keeps of it."""
-        return {"kind": "explore", **asdict(self)}
-
-    @property
-    def place(self) -> ResearchPlace:
-        """Where the document goes."""
-        return ResearchPlace(ideas=self.ideas, repo=self.repo, branch=self.branch)
-
-    @property
-    def request(self) -> "ExploreRequest":
-        """The same as the pack takes it; UsageError for what makes no sense."""
-        from toolroll.packs.research.exploration import ExploreRequest  # noqa: PLC0415 - pydantic: not for --help
-        from toolroll.packs.research.frameworks import load_framework  # noqa: PLC0415 - as above
-
-        return ExploreRequest(
-            idea=self.idea,
-            framework=load_framework(self.mode),
-            context=self.context,
-            is_update=self.update,
-            continue_from=self.continue_from,
-            is_two_phase=self.two_phase,
-        )
+        return chat_about_ideas(session, options)
+    return run_exploration(session, options)
 
 
-def run_exploration(session: Session, asked: ExploreOptions, *, job: "Job | None" = None) -> int:
-    """Explore, and tell of it; the exit code. `job` is one to go on with."""
-    request, place = asked.request, asked.place
-    _check_token(place)
-    asked = with_model(asked)
-    session.claim_stdout()
-    from toolroll.cli.commands.call import set_up_log  # noqa: PLC0415 - as above
+def run_exploration(session: Session, options: ExploreOptions, *, job: Job | None = None) -> int:
+    """Explore, and show it; return the exit code. `job` is one that was cut off, and is continued."""
+    request, place = options.request, options.place
+    check_token(place, os.environ)
+    with Project.open(Path.cwd(), os.environ, flags={"model": options.model or None}) as project:
+        chosen = options.with_model(project)
+        session.claim_stdout()
+        session.set_up_logging()
+        driver = ExplorationDriver(session, model=chosen.model)
+        surface = terminal_surface()
 
-    set_up_log(session)
-    journey = _Journey(session, asked)
+        async def work(journal: SqliteJournal) -> ExplorationResult:
+            async with open_source(place, os.environ) as source:
+                made = make_research_options(
+                    chosen,
+                    model=connect_model(chosen.model, os.environ),
+                    project=project,
+                    surface=surface,
+                    journal=journal,
+                )
+                made["on_event"] = driver.listener
+                made["on_open"] = driver.interrupts.watch
+                return await explore(request, source, job=job, **made)
 
-    async def work(source: "ResearchSource") -> int:
-        return await journey.told(request, source, job)
-
-    try:
-        return use_source(work, place)
-    except KeyboardInterrupt:
-        return journey.interrupted()
-
-
-def _check_token(place: ResearchPlace) -> None:
-    """Without a token a repository can be read; that nothing can be written there is said before a model is paid."""
-    from toolroll.home.keys import with_keys  # noqa: PLC0415 - as above
-
-    if place.repo is not None and not with_keys(os.environ).get("GITHUB_TOKEN"):
-        told = "To write to --repo a GITHUB_TOKEN is needed: export it, or 'toolroll config key set GITHUB_TOKEN'."
-        raise UsageError(told)
+        return driver.run(work)
 
 
-def resume_exploration(session: Session, settings: Mapping[str, object], *, model: str | None) -> int:
-    """Go on with the exploration that a run with these settings belongs to; the exit code."""
-    from toolroll.packs.research.exploration import Job  # noqa: PLC0415 - as above
+class ExplorationDriver(Driver[ExplorationResult]):
+    """Drives an exploration of one run or two; one that is cut off can be resumed."""
 
-    return run_exploration(session, ExploreOptions.from_record(settings, model=model), job=Job.from_settings(settings))
+    def __init__(self, session: Session, *, model: str) -> None:
+        self._exploration = ExplorationRenderer(session, model=model)
+        super().__init__(session, self._exploration)
 
-
-def use_source(work: "Callable[[ResearchSource], Awaitable[T]]", place: ResearchPlace) -> T:
-    """What is done with the place that research is kept in."""
-    import asyncio  # noqa: PLC0415 - five interpreter starts: not for --help
-
-    async def opened() -> T:
-        async with open_source(place) as source:
-            return await work(source)
-
-    return asyncio.run(opened())
-
-
-@asynccontextmanager
-async def open_source(place: ResearchPlace) -> "AsyncIterator[ResearchSource]":
-    """The place that research is kept in, held open."""
-    if place.repo is None:
-        from toolroll.packs.research.local import LocalSource  # noqa: PLC0415 - as above
-
-        yield LocalSource(place.ideas or Path.cwd() / "ideas")
-        return
-    from toolroll.home.keys import with_keys  # noqa: PLC0415 - as above
-    from toolroll.packs.research.github import GitHubSource  # noqa: PLC0415 - as above
-
-    async with GitHubSource.from_environment(
-        place.repo, environment=with_keys(os.environ), branch=place.branch
-    ) as source:
-        yield source
-
-
-def with_model(asked: ExploreOptions) -> ExploreOptions:
-    """What was asked for, with a model, and with names of files that hold in another process."""
-    from toolroll.cli.spec import absolute_model_name  # noqa: PLC0415 - as above
-
-    return replace(asked, model=absolute_model_name(resolve_model_name(asked.model)), folder=str(Path.cwd()))
-
-
-class _Journey:
-    """An exploration on its way, and the run that it is in."""
-
-    def __init__(self, session: Session, asked: ExploreOptions) -> None:
-        from toolroll.cli.interrupts import Interrupts  # noqa: PLC0415 - as above
-        from toolroll.cli.render.exploration import Following  # noqa: PLC0415 - as above
-
-        self._session = session
-        self._asked = asked
-        self._following = Following(session, model=asked.model)
-        self._stopping = Interrupts()
-        self._is_told = False
-
-    async def told(self, request: "ExploreRequest", source: "ResearchSource", job: "Job | None") -> int:
-        """The exit code. The first Ctrl-C lets calls that run finish; where none does, and the second, end it."""
-        import asyncio  # noqa: PLC0415 - as above
-
-        try:
-            with self._stopping.listening(), self._stopping.answering():
-                done = await self._made(request, source, job)
-        except ModelError:
-            self._following.close()
-            if self._following.was_stopped:
-                return self.interrupted()
-            self._following.tell_how_to_go_on()
-            raise
-        except (asyncio.CancelledError, KeyboardInterrupt):
-            self._stopping.settle()
-            return self.interrupted()
-        finally:
-            self._following.close()
-        return show_exploration(self._session, done, index=self._following.count + 1)
-
-    def interrupted(self) -> int:
-        """Say that it was stopped, and how to get on with it; the exit code."""
-        if not self._is_told:  # where a call is interrupted itself, so is the event loop after it
-            self._is_told = True
-            self._following.close()
-            self._following.tell_how_to_go_on()
-            self._session.fail("interrupted", "Interrupted.")
+    def end_early(self, error: ModelError | None) -> int:
+        """Show how to continue, and why the exploration ended."""
+        self._exploration.close()
+        self._exploration.suggest_resume()
+        if error is not None and not self._exploration.was_stopped:
+            raise error
+        self.session.fail("interrupted", self.session.interrupted_message)
         return INTERRUPTED
 
-    async def _made(
-        self, request: "ExploreRequest", source: "ResearchSource", job: "Job | None"
-    ) -> "ExplorationResult":
-        from toolroll.cli.spec import open_journal, resolve_model  # noqa: PLC0415 - as above
-        from toolroll.packs.research.agent import connect_model  # noqa: PLC0415 - as above
-        from toolroll.packs.research.exploration import explore  # noqa: PLC0415 - as above
 
-        journal = open_journal(os.environ)
-        try:
-            options: ResearchOptions = {
-                "model": connect_model(resolve_model(self._asked.model)),
-                "collect_tool_stats": self._asked.stats,
-                "journal": journal,
-                "settings": self._asked.settings,
-                "on_event": self._following.on_event,
-                "on_open": self._stopping.note,
-            }
-            add_permissions(options)
-            return await explore(request, source, job=job, **options)
-        finally:
-            journal.close()
-
-
-def list_research_tools(options: "ResearchOptions") -> "list[CatalogEntry]":
-    """The tools that an exploration with these options has, as a list of tools names them."""
-    from toolroll.kernel.define.tool import Tool  # noqa: PLC0415 - as above
-    from toolroll.packs.catalog import CatalogEntry  # noqa: PLC0415 - as above
-    from toolroll.packs.research.agent import connect_model, research_tools  # noqa: PLC0415 - as above
-
-    tools = [one for one in research_tools(connect_model(options["model"]), options) if isinstance(one, Tool)]
-    return [CatalogEntry(tool=tool, origin="research", place="pack research") for tool in tools]
-
-
-def add_permissions(options: "ResearchOptions") -> None:
-    """Searching is what the person wants; where that could carry something out, they are asked, if they can be."""
-    from toolroll.cli.permissions import permissions_for  # noqa: PLC0415 - as above
-    from toolroll.kernel.approval.policy import Policy  # noqa: PLC0415 - as above
-    from toolroll.packs.research.agent import SEARCH_POLICY  # noqa: PLC0415 - as above
-
-    permissions = permissions_for(list_research_tools(options), yes=False, stdin_is_taken=False, environment=os.environ)
-    policy = (permissions.policy or Policy()).plus(SEARCH_POLICY.rules)
-    options["policy"] = policy if permissions.approver is None else replace(policy, outward="ask")
-    options["approver"] = permissions.approver
-
-
-def show_exploration(session: Session, done: "ExplorationResult", *, index: int = 1) -> int:
-    """Tell what an exploration came to; the exit code. `index` is the number of this event, as JSON."""
-    from toolroll.cli.render.exploration import exploration_fields, summarize_exploration  # noqa: PLC0415 - as above
-
+def list_ideas(session: Session, *, ideas: Path | None, repo: str | None, branch: str | None) -> int:
+    """List the ideas that were explored; return the exit code."""
+    found = _read_source(lambda source: source.list_ideas(), ideas, repo, branch)
     if session.json:
-        session.write_json({"index": index, **exploration_fields(done)})
+        listed = [
+            {"path": one.path, "title": one.title, "date": one.date.isoformat() if one.date else None} for one in found
+        ]
+        session.write_json({"ideas": listed})
+    elif found:
+        session.write("\n".join(one.path for one in found))
     else:
-        for line in summarize_exploration(done):
-            notify(line)
-        session.write(done.where)
-    return DONE if done.is_whole else STOPPED_BY_LIMIT
+        notify("Nothing was explored here yet. Start with 'toolroll explore IDEA'.")
+    return DONE
+
+
+def show_document(session: Session, name: str, *, ideas: Path | None, repo: str | None, branch: str | None) -> int:
+    """Show the document about an idea; return the exit code."""
+
+    async def work(source: ResearchSource) -> tuple[str, str, str]:
+        path = find_idea(name, await source.list_ideas()).path
+        return path, source.where(path), (await source.read(path, limit_bytes=MAX_STORED_BYTES)).content
+
+    path, where, content = _read_source(work, ideas, repo, branch)
+    if session.json:
+        session.write_json({"path": path, "where": where, "content": content})
+    else:
+        session.write(content)
+    return DONE
+
+
+def _read_source(
+    work: Callable[[ResearchSource], Awaitable[T]], ideas: Path | None, repo: str | None, branch: str | None
+) -> T:
+    """Return what `work` reads from the place that research is kept in."""
+    place = ResearchPlace(ideas=None if ideas is None else str(ideas), repo=repo, branch=branch)
+
+    async def read() -> T:
+        async with open_source(place, os.environ) as source:
+            return await work(source)
+
+    return asyncio.run(read())
+
+
+def read_context(given: str) -> str:
+    """Return the text, or the content of the file of that name."""
+    path = Path(given) if given and "\n" not in given and "\0" not in given else None
+    try:
+        if path is None or not path.is_file():
+            return _check_text(given)
+    except OSError:  # too long for a name
+        return given
+    with os_errors(given), path.open("rb") as file:
+        data = file.read(_MAX_CONTEXT_BYTES + 1)
+    if len(data) > _MAX_CONTEXT_BYTES:
+        raise FileTooLarge(
+            f"'{given}' has more than {_MAX_CONTEXT_BYTES:,} bytes.", path=given, limit_bytes=_MAX_CONTEXT_BYTES
+        )
+    return decode(data, path=given).text
+
+
+def _check_text(given: str) -> str:
+    """Return a context in words; one word with the ending of a file is a name that was mistyped."""
+    if _FILE_NAME.fullmatch(given):
+        raise UsageError(f"There is no file '{given}' for --context. A text has blanks in it.")
+    return given

@@ -1,99 +1,102 @@
 """The coding agent in a chat: each message is a run of it in the same project."""
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from dataclasses import replace
+from typing import Final
 
+from toolroll.agent.agent import Agent
 from toolroll.agent.result import RunResult
 from toolroll.agent.run import close_models
-from toolroll.agent.setup import Setup
+from toolroll.apps.code import build_code_agent, list_code_tools
+from toolroll.apps.models import absolute_model_name, connect_model
+from toolroll.apps.project import Project
+from toolroll.apps.spec import AgentSpec
+from toolroll.apps.surface import Surface
 from toolroll.cli.chat.chat import run_chat
-from toolroll.cli.chat.conversation import ChatInfo, Conversation, Note
-from toolroll.cli.spec import AgentSpec, build_agent
-from toolroll.cli.workspace_settings import workspace_deps
-from toolroll.workspace.workspace import Workspace
+from toolroll.cli.chat.conversation import ChatInfo, Conversation
+from toolroll.cli.chat.mentions import OutgoingMessage
+from toolroll.cli.driver import RunDriver
+from toolroll.cli.session import Session
+from toolroll.journal.sqlite import SqliteJournal
+from toolroll.packs.catalog import CatalogEntry
 
-if TYPE_CHECKING:
-    from toolroll.cli.chat.mentions import OutgoingMessage
-    from toolroll.cli.render.renderer import Renderer
-    from toolroll.cli.session import Session
-    from toolroll.journal.sqlite import SqliteJournal
-
-FIRST: Final = "Ask about this project, or say what to change. @path brings a file along, /help tells the rest."
+GREETING: Final = "Ask about this project, or say what to change. @file attaches a file; /help lists commands."
 
 
-def chat_about_code(session: "Session", spec: AgentSpec, *, yes: bool) -> int:
-    """Chat about a project until the person leaves; the exit code."""
+def chat_about_code(session: Session, spec: AgentSpec, project: Project, surface: Surface) -> int:
+    """Chat about a project until the person leaves; return the exit code."""
 
     @asynccontextmanager
-    async def opens(journal: "SqliteJournal") -> AsyncIterator[CodeChat]:
-        talk = CodeChat(spec, journal, yes=yes)
+    async def open_agent(journal: SqliteJournal) -> AsyncIterator[CodeChat]:
+        chat = CodeChat(spec, project, surface, journal)
         try:
-            yield talk
+            yield chat
         finally:
-            await talk.aclose()
+            await chat.aclose()
 
-    return run_chat(session, opens)
+    return run_chat(session, open_agent)
 
 
 class CodeChat:
-    """Talks about one project. The model is kept for the whole chat, all else is made anew for each message.
+    """Answers about one project. The model is connected once for the whole chat; the agent is built for each message.
 
     So an "always", a tool that is trusted meanwhile, or a new AGENTS.md counts from the next message on.
     """
 
-    def __init__(self, spec: AgentSpec, journal: "SqliteJournal", *, yes: bool = False) -> None:
-        self._spec, self._journal, self._yes = spec, journal, yes
-        self._model = build_agent(spec, journal, yes=yes).setup.model
-        self._workspace = _workspace(Path(spec.root))
+    def __init__(self, spec: AgentSpec, project: Project, surface: Surface, journal: SqliteJournal) -> None:
+        self._spec, self._project, self._surface, self._journal = spec, project, surface, journal
+        self._model = connect_model(spec.model, surface.environment)
         self._conversation = Conversation()
 
     @property
-    def about(self) -> ChatInfo:
+    def info(self) -> ChatInfo:
         """The agent as it would answer now."""
         return ChatInfo(
             name="code",
             model=self._spec.model,
-            tools=self._spec.entries(),
-            workspace=self._workspace,
+            list_tools=self._list_tools,
+            workspace=self._project.workspace,
             conversation=self._conversation,
-            first=FIRST,
-            is_unasked=self._yes,
+            greeting=GREETING,
+            is_unasked=self._spec.yes,
         )
 
-    async def say(self, message: "OutgoingMessage", renderer: "Renderer", note: Note) -> RunResult[object]:
+    async def say(self, message: OutgoingMessage, driver: RunDriver) -> RunResult[object]:
         """Answer a message."""
-        return await self._conversation.say(self._setup(), message, renderer.on_event, note)
+        with self._open_project() as project:
+            agent = self._build_agent(project)
+            return await self._conversation.say(agent, message, driver)
 
-    async def go_on(self, renderer: "Renderer", note: Note) -> RunResult[object]:
-        """Go on with the last run."""
-        return await self._conversation.go_on(self._setup(), renderer.on_event, note)
+    async def go_on(self, driver: RunDriver) -> RunResult[object]:
+        """Continue the last run."""
+        with self._open_project() as project:
+            return await self._conversation.go_on(self._build_agent(project), driver)
 
     async def use_model(self, name: str) -> None:
         """Answer with another model from now on; an error leaves the one there is."""
-        given = {key: value for key, value in asdict(self._spec).items() if key not in ("folder", "model")}
-        spec = AgentSpec.from_options(**given, model=name)
-        model = build_agent(spec, self._journal, yes=self._yes).setup.model
+        spec = replace(self._spec, model=absolute_model_name(name))
+        model = connect_model(spec.model, self._surface.environment)
         await close_models([self._model])
         self._spec, self._model = spec, model
 
     def forget(self) -> None:
-        """Begin anew."""
+        """Start a new conversation."""
         self._conversation = Conversation()
 
     async def aclose(self) -> None:
-        """Close what the chat held open."""
-        self._workspace.close()
+        """Close the model's connections."""
         await close_models([self._model])
 
-    def _setup(self) -> Setup:
-        agent = build_agent(self._spec, self._journal, yes=self._yes, connect=False)
-        return replace(agent.setup, model=self._model)
+    def _list_tools(self) -> Sequence[CatalogEntry]:
+        with self._open_project() as project:
+            return list_code_tools(self._spec, project=project, surface=self._surface)
 
+    def _open_project(self) -> Project:
+        return Project.open(self._project.root, os.environ)
 
-def _workspace(root: Path) -> Workspace:
-    deps = workspace_deps(root, os.environ)
-    return Workspace.of_user(root, environment=os.environ, deny=deps["deny"], limits=deps["limits"])  # type: ignore[arg-type]  # what it says they are
+    def _build_agent(self, project: Project) -> Agent[None]:
+        return build_code_agent(
+            self._spec, project=project, surface=self._surface, journal=self._journal, model=self._model
+        )

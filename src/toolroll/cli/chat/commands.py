@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import click
 
+from toolroll.cli.chat.export import export_chat
 from toolroll.cli.chat.parse import split_words
+from toolroll.cli.commands.changes import redo, undo
+from toolroll.cli.commands.policy import list_rules, policy
+from toolroll.cli.render.context import show_context
 from toolroll.cli.render.prose import notify
+from toolroll.cli.render.tool_list import format_tools
 from toolroll.cli.terminal.terminal import interruptible
 from toolroll.errors import UsageError
 
@@ -52,8 +57,8 @@ Send: TypeAlias = Callable[[str], Awaitable[None]]
 class Commands:
     """The commands of one chat."""
 
-    def __init__(self, session: "Session", talk: "ChatAgent", journal: "SqliteJournal", send: Send) -> None:
-        self._session, self._talk, self._journal, self._send = session, talk, journal, send
+    def __init__(self, session: "Session", agent: "ChatAgent", journal: "SqliteJournal", send: Send) -> None:
+        self._session, self._agent, self._journal, self._send = session, agent, journal, send
         self._does: dict[str, Callable[[str], Awaitable[None]]] = {
             "help": self._help,
             "undo": self._undo,
@@ -69,7 +74,7 @@ class Commands:
     @property
     def known(self) -> dict[str, str]:
         """The commands that there are here."""
-        is_project = self._talk.about.workspace is not None
+        is_project = self._agent.info.workspace is not None
         return {name: about for name, about in COMMANDS.items() if is_project or name not in IN_A_PROJECT}
 
     async def do(self, name: str, rest: str) -> None:
@@ -85,27 +90,21 @@ class Commands:
         self._session.write(formatter.getvalue())
 
     async def _undo(self, rest: str) -> None:
-        from toolroll.cli.commands.changes import undo  # noqa: PLC0415 - each command brings its own when it is used
-
         self._shell(undo, split_words(rest))
 
     async def _redo(self, rest: str) -> None:
-        from toolroll.cli.commands.changes import redo  # noqa: PLC0415 - as above
-
         self._shell(redo, split_words(rest))
 
     async def _policy(self, rest: str) -> None:
-        from toolroll.cli.commands.policy import list_rules, policy  # noqa: PLC0415 - as above
-
         name, *behind = split_words(rest) or [""]
         command = policy.commands.get(name, list_rules)
-        if self._talk.about.is_unasked and command is list_rules:
+        if self._agent.info.is_unasked and command is list_rules:
             notify("This chat was begun with --yes: every change is made without asking. Else:")
         self._shell(command, behind if name in policy.commands else split_words(rest))
 
     def _shell(self, command: click.Command, words: list[str]) -> None:
         """Run a command of the shell in this project; it answers as it does there, and Ctrl-C ends it alone."""
-        workspace = self._talk.about.workspace
+        workspace = self._agent.info.workspace
         assert workspace is not None
         arguments = [*words, "--root", str(workspace.root)]
         try:
@@ -124,30 +123,24 @@ class Commands:
 
     async def _model(self, rest: str) -> None:
         if rest:
-            await self._talk.use_model(rest)
-        self._session.write(f"model: {self._talk.about.model}")
+            await self._agent.use_model(rest)
+        self._session.write(f"model: {self._agent.info.model}")
 
     async def _context(self, _rest: str) -> None:
-        from toolroll.cli.render.context import show_context  # noqa: PLC0415 - as above
-
-        runs = self._talk.about.conversation.run_ids
+        runs = self._agent.info.conversation.run_ids
         if not runs:
             raise UsageError("Nothing was said yet, so the model's window is empty.")
         show_context(self._session, await self._journal.read(runs[-1]))
 
     async def _tools(self, _rest: str) -> None:
-        from toolroll.cli.commands.tools import format_tools  # noqa: PLC0415 - as above
-
-        self._session.write(format_tools(self._talk.about.tools))
+        self._session.write(format_tools(self._agent.info.list_tools()))
 
     async def _export(self, rest: str) -> None:
-        from toolroll.cli.chat.export import export_chat  # noqa: PLC0415 - as above
-
-        written = await export_chat(self._talk.about, rest, self._journal)
+        written = await export_chat(self._agent.info, rest, self._journal)
         self._session.write(f"Written to {written}.")
 
     async def _new(self, rest: str) -> None:
-        self._talk.forget()
+        self._agent.forget()
         click.echo("· A new chat begins.", err=True)
         if rest:
             await self._send(rest)

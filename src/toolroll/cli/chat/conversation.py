@@ -1,17 +1,16 @@
 """What a chat needs of an application, and the conversation that goes from one run to the next."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Protocol
 
+from toolroll.agent.agent import Agent
 from toolroll.agent.events import Event, RunStarted
-from toolroll.agent.history.resume import resume_run
+from toolroll.agent.live import Listener, LiveRun
 from toolroll.agent.result import RunResult
-from toolroll.agent.run import execute_run, initial_messages, new_run
-from toolroll.agent.setup import Setup
-from toolroll.agent.state import RunState
 from toolroll.cli.chat.mentions import OutgoingMessage
-from toolroll.kernel.call.context import Run, random_id
+from toolroll.cli.driver import RunDriver
+from toolroll.kernel.call.context import random_id
 from toolroll.kernel.call.events import StateChanged
 from toolroll.kernel.data.labels import NO_LABELS, Labels
 from toolroll.kernel.data.messages import Message
@@ -19,7 +18,6 @@ from toolroll.packs.code.seen_files import STATE as SEEN
 from toolroll.packs.code.seen_files import SeenFiles
 
 if TYPE_CHECKING:
-    from toolroll.cli.render.renderer import Renderer
     from toolroll.packs.catalog import CatalogEntry
     from toolroll.workspace.workspace import Workspace
 
@@ -27,25 +25,23 @@ CHAT: Final = "chat"
 """The setting by which the runs of one chat are known: the id of the first of them."""
 
 PRIVATE: Final[Labels] = frozenset({"private"})
-"""What a file of the project brings along, as where the model reads it itself."""
-
-Note: TypeAlias = Callable[[RunState | None], None]
+"""The label of a file of the project, as where the model reads it itself."""
 
 
 class ChatAgent(Protocol):
-    """What an application does with what is said to it."""
+    """An application that answers messages."""
 
     @property
-    def about(self) -> "ChatInfo":
-        """What it is, as it stands now."""
+    def info(self) -> "ChatInfo":
+        """The application as it would answer now."""
         ...
 
-    async def say(self, message: OutgoingMessage, renderer: "Renderer", note: Note) -> RunResult[object] | None:
-        """Answer a message, as a run that `note` gets hold of; None where that was told already, and nothing ran."""
+    async def say(self, message: OutgoingMessage, driver: RunDriver) -> RunResult[object] | None:
+        """Answer a message in a run that `driver` follows; None where no run is left to show the end of."""
         ...
 
-    async def go_on(self, renderer: "Renderer", note: Note) -> RunResult[object]:
-        """Go on with the last run, which a limit has stopped."""
+    async def go_on(self, driver: RunDriver) -> RunResult[object]:
+        """Continue the last run, which a limit has stopped."""
         ...
 
     async def use_model(self, name: str) -> None:
@@ -53,7 +49,7 @@ class ChatAgent(Protocol):
         ...
 
     def forget(self) -> None:
-        """Begin anew: nothing that was said counts any more."""
+        """Start a new conversation."""
         ...
 
 
@@ -63,17 +59,16 @@ class ChatInfo:
 
     name: str
     model: str
-    tools: "Sequence[CatalogEntry]"
+    list_tools: "Callable[[], Sequence[CatalogEntry]]"
     conversation: "Conversation"
     workspace: "Workspace | None" = None
-    first: str = "Write what you want."
-    """What the person is told at the beginning."""
+    greeting: str = "Write what you want."
     is_unasked: bool = False
     """Whether every change is made without asking: the person gave their word with `--yes`."""
 
 
 class Conversation:
-    """What was said so far, and what the last run knew: each message is a run that begins with it."""
+    """The messages so far, and what the last run knew: each message is a run that begins with it."""
 
     def __init__(self) -> None:
         self.messages: tuple[Message, ...] = ()
@@ -87,40 +82,38 @@ class Conversation:
         self.messages, self.run_ids, self._labels = tuple(messages), list(run_ids), labels
         self.chat_id = next(iter(run_ids), "")
 
-    async def say(
-        self, setup: Setup, message: OutgoingMessage, emit: Callable[[Event], None], note: Note
-    ) -> RunResult[object]:
+    async def say(self, agent: Agent[None], message: OutgoingMessage, driver: RunDriver) -> RunResult[object]:
         """Answer a message. What is complete stays in the conversation, however the run ends."""
-        run_id = (setup.make_id or random_id)()
+        run_id = random_id()
         chat_id = self.chat_id or run_id
-        setup = replace(setup, settings={**(setup.settings or {}), CHAT: chat_id})
-        heard = _StartListener(emit, lambda: self._bring(state.run, message))
-        state = new_run(setup, initial_messages(message.text, self.messages), heard, stream=True, run_id=run_id)
-        note(state)
+        run: LiveRun[None] = agent.start(
+            message.text,
+            messages=self.messages,
+            listener=_StartListener(driver.listener, lambda: self._restore(run, message)),
+            stream=True,
+            run_id=run_id,
+            settings={CHAT: chat_id},
+        )
         try:
-            return await execute_run(state)
+            return await driver.follow(run)
         finally:
-            self._take(state)
-            if state.result is not None:  # it is on record
+            self._keep(run)
+            if run.result is not None:  # it is on record
                 self.chat_id = chat_id
                 self.run_ids.append(run_id)
 
-    async def go_on(self, setup: Setup, emit: Callable[[Event], None], note: Note) -> RunResult[object]:
-        """Go on with the last run."""
-        states: list[RunState] = []
-
-        def opened(state: RunState) -> None:
-            states.append(state)
-            note(state)
-
+    async def go_on(self, agent: Agent[None], driver: RunDriver) -> RunResult[object]:
+        """Continue the last run."""
+        run = agent.start(resume=self.run_ids[-1], listener=driver.listener, stream=True)
         try:
-            return await resume_run(setup, self.run_ids[-1], emit=emit, stream=True, on_open=opened)
+            return await driver.follow(run)
         finally:
-            for state in states:
-                self._take(state)
+            self._keep(run)
 
-    def _bring(self, run: Run, message: OutgoingMessage) -> None:
-        """What the model has seen of which file in the runs before, and what the message attaches."""
+    def _restore(self, live: LiveRun[None], message: OutgoingMessage) -> None:
+        """Give a run what the model has seen of which file in the runs before, and what the message attaches."""
+        run = live.run
+        assert run is not None  # a new run has it from the beginning
         for name, value in self._seen.items():
             run.set_state(name, value)
         for file in message.files:
@@ -128,27 +121,27 @@ class Conversation:
                 SeenFiles(run).add(file.path, file.hash, file.lines, file.seen)
         run.add_labels(self._labels | PRIVATE if message.files else self._labels)
 
-    def _take(self, state: RunState) -> None:
-        """Go on from what is complete. Of a run in which the model said nothing, nothing is left to answer twice."""
-        result = state.result
-        if result is None or (result.stop_reason == "failed" and not result.steps):
+    def _keep(self, live: LiveRun[None]) -> None:
+        """Keep what is complete. Of a run in which the model said nothing, nothing is left to answer twice."""
+        result, run = live.result, live.run
+        if result is None or run is None or (result.stop_reason == "failed" and not result.steps):
             return
         self.messages = result.messages
-        self._seen = {name: value for name, value in state.run.state.items() if name.startswith(SEEN)}
-        self._labels = state.run.labels
+        self._seen = {name: value for name, value in run.state.items() if name.startswith(SEEN)}
+        self._labels = run.labels
 
 
 class _StartListener:
-    """Passes events on; once the run is on record, it is given what it has to know, and nobody is told of that."""
+    """Passes events on; once the run is on record, it is given what it has to know, which is not shown."""
 
-    def __init__(self, emit: Callable[[Event], None], bring: Callable[[], None]) -> None:
-        self._emit, self._bring = emit, bring
+    def __init__(self, listener: Listener, restore: Callable[[], None]) -> None:
+        self._listener, self._restore = listener, restore
         self._is_quiet = False
 
     def __call__(self, event: Event) -> None:
         if not (self._is_quiet and isinstance(event, StateChanged)):
-            self._emit(event)
+            self._listener(event)
         if isinstance(event, RunStarted):
             self._is_quiet = True
-            self._bring()
+            self._restore()
             self._is_quiet = False

@@ -27,7 +27,7 @@ MAX_CALL_CHARACTERS: Final = 120
 ID_CHARACTERS: Final = 8
 
 
-async def export_chat(about: "ChatInfo", given: str, journal: "SqliteJournal") -> Path:
+async def export_chat(info: "ChatInfo", given: str, journal: "SqliteJournal") -> Path:
     """Write the chat to the file that is named; without a name, to `chat-ID.md` in the project's folder.
 
     The words are split as in a shell; FileExists where the file is there already, unless one of them is `--force`. A
@@ -39,10 +39,10 @@ async def export_chat(about: "ChatInfo", given: str, journal: "SqliteJournal") -
     names = [word for word in words if word != FORCE]
     if len(names) > 1:
         raise UsageError(f'Name one file, in quotation marks if there are blanks in it: /export "{" ".join(names)}"')
-    chat = about.conversation
+    chat = info.conversation
     if not chat.messages:
         raise UsageError("Nothing was said yet, so there is nothing to write.")
-    path = _path(names[0]) if names else _folder(about) / f"chat-{chat.chat_id[:ID_CHARACTERS]}.md"
+    path = _path(names[0]) if names else _folder(info) / f"chat-{chat.chat_id[:ID_CHARACTERS]}.md"
     form = _FORMS.get(path.suffix.lower())
     if form is None and path.suffix.lower() != MARKDOWN:
         raise UsageError(
@@ -52,13 +52,13 @@ async def export_chat(about: "ChatInfo", given: str, journal: "SqliteJournal") -
     if form is not None and chat.run_ids:
         text = "".join(form(await read_run_tree(journal, chat.run_ids[-1], secrets=secrets)))
     else:
-        text = redact(render_chat(chat.messages, title=f"toolroll {about.name}"), known=secrets)
+        text = redact(render_chat(chat.messages, title=f"toolroll {info.name}"), known=secrets)
     write_export(path, text.encode("utf-8", "surrogatepass"), force=force)
     return path
 
 
-def _folder(about: "ChatInfo") -> Path:
-    return Path.cwd() if about.workspace is None else Path(about.workspace.root)
+def _folder(info: "ChatInfo") -> Path:
+    return Path.cwd() if info.workspace is None else Path(info.workspace.root)
 
 
 def _path(given: str) -> Path:

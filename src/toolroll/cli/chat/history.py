@@ -1,5 +1,6 @@
 """What a person has written before, for the arrow keys: kept privately, bounded, and never with a secret in it."""
 
+import json
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -31,7 +32,7 @@ class MessageHistory:
         self._secrets = tuple(secrets)
 
     @classmethod
-    def of_user(cls, name: str, environment: Mapping[str, str]) -> "MessageHistory":
+    def from_environment(cls, name: str, environment: Mapping[str, str]) -> "MessageHistory":
         """The texts of that name among the user's own data; the keys in their environment are never written."""
         return cls(find_folders(environment).data / f"{name}-history.jsonl", secrets=known_secrets(environment))
 
@@ -62,14 +63,10 @@ class MessageHistory:
 
 
 def _encoded(texts: Sequence[str]) -> bytes:
-    import json  # noqa: PLC0415 - a third of an interpreter start, for what only a chat needs
-
     return "".join(f"{json.dumps(text)}\n" for text in texts).encode()
 
 
 def _text(line: bytes) -> str:
-    import json  # noqa: PLC0415 - as above
-
     try:
         found = json.loads(line)
     except ValueError:

@@ -61,7 +61,7 @@ class LineInput:
 
     def __init__(self, reads: _Reads, warn: Warn | None = None) -> None:
         self._reads = reads
-        self._warn = warn or _warning(str)
+        self._warn = warn or _make_warn(str)
 
     async def read(self, prompt: str) -> str | None:
         """The next message, with all spelled out in it that cannot be seen; None when the person leaves."""
@@ -76,24 +76,24 @@ class LineInput:
 def open_input(
     session: "Session",
     *,
-    past: "MessageHistory | None" = None,
-    suggesting: "Suggester | None" = None,
+    history: "MessageHistory | None" = None,
+    suggester: "Suggester | None" = None,
     environment: Mapping[str, str] = os.environ,
-    words: Callable[[str], str] = str,
+    translate: Callable[[str], str] = str,
 ) -> LineInput | None:
-    """What reads from the person at the terminal; None where nobody sits there. `words` are notes in their language."""
+    """Return what reads from the person at the terminal, or None; `translate` puts notes into their language."""
     terminal = open_terminal(environment)
     if terminal is None:
         return None
-    warn = _warning(words)
-    return LineInput(_Plain(terminal, warn) if session.plain else _Edited(past, suggesting, warn), warn)
+    warn = _make_warn(translate)
+    return LineInput(_Plain(terminal, warn) if session.plain else _Edited(history, suggester, warn), warn)
 
 
 class _Edited:
     """The line editor; it is made when the first message is read."""
 
-    def __init__(self, past: "MessageHistory | None", suggesting: "Suggester | None", warn: Warn) -> None:
-        self._past, self._suggesting, self._warn = past, suggesting, warn
+    def __init__(self, history: "MessageHistory | None", suggester: "Suggester | None", warn: Warn) -> None:
+        self._history, self._suggester, self._warn = history, suggester, warn
         self._session: PromptSession[str] | None = None
 
     async def read(self, prompt: str) -> str | None:
@@ -103,24 +103,24 @@ class _Edited:
             text = await self._session.prompt_async(prompt, handle_sigint=False)
         except EOFError:
             return None
-        self._tried(lambda past: past.add(text), None)
+        self._tried(lambda history: history.add(text), None)
         return text
 
     def _opened(self) -> "PromptSession[str]":
         from toolroll.cli.chat.prompt import make_prompt_session  # noqa: PLC0415 - 0.4 s: only for who chats
 
         nothing: list[str] = []
-        texts = self._tried(lambda past: past.texts(), nothing)
-        return make_prompt_session(texts=texts, suggesting=self._suggesting, warn=self._warn)
+        texts = self._tried(lambda history: history.texts(), nothing)
+        return make_prompt_session(texts=texts, suggester=self._suggester, warn=self._warn)
 
     def _tried(self, work: "Callable[[MessageHistory], T]", otherwise: T) -> T:
         """What is done with what is kept for the arrow keys; where it cannot be, that is told once."""
-        if self._past is None:
+        if self._history is None:
             return otherwise
         try:
-            return work(self._past)
+            return work(self._history)
         except ToolrollError as error:
-            self._past = None
+            self._history = None
             self._warn(f"What you write is not kept for the arrow keys: {error.message}")
             return otherwise
 
@@ -160,5 +160,5 @@ class _Plain:
         return None
 
 
-def _warning(words: Callable[[str], str]) -> Warn:
-    return lambda text: notify(words(f"Note: {terminal_safe(text)}"))
+def _make_warn(translate: Callable[[str], str]) -> Warn:
+    return lambda text: notify(translate(f"Note: {terminal_safe(text)}"))

@@ -1,5 +1,6 @@
 """Files that a message mentions with `@path`: read through the workspace and attached, or told of before it is sent."""
 
+import asyncio
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -143,8 +144,6 @@ def _is_folder(name: str, workspace: "Workspace") -> bool:
 
 
 async def _read(path: RelativePath, workspace: "Workspace") -> Attachment:
-    import asyncio  # noqa: PLC0415 - who waits for this has loaded it
-
     status = workspace.status(path)
     if status.kind == "folder":
         listing = await list_folder(workspace, path)

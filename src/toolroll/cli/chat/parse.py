@@ -4,8 +4,10 @@ Nothing here asks the file system, and no two texts are told apart by anything b
 """
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Final, TypeAlias
 
 from toolroll.errors import UsageError
@@ -84,8 +86,6 @@ def parse_command(text: str, known: Iterable[str]) -> Parsed:
 
 def split_words(rest: str) -> list[str]:
     """What stands behind a command, in words as in a shell; UsageError where a quotation mark is open."""
-    import shlex  # noqa: PLC0415 - only for who gives a command some words
-
     try:
         return shlex.split(rest)
     except ValueError:
@@ -93,8 +93,6 @@ def split_words(rest: str) -> list[str]:
 
 
 def _nearest(name: str, names: list[str]) -> str:
-    from difflib import get_close_matches  # noqa: PLC0415 - only a miss needs it
-
     begun = [one for one in names if one.startswith(name)]
     return next(iter(begun or get_close_matches(name, names, n=1, cutoff=_LIKENESS)), "")
 

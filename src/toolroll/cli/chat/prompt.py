@@ -30,7 +30,7 @@ MENU_ROWS: Final = 6
 
 
 def make_prompt_session(
-    *, texts: Sequence[str], suggesting: "Suggester | None", warn: Callable[[str], None]
+    *, texts: Sequence[str], suggester: "Suggester | None", warn: Callable[[str], None]
 ) -> "PromptSession[str]":
     """What reads one message after the other from the terminal, and shows it on stderr.
 
@@ -44,10 +44,10 @@ def make_prompt_session(
         key_bindings=_Keys(warn).bindings,
         history=InMemoryHistory(texts),
         # In a thread: a key never waits for a suggestion.
-        completer=None if suggesting is None else ThreadedCompleter(_Completer(suggesting)),
+        completer=None if suggester is None else ThreadedCompleter(_Completer(suggester)),
         complete_style=CompleteStyle.COLUMN,
-        complete_while_typing=suggesting is not None,
-        reserve_space_for_menu=MENU_ROWS if suggesting is not None else 0,
+        complete_while_typing=suggester is not None,
+        reserve_space_for_menu=MENU_ROWS if suggester is not None else 0,
         enable_history_search=False,
         enable_system_prompt=False,
         enable_suspend=False,
@@ -76,15 +76,15 @@ def _size() -> Size:
 class _Completer(Completer):
     """Suggestions in the form that the line editor takes."""
 
-    def __init__(self, suggesting: "Suggester") -> None:
-        self._suggesting = suggesting
+    def __init__(self, suggester: "Suggester") -> None:
+        self._suggester = suggester
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:  # noqa: ARG002 - its shape
         """What may be meant; looked for as long as it is typed, for nobody asks again before the next key."""
         before = document.text_before_cursor
-        found = self._suggesting.suggest(before)
-        while not found and self._suggesting.may_find_more(before) and _is_typed(document):
-            found = self._suggesting.suggest(before)
+        found = self._suggester.suggest(before)
+        while not found and self._suggester.may_find_more(before) and _is_typed(document):
+            found = self._suggester.suggest(before)
         return [_completion(one) for one in found]
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from toolroll.cli.chat.parse import format_mention
 from toolroll.errors import ToolrollError
+from toolroll.workspace.search.tree import tracked_paths
 
 if TYPE_CHECKING:
     from toolroll.workspace.workspace import Workspace
@@ -70,8 +71,6 @@ class FileNames:
         return self._walk is not None
 
     def _look(self, found: list[tuple[str, str]]) -> None:
-        from toolroll.workspace.search.tree import tracked_paths  # noqa: PLC0415 - ripgrep: only for who types an @
-
         self._names = self._names or found  # the first time, what is found is seen at once
         until = self.clock() + MAX_SECONDS
         with suppress(ToolrollError):  # a folder that is gone has no names

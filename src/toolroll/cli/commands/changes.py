@@ -1,111 +1,55 @@
-"""`toolroll changes`, `undo` and `redo`: what tools changed in a project, and taking it back (C31).
+"""`toolroll changes`, `undo` and `redo`: what tools changed in a project, and reverting it (C31)."""
 
-What would happen is listed and shown first. At a terminal somebody then says yes; elsewhere `--yes` must.
-"""
-
-import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
 
 import click
 
-from toolroll.cli.completers import complete_run_ids
-from toolroll.cli.render.prose import notify
-from toolroll.cli.session import DONE, FAILED, NEEDS_APPROVAL, Session, output_options
-from toolroll.errors import UsageError
-
-if TYPE_CHECKING:
-    from toolroll.workspace.changes.history import History
-    from toolroll.workspace.changes.records import Record
-    from toolroll.workspace.changes.recovery import RecoveredChange
-    from toolroll.workspace.changes.undo import UndoPlan, UndoStep
-    from toolroll.workspace.workspace import Workspace
+from toolroll.cli.lazy import body, lazily
+from toolroll.cli.options import limit_option, output_options, root_option, yes_option
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-DEFAULT_LISTED: Final = 20
-MIN_ID_CHARACTERS: Final = 4
-"""Of the beginning of an id, as in `toolroll runs`."""
-MAX_CANDIDATES: Final = 5
-"""Ids that are named where several begin alike: with one character more there are hardly ever as many."""
-_SIDE: Final = 60  # characters of each side of a conflict: enough to find it
-_RUN_CHARACTERS: Final = 12
-_UNFINISHED: Final = {
-    "failed": "it could not be made, or broke off; nothing of it is left in the files.",
-    "partial": "it broke off, and later work in its files was left as it is.",
-}
-BY_HAND: Final = "terminal"
-"""The run that an undo from here belongs to."""
+_complete_runs: Final = lazily("toolroll.cli.completers:complete_runs")
 
 
-def root_option(command: F) -> F:
-    """Adds `--root`: the project that is meant."""
-    told = "The project's folder; the working folder if not given."
-    folder = click.Path(path_type=Path, exists=True, file_okay=False)
-    return click.option("--root", type=folder, metavar="DIR", help=told)(command)
-
-
-def _taking_options(command: F) -> F:
-    told = "Only this file: its latest change, or its part of what else is named."
-    file = click.option("--file", "path", metavar="PATH", help=told)
-    merge = click.option("--merge", is_flag=True, help="Keep later work in the same files, where the two do not touch.")
-    yes = click.option("--yes", is_flag=True, help="Do it without asking.")
-    return root_option(file(merge(yes(output_options(command)))))
+def _revert_options(command: F) -> F:
+    """Add the options that `undo` and `redo` share."""
+    text = "Only this file: its latest change, or its part of what else is named."
+    file = click.option("--file", "path", metavar="PATH", help=text)
+    merge = click.option("--merge", is_flag=True, help="Keep later work in the same files where the two do not touch.")
+    return root_option(file(merge(yes_option("Do it without asking.")(output_options(command)))))
 
 
 @click.command()
 @root_option
-@click.option("--run", "run_id", metavar="ID", shell_complete=complete_run_ids, help="Only the changes of this run.")
+@click.option("--run", "run_id", metavar="ID", shell_complete=_complete_runs, help="Only the changes of this run.")
 @click.option("--file", "path", metavar="PATH", help="Only the changes of this file.")
-@click.option("--limit", default=DEFAULT_LISTED, type=click.IntRange(min=1), metavar="N", help="How many at most.")
+@limit_option(20)
 @output_options
 @click.pass_obj
-def changes(session: Session, *, root: Path | None, run_id: str | None, path: str | None, limit: int) -> int:
-    """List what was changed in a project through its tools, the latest first.
+@body("toolroll.cli.actions.changes:list_changes")
+def changes() -> None:
+    """List what tools have changed in a project, the latest change first.
 
     \b
     Examples:
       toolroll changes
       toolroll changes --file src/main.js --json
     """
-    with _opened(root) as (_, history):
-        found = history.changes(run_id=_run(history, run_id), path=path, limit=limit)
-    if session.json:
-        session.write_json({"changes": [_fields(one) for one in found]})
-    elif found:
-        session.show("\n".join(map(_line, found)))
-        for told in _unfinished(found):
-            notify(told)
-    else:
-        notify("Nothing was changed here through tools, or it is no longer kept.")
-        if run_id is None and path is None:
-            notify(_elsewhere(root or Path.cwd()))
-    return DONE
 
 
 @click.command()
 @click.argument("change", required=False)
-@click.option(
-    "--run", "run_id", metavar="ID", shell_complete=complete_run_ids, help="Everything that this run changed."
-)
-@_taking_options
+@click.option("--run", "run_id", metavar="ID", shell_complete=_complete_runs, help="Everything that this run changed.")
+@_revert_options
 @click.pass_obj
-def undo(
-    session: Session,
-    change: str | None,
-    *,
-    root: Path | None,
-    run_id: str | None,
-    path: str | None,
-    merge: bool,
-    yes: bool,
-) -> int:
-    """Take back CHANGE, or what was done last: the latest change or redo. Later work is never overwritten.
+@body("toolroll.cli.actions.changes:undo_change")
+def undo() -> None:
+    """Revert CHANGE, or without one the latest change or redo. Later work is never overwritten.
 
-    Lists what would happen, shows the difference, and asks. 'toolroll changes' lists what there is to undo. Of an id,
-    the first 4 characters are enough where no other begins so.
+    Lists what would happen, shows the diff, and asks. 'toolroll changes' lists the changes. The first 4 characters of
+    an id are enough where no other id begins with them.
 
     \b
     Examples:
@@ -113,32 +57,18 @@ def undo(
       toolroll undo 34a873204eb0
       toolroll undo --run 4cb9e3ac803b --yes
     """
-    from toolroll.workspace.changes.undo import plan_undo  # noqa: PLC0415 - sqlite3 and pydantic: not for --help
-
-    with _opened(root) as (workspace, history):
-        named = _change(history, change)
-        plan = plan_undo(workspace, history, change=named, path=path, run_id=_run(history, run_id))
-        return _take_back(session, workspace, history, plan, merge=merge, yes=yes)
 
 
 @click.command()
 @click.argument("change", required=False)
 @click.option(
-    "--run", "run_id", metavar="ID", shell_complete=complete_run_ids, help="Everything of this run that was undone."
+    "--run", "run_id", metavar="ID", shell_complete=_complete_runs, help="Everything of this run that was undone."
 )
-@_taking_options
+@_revert_options
 @click.pass_obj
-def redo(
-    session: Session,
-    change: str | None,
-    *,
-    root: Path | None,
-    run_id: str | None,
-    path: str | None,
-    merge: bool,
-    yes: bool,
-) -> int:
-    """Make CHANGE again after it was undone: what was undone last, if none is named. Later work is never overwritten.
+@body("toolroll.cli.actions.changes:redo_change")
+def redo() -> None:
+    """Make CHANGE again after it was undone, or without one what was undone last. Later work is never overwritten.
 
     \b
     Examples:
@@ -146,196 +76,3 @@ def redo(
       toolroll redo 34a873204eb0 --yes
       toolroll redo --run 4cb9e3ac803b --yes
     """
-    from toolroll.workspace.changes.undo import plan_redo  # noqa: PLC0415 - as above
-
-    with _opened(root) as (workspace, history):
-        named = _change(history, change)
-        plan = plan_redo(workspace, history, change=named, path=path, run_id=_run(history, run_id))
-        return _take_back(session, workspace, history, plan, merge=merge, yes=yes)
-
-
-@contextmanager
-def _opened(root: Path | None) -> "Iterator[tuple[Workspace, History]]":
-    from toolroll.workspace.changes.recovery import open_history  # noqa: PLC0415 - as above
-    from toolroll.workspace.workspace import Workspace  # noqa: PLC0415 - as above
-
-    with Workspace.of_user(root or Path.cwd(), environment=os.environ) as workspace:
-        history, recovered = open_history(workspace)
-        for one in recovered:
-            notify(f"Note: {_recovery(one)}")
-        with history:
-            yield workspace, history
-
-
-def _recovery(one: "RecoveredChange") -> str:
-    from toolroll.safe.paths.names import quote_path  # noqa: PLC0415 - as above
-
-    if one.left:
-        files = ", ".join(f"'{quote_path(path)}'" for path in one.left)
-        return f"change {one.id} was left half done. It was taken back, but for later work in {files}, which stays."
-    return f"change {one.id} was left half done, and is {one.outcome} now."
-
-
-def _run(history: "History", given: str | None) -> str | None:
-    """The run that is meant: lists show the beginning of its id."""
-    return None if given is None else _whole(given, [record.run_id for record in history.changes()], "run")
-
-
-def _change(history: "History", given: str | None) -> str | None:
-    """The change that is meant."""
-    return None if given is None else _whole(given, [record.id for record in history.changes()], "change")
-
-
-def _whole(given: str, ids: Sequence[str], what: str) -> str:
-    """The id that this is, or the only one that begins so; what nothing fits stays as it is."""
-    if given in ids:
-        return given
-    if len(given) < MIN_ID_CHARACTERS:
-        raise UsageError(f"There is no {what} {given!r}. Give at least {MIN_ID_CHARACTERS} characters of the id.")
-    fitting = [one for one in dict.fromkeys(ids) if one.casefold().startswith(given.casefold())]
-    if len(fitting) > 1:
-        raise UsageError(f"{len(fitting)} {what}s begin with {given!r}: {_named(fitting)}. Write more of the id.")
-    return fitting[0] if fitting else given
-
-
-def _named(ids: Sequence[str]) -> str:
-    from toolroll.safe.paths.names import quote_path  # noqa: PLC0415 - as above
-
-    more = len(ids) - MAX_CANDIDATES
-    return ", ".join(map(quote_path, ids[:MAX_CANDIDATES])) + (f" and {more} more" if more > 0 else "")
-
-
-def _take_back(
-    session: Session, workspace: "Workspace", history: "History", plan: "UndoPlan", *, merge: bool, yes: bool
-) -> int:
-    from toolroll.workspace.changes.undo import undo as carry_out  # noqa: PLC0415 - as above
-
-    if not session.json:
-        _tell_plan(plan, merge=merge)
-        _tell_more(plan)
-    proposal = plan.proposal(merges=merge)
-    if proposal is None:
-        why = " ".join(map(str, plan.steps)) if session.json else "See above."
-        session.fail("nothing_done", f"Nothing of it can be done, and everything is as it was. {why}")
-        return FAILED
-    if not yes and (refusal := _not_agreed(session, proposal.diff)) is not None:
-        return refusal
-    done = carry_out(workspace, history, plan, run_id=BY_HAND, merges=merge)
-    told = {
-        "change": None if done.applied is None else done.applied.id,
-        "done": [_step_fields(step) for step in done.done],
-        "left": [_step_fields(step) for step in done.left],
-        "more": plan.more,
-    }
-    if session.json:
-        session.write_json(told)
-    else:
-        session.show(f"{plan.kind.capitalize()}: {', '.join(step.path for step in done.done)}.")
-    return FAILED if done.left else DONE
-
-
-def _tell_plan(plan: "UndoPlan", *, merge: bool) -> None:
-    from toolroll.safe.text import one_line  # noqa: PLC0415 - as above
-
-    taken = plan.taken(merges=merge)
-    for step in plan.steps:
-        notify(f"{'·' if step in taken else '!'} {step}")
-        for both in step.conflicts:
-            ours, theirs = (
-                one_line(side.decode("utf-8", "replace").rstrip("\r\n"), _SIDE) for side in (both.ours, both.theirs)
-            )
-            notify(f"    line {both.line}: now {ours or 'nothing'!r}, before the change {theirs or 'nothing'!r}")
-    if any(step.action == "merge" and step not in taken for step in plan.steps):
-        notify("! Add --merge to keep the later work and take this out of it.")
-
-
-def _tell_more(plan: "UndoPlan") -> None:
-    """That a file has earlier changes, which nobody should take for undone."""
-    from toolroll.safe.paths.names import quote_path  # noqa: PLC0415 - as above
-
-    if plan.more:
-        what = "undo" if plan.kind == "redo" else "change"
-        rest = "1 earlier one stays" if plan.more == 1 else f"{plan.more} earlier ones stay"
-        name = quote_path(plan.steps[0].path)
-        notify(f"Note: only the latest {what} of '{name}'; {rest}. Repeat it for the next.")
-
-
-def _not_agreed(session: Session, diff: str) -> int | None:
-    """None once somebody has said yes; else the exit code."""
-    from toolroll.cli.render.rows import Row, preview_rows  # noqa: PLC0415 - as above
-    from toolroll.cli.terminal.approve import confirm, show_all  # noqa: PLC0415 - rich: only when somebody is asked
-    from toolroll.cli.terminal.terminal import open_terminal  # noqa: PLC0415 - as above
-    from toolroll.kernel.approval.request import Preview  # noqa: PLC0415 - as above
-
-    terminal = open_terminal(os.environ)
-    if terminal is None:
-        session.fail("needs_approval", "Nobody could be asked, so nothing was done. Add --yes to do it.")
-        return NEEDS_APPROVAL
-    rows = [Row(), *preview_rows(Preview(kind="diff", text=diff))]
-    if show_all(terminal, rows) and confirm(terminal, "Do this?"):
-        return None
-    session.fail("rejected", "Nothing was done.")
-    return FAILED
-
-
-def _elsewhere(root: Path) -> str:
-    """Where the changes may be that somebody misses in a folder."""
-    from toolroll.safe.paths.names import quote_path  # noqa: PLC0415 - as above
-
-    return (
-        f"Each folder has a history of its own, by its path; this is the one of '{quote_path(str(root.resolve()))}'. "
-        "Where the work was done from a folder above or below, see it with --root DIR. Where the folder was moved or "
-        "renamed, its history is still that of the old path: move it back there to undo."
-    )
-
-
-def _unfinished(found: "Sequence[Record]") -> Iterator[str]:
-    """What it means that a change was not made, and which run was told why."""
-    from toolroll.safe.text import one_line  # noqa: PLC0415 - as above
-
-    for state, told in _UNFINISHED.items():
-        runs = dict.fromkeys(record.run_id for record in found if record.state == state)
-        names = ", ".join(one_line(run, _RUN_CHARACTERS) for run in runs)
-        if runs:
-            yield f"· {state}: {told} Why was told in the run: {names}"
-
-
-def _fields(record: "Record") -> dict[str, object]:
-    return {
-        "id": record.id,
-        "at": record.at,
-        "run_id": record.run_id,
-        "kind": record.kind,
-        "state": _state(record),
-        "description": record.description,
-        "files": [
-            {"path": entry.path, "before": entry.before, "after": entry.after, "undone_by": entry.undone_by}
-            for entry in record.entries
-        ],
-    }
-
-
-def _state(record: "Record") -> str:
-    """What has become of a change, with how much of it was taken back since."""
-    if record.state != "applied" or not any(entry.undone_by for entry in record.entries):
-        return record.state
-    return "undone" if record.is_undone else "partly undone"
-
-
-def _step_fields(step: "UndoStep") -> dict[str, object]:
-    return {"path": step.path, "action": step.action}
-
-
-def _line(record: "Record") -> str:
-    from datetime import datetime  # noqa: PLC0415 - as above
-
-    from toolroll.safe.paths.names import quote_path  # noqa: PLC0415 - as above
-    from toolroll.safe.text import one_line  # noqa: PLC0415 - as above
-
-    state = _state(record)
-    undone = " (undone)" if state == "partly undone" else ""
-    when = datetime.fromtimestamp(record.at).astimezone().strftime("%Y-%m-%d %H:%M")
-    files = ", ".join(quote_path(entry.path) + (undone if entry.undone_by else "") for entry in record.entries)
-    about = one_line(record.description.removeprefix(f"{record.kind}: "), 60)
-    why = f"  {about}" if about else ""
-    return f"{record.id}  {when}  {record.kind:<6}  {state:<8}  {one_line(files, 80)}{why}"

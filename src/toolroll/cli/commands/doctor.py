@@ -1,84 +1,24 @@
-"""`toolroll doctor`: what is configured, what is missing, what is broken, and how to fix it."""
-
-import os
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+"""`toolroll doctor`: what works, what is missing, what is broken, and how to fix it."""
 
 import click
 
-from toolroll.cli.commands.changes import root_option
-from toolroll.cli.session import DONE, FAILED, Session, output_options
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from toolroll.cli.actions.doctor.findings import Finding
-
-_MARKS: Final = {"ok": "ok", "missing": "-", "warning": "!", "broken": "BROKEN"}
-_TEXT_COLUMN: Final = 9
-"""Where the words of a finding begin, behind its mark."""
+from toolroll.cli.lazy import body
+from toolroll.cli.options import output_options, root_option
 
 
 @click.command()
 @root_option
-@click.option("--online", is_flag=True, help="Look for a local Ollama too. Nothing else leaves this machine.")
+@click.option("--online", is_flag=True, help="Look for a local Ollama, too. Nothing else leaves this machine.")
 @output_options
 @click.pass_obj
-def doctor(session: Session, *, root: Path | None, online: bool) -> int:
-    """Say what works here (ok), what is not set up (-), what to look at (!), what is BROKEN, and how to fix it.
+@body("toolroll.cli.actions.doctor.report:check_everything")
+def doctor() -> None:
+    """Show what works here (ok), what is not set up (-), what to look at (!), what is BROKEN, and how to fix it.
 
-    Keys are named, never shown. Exit code 1 when something is broken; what is merely not set up is fine.
+    Keys are named, never shown. The exit code is 1 when something is broken; what is not set up is fine.
 
     \b
     Examples:
       toolroll doctor
       toolroll doctor --online --json
     """
-    findings = list(_findings(root or Path.cwd(), online=online))
-    broken = [one for one in findings if one.status == "broken"]
-    if session.json:
-        session.write_json({"ok": not broken, "findings": [_fields(one) for one in findings]})
-    else:
-        session.show("\n".join(_lines(findings)), hang=_TEXT_COLUMN)
-    return FAILED if broken else DONE
-
-
-def _findings(root: Path, *, online: bool) -> "Iterator[Finding]":
-    from toolroll.cli.actions.doctor.machine import check_machine  # noqa: PLC0415 - pydantic: not for --help
-    from toolroll.cli.actions.doctor.services import check_services  # noqa: PLC0415 - as above
-    from toolroll.cli.actions.doctor.settings import check_project, check_settings  # noqa: PLC0415 - as above
-
-    known = list(check_machine(os.environ))
-    yield from known
-    if any(one.name == "folders" for one in known):
-        return  # nobody knows where the rest is
-    yield from check_settings(os.environ)
-    yield from check_services(os.environ, model=_model(root), online=online)
-    yield from check_project(root, os.environ)
-
-
-def _model(root: Path) -> str | None:
-    from toolroll.errors import ToolrollError  # noqa: PLC0415 - as above
-    from toolroll.home.settings import read_settings  # noqa: PLC0415 - as above
-
-    try:
-        return read_settings(os.environ, root=root).model
-    except ToolrollError:  # which is a finding of its own
-        return None
-
-
-def _fields(one: "Finding") -> dict[str, str]:
-    return {"area": one.area, "name": one.name, "status": one.status, "text": one.text, "fix": one.fix}
-
-
-def _lines(findings: "list[Finding]") -> "Iterator[str]":
-    area = ""
-    for one in findings:
-        if one.area != area:
-            yield f"{'' if not area else chr(10)}{one.area.capitalize()}"
-            area = one.area
-        yield f"  {_MARKS[one.status]}".ljust(_TEXT_COLUMN) + f"{one.name}: {one.text}"
-        if one.fix:
-            yield " " * _TEXT_COLUMN + f"fix: {one.fix}"
-    broken = sum(one.status == "broken" for one in findings)
-    yield f"\n{broken} broken." if broken else "\nNothing is broken."

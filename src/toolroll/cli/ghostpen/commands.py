@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from toolroll.cli.completers import complete_files, complete_profiles
-from toolroll.cli.session import Session, output_options
+from toolroll.cli.lazy import lazily
+from toolroll.cli.options import output_options
+from toolroll.cli.session import Session
 
 if TYPE_CHECKING:
     import os
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from toolroll.cli.ghostpen.context import CommandContext
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_complete_files: Final = lazily("toolroll.cli.completers:complete_files")
+_complete_profiles: Final = lazily("toolroll.cli.completers:complete_profiles")
 
 _CATEGORIES: Final = (
     "too_formal", "too_casual", "too_long", "too_short", "hook_weak", "hook_strong", "tone_off", "structure_wrong",
@@ -76,7 +80,7 @@ def model_option(command: F) -> F:
 def posts_options(command: F) -> F:
     """Adds `--from` and `--notion`: what a profile is made of."""
     told = "A file with a post, or with several and lines of --- between them. Can be repeated; '-' is stdin."
-    files = click.option("--from", "files", multiple=True, metavar="FILE", shell_complete=complete_files, help=told)
+    files = click.option("--from", "files", multiple=True, metavar="FILE", shell_complete=_complete_files, help=told)
     pages = click.option("--notion", "pages", multiple=True, metavar="URL", help="A page of Notion (NOTION_TOKEN).")
     return files(pages(command))
 
@@ -186,7 +190,7 @@ def list_(session: Session, *, data: Path | None, lang: str | None) -> int:
 
 
 @profile.command(short_help="Show a profile in words, or whole with --json.")
-@click.argument("name", default="default", shell_complete=complete_profiles)
+@click.argument("name", default="default", shell_complete=_complete_profiles)
 @place_options
 @output_options
 @click.pass_obj
@@ -207,7 +211,7 @@ def show(session: Session, name: str, *, data: Path | None, lang: str | None) ->
 
 
 @profile.command(short_help="Change a profile in your editor.")
-@click.argument("name", default="default", shell_complete=complete_profiles)
+@click.argument("name", default="default", shell_complete=_complete_profiles)
 @place_options
 @output_options
 @click.pass_obj
@@ -231,7 +235,7 @@ def edit(session: Session, name: str, *, data: Path | None, lang: str | None) ->
 
 
 @profile.command(short_help="Delete a profile; a backup stays.")
-@click.argument("name", shell_complete=complete_profiles)
+@click.argument("name", shell_complete=_complete_profiles)
 @yes_option
 @place_options
 @output_options
@@ -253,7 +257,7 @@ def delete(session: Session, name: str, *, yes: bool, data: Path | None, lang: s
 
 
 @profile.command(short_help="Write a profile to a file, to hand it on.")
-@click.argument("name", shell_complete=complete_profiles)
+@click.argument("name", shell_complete=_complete_profiles)
 @click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="A new file; stdout if not given.")
 @place_options
 @output_options
@@ -300,14 +304,14 @@ def import_(session: Session, file: Path, *, name: str | None, yes: bool, data: 
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, metavar="FILES...", shell_complete=complete_files)
+@click.argument("files", nargs=-1, required=True, metavar="FILES...", shell_complete=_complete_files)
 @click.option(
     "--profile",
     "name",
     default="default",
     show_default=True,
     metavar="NAME",
-    shell_complete=complete_profiles,
+    shell_complete=_complete_profiles,
     help="What to compare with.",
 )
 @model_option

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from toolroll.cli.commands.call import set_up_log
 from toolroll.cli.render.prose import notify
 from toolroll.cli.session import FAILED, NEEDS_APPROVAL, Session
 from toolroll.errors import FileMissing, ToolrollError
@@ -45,8 +44,8 @@ class CommandContext:
 
     def __post_init__(self) -> None:
         # Errors are told by the session, after the desk is gone: its own words are in the person's language too.
-        self.session.error_word = self.words("error_word")
-        self.session.interrupted_words = self.words("interrupted")
+        self.session.error_label = self.words("error_word")
+        self.session.interrupted_message = self.words("interrupted")
 
     @classmethod
     def opened(cls, session: Session, *, data: Path | None, lang: str | None, yes: bool = False) -> "CommandContext":
@@ -163,7 +162,7 @@ Command: TypeAlias = Callable[[CommandContext], int]
 
 def run_command(session: Session, work: Command, *, data: Path | None, lang: str | None, yes: bool = False) -> int:
     """The exit code of a piece of work; what goes wrong in it is told in the person's language."""
-    set_up_log(session)
+    session.set_up_logging()
     desk = CommandContext.opened(session, data=data, lang=lang, yes=yes)
     with translate_errors(desk.lang):
         return work(desk)

@@ -8,11 +8,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from toolroll.cli.ghostpen.agent import choose_model, connect_model
+from toolroll.apps.models import connect_model
+from toolroll.apps.run_log import open_journal
+from toolroll.cli.ghostpen.agent import choose_model
 from toolroll.cli.ghostpen.context import CommandContext
 from toolroll.cli.ghostpen.source_posts import SourcePosts, collect_posts, keep_pasted, read_posts
 from toolroll.cli.session import DONE
-from toolroll.cli.spec import open_journal, resolve_model
 from toolroll.errors import ToolFailure, ToolrollError, UsageError
 from toolroll.packs.writing.profiles.analysis import Analyst, ProfileAnalysis, ProfileLabel, profile_draft
 from toolroll.packs.writing.profiles.description import describe_profile
@@ -78,7 +79,7 @@ def _create_from_posts(desk: CommandContext, wish: ProfileOptions, texts: tuple[
 def check_model(given: str | None) -> str:
     """The model that was named; what is wrong with its name or its key is said before anybody pastes posts for it."""
     named = choose_model(given)
-    connect_model(resolve_model(named))
+    connect_model(named, os.environ)
     return named
 
 
@@ -87,7 +88,7 @@ def open_analyst(desk: CommandContext, model: str) -> Iterator[Analyst]:
     """Who looks at posts, with the user's run log; an answer that is none is told in the person's language."""
     journal = open_journal(os.environ)
     try:
-        yield Analyst(resolve_model(model), journal=journal)
+        yield Analyst(connect_model(model, os.environ), journal=journal)
     except ToolFailure as error:
         told = desk.words("no_profile_made", why=describe_stop(error, desk.lang))
         raise ToolFailure(told, code=error.failure_code) from error

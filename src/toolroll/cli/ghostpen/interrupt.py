@@ -20,8 +20,14 @@ class _OwnCalls:
     """What the program calls by itself, to keep a post or to read a page. No run is stopped with it."""
 
     started: dict[str, float] = field(default_factory=dict)
-    stop_requested: bool = False
     result: "RunResult[object] | None" = None
+
+    @property
+    def is_calling(self) -> bool:
+        return bool(self.started)
+
+    def stop(self) -> None:
+        """Do nothing: what comes after the call asks whether to go on."""
 
 
 class InterruptiblePerson:
@@ -40,7 +46,7 @@ class InterruptiblePerson:
     async def ask(self, prompt: str) -> str | None:
         """What they say."""
         self._go_on()
-        with self._stopping.aside():
+        with self._stopping.pause():
             return await self._person.ask(prompt)
 
     def say(self, text: str) -> None:
@@ -55,17 +61,17 @@ class InterruptiblePerson:
     def note(self, state: RunState) -> None:
         """A run begins."""
         self._go_on()
-        self._stopping.note(state)
+        self._stopping.watch(state)
 
     def on_event(self, event: Event) -> None:
         """Note calls of the program's own, and pass the event on."""
         if isinstance(event, CallStarted) and event.call.id.startswith(OWN_CALL_PREFIX):
             self._calls.started[event.call.id] = perf_counter()
-            self._stopping.note(self._calls)
+            self._stopping.watch(self._calls)
         elif isinstance(event, CallFinished):
             self._calls.started.pop(event.call.id, None)
         self._hear(event)
 
     def _go_on(self) -> None:
-        if self._stopping.is_asked:
+        if self._stopping.is_requested:
             raise KeyboardInterrupt

@@ -5,7 +5,7 @@ import click
 from toolroll.agent.cost import total_cost
 from toolroll.agent.events import CallFinished, CallStarted, Event, Retrying, RunFinished, StepStarted, Warned
 from toolroll.agent.result import RunResult
-from toolroll.cli.render.renderer import event_fields
+from toolroll.cli.render.json import event_fields
 from toolroll.cli.session import Session
 from toolroll.kernel.data.usage import Usage
 from toolroll.packs.writing.session.gate import TRACK

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from toolroll.cli.completers import complete_profiles
 from toolroll.cli.ghostpen.commands import model_option, place_options
-from toolroll.cli.options import QuotedCommand
-from toolroll.cli.session import Session, event_options
+from toolroll.cli.lazy import lazily
+from toolroll.cli.options import QuotedCommand, event_options
+from toolroll.cli.session import Session
 
 if TYPE_CHECKING:
     from toolroll.packs.writing.posts.post_file import Platform
@@ -29,7 +29,7 @@ def _two_names(
 @click.option(
     "--profile",
     metavar="NAME",
-    shell_complete=complete_profiles,
+    shell_complete=lazily("toolroll.cli.completers:complete_profiles"),
     help="The style profile to write by; 'default' if not given.",
 )
 @click.option(
@@ -37,7 +37,7 @@ def _two_names(
     nargs=2,
     metavar="BASE TECHNIQUES",
     callback=_two_names,
-    shell_complete=complete_profiles,
+    shell_complete=lazily("toolroll.cli.completers:complete_profiles"),
     help="The voice of one profile with the hooks, closings and structure of another.",
 )
 @click.option(
@@ -82,10 +82,9 @@ def write(
       ghostpen 'AI in hiring, with figures' --mix default competitor-alex
       ghostpen -- stats          a request that is the name of a command
     """
-    from toolroll.cli.commands.call import set_up_log  # noqa: PLC0415 - these bring pydantic: four interpreter starts
     from toolroll.cli.ghostpen.context import CommandContext, translate_errors  # noqa: PLC0415 - as above
 
-    set_up_log(session)
+    session.set_up_logging()
     if demo:
         from toolroll.cli.ghostpen.demo import play_demo  # noqa: PLC0415 - as above
 

@@ -8,14 +8,16 @@ from dataclasses import dataclass, replace
 from typing import Final, cast
 
 from toolroll.agent.events import Event
-from toolroll.cli.ghostpen.agent import choose_model, connect_model
+from toolroll.apps.models import connect_model
+from toolroll.apps.run_log import open_journal
+from toolroll.apps.spec import AgentSpec
+from toolroll.cli.ghostpen.agent import choose_model
 from toolroll.cli.ghostpen.context import CommandContext, translate_errors
 from toolroll.cli.ghostpen.interrupt import InterruptiblePerson
 from toolroll.cli.ghostpen.person import AbsentPerson, TerminalPerson, WritingApprover
 from toolroll.cli.ghostpen.render import JsonRenderer, ProgressRenderer, outcome_fields
 from toolroll.cli.interrupts import Interrupts
 from toolroll.cli.session import DONE, FAILED, NEEDS_APPROVAL, STOPPED_BY_LIMIT
-from toolroll.cli.spec import AgentSpec, open_journal, resolve_model
 from toolroll.errors import UsageError
 from toolroll.home.keys import with_keys
 from toolroll.journal.sqlite import SqliteJournal
@@ -63,7 +65,7 @@ def write_post(desk: CommandContext, wanted: WriteOptions) -> int:
     with translate_errors(desk.lang):
         named = choose_model(wanted.model)
         _check_request(desk, wanted.request)
-        model = connect_model(resolve_model(named))  # what is wrong with it is said before anybody types
+        model = connect_model(named, os.environ)  # what is wrong with it is said before anybody types
         request = _ask_request(desk) if wanted.request is None else wanted.request
         assignment = Assignment(
             request=request,
@@ -78,7 +80,7 @@ async def _run_session(desk: CommandContext, assignment: Assignment, named: str,
     stopping = Interrupts(desk.spoken)
     lines = JsonRenderer(desk.session) if desk.session.json else None
     try:
-        with closing(open_journal(os.environ)) as journal, stopping.listening(), stopping.answering():
+        with closing(open_journal(os.environ)) as journal, stopping.listen(), stopping.cancel_here():
             person, place = _open_person(desk, _writing_context(desk, assignment.style, named, journal))
             hear: Callable[[Event], None] = ProgressRenderer(assignment.style.profile_used, desk.lang).on_event
             if lines is not None:
@@ -94,9 +96,9 @@ async def _run_session(desk: CommandContext, assignment: Assignment, named: str,
 
 def _writing_context(desk: CommandContext, style: Style, model: str, journal: SqliteJournal) -> WritingContext:
     data = desk.data.absolute()
-    making = AgentSpec.from_options(model=model, kind="write", root=str(data), profiles=style.profiles, lang=desk.lang)
+    spec = AgentSpec.from_options(model=model, kind="write", root=str(data), profiles=style.profiles, lang=desk.lang)
     return WritingContext(
-        data=data, lang=desk.lang, environment=with_keys(os.environ), journal=journal, settings=making.settings
+        data=data, lang=desk.lang, environment=with_keys(os.environ), journal=journal, settings=spec.record
     )
 
 
@@ -106,7 +108,7 @@ def _open_person(desk: CommandContext, place: WritingContext) -> tuple[Person, W
         return AbsentPerson(desk.session), place
     from toolroll.cli.chat.input import open_input  # noqa: PLC0415 - only where somebody is asked
 
-    person = TerminalPerson(desk.terminal, desk.lang, open_input(desk.session, words=desk.spoken))
+    person = TerminalPerson(desk.terminal, desk.lang, open_input(desk.session, translate=desk.spoken))
     return person, replace(place, approver=WritingApprover(desk.terminal, person, desk.lang))
 
 

@@ -1,8 +1,7 @@
-"""A run told as text while it goes: the model's words on stdout, everything else a line on stderr."""
+"""A run as text while it goes: the model's words on stdout, everything else a line on stderr."""
 
+import json
 import sys
-from collections.abc import Mapping
-from textwrap import indent
 from typing import Final
 
 from pydantic_core import from_json
@@ -19,48 +18,30 @@ from toolroll.agent.events import (
     TextArrived,
     Warned,
 )
-from toolroll.agent.finish import NO_ANSWER
 from toolroll.agent.result import RunResult
-from toolroll.cli.commands.call import show_progress
 from toolroll.cli.render.prose import notify
-from toolroll.cli.session import DONE, FAILED, INTERRUPTED, NEEDS_APPROVAL, STOPPED_BY_LIMIT, Session
+from toolroll.cli.render.result import MAX_LINE_CHARACTERS, exit_code, lacks_answer, suggest_next, summarize_result
+from toolroll.cli.session import Session
 from toolroll.errors import ToolrollError
-from toolroll.kernel.call.events import ApprovalDecided, ApprovalRequested, Progress, StateChanged
+from toolroll.kernel.call.events import ApprovalDecided, ApprovalRequested, KernelEvent, Progress, StateChanged
 from toolroll.kernel.call.result import ToolResult
 from toolroll.safe.text import one_line, terminal_safe
 
 MAX_ARGUMENTS_CHARACTERS: Final = 60
-MAX_LINE_CHARACTERS: Final = 200
-
-_INTERRUPTIONS: Final = ("KeyboardInterrupt", "CancelledError")
-"""Names that say to a programmer what "interrupted" says to everybody."""
-
-EXIT_CODE_BY_STOP: Final[Mapping[str, int]] = {
-    "answer": DONE,
-    "done": DONE,
-    "approval_pending": NEEDS_APPROVAL,
-    "condition": STOPPED_BY_LIMIT,
-    "cut_off": STOPPED_BY_LIMIT,
-    "invalid_calls": STOPPED_BY_LIMIT,
-    "repeated_calls": STOPPED_BY_LIMIT,
-    "repeated_failure": STOPPED_BY_LIMIT,
-    "interrupted": INTERRUPTED,
-}
-"""Exit codes by how a run ended; everything else is a failure."""
 
 
 class PlainRenderer:
-    """The model's words on stdout as they come; everything else on stderr, a line each."""
+    """Writes the model's words to stdout as they come, and everything else to stderr, a line each."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._written: list[str] = []
-        self._told: set[str] = set()
+        self._shown: set[str] = set()
         self._is_asking = False
         self._last = "\n"
 
     def on_event(self, event: Event, /) -> None:
-        """Tell of one event."""
+        """Show one event."""
         match event:
             case TextArrived(text=text):
                 self._write(text)
@@ -78,7 +59,9 @@ class PlainRenderer:
             case ContextTrimmed() | ContextCompacted():
                 self._say(_describe_trim(event))
             case Retrying(attempt=attempt, wait_s=wait_s, reason=reason):
-                self._say(f"! {one_line(reason, MAX_LINE_CHARACTERS)} Try {attempt + 1} in {wait_s:.1f} s.")
+                self._say(
+                    f"! {one_line(reason, MAX_LINE_CHARACTERS)} Trying again in {wait_s:.1f} s (attempt {attempt + 1})."
+                )
             case Progress() | StateChanged() if sys.stderr is not None and sys.stderr.isatty():
                 self._end_line()
                 show_progress(event)
@@ -86,27 +69,27 @@ class PlainRenderer:
                 return
 
     def finish(self, result: RunResult[object], error: ToolrollError | None = None, /) -> int:
-        """The answer, if it was not shown yet, and what the run came to."""
+        """Show the answer, if it was not shown yet, and how the run ended."""
         self._begin_text()
         if self._is_asking and result.stop_reason == "interrupted":
             notify("")  # the cursor stands behind a question that nobody has answered
-        if error is None and not lacks_answer(result) and result.text.strip() not in self._told:
+        if error is None and not lacks_answer(result) and result.text.strip() not in self._shown:
             self._end_line()
             self._write(result.text)
         self._end_line()
         self._say(summarize_result(result))
         if error is not None:
             self._session.fail(error.code, error.message)
-        for line in () if self._session.chats else suggest_next(result):
+        for line in () if self._session.is_chat else suggest_next(result):
             self._say(line)
         return exit_code(result, error)
 
     def close(self) -> None:
-        """Every piece was written at once."""
+        """Do nothing: every piece was written at once."""
 
     def _begin_text(self) -> None:
-        """What follows is another text. A run that breaks off ends with the last one that was said."""
-        self._told.add("".join(self._written).strip())
+        """Begin another text. A run that breaks off ends with the last one that was written."""
+        self._shown.add("".join(self._written).strip())
         self._written.clear()
 
     def _write(self, text: str) -> None:
@@ -126,13 +109,8 @@ class PlainRenderer:
         notify(text, dim=not is_error, red=is_error)
 
 
-def exit_code(result: RunResult[object], error: ToolrollError | None = None) -> int:
-    """What the command ends with."""
-    return FAILED if error is not None else EXIT_CODE_BY_STOP.get(result.stop_reason, FAILED)
-
-
 def format_call(event: CallFinished) -> str:
-    """A call and what it came to, on one line."""
+    """Return a call and its outcome on one line."""
     call, result = event.call, event.result
     arguments = one_line(call.arguments, MAX_ARGUMENTS_CHARACTERS)
     size = len(result.text.encode("utf-8", "surrogatepass"))
@@ -142,21 +120,21 @@ def format_call(event: CallFinished) -> str:
 
 
 def describe_failure(result: ToolResult) -> str:
-    """How a call failed, in a line for people: of an object with a message, that message."""
+    """Return how a call failed, in a line for people: of an object with a message, that message."""
     try:
-        told = from_json(result.text)
+        value = from_json(result.text)
     except ValueError:
-        told = None
-    message = told.get("message") if isinstance(told, dict) else None
-    said = message if isinstance(message, str) else result.text
-    return one_line(f"{result.code}: {_first_line(said)}", MAX_LINE_CHARACTERS)
+        value = None
+    message = value.get("message") if isinstance(value, dict) else None
+    text = message if isinstance(message, str) else result.text
+    return one_line(f"{result.code}: {_first_line(text)}", MAX_LINE_CHARACTERS)
 
 
 def _first_line(text: str) -> str:
-    """The first line; without the sentence that only leads to those below it."""
+    """Return the first line, without the sentence that only introduces those below it."""
     first, _, below = text.strip().partition("\n")
-    told, dot, lead = first.rstrip().rpartition(". ")
-    return f"{told}." if below and dot and lead.endswith(":") else first.rstrip()
+    head, dot, lead = first.rstrip().rpartition(". ")
+    return f"{head}." if below and dot and lead.endswith(":") else first.rstrip()
 
 
 def _describe_trim(event: ContextTrimmed | ContextCompacted) -> str:
@@ -167,31 +145,14 @@ def _describe_trim(event: ContextTrimmed | ContextCompacted) -> str:
     return f"· context: {done}, {event.tokens_before:,} -> {event.tokens_after:,} tokens"
 
 
-def lacks_answer(result: RunResult[object]) -> bool:
-    """Whether there is no answer because somebody has stopped the run: the model could not give one."""
-    return result.stop_reason == "interrupted" and result.text == NO_ANSWER
+def show_progress(event: KernelEvent) -> None:
+    """Show a person at the terminal what a running call reports: how far it is, and the todos."""
+    if isinstance(event, Progress):
+        share = "" if event.fraction is None else f" ({event.fraction:.0%})"
+        _show_report(event.message + share)
+    elif isinstance(event, StateChanged) and event.name == "todos":  # others are for programs
+        _show_report(f"{event.name}: {json.dumps(event.value, ensure_ascii=False)}")
 
 
-def summarize_result(result: RunResult[object]) -> str:
-    """What a run came to, on one line."""
-    count = len(result.steps)
-    cost = "cost unknown" if result.cost is None else f"${result.cost:.4f}"
-    steps = f"{count} step" if count == 1 else f"{count} steps"
-    is_said = result.stop_detail and result.stop_detail not in _INTERRUPTIONS
-    why = f" ({one_line(result.stop_detail, MAX_LINE_CHARACTERS)})" if is_said else ""
-    return f"· run {result.run_id}: {result.stop_reason}{why}, {steps}, {result.usage.total:,} tokens, {cost}"
-
-
-def suggest_next(result: RunResult[object]) -> list[str]:
-    """What a person can do now; what they would say yes to is shown whole."""
-    if not result.pending:
-        return [f"· Go on with: toolroll runs resume {result.run_id}"] if result.can_continue else []
-    asked = [
-        f"? {one.tool} ({one.call_id}): {one_line(one.why, MAX_LINE_CHARACTERS)}\n"
-        + indent(terminal_safe(one.preview).rstrip("\n"), "  ")
-        for one in result.pending
-    ]
-    resume = f"toolroll runs resume {result.run_id}"
-    yes, no = (" ".join(f"--{word} {one.call_id}" for one in result.pending) for word in ("approve", "reject"))
-    then = "· After a no the model goes on without it; what else it wants to change is asked about, too."
-    return [*asked, f"· Say yes with: {resume} {yes}", f"· Say no with:  {resume} {no}", then]
+def _show_report(text: str) -> None:
+    notify(f"· {one_line(text, MAX_LINE_CHARACTERS)}", dim=True)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import takewhile
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pydantic_core import to_jsonable_python
 
@@ -26,9 +26,6 @@ from toolroll.journal.records import (
 )
 from toolroll.kernel.data.messages import AssistantMessage, Message, TextPart, UserMessage
 from toolroll.safe.text import one_line
-
-if TYPE_CHECKING:
-    from toolroll.agent.history.replay import ReplayReport
 
 ID_CHARACTERS: Final = 12
 """Of an id in a list: 48 random bits are enough to tell runs apart."""
@@ -100,31 +97,6 @@ def format_records(recording: Recording) -> Iterator[str]:
         yield f"{number:>4}  {record.kind:<10} {shown}".rstrip()
     for note in recording.notes:
         yield f"note: {note}"
-
-
-def replay_fields(report: "ReplayReport") -> dict[str, object]:
-    """What a replay came to, for a program."""
-    return {
-        "run_id": report.run_id,
-        "is_same": report.is_same,
-        "steps": report.steps,
-        "calls_run": report.calls_run,
-        "calls_from_record": report.calls_from_record,
-        "notes": list(report.notes),
-        "differences": [to_jsonable_python(one, bytes_mode="base64", fallback=str) for one in report.differences],
-    }
-
-
-def format_replay(report: "ReplayReport") -> Iterator[str]:
-    """The same for a reader."""
-    yield from (f"note: {note}" for note in report.notes)
-    yield from map(str, report.differences)
-    count = len(report.differences)
-    outcome = "the same" if report.is_same else f"{count} difference" if count == 1 else f"{count} differences"
-    run = "1 call" if report.calls_run == 1 else f"{report.calls_run} calls"
-    steps = "1 step" if report.steps == 1 else f"{report.steps} steps"
-    told = f"{outcome} in {steps}, {run} run, {report.calls_from_record} answered from the record"
-    yield f"run {report.run_id}: {told}"
 
 
 def describe_record(record: Record) -> str:

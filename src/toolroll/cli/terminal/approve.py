@@ -7,11 +7,12 @@ and ends the command.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Literal, TypeAlias
 
+from toolroll.apps.permissions import RuleMemory
 from toolroll.cli.render.rows import Row, preview_rows, request_rows
 from toolroll.cli.terminal.editor import edit_text
 from toolroll.cli.terminal.hunks import HunkChoice, choose_hunks, find_choice
 from toolroll.cli.terminal.pager import Pager
-from toolroll.cli.terminal.remember import RuleMemory
+from toolroll.cli.terminal.remember import remember
 from toolroll.cli.terminal.terminal import Terminal, interruptible
 from toolroll.errors import ToolrollError
 from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision, Preview, Reject
@@ -272,7 +273,7 @@ class _Question:
 
     def _always(self) -> Decision | None:
         assert self._memory is not None
-        return Approve() if self._memory.remember(self._request, self._terminal) else None
+        return Approve() if remember(self._memory, self._request, self._terminal) else None
 
 
 _UNAVAILABLE: Final = {

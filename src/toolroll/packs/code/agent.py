@@ -11,6 +11,7 @@ from toolroll.agent.options import AgentOptions
 from toolroll.kernel.define.tool import Tool
 from toolroll.packs.code.prompt import read_instructions, system_prompt
 from toolroll.packs.code.tools import READING, TOOLS
+from toolroll.packs.standard import TOOLS as STANDARD
 from toolroll.workspace.workspace import Workspace
 
 LOGGER_NAME: Final = "toolroll.code"
@@ -24,15 +25,25 @@ class CodeOptions(TypedDict):
     deps: dict[str, object]
 
 
+def code_tools(*, read_only: bool = False) -> dict[str, tuple[Tool, ...]]:
+    """Return the tools of the coding agent by the pack they are from."""
+    return {"code": tuple(READING if read_only else TOOLS), "standard": tuple(STANDARD)}
+
+
+def code_prompt(tools: Sequence[Tool], *, instructions: str | None, system: str = "") -> str:
+    """Return the prompt for these tools and the project's own instructions; `system` is added at its end."""
+    prompt = system_prompt(instructions=instructions, tools=[tool.name for tool in tools])
+    return f"{prompt}\n\n{system}" if system else prompt
+
+
 def code_options(
     workspace: Workspace, *, read_only: bool = False, more_tools: Sequence[Tool] = (), system: str = ""
 ) -> CodeOptions:
-    """What makes an agent a coding agent: pass it on to `Agent`, with a model and what else it needs."""
-    tools = [*(READING if read_only else TOOLS), *more_tools]
-    prompt = system_prompt(instructions=project_instructions(workspace), tools=[tool.name for tool in tools])
+    """Return what makes an agent a coding agent: pass it on to `Agent`, with a model and what else it needs."""
+    tools = [tool for pack in code_tools(read_only=read_only).values() for tool in pack] + list(more_tools)
     return {
         "tools": tools,
-        "system": f"{prompt}\n\n{system}" if system else prompt,
+        "system": code_prompt(tools, instructions=project_instructions(workspace), system=system),
         "deps": {"root": workspace.root, "deny": workspace.denials.patterns, "limits": workspace.limits},
     }
 

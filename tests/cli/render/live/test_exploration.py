@@ -27,7 +27,7 @@ from toolroll.agent.events import (
     TextArrived,
 )
 from toolroll.agent.result import Step
-from toolroll.cli.render.live.renderer import LiveExplorationRenderer
+from toolroll.cli.render.live.renderer import LiveExplorationView
 from toolroll.cli.session import Session
 from toolroll.kernel.call.events import StateChanged
 from toolroll.kernel.data.usage import Usage
@@ -97,7 +97,7 @@ def test_S1_what_is_written_is_counted_and_what_is_found_stays() -> None:
     now = 0.0
     step = Step(number=1, text="", usage=Usage(input_tokens=10, output_tokens=5), bill=Bill.of(None), duration_s=1.0)
     with Glass() as glass:
-        listener = LiveExplorationRenderer(Session(_out=glass.out), environment={}, model="first", clock=lambda: now)
+        listener = LiveExplorationView(Session(_out=glass.out), environment={}, model="first", clock=lambda: now)
 
         def heard(*events: Event) -> list[str]:
             nonlocal now
@@ -109,7 +109,7 @@ def test_S1_what_is_written_is_counted_and_what_is_found_stays() -> None:
         assert heard(RunStarted(run_id="r", model="m"), StepStarted(number=1)) == ["step 1 · m"]
         assert heard(TextArrived("# Дахи\n\n"), TextArrived("Сонце")) == ["▸ writing: 13 characters", "step 1 · m"]
         again = Retrying(attempt=1, wait_s=1.0, reason="Busy.")
-        assert heard(again) == ["! Busy. Try 2 in 1.0 s.", "step 1 · m"]
+        assert heard(again) == ["! Busy. Trying again in 1.0 s (attempt 2).", "step 1 · m"]
         shown = heard(TextArrived("I look."), CallStarted(call=CALL))
         assert shown[1:] == ['▸ look 0 s  {"path": "a"}', "step 1 · m"]
         found = {"title": "Sun\x1b", "url": "https://example.com/", "cited": False}

@@ -30,7 +30,8 @@ from toolroll.agent.events import (
 )
 from toolroll.agent.result import Step
 from toolroll.cli.render.live.renderer import LiveRenderer
-from toolroll.cli.render.renderer import PlainRenderer, make_renderer
+from toolroll.cli.render.plain import PlainRenderer
+from toolroll.cli.render.renderer import make_renderer
 from toolroll.cli.session import Session
 from toolroll.errors import QuotaExceeded
 from toolroll.kernel.call.events import ApprovalDecided, ApprovalRequested, Progress, StateChanged
@@ -143,7 +144,7 @@ def test_S1_what_a_person_should_know_stays(room: Room) -> None:
     shown = room.on_event(
         STARTED, TextArrived("Half"), Retrying(attempt=1, wait_s=0.5, reason="Busy."), TextArrived("All.")
     )
-    assert shown == ["Half", "", "! Busy. Try 2 in 0.5 s.", "", "All.", "step 1 · scripted"]
+    assert shown == ["Half", "", "! Busy. Trying again in 0.5 s (attempt 2).", "", "All.", "step 1 · scripted"]
     shown = room.on_event(Warned(text="Careful."), trimmed)
     assert shown[6:8] == ["! Careful.", "· context: 3 old outputs replaced by references, 61,000 -> 30,000 tokens"]
     assert room.renderer.finish(replace(RESULT, text="All.")) == 0

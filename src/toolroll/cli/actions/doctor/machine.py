@@ -2,17 +2,23 @@
 
 import os
 import stat
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Final
 
 from toolroll._version import __version__
-from toolroll.cli.actions.doctor.findings import Finding, Status
+from toolroll.cli.actions.doctor.findings import Database, Finding, Status
 from toolroll.cli.startup import HOME, find_shared_folder, is_home_shared
 from toolroll.errors import ToolrollError
 from toolroll.home.folders import Folders, find_folders
+from toolroll.journal.tables import RUN_LOG
 from toolroll.safe.paths.names import quote_path
+from toolroll.safe.programs.ripgrep import ripgrep_path
+from toolroll.safe.programs.run import minimal_environment
+from toolroll.workspace.symbols.languages.registry import LANGUAGES, not_installed
 
 _AREA: Final = "machine"
 _COMPLETIONS: Final = {
@@ -90,19 +96,11 @@ def _missing_folder(name: str, path: Path) -> Finding:
 
 
 def _run_log(path: Path) -> Finding:
-    from toolroll.cli.actions.doctor.findings import Database  # noqa: PLC0415 - sqlite3, only for who asks
-    from toolroll.journal.tables import RUN_LOG  # noqa: PLC0415 - as above
-
     made = "made with the first run"
     return Database(area=_AREA, name="run log", path=path, table="runs", newest=RUN_LOG.version, made=made).look()
 
 
 def _ripgrep() -> Finding:
-    import subprocess  # noqa: PLC0415 - only for who asks
-
-    from toolroll.safe.programs.ripgrep import ripgrep_path  # noqa: PLC0415 - as above
-    from toolroll.safe.programs.run import minimal_environment  # noqa: PLC0415 - as above
-
     try:
         path = ripgrep_path()
         done = subprocess.run(  # noqa: S603 - the one that is found for searching
@@ -121,8 +119,6 @@ def _ripgrep() -> Finding:
 
 
 def _languages() -> Finding:
-    from toolroll.workspace.symbols.languages.registry import LANGUAGES, not_installed  # noqa: PLC0415 - only for who asks
-
     missing = [one.title for one in not_installed()]
     known = ", ".join(one.title for one in LANGUAGES.values() if one.title not in missing)
     if not missing:
@@ -132,8 +128,6 @@ def _languages() -> Finding:
 
 
 def _terminal(environment: Mapping[str, str]) -> Finding:
-    from shutil import get_terminal_size  # noqa: PLC0415 - only for who asks
-
     if not sys.stdout.isatty():
         return _found("terminal", "the output goes elsewhere")
     size = get_terminal_size()

@@ -1,12 +1,17 @@
 """What agents reach: models and their keys, search, GitHub, Notion, the keyring, tracing. Names of keys, never keys."""
 
 from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
 from typing import Final
 
 from toolroll.cli.actions.doctor.findings import Finding, Status
+from toolroll.cli.tracing import install_hint, missing_exporters, requested_exporters
 from toolroll.errors import ToolrollError
 from toolroll.home.keys import KeyBook, find_keyring, with_keys
+from toolroll.models.catalog import parse_model
+from toolroll.models.connect import OLLAMA_URL, connect
 from toolroll.packs.keys import all_keys
+from toolroll.packs.search.settings import SearchSettings
 from toolroll.safe.paths.names import quote_path
 
 OLLAMA_SECONDS: Final = 2.0
@@ -41,8 +46,6 @@ def key_places(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _model(environment: Mapping[str, str], model: str | None, places: Mapping[str, str]) -> Finding:
-    from toolroll.models.connect import connect  # noqa: PLC0415 - all wires there are: only for who asks
-
     choose = "toolroll config set model sonnet"
     if model is None:
         return _found("model", "none is chosen; name one with --model", "missing", choose)
@@ -59,8 +62,6 @@ def _model(environment: Mapping[str, str], model: str | None, places: Mapping[st
 
 def find_provider(model: str) -> str:
     """Whose model it is; empty where nobody knows."""
-    from toolroll.models.catalog import parse_model  # noqa: PLC0415 - as above
-
     try:
         return parse_model(model).provider
     except ToolrollError:
@@ -75,11 +76,9 @@ def _keyed(title: str, name: str, places: Mapping[str, str], without: str = "") 
 
 
 def _ollama(*, online: bool) -> Finding:
-    from toolroll.models.connect import OLLAMA_URL  # noqa: PLC0415 - as above
-
     if not online:
         return _found("Ollama", "was not looked for (--online does)")
-    import httpx2  # noqa: PLC0415 - eleven interpreter starts: only for who asks
+    import httpx2  # noqa: PLC0415 - eleven interpreter starts: only with --online
 
     try:
         answer = httpx2.get(f"{OLLAMA_URL}/models", timeout=OLLAMA_SECONDS, trust_env=False)
@@ -90,8 +89,6 @@ def _ollama(*, online: bool) -> Finding:
 
 
 def _search(environment: Mapping[str, str]) -> Finding:
-    from toolroll.packs.search.settings import SearchSettings  # noqa: PLC0415 - as above
-
     try:
         names = SearchSettings.from_environment(with_keys(environment)).names
     except ToolrollError as error:
@@ -123,10 +120,6 @@ def _keyring(environment: Mapping[str, str]) -> Finding:
 
 
 def _tracing(environment: Mapping[str, str]) -> Finding:
-    from importlib.util import find_spec  # noqa: PLC0415 - as above
-
-    from toolroll.cli.tracing import install_hint, missing_exporters, requested_exporters  # noqa: PLC0415 - as above
-
     asked = requested_exporters(environment)
     if not asked:
         return _found("tracing", "off (set OTEL_TRACES_EXPORTER or OTEL_EXPORTER_OTLP_ENDPOINT)")

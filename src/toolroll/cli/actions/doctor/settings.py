@@ -3,9 +3,12 @@
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
+from shlex import quote
 from typing import Final
 
-from toolroll.cli.actions.doctor.findings import Finding, Status
+from toolroll.apps.project_tools import project_tool_files
+from toolroll.cli.actions.doctor.findings import Database, Finding, Status
+from toolroll.cli.terminal.surface import terminal_surface
 from toolroll.errors import ToolrollError
 from toolroll.home.project_settings import PROJECT_SETTINGS, parse_project_settings, read_project_file
 from toolroll.home.rules import RuleBook, workspace_key
@@ -14,6 +17,9 @@ from toolroll.home.settings_layers import read_variables
 from toolroll.home.settings_schema import PREFIX, all_settings
 from toolroll.home.trust import TrustBook
 from toolroll.safe.paths.names import quote_path
+from toolroll.workspace.changes.history import FILE_NAME
+from toolroll.workspace.changes.tables import HISTORY
+from toolroll.workspace.workspace import state_folder
 
 INSTRUCTIONS: Final = "AGENTS.md"
 _NOT_SETTINGS: Final = {"TOOLROLL_HOME", "TOOLROLL_ROUNDS"}
@@ -65,11 +71,6 @@ def check_project(root: Path, environment: Mapping[str, str]) -> Iterator[Findin
 
 
 def _undo_history(root: Path, environment: Mapping[str, str]) -> Finding:
-    from toolroll.cli.actions.doctor.findings import Database  # noqa: PLC0415 - sqlite3, only for who asks
-    from toolroll.workspace.changes.history import FILE_NAME  # noqa: PLC0415 - as above
-    from toolroll.workspace.changes.tables import HISTORY  # noqa: PLC0415 - as above
-    from toolroll.workspace.workspace import state_folder  # noqa: PLC0415 - as above
-
     path, made = state_folder(root, environment) / FILE_NAME, "made with the first change"
     name = "undo history"
     return Database(area="project", name=name, path=path, table="changes", newest=HISTORY.version, made=made).look()
@@ -94,11 +95,9 @@ def _own_settings(root: Path, environment: Mapping[str, str]) -> Finding:
 
 
 def _own_tools(root: Path, environment: Mapping[str, str]) -> Iterator[Finding]:
-    from toolroll.cli.project_tools import project_tool_files  # noqa: PLC0415 - the packs, only for who asks
-
     try:
         book, place = TrustBook.from_environment(environment), workspace_key(root)
-        for path, content in project_tool_files(root):
+        for path, content in project_tool_files(root, terminal_surface()):
             if book.trusts(place, path, content):
                 yield _found("project", "tools", f"{quote_path(path)} is trusted as it is")
             else:
@@ -110,8 +109,6 @@ def _own_tools(root: Path, environment: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _trust(path: str) -> str:
-    from shlex import quote  # noqa: PLC0415 - as above
-
     return f"toolroll trust add {quote(quote_path(path))}"
 
 

@@ -1,4 +1,4 @@
-"""`toolroll runs delete`: runs taken out of the run log for good, with what was kept of their tools' answers."""
+"""What `toolroll runs delete` does: it deletes runs for good, with the outputs of their tools, after a yes."""
 
 import os
 import time
@@ -6,70 +6,52 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-import click
-
-from toolroll.cli.completers import complete_run_ids
+from toolroll.agent.context.outputs import FOLDER
+from toolroll.apps.run_log import find_run, read_run_log
 from toolroll.cli.render.prose import notify
-from toolroll.cli.run_log import find_run, read_run_log
-from toolroll.cli.session import DONE, FAILED, NEEDS_APPROVAL, Session, output_options
+from toolroll.cli.render.records import format_run, summarize_run
+from toolroll.cli.session import DONE, Session
+from toolroll.cli.terminal.consent import ask_consent
 from toolroll.errors import JournalRefused, UsageError
-
-if TYPE_CHECKING:
-    from toolroll.journal.deletion import Deletion
-    from toolroll.journal.journal import RunRow
-    from toolroll.journal.sqlite import SqliteJournal
+from toolroll.journal.deletion import Deletion
+from toolroll.journal.journal import RunRow
+from toolroll.journal.records import ApprovalAnswer, ApprovalQuestion, CallEnded, RunEnded
+from toolroll.journal.sqlite import SqliteJournal
+from toolroll.outputs.format import packed_outputs
+from toolroll.outputs.run_folder import folder_name, remove_folder
+from toolroll.safe.text import terminal_safe
 
 DAY_S: Final = 24 * 3600
 MAX_SHOWN: Final = 20
 HISTORY_STAYS: Final = "What the runs changed in projects stays, and 'toolroll undo' still knows of it."
 
 
-@click.command(short_help="Delete runs for good.")
-@click.argument("run_ids", nargs=-1, metavar="[ID]...", shell_complete=complete_run_ids)
-@click.option(
-    "--older-than",
-    type=click.IntRange(min=0),
-    metavar="DAYS",
-    help="All runs that nothing was added to for so many days.",
-)
-@click.option("--force", is_flag=True, help="Also those that wait for an answer.")
-@click.option("--yes", is_flag=True, help="Do it without asking.")
-@output_options
-@click.pass_obj
-def delete(session: Session, run_ids: tuple[str, ...], *, older_than: int | None, force: bool, yes: bool) -> int:
-    """Delete runs with their parts, and what tools answered in them. Lists what goes, and asks.
-
-    A run that is going on is not deleted. What runs changed in a project stays, and can still be undone.
-
-    \b
-    Examples:
-      toolroll runs delete 3f9c 81ab
-      toolroll runs delete --older-than 90 --yes
-    """
+def delete_runs(session: Session, run_ids: tuple[str, ...], *, older_than: int | None, force: bool, yes: bool) -> int:
+    """Show what would be deleted, ask, and delete it; return the exit code."""
     if bool(run_ids) == (older_than is not None):
         raise UsageError("Name the runs to delete, or say --older-than DAYS; one of the two.")
 
-    async def work(journal: "SqliteJournal") -> int:
+    async def work(journal: SqliteJournal) -> int:
         if older_than is None:
             choice = await _named(journal, run_ids, force=force)
         else:
             choice = await _older(journal, time.time() - older_than * DAY_S, force=force)
-        return await _Deleting(session, journal, choice).run(yes=yes)
+        return await _Deletion(session, journal, choice).run(yes=yes)
 
-    return read_run_log(work)
+    return read_run_log(work, os.environ)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Choice:
     """The runs that go, and those that stay although they were meant, each with why."""
 
-    chosen: "Sequence[RunRow]"
+    chosen: Sequence[RunRow]
     left: Mapping[str, str]
 
 
-async def _named(journal: "SqliteJournal", given: Sequence[str], *, force: bool) -> _Choice:
+async def _named(journal: SqliteJournal, given: Sequence[str], *, force: bool) -> _Choice:
     """The runs of these ids; refused if one of them cannot be deleted."""
     rows = {row.run_id: row for row in await journal.runs()}
     chosen = {run_id: rows[run_id] for run_id in [await find_run(journal, one) for one in given]}
@@ -82,7 +64,7 @@ async def _named(journal: "SqliteJournal", given: Sequence[str], *, force: bool)
     return _Choice(chosen=list(chosen.values()), left={})
 
 
-async def _older(journal: "SqliteJournal", than: float, *, force: bool) -> _Choice:
+async def _older(journal: SqliteJournal, than: float, *, force: bool) -> _Choice:
     """All that nothing was added to since then; what cannot be deleted stays."""
     rows = {row.run_id: row for row in await journal.runs()}
     chosen: list[RunRow] = []
@@ -97,7 +79,7 @@ async def _older(journal: "SqliteJournal", than: float, *, force: bool) -> _Choi
     return _Choice(chosen=chosen, left=left)
 
 
-async def _obstacle(journal: "SqliteJournal", row: "RunRow", *, force: bool) -> str | None:
+async def _obstacle(journal: SqliteJournal, row: RunRow, *, force: bool) -> str | None:
     """Why a run is not deleted, if it is not."""
     if await journal.is_held(row.run_id):
         return "is going on. Wait until it ends, or stop it, and delete it then."
@@ -106,10 +88,8 @@ async def _obstacle(journal: "SqliteJournal", row: "RunRow", *, force: bool) -> 
     return None
 
 
-async def _waits(journal: "SqliteJournal", row: "RunRow") -> bool:
+async def _waits(journal: SqliteJournal, row: RunRow) -> bool:
     """Whether a question of the run is open. Most runs have ended, and then their last record tells."""
-    from toolroll.journal.records import ApprovalAnswer, ApprovalQuestion, CallEnded, RunEnded  # noqa: PLC0415 - pydantic: not for --help
-
     is_over = row.last_kind == "finished"
     recording = await journal.read(row.run_id, after=row.records - 1 if is_over else 0)
     waiting: set[str] = set()
@@ -128,29 +108,26 @@ async def _waits(journal: "SqliteJournal", row: "RunRow") -> bool:
     return bool(waiting)
 
 
-class _Deleting:
-    """What was chosen, on its way out."""
+class _Deletion:
+    """Deletes the runs that were chosen."""
 
-    def __init__(self, session: Session, journal: "SqliteJournal", choice: _Choice) -> None:
+    def __init__(self, session: Session, journal: SqliteJournal, choice: _Choice) -> None:
         self._session = session
         self._journal = journal
         self._choice = choice
         self._ids = [row.run_id for row in choice.chosen]
 
     async def run(self, *, yes: bool) -> int:
-        """Show, ask, delete; the exit code."""
+        """Show, ask, delete; return the exit code."""
         weight = await self._journal.measure_deletion(self._ids)
-        kept = _kept(self._journal.folder, weight.runs)
+        outputs = _find_outputs(self._journal.folder, weight.runs)
         if not self._session.json:
-            await self._tell(weight, kept)
-        if weight.runs and not yes and (refusal := self._not_agreed()) is not None:
+            await self._show(weight, outputs)
+        if weight.runs and not yes and (refusal := self._ask()) is not None:
             return refusal
-        return self._done(await self._journal.delete(self._ids), kept)
+        return self._done(await self._journal.delete(self._ids), outputs)
 
-    async def _tell(self, weight: "Deletion", kept: "_Kept") -> None:
-        from toolroll.cli.render.records import format_run, summarize_run  # noqa: PLC0415 - as above
-        from toolroll.safe.text import terminal_safe  # noqa: PLC0415 - as above
-
+    async def _show(self, weight: Deletion, outputs: "_Outputs") -> None:
         for row in self._choice.chosen[:MAX_SHOWN]:
             notify(terminal_safe(format_run(summarize_run(row, await self._journal.read(row.run_id)))))
         if len(self._ids) > MAX_SHOWN:
@@ -158,58 +135,45 @@ class _Deleting:
         for run_id, why in self._choice.left.items():
             notify(f"Note: run {run_id} stays: it {why}")
         if weight.runs:
-            notify(f"To delete: {_sum(weight, kept, len(self._ids))}.\n{HISTORY_STAYS}")
+            notify(f"To delete: {_sum(weight, outputs, len(self._ids))}.\n{HISTORY_STAYS}")
 
-    def _not_agreed(self) -> int | None:
-        """None once somebody has said yes; else the exit code."""
-        from toolroll.cli.terminal.approve import confirm  # noqa: PLC0415 - rich: only when somebody is asked
-        from toolroll.cli.terminal.terminal import interruptible, open_terminal  # noqa: PLC0415 - as above
+    def _ask(self) -> int | None:
+        return ask_consent(
+            self._session,
+            "Delete this for good?",
+            nobody="Nobody could be asked, so nothing was deleted. Add --yes to do it.",
+            refused="Nothing was deleted.",
+        )
 
-        terminal = open_terminal(os.environ)
-        if terminal is None:
-            self._session.fail("needs_approval", "Nobody could be asked, so nothing was deleted. Add --yes to do it.")
-            return NEEDS_APPROVAL
-        with interruptible():
-            if confirm(terminal, "Delete this for good?"):
-                return None
-        self._session.fail("rejected", "Nothing was deleted.")
-        return FAILED
-
-    def _done(self, gone: "Deletion", kept: "_Kept") -> int:
-        from toolroll.outputs.run_folder import remove_folder  # noqa: PLC0415 - as above
-
-        for folder in kept.folders:
+    def _done(self, gone: Deletion, outputs: "_Outputs") -> int:
+        for folder in outputs.folders:
             remove_folder(folder)
         fields = {"records": gone.records, "texts": gone.texts, "byte_size": gone.byte_size}
-        outputs = {"outputs": kept.outputs, "output_bytes": kept.byte_size}
+        removed = {"outputs": outputs.count, "output_bytes": outputs.byte_size}
         if self._session.json:
             left = [{"run_id": run_id, "why": why} for run_id, why in self._choice.left.items()]
-            self._session.write_json({"deleted": list(gone.runs), "left": left} | fields | outputs)
+            self._session.write_json({"deleted": list(gone.runs), "left": left} | fields | removed)
         elif gone.runs:
-            self._session.show(f"Deleted: {_sum(gone, kept, len(self._ids))}.")
+            self._session.show(f"Deleted: {_sum(gone, outputs, len(self._ids))}.")
         else:
             notify("There is nothing to delete.")
         return DONE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Kept:
-    """What tools answered in some runs."""
+class _Outputs:
+    """The outputs of tools in some runs."""
 
     folders: Sequence[Path]
-    outputs: int
+    count: int
     byte_size: int
 
 
-def _kept(folder: Path, run_ids: Sequence[str]) -> _Kept:
-    from toolroll.agent.context.outputs import FOLDER  # noqa: PLC0415 - as above
-    from toolroll.outputs.format import packed_outputs  # noqa: PLC0415 - as above
-    from toolroll.outputs.run_folder import folder_name  # noqa: PLC0415 - as above
-
+def _find_outputs(folder: Path, run_ids: Sequence[str]) -> _Outputs:
     folders = [path for path in (folder / FOLDER / folder_name(run_id) for run_id in run_ids) if path.is_dir()]
-    outputs = sum(one.is_dir() for path in folders for one in path.iterdir())
-    outputs += sum(1 for path in folders for _ in packed_outputs(path))
-    return _Kept(folders=folders, outputs=outputs, byte_size=sum(map(_size, folders)))
+    count = sum(one.is_dir() for path in folders for one in path.iterdir())
+    count += sum(1 for path in folders for _ in packed_outputs(path))
+    return _Outputs(folders=folders, count=count, byte_size=sum(map(_size, folders)))
 
 
 def _size(folder: Path) -> int:
@@ -221,9 +185,9 @@ def _size(folder: Path) -> int:
     return found
 
 
-def _sum(deletion: "Deletion", kept: _Kept, runs: int) -> str:
+def _sum(deletion: Deletion, outputs: _Outputs, runs: int) -> str:
     parts = len(deletion.runs) - runs
     named = f"{runs:,} run{'s' if runs != 1 else ''}"
     with_parts = f" with {parts:,} part{'s' if parts != 1 else ''}" if parts > 0 else ""
     records = f"{deletion.records:,} records ({deletion.byte_size:,} bytes)"
-    return f"{named}{with_parts}, {records}, {kept.outputs:,} outputs ({kept.byte_size:,} bytes)"
+    return f"{named}{with_parts}, {records}, {outputs.count:,} outputs ({outputs.byte_size:,} bytes)"

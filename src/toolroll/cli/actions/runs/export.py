@@ -1,70 +1,54 @@
-"""`toolroll runs export`: a run in a file, for programs or for people."""
+"""What `toolroll runs export` does: it writes a run to a file, for programs or for people."""
 
 import os
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import click
 
-from toolroll.cli.completers import complete_run_ids
+from toolroll.apps.run_log import find_run, read_run_log
+from toolroll.cli.export.json_lines import format_json_lines
+from toolroll.cli.export.page import render_page
+from toolroll.cli.export.run_tree import RunTree, read_run_tree
+from toolroll.cli.export.timeline import build_timeline
 from toolroll.cli.render.prose import notify
-from toolroll.cli.run_log import find_run, read_run_log
-from toolroll.cli.session import DONE, Session, output_options
+from toolroll.cli.session import DONE, Session
 from toolroll.errors import FileExists, FileMissing, NotAFile, UsageError
-
-if TYPE_CHECKING:
-    from toolroll.cli.export.run_tree import RunTree
-    from toolroll.journal.sqlite import SqliteJournal
+from toolroll.home.keys import known_secrets
+from toolroll.journal.sqlite import SqliteJournal
+from toolroll.safe.paths.files import create_file, replace_file
+from toolroll.safe.paths.names import quote_path
+from toolroll.safe.paths.os_errors import os_errors
 
 Form = Literal["jsonl", "html"]
-
 STDOUT: Final = "-"
 _PAGES: Final = (".htm", ".html")
 _MANY_RECORDS: Final = 500
 """Below that nobody has to wait."""
 
 
-@click.command(short_help="Write a run to a file.")
-@click.argument("run_id", metavar="ID", shell_complete=complete_run_ids)
-@click.option("--format", "form", type=click.Choice(["jsonl", "html"]), help="By the name of the file, if not given.")
-@click.option("--output", default=STDOUT, metavar="FILE", help="Where to; '-', if not given, is stdout.")
-@click.option("--force", is_flag=True, help="Overwrite a file that is there.")
-@output_options
-@click.pass_obj
-def export(session: Session, run_id: str, *, form: Form | None, output: str, force: bool) -> int:
-    """Write the run ID to a file: as lines of JSON, or as one page for a browser.
-
-    Both have the run with its parts, without secrets. The page needs nothing else, and loads nothing; long texts are
-    cut there, and it says where they are whole. A damaged run is written as far as it is whole, with a note.
-
-    \b
-    Examples:
-      toolroll runs export 3f9c --output run.html
-      toolroll runs export 3f9c | jq 'select(.kind == "ended")'
-    """
+def export_run(session: Session, run_id: str, *, form: Form | None, output: str, force: bool) -> int:
+    """Write a run to a file; return the exit code."""
     form = form or ("html" if Path(output).suffix.lower() in _PAGES else "jsonl")
     if output == STDOUT and session.json:
         raise UsageError("--json answers on stdout, where the run would go, too. Name a file: --output FILE.")
     if output != STDOUT:
         _check(Path(output), force=force)
 
-    async def work(journal: "SqliteJournal") -> "RunTree":
-        from toolroll.cli.export.run_tree import read_run_tree  # noqa: PLC0415 - brings pydantic: four interpreter starts
-        from toolroll.home.keys import known_secrets  # noqa: PLC0415 - as above
-
+    async def work(journal: SqliteJournal) -> RunTree:
         found = await find_run(journal, run_id)
         return await read_run_tree(journal, found, secrets=known_secrets(os.environ))
 
-    run = read_run_log(work)
-    text = _written(session, run, form)
+    run = read_run_log(work, os.environ)
+    text = _format(session, run, form)
     if output == STDOUT:
         session.write(text)
     else:
         write_export(Path(output), text.encode("utf-8", "surrogatepass"), force=force)
-    _tell(session, run, form, output, len(text.encode("utf-8", "surrogatepass")))
+    _show_summary(session, run, form, output, len(text.encode("utf-8", "surrogatepass")))
     return DONE
 
 
@@ -80,10 +64,7 @@ def _taken(path: Path) -> FileExists:
     return FileExists(f"'{path}' is there already. Name another file, or add --force.", path=str(path))
 
 
-def _written(session: Session, run: "RunTree", form: Form) -> str:
-    from toolroll.cli.export.json_lines import format_json_lines  # noqa: PLC0415 - as above
-    from toolroll.cli.export.page import render_page  # noqa: PLC0415 - as above
-
+def _format(session: Session, run: RunTree, form: Form) -> str:
     pieces: Iterable[str] = format_json_lines(run) if form == "jsonl" else render_page(run)
     is_shown = not session.json and not session.plain and run.records >= _MANY_RECORDS and sys.stderr.isatty()
     if not is_shown:
@@ -92,19 +73,13 @@ def _written(session: Session, run: "RunTree", form: Form) -> str:
         return "".join(shown)
 
 
-def _pieces(run: "RunTree", form: Form) -> int:
+def _pieces(run: RunTree, form: Form) -> int:
     """How many there will be: a line a record and one before them, or an entry and five around them."""
-    from toolroll.cli.export.timeline import build_timeline  # noqa: PLC0415 - as above
-
     return run.records + 1 if form == "jsonl" else len(build_timeline(run.recording.records, run.times)) + 5
 
 
 def write_export(path: Path, data: bytes, *, force: bool) -> None:
     """There whole or not at all, and for its owner alone: it holds what the user's files hold."""
-    from toolroll.safe.paths.files import create_file, replace_file  # noqa: PLC0415 - as above
-    from toolroll.safe.paths.names import quote_path  # noqa: PLC0415 - as above
-    from toolroll.safe.paths.os_errors import os_errors  # noqa: PLC0415 - as above
-
     try:
         with os_errors(str(path.parent)):
             folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -120,7 +95,7 @@ def write_export(path: Path, data: bytes, *, force: bool) -> None:
         os.close(folder)
 
 
-def _tell(session: Session, run: "RunTree", form: Form, output: str, byte_size: int) -> None:
+def _show_summary(session: Session, run: RunTree, form: Form, output: str, byte_size: int) -> None:
     if session.json:
         told = {"run_id": run.row.run_id, "format": form, "output": output, "byte_size": byte_size}
         damage = {"records": run.records, "is_damaged": run.is_damaged, "notes": run.notes}

@@ -1,56 +1,74 @@
-"""A run that another process drives: said before anything else is made ready, for who would wait without a word (XD3).
+"""What `toolroll runs resume` does first: it says at once if another process is at work on the run (XD3).
 
-An agent takes a second of computing to be made, and on a busy machine several. To look who drives a run takes a
-quarter of it.
+Building an agent takes a second of computing, and on a busy machine several. Looking who works on a run takes a
+quarter of it. So the rest is in `continuation`, which is imported afterwards.
 """
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+import asyncio
+import os
+from collections.abc import Sequence
+from contextlib import closing
+from typing import Any
 
+from toolroll.apps.run_log import find_run, read_run_log, read_run_settings
 from toolroll.cli.render.prose import notify
-from toolroll.cli.run_log import find_run
-from toolroll.errors import ToolrollError
+from toolroll.cli.session import Session
+from toolroll.errors import ToolrollError, UsageError
+from toolroll.home.folders import find_folders
+from toolroll.journal.sqlite import SqliteJournal
+from toolroll.kernel.approval.request import Approve, Decision, Reject
 
-if TYPE_CHECKING:
-    from toolroll.agent.events import Event
+
+def resume_run(
+    session: Session,
+    /,
+    run_id: str,
+    *,
+    prompt: str | None,
+    approve: tuple[str, ...],
+    reject: tuple[str, ...],
+    yes: bool,
+    **changed: Any,
+) -> int:
+    """Continue a run; return the exit code."""
+    is_warned = not session.json and warn_if_busy(run_id)
+    decisions = _parse_decisions(approve, reject)
+    settings = read_run_log(lambda journal: read_run_settings(journal, run_id), os.environ)
+    from toolroll.cli.actions.runs.continuation import continue_exploration, continue_run  # noqa: PLC0415 - see above
+
+    if settings.get("kind") == "explore":
+        if decisions or prompt is not None:
+            raise UsageError("An exploration is continued as it was begun: without --prompt, --approve and --reject.")
+        return continue_exploration(session, settings, model=changed.get("model"))
+    return continue_run(
+        session, run_id, prompt=prompt, decisions=decisions, yes=yes, changed=changed, is_warned=is_warned
+    )
 
 
-def warn_if_driven(given: str) -> bool:
-    """Say that a run is driven by another process and what to do; whether it is. Problems are left to who goes on."""
-    import asyncio  # noqa: PLC0415 - not for --help
-
+def warn_if_busy(given: str) -> bool:
+    """Say that another process is at work on the run, and what to do; errors are left to who continues it."""
     try:
-        found = asyncio.run(_driver(given))
+        found = asyncio.run(_find_process(given))
     except (ToolrollError, OSError):
         return False
     if found is None:
         return False
     run_id, process = found
-    notify(f"! Run {run_id} is being driven by another process ({process}). This one waits, and tells how it ends.")
-    notify("  If it stands at a question, answer it there. Ctrl-C here ends the waiting, and nothing else.")
+    notify(f"! Run {run_id} is being driven by another process ({process}). This one waits, and shows how it ends.")
+    notify("  If it waits for an answer, give it there. Ctrl-C here ends the waiting, and nothing else.")
     return True
 
 
-def without_wait_warning(listener: "Callable[[Event], None]") -> "Callable[[Event], None]":
-    """Tell of all events but that a run is waited for, which was told."""
-    from toolroll.agent.events import Warned  # noqa: PLC0415 - as above
-    from toolroll.agent.history.resume import is_about_waiting  # noqa: PLC0415 - as above
-
-    def heard(event: "Event") -> None:
-        if not (isinstance(event, Warned) and is_about_waiting(event)):
-            listener(event)
-
-    return heard
-
-
-async def _driver(given: str) -> tuple[str, int] | None:
-    import os  # noqa: PLC0415 - as above
-    from contextlib import closing  # noqa: PLC0415 - as above
-
-    from toolroll.home.folders import find_folders  # noqa: PLC0415 - as above
-    from toolroll.journal.sqlite import SqliteJournal  # noqa: PLC0415 - as above
-
+async def _find_process(given: str) -> tuple[str, int] | None:
     with closing(SqliteJournal(find_folders(os.environ).run_log)) as journal:
         run_id = await find_run(journal, given)
         process = await journal.driver(run_id)
         return None if process is None else (run_id, process)
+
+
+def _parse_decisions(approve: Sequence[str], reject: Sequence[str]) -> dict[str, Decision]:
+    refused = {call: why for call, _, why in (one.partition("=") for one in reject)}
+    both = refused.keys() & set(approve)
+    if both:
+        raise UsageError(f"{min(both)!r} cannot be approved and rejected at once.")
+    return {call: Approve() for call in approve} | {call: Reject(why or None) for call, why in refused.items()}

@@ -7,7 +7,8 @@ from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from toolroll.agent.events import CallFinished
-from toolroll.cli.render.plain import MAX_ARGUMENTS_CHARACTERS, MAX_LINE_CHARACTERS, describe_failure
+from toolroll.cli.render.plain import MAX_ARGUMENTS_CHARACTERS, describe_failure
+from toolroll.cli.render.result import MAX_LINE_CHARACTERS
 from toolroll.kernel.call.events import Progress
 from toolroll.kernel.data.messages import ToolCall
 from toolroll.safe.text import one_line

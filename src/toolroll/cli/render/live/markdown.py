@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Final
 
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
-from rich.cells import cell_len
+from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len, chop_cells
 from rich.style import Style
+from rich.table import Table
 from rich.text import Text
 
 from toolroll.cli.render.live.blocks import Block, Blocks
@@ -180,9 +182,6 @@ class _Writer:
         return lines
 
     def _grid(self, head: list[Text], body: list[list[Text]], width: int) -> list[Text]:
-        from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - tables alone need these
-        from rich.table import Table  # noqa: PLC0415 - as above
-
         table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, border_style="dim")
         for cell in head:
             table.add_column(cell, overflow="fold")
@@ -238,7 +237,6 @@ def _folded(line: str, room: int) -> list[str]:
     """A line of code in pieces that fit, all of it; between two words where that can be."""
     if len(line) <= room and (line.isascii() or cell_len(line) <= room):
         return [line]
-    from rich.cells import chop_cells  # noqa: PLC0415 - not for lines that fit
 
     pieces: list[str] = []
     while line:

@@ -21,7 +21,7 @@ from toolroll.agent.events import (
     StepStarted,
 )
 from toolroll.agent.result import RunResult
-from toolroll.cli.render.exploration import format_source
+from toolroll.cli.render.exploration_text import format_source
 from toolroll.cli.render.live.blocks import Block, Blocks
 from toolroll.cli.render.live.calls import RunningCall, format_finished, format_progress, format_running, format_written
 from toolroll.cli.render.live.markdown import Flow
@@ -276,7 +276,7 @@ def _last_line(thought: str, columns: int) -> str:
     return shown if len(shown) <= room else "…" + shown[-room:]
 
 
-class LiveExplorationRenderer(LiveRenderer):
+class LiveExplorationView(LiveRenderer):
     """Calls as they happen, sources as they are found, how much is written, and a line of figures at the bottom."""
 
     def _note(self, event: Event) -> None:

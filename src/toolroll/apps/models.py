@@ -1,0 +1,64 @@
+"""The model an agent is started with: which one the settings name, and how it is connected."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from toolroll.errors import FileMissing, NotAFile, UsageError
+from toolroll.home.keys import with_keys
+from toolroll.home.settings import Settings
+from toolroll.messages import SCRIPT_IS_FOLDER, SCRIPT_MISSING
+from toolroll.models.catalog import parse_model
+from toolroll.models.connect import connect
+from toolroll.models.model import Model
+from toolroll.models.scripted_file import PREFIX, scripted_file
+from toolroll.safe.paths.names import quote_path
+
+NO_MODEL: Final = (
+    "No model is named. Add --model NAME or set TOOLROLL_MODEL, or once for all: toolroll config set model sonnet\n"
+    "'sonnet' needs ANTHROPIC_API_KEY, 'openai:NAME' OPENAI_API_KEY, 'ollama:NAME' a local Ollama and no key."
+)
+"""Shown where a command needs a model and none is named."""
+
+WITHOUT_MODEL: Final = (
+    "Without any, 'toolroll demo' shows it at work, and 'toolroll call' reaches every tool but a project's own."
+)
+"""Follows it in programs that have no better advice."""
+
+
+def choose_model(settings: Settings, *, without: str = WITHOUT_MODEL) -> str:
+    """Return the name of the model in the settings; UsageError says what to set, and what works without one."""
+    if not settings.model:
+        raise UsageError(f"{NO_MODEL}\n{without}")
+    return settings.model
+
+
+def connect_model(name: str, environment: Mapping[str, str]) -> Model:
+    """Return the model of that name: a script that is played, or one that is asked with the user's keys."""
+    if name.startswith(PREFIX):
+        return _open_script(Path(name.removeprefix(PREFIX)))
+    try:
+        parse_model(name)
+    except UsageError as error:
+        raise UsageError(f"{error.message} A script is played by {PREFIX}FILE.") from None
+    return connect(name, environment=with_keys(environment))
+
+
+def absolute_model_name(name: str) -> str:
+    """Return the name of a model so that it holds in every folder: a script by its absolute path."""
+    return f"{PREFIX}{Path(name.removeprefix(PREFIX)).absolute()}" if name.startswith(PREFIX) else name
+
+
+def _open_script(path: Path) -> Model:
+    if path.is_dir():  # `scripted:` alone is the working folder by now
+        raise UsageError(SCRIPT_IS_FOLDER(path=path, prefix=PREFIX))
+    try:
+        return scripted_file(path)
+    except (FileMissing, NotAFile):  # whose advice is for a model, which can list a folder
+        raise FileMissing(SCRIPT_MISSING(path=_as_typed(path)), path=str(path)) from None
+
+
+def _as_typed(path: Path) -> str:
+    """Return a path as it is written in this folder; by now it is absolute."""
+    here = Path.cwd()
+    return quote_path(str(path.relative_to(here) if path.is_relative_to(here) else path))

@@ -1,0 +1,123 @@
+"""What a run may do unasked: what the person said on the command line, what they remembered, or who is asked."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from toolroll.apps.surface import Surface
+from toolroll.errors import ToolrollError
+from toolroll.home.rules import RememberedRule, RuleBook, ToolIdentity, workspace_key
+from toolroll.home.settings import Settings
+from toolroll.kernel.approval.policy import Policy, Rule
+from toolroll.kernel.approval.request import ApprovalRequest, Approve, Approver, Decision
+from toolroll.kernel.call.context import utc_now
+from toolroll.kernel.define.tool import Tool
+from toolroll.packs.catalog import CatalogEntry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Permissions:
+    """The policy and the approver that a run is given; a tool that only reads needs neither."""
+
+    policy: Policy | None = None
+    approver: Approver | None = None
+
+
+class YesApprover:
+    """Approves everything: the person gave their word with `--yes`."""
+
+    def decide(self, requests: Sequence[ApprovalRequest], /) -> list[Decision]:
+        """Approve each request."""
+        return [Approve() for _ in requests]
+
+
+class RuleMemory:
+    """The rules a person has said "always" to: kept in the rule book of one workspace, or for this command alone.
+
+    It knows the tools whose origin is known, but for those that ask each time by themselves: no rule would spare the
+    question.
+    """
+
+    def __init__(
+        self, book: RuleBook, workspace: str, *, tools: Collection[ToolIdentity], clock: Callable[[], datetime]
+    ) -> None:
+        self._book = book
+        self._tools = tools
+        self._clock = clock
+        self._temporary: list[Rule] = []
+        self.workspace = workspace
+        self.places = {tool.tool: tool.place for tool in tools}
+        """Where each tool is from."""
+
+    @property
+    def path(self) -> Path:
+        """The file that rules are kept in."""
+        return self._book.path
+
+    def rules(self) -> tuple[Rule, ...]:
+        """Return the rules that count now; of a book that cannot be read any more none, so that all is asked about."""
+        try:
+            return (*self._book.rules_for(self.workspace, self._tools), *self._temporary)
+        except (ToolrollError, OSError):
+            return tuple(self._temporary)
+
+    def can_remember(self, request: ApprovalRequest) -> bool:
+        """Whether a rule can be bound to something: a path, and the origin of the tool."""
+        return bool(request.paths) and request.tool in self.places
+
+    def covers(self, request: ApprovalRequest) -> bool:
+        """Whether a rule that was added since the question was asked answers it."""
+        if request.is_exposed:  # no rule is enough for that (XL14)
+            return False
+        return any(rule.matches(request.tool, request.paths) for rule in self.rules())
+
+    def add(self, request: ApprovalRequest, glob: str) -> None:
+        """Allow this tool on these paths from now on, in this workspace; ToolrollError where that cannot be kept."""
+        tool = ToolIdentity(tool=request.tool, fingerprint=request.fingerprint, place=self.places[request.tool])
+        self._book.add(RememberedRule.for_tool(tool, path=glob, workspace=self.workspace, added=self._clock()))
+
+    def add_temporary(self, request: ApprovalRequest, glob: str) -> None:
+        """Allow this tool on these paths until the command ends."""
+        self._temporary.append(Rule(action="allow", tool=request.tool, path=glob))
+
+
+def permissions_for(
+    entries: Sequence[CatalogEntry], surface: Surface, *, settings: Settings, folder: Path, yes: bool = False
+) -> Permissions:
+    """Return who decides about these tools in this folder; with nobody to ask, they do not run (XA8)."""
+    asked = [entry for entry in entries if not _only_reads(entry.tool)]
+    if not asked:
+        return Permissions()
+    if yes:
+        return Permissions(approver=YesApprover())
+    memory = _open_memory(asked, folder, surface)
+    policy = Policy() if memory is None else Policy(remembered=memory.rules)
+    return Permissions(policy=policy, approver=surface.make_approver(memory, settings.approval_seconds))
+
+
+def _only_reads(tool: Tool) -> bool:
+    return tool.effect == "reads" and tool.core.effect == "reads" and not tool.asks
+
+
+def _open_memory(entries: Sequence[CatalogEntry], folder: Path, surface: Surface) -> RuleMemory | None:
+    tools = [
+        ToolIdentity(tool=entry.tool.name, fingerprint=entry.tool.describe().fingerprint, place=entry.place)
+        for entry in entries
+        if not entry.tool.asks
+    ]
+    try:
+        book = RuleBook.from_environment(surface.environment)
+        _note_unbound(book, surface)
+    except ToolrollError as error:
+        surface.warn(error.message)
+        return None
+    return RuleMemory(book, workspace_key(folder), tools=tools, clock=utc_now)
+
+
+def _note_unbound(book: RuleBook, surface: Surface) -> None:
+    if count := book.count_outdated():
+        many = "1 remembered approval does not say which code its tool is, and counts"
+        if count > 1:
+            many = f"{count} remembered approvals do not say which code their tools are, and count"
+        surface.note(f"{many} for nothing. See '{book.path}'.")

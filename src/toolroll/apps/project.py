@@ -1,0 +1,63 @@
+"""A folder that agents work in, with its settings, its workspace and its instructions, each read once."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from toolroll.home.settings import Settings, read_settings
+from toolroll.packs.code.prompt import Instructions, read_instructions
+from toolroll.workspace.limits import DEFAULT_LIMITS, Limits
+from toolroll.workspace.workspace import Workspace
+
+
+class Project:
+    """One folder. Close it when the agents that work there have ended."""
+
+    def __init__(self, root: Path, settings: Settings, environment: Mapping[str, str]) -> None:
+        self.root = root
+        self.settings = settings
+        self.environment = environment
+
+    @classmethod
+    def open(
+        cls, root: Path, environment: Mapping[str, str], *, flags: Mapping[str, object] | None = None
+    ) -> "Project":
+        """Open a folder, and read the settings that count there; `flags` are those given as options."""
+        return cls(root, read_settings(environment, root=root, flags=flags), environment)
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of the workspace, as the settings have them."""
+        return replace(DEFAULT_LIMITS, **self.settings.code.limits.model_dump(exclude_none=True))
+
+    @property
+    def deps(self) -> dict[str, object]:
+        """What tools that work in a folder are given: which one, what is denied there, and its limits."""
+        return {"root": self.root, "deny": self.settings.code.deny, "limits": self.limits}
+
+    @cached_property
+    def workspace(self) -> Workspace:
+        """The folder as tools see it; opened when it is first needed."""
+        deny = self.settings.code.deny
+        return Workspace.of_user(self.root, environment=self.environment, deny=deny, limits=self.limits)
+
+    @cached_property
+    def instructions(self) -> Instructions:
+        """The project's AGENTS.md."""
+        return read_instructions(self.workspace)
+
+    def close(self) -> None:
+        """Close the workspace, if it was opened."""
+        if "workspace" in self.__dict__:
+            self.workspace.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,44 @@
+"""Where an agent is started from: the environment, who can be asked there, and where notes for the person go."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from toolroll.apps.permissions import RuleMemory
+    from toolroll.kernel.approval.request import Approver
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """Something the person should know before the agent starts; a warning needs their attention."""
+
+    kind: Literal["note", "warning"]
+    text: str
+
+
+Notify: TypeAlias = Callable[[Note], None]
+
+MakeApprover: TypeAlias = "Callable[[RuleMemory | None, float], Approver | None]"
+"""Returns who answers questions: gets the rules they may add to, and how many seconds to wait for an answer."""
+
+
+def ask_nobody(_memory: "RuleMemory | None", _timeout_s: float) -> None:
+    """Return no approver: nobody can be asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surface:
+    """One place that agents are started from. Without a person to ask, questions wait in the run log."""
+
+    environment: Mapping[str, str]
+    notify: Notify
+    make_approver: MakeApprover = ask_nobody
+
+    def note(self, text: str) -> None:
+        """Show the person a note."""
+        self.notify(Note(kind="note", text=text))
+
+    def warn(self, text: str) -> None:
+        """Show the person a warning."""
+        self.notify(Note(kind="warning", text=text))

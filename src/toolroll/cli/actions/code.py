@@ -1,0 +1,73 @@
+"""What `toolroll code` does: it starts the coding agent in a project, for one prompt or for a chat."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from toolroll.agent.result import RunResult
+from toolroll.apps.code import build_code_agent, warn_about_instructions
+from toolroll.apps.models import choose_model
+from toolroll.apps.project import Project
+from toolroll.apps.spec import DEFAULT_STEPS, AgentSpec
+from toolroll.apps.surface import Surface
+from toolroll.cli.chat.code import chat_about_code
+from toolroll.cli.chat.input import check_terminal
+from toolroll.cli.driver import RunDriver
+from toolroll.cli.prompts import read_prompt
+from toolroll.cli.session import Session
+from toolroll.cli.terminal.surface import show_setting_notes, terminal_surface
+from toolroll.errors import UsageError
+from toolroll.journal.sqlite import SqliteJournal
+
+
+def run_code(
+    session: Session,
+    prompt: str | None,
+    *,
+    root: Path | None,
+    model: str | None,
+    max_steps: int | None,
+    yes: bool,
+    read_only: bool,
+) -> int:
+    """Do what the prompt asks, or chat without one; return the exit code."""
+    if prompt is None:
+        check_terminal(session, what="PROMPT", more=" ('-' reads it from stdin)")
+    surface = terminal_surface(stdin_is_taken=prompt == "-")
+    flags = {"model": model, "code.max_steps": max_steps}
+    with Project.open((root or Path.cwd()).resolve(), os.environ, flags=flags) as project:
+        settings = project.settings
+        show_setting_notes(settings, surface)
+        name = choose_model(settings)
+        if yes and read_only:
+            raise UsageError("--yes and --read-only exclude each other: there is nothing to approve.")
+        session.claim_stdout()
+        session.set_up_logging()
+        warn_about_instructions(project, surface)
+        spec = AgentSpec.from_options(
+            model=name,
+            max_steps=max_steps or settings.code.max_steps or DEFAULT_STEPS,
+            root=str(project.root),
+            read_only=read_only,
+            kind="code",
+            yes=yes,
+        )
+        if prompt is None:
+            return chat_about_code(session, spec, project, surface)
+        return _answer(session, spec, read_prompt(prompt), project, surface, stdin_is_taken=prompt == "-")
+
+
+def _answer(
+    session: Session, spec: AgentSpec, text: str, project: Project, surface: Surface, *, stdin_is_taken: bool
+) -> int:
+    driver = RunDriver(session)
+
+    async def work(journal: SqliteJournal) -> RunResult[Any]:
+        async with build_code_agent(spec, project=project, surface=surface, journal=journal) as agent:
+            result = await driver.follow(agent.start(text, listener=driver.listener, stream=True))
+            while driver.wants_more(result, stdin_is_taken=stdin_is_taken):
+                more = agent.start(resume=result.run_id, listener=driver.listener, stream=True)
+                result = await driver.follow(more)
+            return result
+
+    return driver.run(work)

@@ -1,0 +1,49 @@
+"""What `toolroll tools list` does. The packs are listed from their registry, so that none of them is loaded."""
+
+import os
+
+from toolroll.cli.render.tool_list import Group, Line, format_group, make_line
+from toolroll.cli.session import DONE, Session
+from toolroll.packs.registry import PACKS, first_sentence, pack_named
+
+
+def list_tools(session: Session, packs: tuple[str, ...], sources: tuple[str, ...], *, by_use: bool) -> int:
+    """List the tools; return the exit code."""
+    groups = _by_use(_list_groups(packs, sources)) if by_use else _list_groups(packs, sources)
+    if session.json:
+        lines = [line | {"from": origin} for origin, _, found in groups for line in found]
+        session.write_json({"tools": lines})
+    else:
+        session.show("\n\n".join(format_group(*group) for group in groups))
+    return DONE
+
+
+def _list_groups(packs: tuple[str, ...], sources: tuple[str, ...]) -> list[Group]:
+    chosen = [pack_named(name) for name in packs] if packs or sources else list(PACKS)
+    groups = [
+        (pack.name, pack.summary, [make_line(one.name, one.effect, one.summary) for one in pack.tools])
+        for pack in chosen
+    ]
+    return [*groups, *map(_from_source, sources)]
+
+
+def _by_use(groups: list[Group]) -> list[Group]:
+    """Favourites first, also among the groups; what was never used stays in its order behind them."""
+    from toolroll.apps.run_log import read_run_log  # noqa: PLC0415 - pydantic, as below
+    from toolroll.journal.statistics import favourites  # noqa: PLC0415 - as above
+
+    statistics = read_run_log(lambda journal: journal.statistics(), os.environ)
+    places = {name: place for place, name in enumerate(favourites(statistics))}
+
+    def place(line: Line) -> int:
+        return places.get(line["name"], len(places))
+
+    ordered = [(name, summary, sorted(lines, key=place)) for name, summary, lines in groups]
+    return sorted(ordered, key=lambda group: min(map(place, group[2]), default=len(places)))
+
+
+def _from_source(source: str) -> Group:
+    from toolroll.packs.load import load_tools  # noqa: PLC0415 - pydantic: four interpreter starts
+
+    found = load_tools(source)
+    return source, "", [make_line(one.name, one.effect, first_sentence(one.description)) for one in found]
