@@ -58,9 +58,9 @@ def test_C44_what_is_set_counts(home: dict[str, str]) -> None:
     ("text", "told"),
     [
         ("model = ", "Invalid value"),
-        ("modle = 'x'", "modle is no setting; did you mean model?"),
+        ("modle = 'x'", "there is no setting 'modle'; did you mean model?"),
         ("[code]\ndeny = 'secrets'", "code.deny"),
-        ("[code]\ndeny = ['../x']", "code.deny: Value error, A rule's path"),
+        ("[code]\ndeny = ['../x']", "code.deny: A rule's path"),
         ("[code]\ncheck = [1]", "code.check.0"),
         ("[code.limits]\nread_lines = 0", "code.limits.read_lines"),
         ("[code.limits]\nread_lines = true", "code.limits.read_lines"),

@@ -38,11 +38,11 @@ def test_S41_a_name_that_is_nearly_right_is_offered(name: str, meant: str | None
 @pytest.mark.parametrize(
     ("variable", "text", "told"),
     [
-        ("TOOLROLL_CODE_MAX_STEPS", "many", "TOOLROLL_CODE_MAX_STEPS cannot be used: code.max_steps takes a whole"),
-        ("TOOLROLL_CODE_MAX_STEPS", "0", "TOOLROLL_CODE_MAX_STEPS cannot be used: Input should be greater than 0"),
-        ("TOOLROLL_CODE_MAX_STEPS", "1_0", "takes a whole number"),
-        ("TOOLROLL_CODE_MAX_STEPS", "٣", "takes a whole number"),
-        ("TOOLROLL_CODE_CHECK_SECONDS", "nan", "should be a finite number"),
+        ("TOOLROLL_CODE_MAX_STEPS", "many", "TOOLROLL_CODE_MAX_STEPS must be a whole"),
+        ("TOOLROLL_CODE_MAX_STEPS", "0", "TOOLROLL_CODE_MAX_STEPS must be greater than 0"),
+        ("TOOLROLL_CODE_MAX_STEPS", "1_0", "must be a whole number"),
+        ("TOOLROLL_CODE_MAX_STEPS", "٣", "must be a whole number"),
+        ("TOOLROLL_CODE_CHECK_SECONDS", "nan", "must be a finite number"),
         ("TOOLROLL_CODE_CHECK", "'open", "No closing quotation. Quote its words"),
         ("TOOLROLL_CODE_DENY", "../x", "A rule's path"),
     ],
@@ -59,10 +59,10 @@ def test_S41_a_variable_that_is_empty_is_not_set() -> None:
 
 
 def test_S41_one_value_is_one_value() -> None:
-    with pytest.raises(UsageError, match="takes one value, and 2 were given"):
-        find_setting("model").read(["a", "b"])
-    assert find_setting("code.check").read(["a", "b"]) == ("a", "b")
-    assert find_setting("code.check_seconds").read(["1.5"]) == 1.5
+    with pytest.raises(UsageError, match="model must be one value; got 2"):
+        find_setting("model").parse(["a", "b"])
+    assert find_setting("code.check").parse(["a", "b"]) == ("a", "b")
+    assert find_setting("code.check_seconds").parse(["1.5"]) == 1.5
 
 
 @given(st.sampled_from([one.variable for one in all_settings()]), st.text(max_size=20))

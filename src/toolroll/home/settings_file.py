@@ -111,8 +111,8 @@ def _parse_value(one: Setting, words: tuple[str, ...]) -> object:
         raise UsageError(_secret_advice("NAME"))
     # Of a list they are the words of a command, in which a line end may be meant.
     if one.kind == "text" and (odd := next((word for word in words if _CONTROL.search(word)), None)):
-        raise UsageError(f"{one.name} cannot be used: there is a control character in '{quote_path(odd)}'.")
-    return check_value(one, one.read(words), called=one.name)
+        raise UsageError(f"{one.name} must not hold control characters; got '{quote_path(odd)}'.")
+    return check_value(one, one.parse(words), called=one.name)
 
 
 def _secret_advice(name: str) -> str:

@@ -79,7 +79,7 @@ class CodeSettings(_Table):
 
 
 class SettingsFile(_Table):
-    """What can stand in a file of settings."""
+    """What a settings file may contain."""
 
     model: Annotated[str, Field(min_length=1)] | None = Field(default=None, description="The model that agents ask.")
     approval_seconds: Seconds = Field(
@@ -90,7 +90,7 @@ class SettingsFile(_Table):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Where a value is from: which layer, and which variable or file of it."""
+    """Where a value comes from: which layer, and which variable or file of it."""
 
     kind: Literal["flag", "environment", "project", "user", "default"]
     place: str = ""
@@ -100,7 +100,7 @@ DEFAULT: Final = Origin(kind="default")
 
 
 class Settings(SettingsFile):
-    """All settings that count here, with where each is from; what nobody has set is not among `origins`."""
+    """All settings in effect, and where each comes from; a setting that nobody has set is not in `origins`."""
 
     origins: Mapping[str, Origin] = Field(default_factory=dict, repr=False)
     """By name (`code.max_steps`); of rules that add up also by each rule (`code.deny[0]`)."""
@@ -108,12 +108,12 @@ class Settings(SettingsFile):
     """What a person should know, such as that the project's settings are not used."""
 
     def origin(self, name: str) -> Origin:
-        """Where the value of a setting is from."""
+        """Return where the value of a setting comes from."""
         return self.origins.get(name, DEFAULT)
 
 
 def explicit_values(table: BaseModel, before: str = "") -> dict[str, Any]:
-    """What a table sets, by name, and nothing that it leaves to the default."""
+    """Return what a table sets, by name, and nothing that it leaves to the default."""
     found: dict[str, Any] = {}
     for name in type(table).model_fields:
         if name in table.model_fields_set:
@@ -125,7 +125,7 @@ def explicit_values(table: BaseModel, before: str = "") -> dict[str, Any]:
 
 
 def nest_values(values: Mapping[str, object]) -> dict[str, Any]:
-    """The tables that these values stand in."""
+    """Return the tables that hold these values."""
     whole: dict[str, Any] = {}
     for name, value in values.items():
         *tables, last = name.split(".")
@@ -143,7 +143,7 @@ Kind: TypeAlias = Literal["text", "whole number", "number", "list"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """One setting."""
+    """One setting: its dotted name, the kind of its value, its default, and what it does."""
 
     name: str
     kind: Kind
@@ -155,41 +155,43 @@ class Setting:
         """The variable that sets it: `code.max_steps` is TOOLROLL_CODE_MAX_STEPS."""
         return PREFIX + self.name.replace(".", "_").upper()
 
-    def read(self, words: Sequence[str]) -> Any:
-        """The value that somebody has written; UsageError where it is none of the kind."""
+    def parse(self, words: Sequence[str], *, called: str = "") -> Any:
+        """Return the value that somebody has written; UsageError says that it is not of the kind.
+
+        `called` is what errors call the setting, if not by its name.
+        """
         if self.kind == "list":
             return tuple(words)
         if len(words) != 1:
-            raise UsageError(f"{self.name} takes one value, and {len(words)} were given.")
-        return words[0] if self.kind == "text" else self._number(words[0])
+            raise UsageError(f"{called or self.name} must be one value; got {len(words)}.")
+        return words[0] if self.kind == "text" else self._parse_number(words[0], called or self.name)
 
-    def read_variable(self, text: str) -> Any:
-        """The value in a variable; a list is written as words are in a shell."""
+    def parse_variable(self, text: str) -> Any:
+        """Return the value in a variable; a list is written as words are in a shell."""
         try:
-            return self.read(shlex.split(text) if self.kind == "list" else [text])
+            words = shlex.split(text) if self.kind == "list" else [text]
         except ValueError as error:
             raise UsageError(f"{self.variable} cannot be used: {error}. Quote its words as in a shell.") from None
-        except UsageError as error:
-            raise UsageError(f"{self.variable} cannot be used: {error.message}") from None
+        return self.parse(words, called=self.variable)
 
-    def _number(self, text: str) -> int | float:
+    def _parse_number(self, text: str, called: str) -> int | float:
         try:
             # int() and float() take digits of any script, and underscores: what nobody meant as a number.
             if text.isascii() and "_" not in text:
                 return int(text) if self.kind == "whole number" else float(text)
         except ValueError:
             pass
-        raise UsageError(f"{self.name} takes a {self.kind}, and '{quote_path(text)}' is none.")
+        raise UsageError(f"{called} must be a {self.kind}; got '{quote_path(text)}'.")
 
 
 @cache
 def all_settings() -> tuple[Setting, ...]:
-    """All settings, in their order."""
+    """Return all settings, in their order."""
     return tuple(_settings_in(SettingsFile, ""))
 
 
 def find_setting(name: str) -> Setting:
-    """The setting of that name; UsageError names the nearest one."""
+    """Return the setting of that name; UsageError names the nearest one."""
     found = next((one for one in all_settings() if one.name == name), None)
     if found is not None:
         return found
@@ -199,7 +201,7 @@ def find_setting(name: str) -> Setting:
 
 
 def nearest_setting(name: str) -> str | None:
-    """The setting that was meant, perhaps."""
+    """Return the setting whose name is most like this one; None where none is."""
     names = [one.name for one in all_settings()]
     ends = {one.rpartition(".")[2]: one for one in names}
     word = name.casefold().replace("-", "_")

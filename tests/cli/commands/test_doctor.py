@@ -89,7 +89,7 @@ def test_S4_D6_keys_are_named_and_never_shown(call: Calling, monkeypatch: pytest
         ("TOOLROLL_MODEL", "sonnet", "services model", "There is no key for Anthropic", "key set ANTHROPIC_API_KEY"),
         ("TOOLROLL_MODEL", "nothing", "services model", "Unknown model", "toolroll config set model sonnet"),
         ("BRAVE_BASE_URL", "ftp://x", "services search", "BRAVE_BASE_URL is no address", "correct or unset"),
-        ("TOOLROLL_CODE_MAX_STEPS", "x", "settings variables", "takes a whole number", ""),
+        ("TOOLROLL_CODE_MAX_STEPS", "x", "settings variables", "must be a whole number", ""),
     ],
 )
 def test_S4_what_is_wrong_is_broken_with_a_way_out(
