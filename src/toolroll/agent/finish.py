@@ -116,10 +116,10 @@ def _count_answered(state: RunState) -> None:
 def build_result(state: RunState, ending: Ending, *, closing: bool) -> RunResult[object]:
     """What the run comes to, as it stands."""
     steps = tuple(state.steps)
-    said = (step.text for step in reversed(steps) if step.text.strip())
+    text = ending.text or next((step.text for step in reversed(steps) if step.text.strip()), "")
     return RunResult(
         run_id=state.run.run_id,
-        text=ending.text or next(said, NO_ANSWER),
+        text=text or NO_ANSWER,
         messages=state.messages(),
         steps=steps,
         stop_reason=ending.reason,
@@ -129,6 +129,7 @@ def build_result(state: RunState, ending: Ending, *, closing: bool) -> RunResult
         output_fault=_output_fault(state, ending),
         pending=tuple(state.waiting.values()),
         tool_calls=tuple(log for step in steps for log in step.calls) if state.setup.collect_tool_stats else None,
+        has_answer=bool(text),
     )
 
 

@@ -117,6 +117,8 @@ class RunResult(Generic[Out]):
     """The questions that a person has to answer before the run can continue."""
     tool_calls: tuple[ToolCallLog, ...] | None = None
     """Every call with its figures, if `collect_tool_stats` is set."""
+    has_answer: bool = True
+    """Whether `text` is from the model; False if it only says that there is no answer."""
 
     @property
     def can_continue(self) -> bool:

@@ -240,13 +240,13 @@ def test_S2_a_run_that_was_interrupted_blames_nobody(
 ) -> None:
     renderer = PlainRenderer(session)
     renderer.on_event(TextArrived(text="I propose it."))
-    renderer.finish(replace(RESULT, text=NO_ANSWER, stop_reason="interrupted", stop_detail=detail))
+    renderer.finish(replace(RESULT, text=NO_ANSWER, has_answer=False, stop_reason="interrupted", stop_detail=detail))
     assert out_of(session) == "I propose it.\n"
     assert "· run r: interrupted, 0 steps" in capsys.readouterr().err
 
 
 def test_S2_an_answer_that_is_missing_for_another_reason_is_said(session: Session) -> None:
-    PlainRenderer(session).finish(replace(RESULT, text=NO_ANSWER))
+    PlainRenderer(session).finish(replace(RESULT, text=NO_ANSWER, has_answer=False))
     assert out_of(session) == NO_ANSWER + "\n"
 
 

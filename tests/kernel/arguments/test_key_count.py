@@ -92,7 +92,7 @@ ANYTHING = st.recursive(SCALAR, lambda inner: st.one_of(array(inner), mapping(in
 
 
 class Ambiguous(Exception):
-    """What the census must never clear."""
+    """What the count must never clear."""
 
 
 def refuse_ambiguity(text: str) -> None:
@@ -110,20 +110,20 @@ def refuse_ambiguity(text: str) -> None:
 
 
 @cache
-def census_of(shape: Any) -> tuple[SchemaValidator, KeyCounter]:
+def counter_of(shape: Any) -> tuple[SchemaValidator, KeyCounter]:
     adapter: TypeAdapter[Any] = TypeAdapter(shape)
     assert isinstance(adapter.validator, SchemaValidator)
     return adapter.validator, KeyCounter(adapter.core_schema)
 
 
 def clears(shape: Any, text: str) -> bool:
-    """Whether the census of this type clears the text; a text that is not valid is never asked about."""
-    validator, census = census_of(shape)
+    """Whether the count of this type clears the text; a text that is not valid is never asked about."""
+    validator, counter = counter_of(shape)
     try:
         value = validator.validate_json(text, extra="forbid")
     except ValidationError:
         return False
-    return census.proves_unambiguous(text, value)
+    return counter.proves_unambiguous(text, value)
 
 
 # --- Types: each with trees that often fit it -------------------------------------------------------------
@@ -404,7 +404,7 @@ TWICE = [
 
 @pytest.mark.parametrize(("shape", "text"), TWICE)
 def test_XJ5_XL6_texts_that_once_seemed_unambiguous(shape: Any, text: str) -> None:
-    """Each of these is valid for its type, so only the census and the second reading stand in the way."""
+    """Each of these is valid for its type, so only the count and the second reading stand in the way."""
     TypeAdapter(shape).validator.validate_json(text, extra="forbid")
     with pytest.raises(Ambiguous):
         refuse_ambiguity(text)
@@ -414,7 +414,7 @@ def test_XJ5_XL6_texts_that_once_seemed_unambiguous(shape: Any, text: str) -> No
 @pytest.mark.parametrize("kind", [str, int, bool, None, date, datetime, time, timedelta, UUID, AnyUrl, Size])
 @pytest.mark.parametrize("number", ["1e999", "-1e999", "Infinity", "-Infinity", "NaN"])
 def test_XJ5_types_without_keys_take_no_infinite_number(kind: Any, number: str) -> None:
-    """The census counts nothing in them, so nothing infinite may get in."""
+    """The count counts nothing in them, so nothing infinite may get in."""
     with pytest.raises(ValidationError):
         TypeAdapter(dict[str, kind]).validate_json(f'{{"x":{number}}}')
 

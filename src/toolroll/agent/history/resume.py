@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from toolroll.agent.approvals import AskLater
 from toolroll.agent.events import Event, RunStarted, StepFinished, Warned
-from toolroll.agent.finish import accept_last_turn, ask_last_answer, build_result, finish_run
+from toolroll.agent.finish import NO_ANSWER, accept_last_turn, ask_last_answer, build_result, finish_run
 from toolroll.agent.history.rebuild import CallFacts, OpenTurn, RebuiltRun
 from toolroll.agent.history.unknown_calls import UNKNOWN, end_unrun, settle_unknown
 from toolroll.agent.loop import run_loop, settle_turn
@@ -133,7 +133,8 @@ def _recorded_result(recalled: RebuiltRun) -> RunResult[object]:
     state.waiting.update(recalled.pending)
     recalled.close_turn()
     reason = cast("StopReason", finished.stop_reason)
-    ending = Ending(reason=reason, detail=finished.stop_detail, text=finished.text)
+    text = "" if finished.text == NO_ANSWER else finished.text  # the record has no other mark for a missing answer
+    ending = Ending(reason=reason, detail=finished.stop_detail, text=text)
     _read_output(state, ending)
     return build_result(state, ending, closing=bool(state.steps) and state.steps[-1].closing)
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from textwrap import indent
 from typing import Final
 
-from toolroll.agent.finish import NO_ANSWER
 from toolroll.agent.result import RunResult
 from toolroll.cli.session import DONE, FAILED, INTERRUPTED, NEEDS_APPROVAL, STOPPED_BY_LIMIT
 from toolroll.errors import ToolrollError
@@ -36,7 +35,7 @@ def exit_code(result: RunResult[object], error: ToolrollError | None = None) -> 
 
 def lacks_answer(result: RunResult[object]) -> bool:
     """Whether there is no answer because the run was stopped before the model gave one."""
-    return result.stop_reason == "interrupted" and result.text == NO_ANSWER
+    return result.stop_reason == "interrupted" and not result.has_answer
 
 
 def summarize_result(result: RunResult[object]) -> str:

@@ -57,10 +57,10 @@ class ApprovalDesk:
         ]
         if not named:
             raise DecisionRefused("Nothing waits for this answer: it was given already, is too late, or never asked.")
-        meant = [future for request, future in named if _same(request.digest, digest)]
-        if not meant:
+        matching = [future for request, future in named if _same(request.digest, digest)]
+        if not matching:
             raise DecisionRefused("This answer is for something else than what is being asked. Look at it again.")
-        meant[0].set_result(decision)
+        matching[0].set_result(decision)
 
     def _too_late(self) -> Reject:
         return Reject(f"no answer within {self._timeout_s:g} seconds")

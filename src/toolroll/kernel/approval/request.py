@@ -106,7 +106,7 @@ class ApprovalRequest:
     @property
     def digest(self) -> str:
         """Return the hash of everything that the person decides on and that would run: all they saw but the hints."""
-        shown = self.preview
+        preview = self.preview
         bound = [
             self.run_id,
             self.call_id,
@@ -116,8 +116,8 @@ class ApprovalRequest:
             self.arguments,
             self.why,
             list(self.paths),
-            [shown.kind, shown.text, shown.added, shown.removed, shown.base, shown.editable],
-            [shown.target, list(shown.notes)],
+            [preview.kind, preview.text, preview.added, preview.removed, preview.base, preview.editable],
+            [preview.target, list(preview.notes)],
             *(["exposed"] if self.is_exposed else []),  # only then, so that older digests stay what they were
         ]
         return content_hash(canonical_json(bound))

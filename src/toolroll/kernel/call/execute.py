@@ -1,42 +1,33 @@
 """Run a tool, in the only way there is: parse, validate, policy, approval, intent, run, outcome, serialize.
 
 `admit` does what needs no waiting: it answers with a permit, with a failure, or with the arguments a person must see.
-`show` makes the request for that person, `settle` turns the answer into a permit, `run` takes the permit to the tool.
-Permits are written in this module alone.
+`show` makes the request for that person, `settle` turns the answer into a permit, `run_call` takes the permit to the
+tool. Permits are written in this module alone.
 """
 
 from collections.abc import Awaitable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from toolroll.errors import ArgumentsRefused, JsonRefused, ToolFailure, ToolrollError
+from toolroll.errors import ArgumentsRefused, JsonRefused
 from toolroll.kernel.approval.ask_person import Unanswered
 from toolroll.kernel.approval.permit import _MINT, Permit, make_seal
 from toolroll.kernel.approval.policy import Policy
 from toolroll.kernel.approval.request import ApprovalRequest, Decision, Effect, Preview, Reject, rejection_text
 from toolroll.kernel.call.context import Ledger, ToolContext
+from toolroll.kernel.call.error_result import handle_error
 from toolroll.kernel.call.events import ApprovalDecided
 from toolroll.kernel.call.result import ToolResult, to_result
-from toolroll.kernel.call.signals import Answered, Done, Unclean
+from toolroll.kernel.call.signals import Done
 from toolroll.kernel.data.labels import EXPOSED, collect_labels, is_exposed
-from toolroll.kernel.data.messages import TextPart, ToolCall
-from toolroll.kernel.data.serialize import safe_str, to_plain_unfiltered
-from toolroll.kernel.failures import is_being_cancelled, log_failure
-from toolroll.safe.limits import MAX_ERROR_MESSAGE_CHARACTERS
-from toolroll.safe.secrets.redact import redact
+from toolroll.kernel.data.messages import ToolCall
+from toolroll.kernel.data.serialize import to_plain_unfiltered
+from toolroll.kernel.failures import log_failure
 
 if TYPE_CHECKING:
     from toolroll.kernel.define.tool import Tool
 
 _DEFAULT_POLICY: Final = Policy()
-_TRACEBACK: Final = "Traceback (most recent call last):"
-
-_PREFIX: Final = "Error executing tool: "
-_WORDLESS: Final = (KeyError, SystemExit, StopIteration, StopAsyncIteration)
-"""Errors whose message is a value, not a sentence: a key, an exit code, what a generator returned."""
-
-# Looking for secrets takes a second a megabyte; what lies behind this is cut off in any case.
-_MAX_REDACTED_CHARACTERS: Final = 32 * MAX_ERROR_MESSAGE_CHARACTERS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +54,7 @@ async def execute(tool: "Tool", raw: str, ctx: ToolContext) -> ToolResult:
     if isinstance(admitted, Asking):
         admitted = await _ask_about(admitted, ctx)
     if isinstance(admitted, Permit):
-        return await run(tool, raw, admitted, ctx)
+        return await run_call(tool, raw, admitted, ctx)
     return admitted
 
 
@@ -91,7 +82,7 @@ def admit(tool: "Tool", raw: str, ctx: ToolContext) -> Permit | Asking | ToolRes
     except (JsonRefused, ArgumentsRefused) as error:
         return ToolResult.failure(error.message, code=error.code)
     except BaseException as error:  # noqa: BLE001 - the executor answers for whatever a validator or wrapper raises
-        return _handle_error(error, tool, ctx)
+        return handle_error(error, tool, ctx)
 
 
 def _judge(
@@ -103,8 +94,8 @@ def _judge(
     if verdict.action == "deny":
         text = f"{tool.name} is not allowed here ({verdict.because}). Do without it, or ask the user to change that."
         return ToolResult.failure(text, code="denied")
-    brought = ctx.run.labels
-    if brought and "external" in (core.effect, tool.effect) and is_exposed(brought, collect_labels(tool)):
+    labels = ctx.run.labels
+    if labels and "external" in (core.effect, tool.effect) and is_exposed(labels, collect_labels(tool)):
         return _judge_outward(tool, core, arguments, policy)
     if verdict.action == "allow" and not verdict.by_rule and not paths:
         return Permit(_MINT, core, arguments, ctx)  # nothing of the arguments was judged
@@ -150,7 +141,7 @@ async def show(asking: Asking, ctx: ToolContext, edited: str | None = None) -> A
             is_exposed=asking.is_exposed,
         )
     except BaseException as error:  # noqa: BLE001 - the executor answers for whatever a preview raises
-        return _handle_error(error, tool, ctx, preview=True)
+        return handle_error(error, tool, ctx, preview=True)
 
 
 async def _preview(tool: "Tool", arguments: object, ctx: ToolContext, edited: str | None = None) -> Preview:
@@ -225,11 +216,11 @@ def _not_editable_failure(asking: Asking) -> ToolResult:
     return ToolResult.failure(text, code="not_editable")
 
 
-def run(tool: "Tool", raw: str, permit: Permit, ctx: ToolContext) -> Awaitable[ToolResult]:
+def run_call(tool: "Tool", raw: str, permit: Permit, ctx: ToolContext) -> Awaitable[ToolResult]:
     """Take the permit to the tool, with the intent written down before and the outcome after."""
     if ctx.run.policy is not None and permit.granted == "policy" and permit.changes:
         return _show_and_run(tool, raw, permit, ctx)
-    return _run(tool, raw, permit, ctx)
+    return _run_recorded(tool, raw, permit, ctx)
 
 
 async def _show_and_run(tool: "Tool", raw: str, permit: Permit, ctx: ToolContext) -> ToolResult:
@@ -239,11 +230,11 @@ async def _show_and_run(tool: "Tool", raw: str, permit: Permit, ctx: ToolContext
         permit.show(_MINT, await _preview(tool, permit.arguments, ctx))
     except BaseException as error:  # noqa: BLE001 - the executor answers for whatever a preview raises
         permit.expire()
-        return _handle_error(error, tool, ctx, preview=True)
-    return await _run(tool, raw, permit, ctx)
+        return handle_error(error, tool, ctx, preview=True)
+    return await _run_recorded(tool, raw, permit, ctx)
 
 
-def _run(tool: "Tool", raw: str, permit: Permit, ctx: ToolContext) -> Awaitable[ToolResult]:
+def _run_recorded(tool: "Tool", raw: str, permit: Permit, ctx: ToolContext) -> Awaitable[ToolResult]:
     if ctx.run.ledger is None:
         return _invoke(tool, permit, ctx)
     call = ToolCall(id=ctx.call_id, name=tool.name, arguments=raw)
@@ -256,7 +247,7 @@ async def _invoke_on_record(
     try:
         await ledger.intent(call)
     except BaseException as error:  # noqa: BLE001 - what cannot be recorded does not run
-        return _handle_error(error, tool, ctx)
+        return handle_error(error, tool, ctx)
     result = await _invoke(tool, permit, ctx)
     try:
         await ledger.outcome(call, result)
@@ -273,7 +264,7 @@ async def _invoke(tool: "Tool", permit: Permit, ctx: ToolContext) -> ToolResult:
             result = to_result(done)
         return _edit_ignored_failure(tool) if ctx.has_unread_edit and not result.is_error else result
     except BaseException as error:  # noqa: BLE001 - the executor answers for whatever a tool raises
-        return _handle_error(error, tool, ctx)
+        return handle_error(error, tool, ctx)
     finally:
         permit.expire()
 
@@ -284,71 +275,3 @@ def _edit_ignored_failure(tool: "Tool") -> ToolResult:
         "changed may be the proposal instead. Look at the outcome, and tell the user."
     )
     return ToolResult.failure(text, code="edit_ignored")
-
-
-def _handle_error(error: BaseException, tool: "Tool", ctx: ToolContext, *, preview: bool = False) -> ToolResult:
-    if is_being_cancelled(error):
-        raise error
-    if isinstance(error, Answered):
-        return to_result(error.value)
-    if isinstance(error, Unclean):
-        return describe_failure(error.error, tool, ctx, preview=True) if preview else _unclean_result(error, tool, ctx)
-    return describe_failure(error, tool, ctx, preview=preview)
-
-
-def describe_failure(error: BaseException, tool: "Tool", ctx: ToolContext, *, preview: bool = False) -> ToolResult:
-    """Return what a model reads of an exception; the traceback goes to the log and nowhere else."""
-    error = _unwrap_group(error)
-    if isinstance(error, ToolFailure):
-        return ToolResult.failure(error.content, code=error.failure_code)
-    log_failure(ctx.logger, error, "the preview of %s failed" if preview else "tool %s failed", tool.name)
-    message = _error_message(error)
-    if isinstance(error, ToolrollError):
-        return ToolResult.failure(f"{_PREFIX}{message}", code=error.code)
-    return ToolResult.failure(f"{_PREFIX}{'its preview failed: ' if preview else ''}{message}", code="tool_error")
-
-
-def _unclean_result(unclean: Unclean, tool: "Tool", ctx: ToolContext) -> ToolResult:
-    """Return the tool's answer, marked as uncertain: its change may have happened (a file) or not (no commit)."""
-    log_failure(ctx.logger, unclean.error, "tool %s has run, and cleaning up after it failed", tool.name)
-    try:
-        result = to_result(unclean.value)
-    except Exception as error:  # noqa: BLE001 - as for a tool whose end did not fail
-        return describe_failure(error, tool, ctx)
-    return result if result.is_error else _uncertain_failure(result, _error_message(_unwrap_group(unclean.error)))
-
-
-def _uncertain_failure(result: ToolResult, because: str) -> ToolResult:
-    # Before the answer: the end of a long one is cut off.
-    head = (
-        f"{_PREFIX}it ran, but cleaning up after it failed: {because}. What it did may be done or undone: look before "
-        "you call it again. It had answered:"
-    )
-    text = f"{head}\n{result.text}"
-    if result.type == "parts":
-        noted = replace(result, value=(TextPart(text=head), *result.content), text=text)
-    else:
-        noted = replace(result, text=text)
-    return replace(noted, is_error=True, code="cleanup_failed", is_final=False)
-
-
-def _unwrap_group(error: BaseException) -> BaseException:
-    """Return the one error inside of an exception group that a task group made around it."""
-    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
-        error = error.exceptions[0]
-    return error
-
-
-def _error_message(error: BaseException) -> str:
-    text, _, trace = safe_str(error)[:_MAX_REDACTED_CHARACTERS].partition(_TRACEBACK)  # of another process, often
-    message = text.strip() or trace.strip().rpartition("\n")[2] or type(error).__name__
-    if isinstance(error, _WORDLESS) or not any(map(str.isalpha, message)):
-        message = _with_type_name(error, message)
-    message = redact(message)
-    return message if len(message) <= MAX_ERROR_MESSAGE_CHARACTERS else message[:MAX_ERROR_MESSAGE_CHARACTERS] + "…"
-
-
-def _with_type_name(error: BaseException, message: str) -> str:
-    """Return the message after the name of its error: a missing key alone says nothing."""
-    name = type(error).__name__
-    return message if message == name else f"{name}: {message}"

@@ -13,7 +13,8 @@ from toolroll.kernel.approval.ask_person import Unanswered
 from toolroll.kernel.approval.permit import Permit
 from toolroll.kernel.approval.request import ApprovalRequest, Decision
 from toolroll.kernel.call.context import Run, ToolContext
-from toolroll.kernel.call.execute import Asking, admit, describe_failure, run, settle, show
+from toolroll.kernel.call.error_result import describe_failure
+from toolroll.kernel.call.execute import Asking, admit, run_call, settle, show
 from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.data.messages import ToolCall, ToolMessage
 from toolroll.kernel.failures import log_failure
@@ -54,14 +55,14 @@ OnResult = Callable[[ToolCall, ToolResult], Awaitable[None] | None]
 
 
 async def execute_step(
-    tools: "Toolset", calls: Sequence[ToolCall], of: Run, *, on_result: OnResult | None = None
+    tools: "Toolset", calls: Sequence[ToolCall], run: Run, *, on_result: OnResult | None = None
 ) -> list[ToolResult]:
     """Return a result for every call, in their order. `on_result` is called with each as it finishes.
 
     An error that `on_result` raises is raised here too, when all calls have ended: they are not to suffer from it.
     """
-    works = [_admit(tools, call, of, number) for number, call in enumerate(make_ids_unique(calls, of.make_id))]
-    await _ask_together(works, of)
+    works = [_admit(tools, call, run, number) for number, call in enumerate(make_ids_unique(calls, run.make_id))]
+    await _ask_together(works, run)
     await _run_all(works, on_result)
     return [_result(work) for work in works]
 
@@ -95,8 +96,8 @@ def _free_id(name: str, seen: Container[str]) -> str:
     return next(longer for number in count(2) if (longer := f"{name}_{number}") not in seen)
 
 
-def _admit(tools: "Toolset", call: ToolCall, of: Run, number: int) -> _Work:
-    ctx = of.context(call.id)
+def _admit(tools: "Toolset", call: ToolCall, run: Run, number: int) -> _Work:
+    ctx = run.context(call.id)
     tool = tools.get(call.name)
     if number >= MAX_CALLS_PER_STEP:
         text = f"More than {MAX_CALLS_PER_STEP} calls in one turn; this one was not run. Call it again in the next."
@@ -106,7 +107,7 @@ def _admit(tools: "Toolset", call: ToolCall, of: Run, number: int) -> _Work:
     return _Work(call=call, ctx=ctx, tool=tool, state=admit(tool, call.arguments, ctx))
 
 
-async def _ask_together(works: Sequence[_Work], of: Run) -> None:
+async def _ask_together(works: Sequence[_Work], run: Run) -> None:
     shown: list[tuple[_Work, Asking, ApprovalRequest]] = []
     for work in works:
         if isinstance(work.state, Asking):
@@ -116,7 +117,7 @@ async def _ask_together(works: Sequence[_Work], of: Run) -> None:
             else:
                 shown.append((work, asking, request))
     if shown:
-        decisions = await of.ask([request for _, _, request in shown])
+        decisions = await run.ask([request for _, _, request in shown])
         for (work, asking, request), decision in zip(shown, decisions, strict=True):
             work.state = _Decided(asking=asking, request=request, decision=decision)
 
@@ -168,9 +169,9 @@ class _StepRunner:
 
     async def _report(self, work: _Work, on_result: OnResult) -> None:
         try:
-            heard = on_result(work.call, _result(work))
-            if heard is not None:
-                await heard
+            waiting = on_result(work.call, _result(work))
+            if waiting is not None:
+                await waiting
         except Exception as error:  # noqa: BLE001 - raised again when all calls have ended
             self.error = self.error or error
             log_failure(work.ctx.logger, error, "who listens to results failed on that of %s", work.call.name)
@@ -182,7 +183,7 @@ async def _finish(work: _Work) -> None:
         work.state = await settle(answered.asking, answered.request, answered.decision, work.ctx)
     if isinstance(work.state, Permit):
         assert work.tool is not None
-        work.state = await run(work.tool, work.call.arguments, work.state, work.ctx)
+        work.state = await run_call(work.tool, work.call.arguments, work.state, work.ctx)
 
 
 def _result(work: _Work) -> ToolResult:

@@ -284,8 +284,8 @@ def _adapt(name: str, shape: Any, signature: Signature | None, place: Place) -> 
 
 def pydantic_reason(error: Exception) -> str:
     """Return what pydantic says, without its advice: that is for models, not for tools."""
-    said = str(error).partition("\n\nFor further information")[0].partition(". Set `arbitrary_types_allowed")[0]
-    return " ".join(said.split())
+    text = str(error).partition("\n\nFor further information")[0].partition(". Set `arbitrary_types_allowed")[0]
+    return " ".join(text.split())
 
 
 def _adapter(shape: Any, place: Place) -> TypeAdapter[Any]:

@@ -60,7 +60,7 @@ class CoreTool(Tool):
         self._effect: Effect = effect
         self._labels = brings
         self._validate_json = adapter.validator.validate_json
-        self._census = KeyCounter(adapter.core_schema)
+        self._keys = KeyCounter(adapter.core_schema)
         self._may_be_infinite = may_be_infinite(adapter.core_schema)
         self._path_arguments = path_arguments
         self._why_argument = why_argument
@@ -103,7 +103,7 @@ class CoreTool(Tool):
             value: object = self._validate_json(raw, extra="forbid")
         except ValidationError as error:
             value = self._validate_without_nulls(raw, error)
-        if not self._census.proves_unambiguous(raw, value):
+        if not self._keys.proves_unambiguous(raw, value):
             parse_object(raw)
             if self._may_be_infinite and (found := find_infinite(value)):
                 raise ArgumentsRefused(describe_infinite(self._name, *found))

@@ -225,7 +225,7 @@ def _filler(field: "FieldInfo") -> Filler:
 
 
 # What a Field says besides its constraints that a schema or a validator has use for.
-_SAID: Final = ("alias", "validation_alias", "discriminator", "deprecated", "examples", "json_schema_extra")
+_OPTIONS: Final = ("alias", "validation_alias", "discriminator", "deprecated", "examples", "json_schema_extra")
 
 
 def _bare(mark: object) -> list[object]:
@@ -234,8 +234,8 @@ def _bare(mark: object) -> list[object]:
 
     if not isinstance(mark, FieldInfo):
         return [mark]
-    said = {name: value for name in _SAID if (value := getattr(mark, name)) is not None}
-    return [*mark.metadata, Field(**said)] if said else [*mark.metadata]
+    options = {name: value for name in _OPTIONS if (value := getattr(mark, name)) is not None}
+    return [*mark.metadata, Field(**options)] if options else [*mark.metadata]
 
 
 # What a strict validator says of a value of another type. All else is about which values of the type are taken, and a

@@ -33,8 +33,8 @@ class ToolDefinition:
     @property
     def fingerprint(self) -> str:
         """Return a hash that changes whenever a model would be told something else, or the labels change."""
-        told = [self.name, self.description, self.parameters]
-        return content_hash(canonical_json([*told, list(self.labels)] if self.labels else told))
+        parts: list[object] = [self.name, self.description, self.parameters]
+        return content_hash(canonical_json([*parts, list(self.labels)] if self.labels else parts))
 
 
 class Tool(ABC):

@@ -233,5 +233,5 @@ def _make_plan(tool: ToolShape, form: StrictSchema | None, reason: str) -> ToolP
     if form is None:
         return ToolPlan(name=tool.name, strict=False, schema=tool.schema, reason=reason)
     left_out = form.optional_parameters
-    told = f"{left_out} parameters may be left out" if left_out else "every parameter is required"
-    return ToolPlan(name=tool.name, strict=True, schema=form.schema, reason=told)
+    reason = f"{left_out} parameters may be left out" if left_out else "every parameter is required"
+    return ToolPlan(name=tool.name, strict=True, schema=form.schema, reason=reason)

@@ -5,7 +5,6 @@ from typing import get_args
 
 import pytest
 
-from toolroll.agent.finish import NO_ANSWER
 from toolroll.agent.result import RunResult, StopReason
 from toolroll.packs.writing.session.draft_answer import Marks
 from toolroll.packs.writing.session.drafts import DraftDecision, RunEnd, classify_end, decide_draft
@@ -14,8 +13,8 @@ MARKS: tuple[Marks, ...] = get_args(Marks)
 ENDINGS: tuple[RunEnd, ...] = get_args(RunEnd)
 
 
-def ended(reason: StopReason, text: str = "Чай.") -> RunResult[object]:
-    return RunResult(run_id="r", text=text, messages=(), steps=(), stop_reason=reason)
+def ended(reason: StopReason, *, has_answer: bool = True) -> RunResult[object]:
+    return RunResult(run_id="r", text="Чай.", messages=(), steps=(), stop_reason=reason, has_answer=has_answer)
 
 
 @pytest.mark.parametrize("reason", get_args(StopReason))
@@ -25,7 +24,7 @@ def test_XE8_W30_only_an_end_of_its_own_is_one_that_went_well(reason: StopReason
 
 
 def test_XE8_W30_what_was_cut_off_before_its_first_word_is_no_draft_to_go_on_from() -> None:
-    assert classify_end(ended("cut_off", NO_ANSWER)) == "badly"
+    assert classify_end(ended("cut_off", has_answer=False)) == "badly"
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, Literal, TypeAlias
 
-from toolroll.agent.finish import NO_ANSWER
 from toolroll.agent.result import RunResult
 from toolroll.packs.writing.posts.checks import DraftReport, DraftRules, check_draft
 from toolroll.packs.writing.session.agent import Writer
@@ -27,7 +26,7 @@ def classify_end(result: RunResult[object]) -> RunEnd:
     """How a run ended. One that was cut off before its first word has nothing in whose middle it could be."""
     if result.stop_reason in _ENDED_WELL:
         return "well"
-    return "cut_off" if result.stop_reason == "cut_off" and result.text != NO_ANSWER else "badly"
+    return "cut_off" if result.stop_reason == "cut_off" and result.has_answer else "badly"
 
 
 def decide_draft(marks: Marks, ending: RunEnd, *, has_finished: bool, is_alone: bool) -> DraftDecision:
@@ -175,4 +174,4 @@ class Drafts:
 
 def _answer_of(result: RunResult[object], before: str | None) -> DraftAnswer:
     """What a run answered; what stands in place of an answer is none."""
-    return read_answer("" if result.text == NO_ANSWER else result.text, before=before)
+    return read_answer(result.text if result.has_answer else "", before=before)
