@@ -3,21 +3,16 @@
 import inspect
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import update_wrapper
 from typing import Any, Final, TypeAlias
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
-from pydantic_core import to_json
+from pydantic import BaseModel, TypeAdapter
 
-from toolroll.errors import ArgumentsRefused, ToolFailure
+from toolroll.errors import ToolFailure
 from toolroll.kernel.approval.permit import Permit
 from toolroll.kernel.approval.request import Effect, Preview
-from toolroll.kernel.arguments.infinite import find_infinite, may_be_infinite
-from toolroll.kernel.arguments.key_count import KeyCounter
-from toolroll.kernel.arguments.parse import BLANKS, parse_object
-from toolroll.kernel.arguments.validation_errors import describe_errors, describe_infinite, find_refused_nulls
+from toolroll.kernel.arguments.validator import ArgumentValidator
 from toolroll.kernel.call.context import ToolContext
 from toolroll.kernel.call.signals import Done, Unclean
 from toolroll.kernel.callables import unwrap_callable
@@ -29,7 +24,6 @@ from toolroll.kernel.define.tool import Tool
 from toolroll.kernel.depends.dependency import Injection
 from toolroll.kernel.depends.resolve import provide
 from toolroll.kernel.failures import is_being_cancelled, log_failure
-from toolroll.safe.limits import MAX_ARGUMENTS_BYTES
 
 PreviewMaker: TypeAlias = Callable[..., Any]
 """`preview(arguments, ctx, edited) -> Preview`, sync or async; `arguments` as a plain mapping."""
@@ -59,9 +53,7 @@ class CoreTool(Tool):
         self._parameters = parameters
         self._effect: Effect = effect
         self._labels = brings
-        self._validate_json = adapter.validator.validate_json
-        self._keys = KeyCounter(adapter.core_schema)
-        self._may_be_infinite = may_be_infinite(adapter.core_schema)
+        self._validate = ArgumentValidator(name, adapter, parameters).validate
         self._path_arguments = path_arguments
         self._why_argument = why_argument
         self._preview = preview
@@ -94,38 +86,8 @@ class CoreTool(Tool):
         return self
 
     def validate(self, raw: str) -> object:
-        if not raw or (raw.isspace() and not raw.strip(BLANKS)):
-            raw = "{}"  # no text at all counts as no arguments: some servers send that
-        elif len(raw) * 4 > MAX_ARGUMENTS_BYTES:  # a character is up to four bytes
-            parse_object(raw)
-        try:
-            # From the text, not from parsed values: a date in a strict field is a string in JSON, and only there.
-            value: object = self._validate_json(raw, extra="forbid")
-        except ValidationError as error:
-            value = self._validate_without_nulls(raw, error)
-        if not self._keys.proves_unambiguous(raw, value):
-            parse_object(raw)
-            if self._may_be_infinite and (found := find_infinite(value)):
-                raise ArgumentsRefused(describe_infinite(self._name, *found))
+        value = self._validate(raw)
         return self._complete(value) if self._complete else value
-
-    def _validate_without_nulls(self, raw: str, first: ValidationError) -> object:
-        from toolroll.kernel.arguments.nulls import drop_left_out_nulls, drop_nulls_at  # noqa: PLC0415 - most programs that import toolroll never need it
-
-        # A strict provider makes a model write every parameter, and null for those it means to leave out. Where the
-        # validator points at them they are dropped at once; walking the schema costs ten times as much.
-        parsed = parse_object(raw)
-        pointed_at = drop_nulls_at(parsed, find_refused_nulls(first))
-        if pointed_at != parsed:
-            with suppress(ValidationError):
-                return self._validate_json(to_json(pointed_at), extra="forbid")
-        kept = drop_left_out_nulls(parsed, self._parameters)
-        if kept != parsed:
-            try:
-                return self._validate_json(to_json(kept), extra="forbid")
-            except ValidationError as second:
-                first = second
-        raise ArgumentsRefused(describe_errors(self._name, first, self._parameters))
 
     def paths(self, arguments: object) -> tuple[str, ...]:
         if not self._path_arguments:
