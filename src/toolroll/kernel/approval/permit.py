@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from toolroll.kernel.define.tool import Tool
 
 Grant: TypeAlias = Literal["effect", "policy", "person"]
-"""By whose leave: because the tool only reads, because a rule allows it, or because a person said yes."""
+"""Why the call is allowed: because the tool only reads, because a rule allows it, or because a person said yes."""
 
 _MINT: Final = object()
 """What the executor shows when it writes a permit; nobody else has a reason to."""
 
 
 class Permit:
-    """Leave for one call: its arguments, the preview of what it will change, and by whose leave."""
+    """Permission for one call: its arguments, the preview of what it will change, and who gave it."""
 
     __slots__ = ("_core", "_ctx", "_granted", "_open", "_payload", "_preview", "_seal", "arguments")
 

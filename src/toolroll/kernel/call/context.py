@@ -33,7 +33,7 @@ LOGGER_NAME: Final = "toolroll.tools"
 
 
 class Ledger(Protocol):
-    """Is told of each call that runs: before it does, and afterwards."""
+    """Records each call that runs: before it does, and afterwards."""
 
     async def intent(self, call: "ToolCall", /) -> None:
         """Record that the call is about to run. If this raises, the call does not run."""

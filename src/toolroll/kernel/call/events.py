@@ -8,7 +8,7 @@ from toolroll.kernel.approval.request import ApprovalRequest, Decision
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """A tool says how far it is; `fraction` is between 0 and 1 where it knows."""
+    """A tool reports how far it is; `fraction` is between 0 and 1 if it knows."""
 
     call_id: str
     message: str
@@ -35,7 +35,7 @@ class ApprovalDecided:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateChanged:
-    """Something kept with the run has a new value, such as the todos."""
+    """A value that is stored with the run has changed, such as the todos."""
 
     name: str
     value: object

@@ -108,7 +108,7 @@ class ApprovalTool(WrapperTool):
 
 
 class LabelledTool(WrapperTool):
-    """The same tool, but its results bring more into the run than it says itself."""
+    """The same tool, with more labels on its results."""
 
     def __init__(self, inner: Tool, labels: Labels) -> None:
         super().__init__(inner)
