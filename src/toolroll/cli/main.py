@@ -12,11 +12,9 @@ import click
 
 from toolroll._version import __version__
 from toolroll.cli.lazy import LazyCommand, LazyGroup
-from toolroll.cli.options import debug_option
-from toolroll.cli.session import DONE, EXIT_CODES, FAILED, INTERRUPTED, WRONG_USAGE, Session
+from toolroll.cli.session import DONE, EXIT_CODES, FAILED, INTERRUPTED, WRONG_USAGE, Session, debug_option
 from toolroll.cli.startup import prepare
 from toolroll.errors import ToolFailure, ToolrollError, UsageError
-from toolroll.messages import for_person
 
 _MAX_COLUMNS: Final = 80
 _OUTPUT_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -163,6 +161,8 @@ def report_error(error: Exception, session: Session) -> int:
             return error.exit_code
         case ToolrollError():
             code = error.failure_code if isinstance(error, ToolFailure) else error.code
+            from toolroll.messages import for_person  # noqa: PLC0415 - only after an error
+
             session.fail(code, for_person(error.message))
             return WRONG_USAGE if isinstance(error, UsageError) else FAILED
         case OSError(filename=None, strerror=str(why)) if error.errno in _OUTPUT_ERRORS:

@@ -7,17 +7,11 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from toolroll.cli.session import Session
+from toolroll.cli.session import Session, debug_option
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _NEGATIVE: Final = re.compile(r"-[0-9][0-9.e]*")
-
-
-def debug_option(command: F) -> F:
-    """Add `--debug`, which may stand before or after the name of the command."""
-    text = "Show the traceback when something fails."
-    return click.option("--debug", is_flag=True, expose_value=False, callback=_note_debug, help=text)(command)
 
 
 def output_options(command: F) -> F:
@@ -133,12 +127,6 @@ def _note_json(context: click.Context, _parameter: click.Parameter, value: bool)
     session = context.find_object(Session)
     if session is not None and value:
         session.json = True
-
-
-def _note_debug(context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's shape
-    session = context.find_object(Session)
-    if session is not None and value:
-        session.debug = True
 
 
 def _note_plain(context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's shape

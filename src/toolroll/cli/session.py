@@ -3,11 +3,14 @@
 import io
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Final, Literal, TextIO
+from typing import Any, Final, Literal, TextIO, TypeVar
 
 import click
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 DONE: Final = 0
 FAILED: Final = 1
@@ -170,3 +173,18 @@ def wants_plain() -> bool:
     context = click.get_current_context(silent=True)
     session = None if context is None else context.find_object(Session)
     return is_dumb_terminal() if session is None else session.plain
+
+
+def debug_option(command: F) -> F:
+    """Add `--debug`, which may stand before or after the name of the command.
+
+    Here, and not in `options`: the root command has it, and `--help` imports no more than it must.
+    """
+    text = "Show the traceback when something fails."
+    return click.option("--debug", is_flag=True, expose_value=False, callback=_note_debug, help=text)(command)
+
+
+def _note_debug(context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's shape
+    session = context.find_object(Session)
+    if session is not None and value:
+        session.debug = True

@@ -7,7 +7,7 @@ import click
 
 from toolroll._version import __version__
 from toolroll.cli.lazy import LazyCommand, LazyGroup
-from toolroll.cli.options import debug_option
+from toolroll.cli.session import debug_option
 
 DEFAULT: Final = "write"
 _OWN: Final = ("-h", "--help", "--version")
