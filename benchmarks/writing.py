@@ -26,7 +26,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))  # a script's own folder i
 
 from benchmarks.kit import save, table, where
 
-from toolroll.packs.writing.posts.post_file import PLATFORMS, Draft, file_stem, file_text
+from toolroll.packs.writing.posts.platforms import PLATFORMS
+from toolroll.packs.writing.posts.post_file import Draft, file_stem, file_text
 from toolroll.packs.writing.posts.store import PostStore
 from toolroll.packs.writing.profiles.feedback import FeedbackStore
 from toolroll.packs.writing.profiles.store import ProfileStore
@@ -165,10 +166,6 @@ def first_search(folder: Path) -> None:
         store.search(["вигорання"])
 
 
-def forget(folder: Path) -> None:
-    (folder / ".index" / "profiles.json").unlink(missing_ok=True)
-
-
 def profile_fields(number: int) -> dict[str, object]:
     voice = dict.fromkeys(("tone", "formality", "personality"), "дружній, трохи іронічний")
     voice |= dict.fromkeys(("sentence_style", "paragraph_style", "emoji_usage"), "короткі речення")
@@ -193,16 +190,13 @@ def profile_rows(folder: Path, profiles: int, rounds: int) -> list[Row]:
     for path in (folder / "profiles").glob("*.json"):
         os.utime(path, (NOW.timestamp(), NOW.timestamp()))
     turn = count()
-    first = repeated(lambda: ProfileStore(folder).listing(), rounds, before=lambda: forget(folder))
     update = repeated(
         lambda: store.update("default", {"voice.tone": f"тон {next(turn)}"}, reason="фідбек", now=NOW), rounds
     )
     return [
         ("read_style_profile", 50, repeated(lambda: store.read("default"), rounds)),
         ("update_style_profile", 100, update),
-        ("list_profiles, for the first time ever", 100, first),
-        ("list_profiles, first in a process", 100, repeated(lambda: ProfileStore(folder).listing(), rounds)),
-        ("list_profiles, again", 100, repeated(store.listing, rounds)),
+        ("list_profiles", 200, repeated(store.listing, rounds)),
         ("track_feedback", 50, repeated(lambda: feedback.track("too_formal", "занадто формально", now=NOW), rounds)),
     ]
 

@@ -224,6 +224,7 @@ MODEL_NEEDS_ADDRESS: Final = Template(
 )
 SCRIPT_TOO_LARGE: Final = Template("script_too_large", "The script '{path}' is larger than {limit} bytes.")
 SCRIPT_INVALID: Final = Template("script_invalid", "The script '{path}' cannot be played: {place}: {reason}.")
+WHOLE_FILE: Final = Template("whole_file", "the whole file")()
 SCRIPT_CODE_UNKNOWN: Final = Template("script_code_unknown", "A script cannot fail with {code}.", "Codes: {known}.")
 SCRIPT_MISSING: Final = Template("script_missing", "There is no file '{path}'.")
 SCRIPT_IS_FOLDER: Final = Template(

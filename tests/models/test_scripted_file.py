@@ -72,7 +72,7 @@ async def test_A35_a_turn_can_fail(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("turns", "told"),
     [
-        ({}, "the whole: Input should be a valid array"),
+        ({}, "the whole file: Input should be a valid array"),
         ([1], "0: Input should be"),
         (["a", {"txt": "b"}], "1.txt: Extra inputs are not permitted"),
         ([{"calls": [{"arguments": {}}]}], "0.calls.0.name: Field required"),

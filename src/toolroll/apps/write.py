@@ -14,7 +14,7 @@ from toolroll.packs.writing.profiles.mix import load_style
 from toolroll.packs.writing.profiles.store import ProfileStore
 from toolroll.packs.writing.session.agent import WritingContext, writing_agent
 from toolroll.packs.writing.session.gate import Gate
-from toolroll.packs.writing.texts.messages import languages
+from toolroll.packs.writing.texts.messages import known_language
 
 
 def build_write_agent(
@@ -29,7 +29,7 @@ def build_write_agent(
     style = load_style(ProfileStore(data), *spec.profiles)
     context = WritingContext(
         data=data,
-        lang=spec.lang if spec.lang in languages() else "en",
+        lang=known_language(spec.lang),
         environment=with_keys(surface.environment),
         journal=journal,
         settings=spec.record,

@@ -14,7 +14,7 @@ from toolroll.errors import ModelError, RequestRefused, UsageError
 from toolroll.kernel.data.messages import AssistantBlock, AssistantMessage, CallBlock, Origin, TextBlock, ToolCall
 from toolroll.kernel.data.serialize import dump_json
 from toolroll.kernel.data.usage import Usage
-from toolroll.messages import SCRIPT_CODE_UNKNOWN, SCRIPT_INVALID, SCRIPT_TOO_LARGE
+from toolroll.messages import SCRIPT_CODE_UNKNOWN, SCRIPT_INVALID, SCRIPT_TOO_LARGE, WHOLE_FILE
 from toolroll.models.model import ModelRequest, ModelResponse, StopKind
 from toolroll.models.scripted import Line, ScriptedModel
 from toolroll.safe.paths.os_errors import os_errors
@@ -77,7 +77,7 @@ def _read(path: Path, data: bytes) -> Sequence[Any]:
         return _adapter().validate_json(data)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"])) or "the whole"
+        place = ".".join(map(str, first["loc"])) or WHOLE_FILE
         raise UsageError(SCRIPT_INVALID(path=path, place=place, reason=first["msg"])) from None
 
 

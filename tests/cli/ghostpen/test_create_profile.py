@@ -16,10 +16,10 @@ from toolroll.packs.writing.profiles.store import ProfileStore
 
 def test_W32_posts_become_a_profile_with_the_posts_themselves_as_examples(pen: Pen) -> None:
     told = pen.run("init", *pen.posts(*POSTS), "--model", pen.script(answer()), "--yes", "--lang", "en")
-    assert (told.code, told.out) == (0, "Profile 'default' is written: data/profiles/default.json\n")
-    assert "Looking at how you write: posts 3, model " in told.err
+    assert (told.code, told.out) == (0, "Profile 'default' was saved: data/profiles/default.json\n")
+    assert "Analysing how you write: 3 posts, model " in told.err
     assert "Tone: дружній, трохи іронічний" in told.err
-    assert "Posts given" not in told.err
+    assert "with 3 or more" not in told.err
     profile = ProfileStore(pen.data).read("default").profile
     assert [(one.text, one.why_good) for one in profile.examples] == [(POSTS[1], "голос")]
     assert (profile.profile_type, profile.version, profile.changelog[0].action) == ("personal", 1, "created")
@@ -34,7 +34,7 @@ def test_W32_as_json_it_is_one_object(pen: Pen) -> None:
 
 
 def test_W32_under_three_posts_there_is_a_warning_in_both_languages(pen: Pen) -> None:
-    for lang, words in (("en", "Posts given: 1. From 3 on"), ("uk", "Надано постів: 1. Від 3 постів")):
+    for lang, words in (("en", "Only 1 post: with 3 or more"), ("uk", "Лише 1 пост: від 3 постів")):
         command = ("init", *pen.posts(POSTS[0]), "--model", pen.script(answer()), "--yes", "--lang", lang)
         assert words in pen.run(*command).err
 
@@ -47,7 +47,7 @@ def test_W32_an_answer_that_is_no_profile_is_repaired(pen: Pen) -> None:
 
 
 def test_W32_where_the_model_gives_none_nothing_is_written(pen: Pen) -> None:
-    for lang, words in (("en", "gave no profile that could be used"), ("uk", "не дала придатного профілю")):
+    for lang, words in (("en", "gave no usable profile"), ("uk", "не дала придатного профілю")):
         done = pen.run("init", *pen.posts(*POSTS), "--yes", "--lang", lang, "--model", pen.script("a", "b", "c"))
         assert (done.code, done.out) == (1, "")
         assert words in done.err
@@ -81,10 +81,10 @@ def test_W32_posts_come_through_stdin_too(pen: Pen, monkeypatch: pytest.MonkeyPa
         (["init", "--from", "empty.md"], "There is no text in 'empty.md'"),
         (["init", "--from", "none.md"], "none.md"),
         (["init", "--from", "huge.md"], "has more than 1,048,576 bytes"),
-        (["init", "--from", "many.md"], "posts 51, characters "),
+        (["init", "--from", "many.md"], "51 posts, 204 characters. At most 50 posts and 150000 characters"),
         (["init", "--from", "empty.md", "--sample"], "--sample takes no posts"),
-        (["init", "--name", "../x"], "'../x' cannot be the name of a profile"),
-        (["profile", "create", "CON"], "'CON' cannot be the name of a profile"),
+        (["init", "--name", "../x"], "'../x' is not a valid profile name"),
+        (["profile", "create", "CON"], "'CON' is not a valid profile name"),
         (["init", "--notion", "https://example.com"], "Notion is not configured. Set NOTION_TOKEN"),
     ],
 )
@@ -104,7 +104,7 @@ def test_W32_W3_what_cannot_be_is_refused_before_a_model_is_asked(pen: Pen, argu
         ("none.md", "There is no file 'none.md'.", "Файлу «none.md» немає."),
         ("empty.md", "There is no text in 'empty.md'.", "У «empty.md» немає тексту."),
         ("home", "'home' is a folder. Name a file", "«home» — це тека. Вкажіть файл"),
-        ("cat.png", "'cat.png' is no text", "«cat.png» не є текстом"),
+        ("cat.png", "'cat.png' is not text", "«cat.png» не є текстом"),
     ],
 )
 @pytest.mark.parametrize("command", [("init", "--from"), ("init", "--yes", "--from"), ("analyze",)], ids=" ".join)
@@ -153,8 +153,8 @@ def test_W20_a_profile_that_is_there_is_replaced_only_after_a_yes_and_kept(pen: 
     assert pen.run("init", "--sample", "--lang", "uk").code == 3
     assert state_of(pen.data) == before
     told = pen.run("init", "--sample", "--lang", "uk", "--yes")
-    assert (told.code, told.out) == (0, "Профіль «default» записано: data/profiles/default.json\n")
-    assert "Старий збережено в data/profiles/backups." in told.err
+    assert (told.code, told.out) == (0, "Профіль «default» збережено: data/profiles/default.json\n")
+    assert "Старий профіль збережено в data/profiles/backups." in told.err
     [backup] = (pen.data / "profiles" / "backups").iterdir()
     assert backup.read_bytes() == before["profiles/default.json"]
     assert ProfileStore(pen.data).read("default").profile.language == "uk"

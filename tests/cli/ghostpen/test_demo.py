@@ -14,7 +14,7 @@ from toolroll.packs.writing.texts.messages import Lang, languages
 COMMAND = [sys.executable, "-c", "from toolroll.cli.ghostpen.main import main; main()", "--demo"]
 SHOWN: dict[Lang, tuple[str, ...]] = {
     "en": (
-        "What the model says is recorded, and so is what you say",
+        "The answers of the model and yours are recorded",
         "Profile 'default', version 1",
         "> post about the first frost and bicycle chains for LinkedIn  (recorded)",
         "\n· The draft breaks 1 rule; rewriting it…\n",
@@ -29,7 +29,7 @@ SHOWN: dict[Lang, tuple[str, ...]] = {
         "Try next",
     ),
     "uk": (
-        "Слова моделі записані заздалегідь",
+        "Відповіді моделі й ваші взято із запису",
         "> занадто формально  (із запису)",
         "· Занотовано: занадто формально (1 з 3).",
         "- діловий\n+ невимушено: так, як говорять біля верстата",

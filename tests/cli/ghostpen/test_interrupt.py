@@ -8,14 +8,15 @@ from typing import cast
 import pytest
 
 from toolroll.agent.events import CallFinished, CallStarted, Event
-from toolroll.agent.state import RunState
+from toolroll.agent.live import LiveRun
 from toolroll.cli.ghostpen.interrupt import InterruptiblePerson
 from toolroll.cli.interrupts import Interrupts
 from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.data.messages import ToolCall
-from toolroll.packs.writing.session.interface import DraftView
+from toolroll.packs.writing.session.interface import DraftView, Question
 
 DRAFT = DraftView(text="Tea.", platform="x", number=1, length=4, limit=280, notes=())
+WHAT = Question(text="What?")
 OWN = ToolCall(id="own_1", name="write_to_notion", arguments="{}")
 THEIRS = ToolCall(id="call_1", name="web_search", arguments="{}")
 
@@ -26,8 +27,8 @@ class Person:
     def __init__(self) -> None:
         self.seen: list[str] = []
 
-    async def ask(self, prompt: str) -> str | None:
-        self.seen.append(prompt)
+    async def ask(self, question: Question) -> str | None:
+        self.seen.append(question.text)
         return "ok"
 
     def say(self, text: str) -> None:
@@ -40,11 +41,11 @@ class Person:
 async def test_S1_W30_after_ctrl_c_what_was_done_is_told_and_nothing_is_begun() -> None:
     person, stopping, heard = Person(), Interrupts(), list[Event]()
     stopped = InterruptiblePerson(person, stopping, heard.append)
-    state = cast("RunState", object())
+    run = cast("LiveRun[None]", object())
     with stopping.listen(), stopping.cancel_here():
-        assert await stopped.ask("What?") == "ok"
+        assert await stopped.ask(WHAT) == "ok"
         stopped.show_draft(DRAFT)
-        stopped.note(state)
+        stopped.on_start(run)
         stopped.on_event(CallStarted(call=THEIRS))
         stopped.on_event(CallStarted(call=OWN))
         os.kill(os.getpid(), signal.SIGINT)
@@ -55,9 +56,9 @@ async def test_S1_W30_after_ctrl_c_what_was_done_is_told_and_nothing_is_begun() 
         with pytest.raises(KeyboardInterrupt):
             stopped.show_draft(DRAFT)
         with pytest.raises(KeyboardInterrupt):
-            stopped.note(state)
+            stopped.on_start(run)
         with pytest.raises(KeyboardInterrupt):
-            await stopped.ask("And now?")
+            await stopped.ask(WHAT)
     assert person.seen == ["What?", "Tea.", "Saved."]
     assert [one.event for one in heard] == ["tool_call_started", "tool_call_started", "tool_result"]
 
@@ -83,14 +84,14 @@ async def test_S1_W30_ctrl_c_while_a_person_types_stops_nothing() -> None:
     """Pressed twice in a row, the second one comes as a signal while the line editor tells of the first."""
 
     class Typing(Person):
-        async def ask(self, prompt: str) -> str | None:
+        async def ask(self, question: Question) -> str | None:
             os.kill(os.getpid(), signal.SIGINT)
             while not stopping.is_requested:
                 await asyncio.sleep(0)
-            return await super().ask(prompt)
+            return await super().ask(question)
 
     stopping = Interrupts()
     stopped = InterruptiblePerson(Typing(), stopping, lambda _event: None)
     with stopping.listen(), stopping.cancel_here():
-        assert [await stopped.ask("What?"), await stopped.ask("And now?")] == ["ok", "ok"]
+        assert [await stopped.ask(WHAT), await stopped.ask(WHAT)] == ["ok", "ok"]
         assert not stopping.is_requested

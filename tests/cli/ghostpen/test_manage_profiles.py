@@ -29,14 +29,14 @@ def test_W32_the_list_has_personal_ones_first_and_what_cannot_be_read(pen: Pen) 
     put(pen.data, "{", "broken")
     told = pen.run("profile", "list", "--lang", "en")
     assert told.out.splitlines() == [
-        "default  personal, uk, v1  дружній, трохи іронічний",
-        "a-ref  reference, en, v1  дружній, трохи іронічний",
+        "default  personal, Ukrainian, v1  дружній, трохи іронічний",
+        "a-ref  reference, English, v1  дружній, трохи іронічний",
     ]
-    assert "broken.json is no profile: " in told.err
+    assert "broken.json is not a profile: " in told.err
     told = pen.run("profile", "list", "--lang", "uk")
     assert told.out.splitlines() == [
-        "default  особистий, uk, v1  дружній, трохи іронічний",
-        "a-ref  референсний, en, v1  дружній, трохи іронічний",
+        "default  особистий, українська, v1  дружній, трохи іронічний",
+        "a-ref  референсний, англійська, v1  дружній, трохи іронічний",
     ]
     listed = pen.json("profile", "list")
     assert ([one["name"] for one in listed["profiles"]], listed["total"]) == (["default", "a-ref"], 2)
@@ -47,7 +47,7 @@ def test_W32_a_damaged_default_profile_is_not_told_as_none(pen: Pen) -> None:
     put(pen.data, "{", "default")
     told = pen.run("profile", "list", "--lang", "en")
     assert "There are no profiles yet" not in told.err
-    advice = "`ghostpen profile edit NAME` opens a profile to be repaired, `ghostpen profile create NAME` makes it anew"
+    advice = "`ghostpen profile edit NAME` opens a profile for repair, `ghostpen profile create NAME` creates it again"
     assert told.err.endswith(f"Damaged: default.json. {advice}; the old file is kept as a backup.\n")
     put(pen.data, fields(profile_name="alex"))
     told = pen.run("profile", "list", "--lang", "uk")
@@ -73,12 +73,14 @@ def test_W32_W34_a_profile_is_shown_in_words_of_either_language(pen: Pen) -> Non
     put(pen.data, fields())
     told = pen.run("profile", "show", "--lang", "en").out
     head = "default  personal, v1, updated 2026-02-09 10:00 UTC\n"
-    assert told.startswith(f"{head}Language: uk\nMade of: 12 постів з LinkedIn\n")
+    assert told.startswith(f"{head}Made from: 12 постів з LinkedIn\nLanguage: Ukrainian\n")
     assert "Begins with: питання · цифра\n" in told
     assert "linkedin · At most: 1500\n" in told
     assert "Tone there" not in told
     told = pen.run("profile", "show", "default", "--lang", "uk").out
-    assert told.startswith("default  особистий, v1, оновлено 2026-02-09 10:00 UTC\nМова: uk\n")
+    assert told.startswith(
+        "default  особистий, v1, оновлено 2026-02-09 10:00 UTC\nДжерело: 12 постів з LinkedIn\nМова: українська\n"
+    )
     assert "Уникає: синергія\n" in told
     assert pen.json("profile", "show") == {"profile": fields()}
 
@@ -122,7 +124,7 @@ def test_W2_W34_every_broken_rule_is_told_in_ukrainian_too(pen: Pen) -> None:
     told = pen.run("profile", "show", "--lang", "uk")
     assert told.code == 1
     assert "Профіль пошкоджений: «default»." in told.err
-    assert "- language: має бути 'uk', 'en' або 'uk+en'\n" in told.err
+    assert "- language: має бути одним із: uk, en, uk+en\n" in told.err
     assert "- version: має бути числом, більшим за 0\n" in told.err
     assert "- voice: має бути групою полів із назвами\n" in told.err
     assert "must be a number over 0" in pen.run("profile", "show", "--lang", "en").err
@@ -164,7 +166,7 @@ def test_W2_W34_a_profile_that_the_system_keeps_closed_is_not_called_damaged(
     [
         ("a" * 300, "is too long for a profile: it has 300 characters", "задовге для профілю: у ньому 300 символів"),
         ("con", "Windows keeps it for a device", "у деяких системах воно зайняте пристроєм"),
-        ("Anna", "Use up to 64 small Latin letters", "Лише малі латинські літери"),
+        ("Anna", "Use up to 64 lower-case Latin letters", "Лише малі латинські літери"),
     ],
     ids=["long", "device", "large"],
 )
@@ -211,7 +213,7 @@ def test_W32_a_profile_is_deleted_after_a_yes_and_a_backup_stays(pen: Pen) -> No
     assert pen.run("profile", "delete", "old").code == 3
     assert path.exists()
     told = pen.run("profile", "delete", "old", "--yes", "--lang", "en")
-    assert (told.code, told.out) == (0, "Profile 'old' is deleted.\n")
+    assert (told.code, told.out) == (0, "Profile 'old' was deleted.\n")
     [backup] = (pen.data / "profiles" / "backups").iterdir()
     assert backup.read_bytes() == kept
     assert not path.exists()
@@ -229,11 +231,11 @@ def test_W32_an_exported_profile_can_be_imported_elsewhere(pen: Pen) -> None:
     put(pen.data, fields(version=7))
     file = pen.folder / "out.json"
     told = pen.run("profile", "export", "default", "--output", str(file), "--lang", "en")
-    assert (told.code, told.out) == (0, f"Profile 'default' is in {file}.\n")
+    assert (told.code, told.out) == (0, f"Profile 'default' was saved to {file}.\n")
     assert json.loads(pen.run("profile", "export", "default").out) == fields(version=7)
     assert pen.json("profile", "export", "default") == {"profile": fields(version=7)}
     told = pen.run("profile", "import", str(file), "--name", "copy", "--lang", "en")
-    assert (told.code, told.out) == (0, "Profile 'copy' is written: data/profiles/copy.json\n")
+    assert (told.code, told.out) == (0, "Profile 'copy' was saved: data/profiles/copy.json\n")
     copied = ProfileStore(pen.data).read("copy").fields
     assert copied == fields(profile_name="copy", version=7)
 
@@ -264,12 +266,12 @@ def test_W32_W20_an_import_replaces_only_after_a_yes(pen: Pen) -> None:
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        ("{", "in.json' is no profile, and nothing was imported:\n- the profile: "),
+        ("{", "in.json' is not a profile, and nothing was imported:\n- the profile: "),
         ("[]", "must be a group of named fields"),
         ("{}", "profile_name: is missing\n- profile_type: is missing\n- source: is missing\n- version: is missing"),
         (json.dumps(fields(profile_name="con")), "'con' cannot be the name of a profile"),
         (json.dumps(fields(version=10**9 + 1)), "version: must be a number up to 1000000000"),
-        (json.dumps(fields(profile_name="../x")), "'../x' cannot be the name of a profile"),
+        (json.dumps(fields(profile_name="../x")), "'../x' is not a valid profile name"),
         (json.dumps(fields(version=0)), "version: must be a number over 0"),
         (json.dumps({**fields(), "schema_version": 99}), "newer version of this program"),
         ("x" * 4_194_305, "has more than 4,194,304 bytes"),
@@ -306,7 +308,7 @@ def test_W32_W34_a_file_that_is_not_there_is_told_to_a_person(pen: Pen, command:
 def test_W32_an_export_to_a_folder_that_is_not_there_says_so(pen: Pen) -> None:
     put(pen.data, fields())
     told = pen.run("profile", "export", "default", "--output", "no/where.json", "--lang", "en")
-    assert (told.code, told.err) == (1, "Error: There is no folder 'no'. Make it first, or name another one.\n")
+    assert (told.code, told.err) == (1, "Error: There is no folder 'no'. Create it first, or name another one.\n")
 
 
 def test_W34_a_reference_profile_and_a_newer_one_are_told_in_both_languages() -> None:

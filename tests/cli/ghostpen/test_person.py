@@ -6,7 +6,7 @@ import pytest
 from tests.cli.ghostpen.author import CTRL_C, READ, Desk, Typed, post
 
 import toolroll.cli.chat.input as chat
-import toolroll.cli.terminal.terminal as terminals
+import toolroll.cli.ghostpen.context as contexts
 from toolroll.packs.writing.texts.messages import Lang, languages
 
 REQUEST = "post about tea for LinkedIn"
@@ -16,14 +16,14 @@ UPDATE = {
 }
 SAVE = {"name": "save_to_file", "arguments": {"content": "mine", "platform": "x", "topic": "t"}}
 NOT_SAVED = {"en": "Nothing was saved.", "uk": "Нічого не збережено."}
-NOT_UPDATED = {"en": "The profile stays as it is.", "uk": "Профіль лишається без змін."}
+NOT_UPDATED = {"en": "The profile was not changed.", "uk": "Профіль не змінено."}
 INTERRUPTED = {"en": "Error: Interrupted.", "uk": "Помилка: "}
 
 
 def typed(monkeypatch: pytest.MonkeyPatch, *lines: str) -> Typed:
     terminal = Typed(*lines)
     monkeypatch.setattr(chat, "open_terminal", lambda *_args: None)  # without a line editor
-    monkeypatch.setattr(terminals, "open_terminal", lambda *_args, **_more: terminal)
+    monkeypatch.setattr(contexts, "open_terminal", lambda *_args, **_more: terminal)
     return terminal
 
 

@@ -30,10 +30,10 @@ def test_W35_the_numbers_in_words_and_as_json(pen: Pen) -> None:
     counted(pen)
     told = pen.run("stats", "--lang", "en").out.splitlines()
     assert told == [
-        "Drafts: 3. Accepted: 2, of these the first time: 1 (50 %). Mean rounds: 2.0.",
+        "Drafts: 3. Accepted: 2, of these the first time: 1 (50 %). Rounds on average: 2.0.",
         "Most frequent feedback: too formal (2), weak hook (1).",
     ]
-    assert "Найчастіший фідбек: занадто формально (2)" in pen.run("stats", "--lang", "uk").out
+    assert "Найчастіші відгуки: занадто формально (2)" in pen.run("stats", "--lang", "uk").out
     assert pen.json("stats") == {
         "drafts": 3,
         "accepted": 2,
@@ -60,7 +60,7 @@ def test_W35_damaged_feedback_leaves_the_numbers_of_drafts(pen: Pen) -> None:
 
 
 def test_W19_feedback_is_listed_with_what_was_said(pen: Pen) -> None:
-    assert pen.run("feedback", "list", "--lang", "uk").err == "Фідбеку ще немає.\n"
+    assert pen.run("feedback", "list", "--lang", "uk").err == "Відгуків ще немає.\n"
     assert pen.json("feedback", "list") == {"feedback": {}}
     counted(pen)
     told = pen.run("feedback", "list", "--lang", "en").out.splitlines()
@@ -81,7 +81,7 @@ def test_W19_feedback_is_forgotten_only_after_a_yes(pen: Pen) -> None:
     store = counted(pen)
     assert pen.run("feedback", "reset", "too_formal").code == 3
     assert store.entries()["too_formal"].count == 2
-    assert pen.run("feedback", "reset", "too_formal", "--yes", "--lang", "uk").out == "Забуто: занадто формально.\n"
+    assert pen.run("feedback", "reset", "too_formal", "--yes", "--lang", "uk").out == "Видалено: занадто формально.\n"
     assert list(store.entries()) == ["hook_weak"]
     assert pen.run("feedback", "reset").code == 3
     assert pen.json("feedback", "reset", "--yes") == {"reset": ["hook_weak"]}

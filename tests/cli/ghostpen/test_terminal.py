@@ -15,7 +15,7 @@ from toolroll.packs.writing.profiles.analysis import ENOUGH_POSTS, MAX_POSTS
 from toolroll.packs.writing.profiles.store import ProfileStore
 
 COLUMNS = (80, 40)
-SAME = "Nothing is different, and nothing was written. "
+SAME = "Nothing is different, so nothing was saved. "
 UK = {"LC_ALL": "uk_UA.UTF-8"}
 
 
@@ -49,7 +49,7 @@ def test_W32_posts_are_pasted_and_each_correction_builds_on_the_last(desk: Pen, 
         assert fits(terminal, columns)
         terminal.press("OK")
         code, out = terminal.end()
-    assert (code, out) == (0, "Profile 'default' is written: data/profiles/default.json\n")
+    assert (code, out) == (0, "Profile 'default' was saved: data/profiles/default.json\n")
     profile = ProfileStore(desk.data).read("default").profile
     assert (profile.voice.tone, profile.voice.formality, profile.source) == ("third", "loose", "pasted posts")
     assert profile.examples[0].text == POSTS[1]
@@ -134,7 +134,7 @@ def test_W32_pasted_posts_are_kept_when_they_are_too_many(desk: Pen) -> None:
     posts = [f"Пост номер {number}." for number in range(MAX_POSTS + 1)]
     with desk.terminal("init", "--model", desk.script(answer()), "--lang", "en") as terminal:
         paste(terminal, *posts)
-        terminal.send(b".\r", "are kept in data/pasted-posts.md", "too much for one look")
+        terminal.send(b".\r", "are kept in data/pasted-posts.md", "too much for one analysis")
         assert terminal.end()[0] == 2
     assert (desk.data / "pasted-posts.md").read_text() == "\n---\n".join(posts) + "\n"
 
@@ -161,7 +161,7 @@ def test_W20_a_profile_that_is_there_is_asked_about_first(desk: Pen) -> None:
     assert (desk.data / "profiles" / "default.json").read_bytes() == before
     with desk.terminal("init", "--sample", env=UK) as terminal:
         terminal.wait_for("Замінити його?")
-        terminal.press("Так, гаразд!", "Старий збережено")
+        terminal.press("Так, гаразд!", "Старий профіль збережено")
         assert terminal.end()[0] == 0
 
 
@@ -179,7 +179,7 @@ def test_W32_ctrl_c_ends_it_with_130_and_nothing_written(desk: Pen) -> None:
 @pytest.mark.parametrize(
     ("columns", "env", "question", "yes", "done"),
     [
-        (80, {}, "Delete the profile 'old'?", "yes", "Profile 'old' is deleted.\n"),
+        (80, {}, "Delete the profile 'old'?", "yes", "Profile 'old' was deleted.\n"),
         (40, UK, "Видалити профіль «old»?", "т", "Профіль «old» видалено.\n"),
     ],
     ids=["en", "uk"],
@@ -237,7 +237,7 @@ def test_W32_W2_what_is_wrong_is_told_and_can_be_edited_again(desk: Pen, columns
         assert "- voice.avoid: має містити хоча б один запис" in " ".join(terminal.text.split())
         assert "- language: має бути" in " ".join(terminal.text.split())
         assert fits(terminal, columns)
-        terminal.press("т", "Це не можна записати", "Редагувати ще раз?")
+        terminal.press("т", "Це не можна зберегти", "Редагувати ще раз?")
         terminal.press("т")
         assert terminal.end() == (0, "Профіль «default» оновлено до версії 2.\n")
     shown = json.loads(editor.shown(0))
@@ -265,7 +265,7 @@ def test_W32_an_edit_can_be_given_up(desk: Pen) -> None:
     ("lang", "told"),
     [
         ("en", SAME + "A profile's name, version and history cannot be changed here.\n"),
-        ("uk", "Відмінностей немає, нічого не записано. Ім'я, версію й історію профілю тут не змінюють.\n"),
+        ("uk", "Відмінностей немає, тож нічого не збережено. Ім'я, версію й історію профілю тут змінити не можна.\n"),
     ],
 )
 def test_W32_W34_an_edit_without_a_difference_writes_nothing(desk: Pen, lang: str, told: str) -> None:

@@ -12,7 +12,7 @@ import pytest
 from tests.cli.ghostpen.author import READ, Desk, Typed, post
 from tests.cli.pseudo import environment, toolroll
 
-import toolroll.cli.terminal.terminal as terminals
+import toolroll.cli.ghostpen.context as contexts
 from toolroll.agent.events import CallFinished, Retrying
 from toolroll.apps.build import build_agent
 from toolroll.apps.models import connect_model
@@ -29,7 +29,7 @@ from toolroll.cli.terminal.surface import terminal_surface
 from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.data.messages import ToolCall
 from toolroll.models.scripted import ScriptedModel
-from toolroll.packs.writing.session.interface import DraftView
+from toolroll.packs.writing.session.interface import DraftView, Question
 
 REQUEST = "post about tea for LinkedIn"
 SAVE = {"name": "save_to_file", "arguments": {"content": "stolen", "platform": "x", "topic": "t"}}
@@ -40,7 +40,7 @@ def test_W30_XA8_one_draft_on_stdout_and_nothing_is_kept(desk: Desk) -> None:
     told = desk.run(REQUEST, "--model", desk.script(READ, post()))
     assert (told.code, told.out) == (0, "Here is the thing: tea.\n")
     assert told.err == (
-        "· Writing by the profile 'default'…\nNothing was saved. At a terminal you can say what should be different; "
+        "· Writing with the profile 'default'…\nNothing was saved. At a terminal you can say what should be different; "
         "--yes saves the first draft.\n"
     )
     assert desk.posts() == []
@@ -50,7 +50,7 @@ def test_W30_XA8_a_model_that_wants_to_save_where_nobody_can_be_asked_is_3(desk:
     desk.has_profile()
     told = desk.run(REQUEST, "--model", desk.script(READ, {"calls": [SAVE]}, post()))
     assert (told.code, told.out) == (3, "Here is the thing: tea.\n")
-    assert "nobody could be asked. Add --yes to save it." in told.err
+    assert "nobody was there to confirm it. Add --yes to save it." in told.err
     assert desk.posts() == []
 
 
@@ -92,7 +92,7 @@ def test_W33_warnings_are_on_stderr(desk: Desk) -> None:
     broken = post("We leverage tea.")
     told = desk.run(REQUEST, "--model", desk.script(READ, broken, READ, broken))
     assert (told.code, told.out) == (0, "We leverage tea.\n")
-    assert "! Your profile avoids 'leverage', and the draft says 'leverage'." in told.err
+    assert "! Your profile avoids 'leverage', but the draft says 'leverage'." in told.err
 
 
 def test_W30_where_the_model_writes_no_draft_it_is_1(desk: Desk) -> None:
@@ -138,8 +138,8 @@ def test_W31_the_platform_is_named_by_option_or_request_or_profile(
 @pytest.mark.parametrize(
     ("arguments", "platform", "told_of"),
     [
-        (("why we left LinkedIn, for Instagram", "--lang", "en"), "instagram", "The request names linkedin too"),
-        (("чому ми пішли з LinkedIn, для інстаграму", "--lang", "uk"), "instagram", "У запиті названо ще linkedin"),
+        (("why we left LinkedIn, for Instagram", "--lang", "en"), "instagram", "The request also names linkedin"),
+        (("чому ми пішли з LinkedIn, для інстаграму", "--lang", "uk"), "instagram", "У запиті згадано ще linkedin"),
         (("why we left LinkedIn, for Instagram", "--platform", "x"), "x", None),
         (("for Instagram", "--lang", "en"), "instagram", None),
     ],
@@ -159,7 +159,7 @@ def test_W31_a_mix_and_a_profile_exclude_each_other(desk: Desk) -> None:
     desk.has_profile(profile_name="alex", profile_type="reference")
     told = desk.run("tea", "--mix", "default", "alex", "--profile", "alex")
     assert (told.code, told.out) == (2, "")
-    assert "exclude each other" in told.err
+    assert "either --profile or --mix" in told.err
     told = desk.run("tea", "--mix", "default", "alex", "--yes", "--model", desk.script(READ, post()))
     assert told.code == 0
     assert "profile_used: mix:default+alex" in desk.posts()[0]
@@ -171,7 +171,7 @@ def test_W31_a_mix_and_a_profile_exclude_each_other(desk: Desk) -> None:
         (("tea",), 2, "No model is named"),
         ((" ", "--model", "scripted:none.json"), 2, "The request is empty"),
         (("--model", "scripted:none.json"), 2, "The request is empty"),
-        (("tea", "--profile", "../x"), 1, "cannot be the name of a profile"),
+        (("tea", "--profile", "../x"), 1, "is not a valid profile name"),
         (("tea", "--platform", "myspace"), 2, "'myspace' is not one of"),
     ],
 )
@@ -188,7 +188,7 @@ def test_W30_what_makes_no_sense_is_told(desk: Desk, arguments: tuple[str, ...],
         ("sonnet", "Немає ключа для Anthropic. Задайте ANTHROPIC_API_KEY"),
         ("foo:bar", "Невідома модель 'foo:bar'."),
         ("scripted:none.json", "Файлу «none.json» немає."),
-        ("scripted:p.txt", "Сценарій «p.txt» неможливо програти: увесь файл: це не JSON: "),
+        ("scripted:p.txt", "Сценарій «p.txt» неможливо програти: увесь файл: "),
     ],
 )
 def test_W34_what_is_wrong_with_a_model_is_told_in_ukrainian(
@@ -208,14 +208,14 @@ def test_W34_the_language_is_that_of_option_locale_or_profile(desk: Desk, monkey
     model = desk.script(READ, post("Чай."))
     assert "Пишу за профілем" in desk.run("чай", "--model", model).err
     desk.has_profile("en", profile_name="anna")
-    assert "Writing by the profile 'anna'" in desk.run("tea", "--profile", "anna", "--model", model).err
+    assert "Writing with the profile 'anna'" in desk.run("tea", "--profile", "anna", "--model", model).err
     monkeypatch.setenv("LC_ALL", "en_US.UTF-8")
-    assert "Writing by the profile" in desk.run("чай", "--model", model).err
+    assert "Writing with the profile" in desk.run("чай", "--model", model).err
     assert "Пишу за профілем" in desk.run("чай", "--model", model, "--lang", "uk").err
 
 
 def at_terminal(monkeypatch: pytest.MonkeyPatch, terminal: Typed) -> None:
-    monkeypatch.setattr(terminals, "open_terminal", lambda *_args, **_more: terminal)
+    monkeypatch.setattr(contexts, "open_terminal", lambda *_args, **_more: terminal)
 
 
 def test_W30_without_a_request_the_person_is_asked(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,7 +224,7 @@ def test_W30_without_a_request_the_person_is_asked(desk: Desk, monkeypatch: pyte
     at_terminal(monkeypatch, terminal)
     told = desk.run("--model", desk.script(READ, post("Tea is tea.\n\nAnd more."), READ, post("Tea is tea.")))
     assert (told.code, Path(told.out.strip()).parent) == (0, Path("data/output/generated"))
-    assert terminal.asked[0] == "What shall the post be about, and for which platform?\n> "
+    assert terminal.asked[0] == "What should the post be about, and for which platform?\n> "
     assert "Draft 1 · linkedin · 22 of 1300 characters" in told.err
     assert "Draft 2 · linkedin · 11 of 1300 characters" in told.err
     assert terminal.asked[-2:] == ["Save it? [y/n] "] * 2, "asked until it is clear"
@@ -234,7 +234,7 @@ def test_W30_without_a_request_the_person_is_asked(desk: Desk, monkeypatch: pyte
 def test_W30_who_names_an_unknown_model_is_not_asked_for_a_request(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.has_profile()
     typed = Typed("post about tea")
-    monkeypatch.setattr(terminals, "open_terminal", lambda _environment: typed)
+    monkeypatch.setattr(contexts, "open_terminal", lambda _environment: typed)
     told = desk.run("--model", "nobody")
     assert (told.code, "Unknown model 'nobody'" in told.err, typed.asked) == (2, True, [])
 
@@ -287,7 +287,7 @@ def test_W12_a_no_to_an_update_is_told(desk: Desk, monkeypatch: pytest.MonkeyPat
     at_terminal(monkeypatch, Typed("update my profile", "n"))
     told = desk.run(REQUEST, "--model", desk.script(READ, post(), READ, {"calls": [update]}, post()))
     assert "+ rude" in told.err
-    assert "The profile stays as it is." in told.err
+    assert "The profile was not changed." in told.err
 
 
 def test_W30_what_goes_on_is_told_in_a_line_each(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -480,7 +480,7 @@ def test_W30_a_model_is_connected_by_its_name(monkeypatch: pytest.MonkeyPatch) -
 
 
 async def test_XA8_nobody_answers_where_nobody_is() -> None:
-    assert await AbsentPerson(Session()).ask("Well?") is None
+    assert await AbsentPerson(Session()).ask(Question(text="Well?")) is None
 
 
 def test_W15_a_text_to_copy_is_not_broken_into_lines(desk: Desk) -> None:
@@ -532,8 +532,8 @@ class Pasted:
 
 async def test_W30_with_a_line_editor_what_is_pasted_is_one_answer(desk: Desk) -> None:
     person = TerminalPerson(Typed("y"), "en", LineInput(Pasted("Two\nlines")))
-    assert await person.ask("What should be different?") == "Two\nlines"
-    assert await person.ask("") is None
-    assert await person.ask("Leave? [y/n] ") == "y"
+    assert await person.ask(Question(text="What should be different?")) == "Two\nlines"
+    assert await person.ask(Question(text="", kind="more")) is None
+    assert await person.ask(Question(text="Leave?", kind="yes_no")) == "y"
     assert desk.said().err == "What should be different?\n"
-    assert await TerminalPerson(Typed("more"), "en").ask("") == "more"
+    assert await TerminalPerson(Typed("more"), "en").ask(Question(text="", kind="more")) == "more"

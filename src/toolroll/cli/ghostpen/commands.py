@@ -119,11 +119,11 @@ def init(
       ghostpen init --sample
     """
 
-    def work(desk: "CommandContext") -> int:
+    def work(context: "CommandContext") -> int:
         from toolroll.cli.ghostpen.create_profile import ProfileOptions, create_profile  # noqa: PLC0415 - the agent: not for --help
 
         wish = ProfileOptions(name=name, files=files, pages=pages, model=model, is_sample=sample)
-        return create_profile(desk, wish)
+        return create_profile(context, wish)
 
     return _run(session, work, data=data, lang=lang, yes=yes)
 
@@ -164,11 +164,11 @@ def create(
       ghostpen profile create newsletter
     """
 
-    def work(desk: "CommandContext") -> int:
+    def work(context: "CommandContext") -> int:
         from toolroll.cli.ghostpen.create_profile import ProfileOptions, create_profile  # noqa: PLC0415 - as above
 
         kind: Any = "reference" if reference else "personal"
-        return create_profile(desk, ProfileOptions(name=name, type=kind, files=files, pages=pages, model=model))
+        return create_profile(context, ProfileOptions(name=name, type=kind, files=files, pages=pages, model=model))
 
     return _run(session, work, data=data, lang=lang, yes=yes)
 
@@ -202,10 +202,10 @@ def show(session: Session, name: str, *, data: Path | None, lang: str | None) ->
       ghostpen profile show newsletter --json
     """
 
-    def work(desk: "CommandContext") -> int:
+    def work(context: "CommandContext") -> int:
         from toolroll.cli.ghostpen.manage_profiles import show_profile  # noqa: PLC0415 - as above
 
-        return show_profile(desk, name)
+        return show_profile(context, name)
 
     return _run(session, work, data=data, lang=lang)
 
@@ -226,10 +226,10 @@ def edit(session: Session, name: str, *, data: Path | None, lang: str | None) ->
       ghostpen profile edit newsletter
     """
 
-    def work(desk: "CommandContext") -> int:
+    def work(context: "CommandContext") -> int:
         from toolroll.cli.ghostpen.edit_profile import edit_profile  # noqa: PLC0415 - as above
 
-        return edit_profile(desk, name)
+        return edit_profile(context, name)
 
     return _run(session, work, data=data, lang=lang)
 
@@ -248,10 +248,10 @@ def delete(session: Session, name: str, *, yes: bool, data: Path | None, lang: s
       ghostpen profile delete newsletter
     """
 
-    def work(desk: "CommandContext") -> int:
+    def work(context: "CommandContext") -> int:
         from toolroll.cli.ghostpen.manage_profiles import delete_profile  # noqa: PLC0415 - as above
 
-        return delete_profile(desk, name)
+        return delete_profile(context, name)
 
     return _run(session, work, data=data, lang=lang, yes=yes)
 
@@ -270,10 +270,10 @@ def export(session: Session, name: str, *, output: Path | None, data: Path | Non
       ghostpen profile export default --output mine.json
     """
 
-    def work(desk: "CommandContext") -> int:
+    def work(context: "CommandContext") -> int:
         from toolroll.cli.ghostpen.manage_profiles import export_profile  # noqa: PLC0415 - as above
 
-        return export_profile(desk, name, output)
+        return export_profile(context, name, output)
 
     return _run(session, work, data=data, lang=lang)
 
@@ -295,10 +295,10 @@ def import_(session: Session, file: Path, *, name: str | None, yes: bool, data: 
       ghostpen profile import mine.json --name newsletter
     """
 
-    def work(desk: "CommandContext") -> int:
+    def work(context: "CommandContext") -> int:
         from toolroll.cli.ghostpen.manage_profiles import import_profile  # noqa: PLC0415 - as above
 
-        return import_profile(desk, file, name)
+        return import_profile(context, file, name)
 
     return _run(session, work, data=data, lang=lang, yes=yes)
 
@@ -340,10 +340,10 @@ def analyze(
       ghostpen analyze posts.md --profile newsletter --json
     """
 
-    def work(desk: "CommandContext") -> int:
+    def work(context: "CommandContext") -> int:
         from toolroll.cli.ghostpen.analyze import analyze_posts  # noqa: PLC0415 - the agent: not for --help
 
-        return analyze_posts(desk, name, files, model)
+        return analyze_posts(context, name, files, model)
 
     return _run(session, work, data=data, lang=lang, yes=yes)
 
@@ -399,10 +399,10 @@ def reset(session: Session, category: str | None, *, yes: bool, data: Path | Non
       ghostpen feedback reset tone_off
     """
 
-    def work(desk: "CommandContext") -> int:
+    def work(context: "CommandContext") -> int:
         from toolroll.cli.ghostpen.stats import reset_feedback  # noqa: PLC0415 - as above
 
-        return reset_feedback(desk, category)
+        return reset_feedback(context, category)
 
     return _run(session, work, data=data, lang=lang, yes=yes)
 

@@ -1,76 +1,63 @@
-"""Where a command about profiles works: the data folder, the language, and the person who may be asked."""
+"""What every ghostpen command works with: the data folder, the language, and the person who may be asked."""
 
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from toolroll.cli.render.prose import notify
 from toolroll.cli.session import FAILED, NEEDS_APPROVAL, Session
+from toolroll.cli.terminal.terminal import Terminal, open_terminal
 from toolroll.errors import FileMissing, ToolrollError
 from toolroll.packs.writing.profiles.names import DEFAULT
 from toolroll.packs.writing.profiles.store import ProfileStore
-from toolroll.packs.writing.session.intents import parse_yes_no
+from toolroll.packs.writing.session.intents import Answer, parse_answer
 from toolroll.packs.writing.texts.error_texts import describe_error, translate_message
 from toolroll.packs.writing.texts.messages import Key, Lang, choose_language, say
 from toolroll.packs.writing.tools.dependencies import data_folder
 from toolroll.safe.paths.os_errors import os_errors
 from toolroll.safe.text import terminal_safe
 
-if TYPE_CHECKING:
-    from toolroll.cli.terminal.terminal import Terminal
-
-__all__ = ["Answer", "Command", "CommandContext", "describe_error", "run_command", "translate_errors"]
-
-Answer: TypeAlias = Literal["yes", "no", "all", "stop"]
-
-_ANSWERS: Final[dict[str, Answer]] = {
-    **dict.fromkeys(("a", "all", "в", "всі", "усі"), "all"),
-    **dict.fromkeys(("q", "quit", "stop", "с", "стоп"), "stop"),
-}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandContext:
-    """What every command about profiles stands on. Words for the person go to stderr, the answer to stdout."""
+    """The session of a command with its data folder and language. Messages go to stderr, the answer to stdout."""
 
     session: Session
     data: Path
     lang: Lang
     yes: bool = False
-    terminal: "Terminal | None" = None
+    terminal: Terminal | None = None
 
     def __post_init__(self) -> None:
-        # Errors are told by the session, after the desk is gone: its own words are in the person's language too.
-        self.session.error_label = self.words("error_word")
-        self.session.interrupted_message = self.words("interrupted")
+        # The session reports errors after the command has ended: its own words are in the person's language too.
+        self.session.error_label = self.text("error_word")
+        self.session.interrupted_message = self.text("interrupted")
 
     @classmethod
-    def opened(cls, session: Session, *, data: Path | None, lang: str | None, yes: bool = False) -> "CommandContext":
-        """In the folder that was named, or the usual one; in the language of option, locale or default profile."""
-        from toolroll.cli.terminal.terminal import open_terminal  # noqa: PLC0415 - rich: only where words are shown
-
+    def open(cls, session: Session, *, data: Path | None, lang: str | None, yes: bool = False) -> "CommandContext":
+        """Return the context for a folder, or the default one; in the language of option, locale or default profile."""
         folder = data_folder(data)
-        spoken = choose_language(lang, os.environ, None if lang else _profile_language(folder))
-        return cls(session=session, data=folder, lang=spoken, yes=yes, terminal=open_terminal(os.environ))
+        chosen = choose_language(lang, os.environ, None if lang else _profile_language(folder))
+        return cls(session=session, data=folder, lang=chosen, yes=yes, terminal=open_terminal(os.environ))
 
     @property
     def profiles(self) -> ProfileStore:
         """The profiles of the data folder."""
         return ProfileStore(self.data)
 
-    def words(self, key: Key, **values: object) -> str:
-        """A text in the person's language."""
+    def text(self, key: Key, **values: object) -> str:
+        """Return a text in the person's language."""
         return say(key, self.lang, **values)
 
-    def spoken(self, text: str) -> str:
-        """Words that another room says in English, in the person's language."""
-        return translate_message(text, self.lang)
+    def translate(self, message: str) -> str:
+        """Return a message of another part of the program in the person's language."""
+        return translate_message(message, self.lang)
 
-    def tell(self, text: str) -> None:
-        """Show words beside the answer."""
+    def show(self, text: str) -> None:
+        """Show a message beside the answer."""
         if self.terminal is not None:
             self.terminal.say(text)
         else:
@@ -78,12 +65,12 @@ class CommandContext:
 
     def say(self, key: Key, **values: object) -> None:
         """Show a text beside the answer."""
-        self.tell(self.words(key, **values))
+        self.show(self.text(key, **values))
 
     def write(self, text: str, *, is_raw: bool = False, **fields: object) -> None:
-        """The answer: as text, or as one JSON object of the fields.
+        """Write the answer: as text, or with --json as one object of the fields.
 
-        Text is spelt out for terminals also in a pipe, whose end may be one (`less -R`), unless it is for a program.
+        Text is made safe for terminals also in a pipe, whose end may be one (`less -R`), unless it is for a program.
         """
         if self.session.json:
             self.session.write_json(fields)
@@ -93,50 +80,69 @@ class CommandContext:
             self.session.show(text if self.session.out.isatty() else terminal_safe(text))
 
     @contextmanager
-    def reading(self, file: str) -> Iterator[None]:
-        """Inside, a file that cannot be opened is told in words for a person; those of a store tell a model to list."""
+    def file_errors(self, file: str) -> Iterator[None]:
+        """Describe errors of a file for a person: the advice of the stores is for a model, which can list a folder."""
         try:
             with os_errors(file):
                 yield
         except FileMissing as error:
-            raise FileMissing(self.words("no_file", file=error.path), path=error.path) from None
+            raise FileMissing(self.text("no_file", file=error.path), path=error.path) from None
 
-    def not_agreed(self, key: Key, **values: object) -> int | None:
-        """None once the person has said yes, or has said so beforehand; else the exit code, and it was told."""
+    def confirm(self, key: Key, **values: object) -> int | None:
+        """Return None once the person agrees, or did so with --yes; else the exit code, after saying so."""
         if self.yes:
             return None
         if self.terminal is None:
-            return self.nobody()
-        return None if self.choose("yes_no", self.words(key, **values)) == "yes" else self.left()
+            return self.fail_nobody()
+        return None if self.ask_yes_no(self.text(key, **values)) else self.fail_declined()
 
-    def choose(self, key: Literal["yes_no", "yes_no_all"], question: str) -> Answer:
-        """What the person answers; a closed input is a no that stops."""
-        assert self.terminal is not None  # who can be asked was found out before
-        known = ("yes", "no") if key == "yes_no" else ("yes", "no", "all", "stop")
-        while True:
-            typed = self.terminal.ask(self.words(key, question=question), fresh=True)
-            if typed is None:
-                return "stop"
-            answer = _parse_answer(typed)
-            if answer is not None and answer in known:
-                return answer
+    def ask_yes_no(self, question: str) -> bool:
+        """Ask until the person says yes or no; a closed input is a no."""
+        return self._ask("yes_no", question, ("yes", "no", "stop")) == "yes"
 
-    def nobody(self) -> int:
-        """There is nobody to ask."""
-        self.session.fail("needs_approval", self.words("nobody_to_ask"))
+    def ask_each(self, question: str) -> Answer:
+        """Ask about one of several things; a closed input stops."""
+        return self._ask("yes_no_all", question, ("yes", "no", "all", "stop"))
+
+    def fail_nobody(self) -> int:
+        """Report that nobody is there to be asked; return the exit code."""
+        self.session.fail("needs_approval", self.text("nobody_to_ask"))
         return NEEDS_APPROVAL
 
-    def left(self) -> int:
-        """The person does not want it."""
-        self.session.fail("rejected", self.words("nothing_done"))
+    def fail_declined(self) -> int:
+        """Report that the person does not want it; return the exit code."""
+        self.session.fail("rejected", self.text("nothing_done"))
         return FAILED
 
+    def _ask(self, key: Literal["yes_no", "yes_no_all"], question: str, known: tuple[Answer, ...]) -> Answer:
+        assert self.terminal is not None  # the caller has looked
+        while True:
+            typed = self.terminal.ask(f"{self.text(key, question=question)} ", fresh=True)
+            answer = parse_answer(typed)
+            if answer in known and (answer != "stop" or typed is None or "all" in known):
+                return answer
 
-def _parse_answer(typed: str) -> Answer | None:
-    agreed = parse_yes_no(typed)
-    if agreed is None:
-        return _ANSWERS.get(typed.casefold())
-    return "yes" if agreed else "no"
+
+Command: TypeAlias = Callable[[CommandContext], int]
+
+
+def run_command(session: Session, command: Command, *, data: Path | None, lang: str | None, yes: bool = False) -> int:
+    """Run the body of a command and return its exit code; errors are described in the person's language."""
+    session.set_up_logging()
+    context = CommandContext.open(session, data=data, lang=lang, yes=yes)
+    with translate_errors(context.lang):
+        return command(context)
+
+
+@contextmanager
+def translate_errors(lang: Lang) -> Iterator[None]:
+    """Describe errors in that language, under the same codes."""
+    try:
+        yield
+    except ToolrollError as error:
+        message = describe_error(error, lang)
+        error.args, error.message = (message,), message
+        raise
 
 
 def _profile_language(data: Path) -> str | None:
@@ -144,25 +150,3 @@ def _profile_language(data: Path) -> str | None:
         return ProfileStore(data).read(DEFAULT).profile.language
     except ToolrollError:
         return None
-
-
-@contextmanager
-def translate_errors(lang: Lang) -> Iterator[None]:
-    """Inside, what goes wrong is told in that language, under the same codes."""
-    try:
-        yield
-    except ToolrollError as error:
-        words = describe_error(error, lang)
-        error.args, error.message = (words,), words
-        raise
-
-
-Command: TypeAlias = Callable[[CommandContext], int]
-
-
-def run_command(session: Session, work: Command, *, data: Path | None, lang: str | None, yes: bool = False) -> int:
-    """The exit code of a piece of work; what goes wrong in it is told in the person's language."""
-    session.set_up_logging()
-    desk = CommandContext.opened(session, data=data, lang=lang, yes=yes)
-    with translate_errors(desk.lang):
-        return work(desk)

@@ -1,4 +1,4 @@
-"""`init` and `profile create`: posts become a profile that the author has seen, corrected and agreed to (W32)."""
+"""The body of `init` and `profile create`: posts become a profile that the author has corrected and agreed to (W32)."""
 
 import os
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ from toolroll.packs.writing.tools.post_tools import display_path
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileOptions:
-    """A profile that somebody wants: its name and kind, and what it is to be made of."""
+    """The profile that somebody wants: its name and type, and what to make it from."""
 
     name: str
     type: ProfileType = "personal"
@@ -38,132 +38,134 @@ class ProfileOptions:
     is_sample: bool = False
 
 
-def create_profile(desk: CommandContext, wish: ProfileOptions) -> int:
-    """Write the profile once its author agrees; before a model is asked, it is known that it could be written."""
-    _check_options(desk, wish)
-    texts = read_posts(desk, wish.files)  # what is wrong with a file is told before anybody is asked anything
-    replace = desk.profiles.has(wish.name)
-    if replace and (code := _confirm_replace(desk, wish.name)) is not None:
+def create_profile(context: CommandContext, options: ProfileOptions) -> int:
+    """Create the profile once its author agrees; before a model is asked, everything else is checked."""
+    _check_options(context, options)
+    texts = read_posts(context, options.files)  # errors of files are reported before anybody is asked
+    replace = context.profiles.has(options.name)
+    if replace and (code := _confirm_replace(context, options.name)) is not None:
         return code
-    if wish.is_sample:
-        return _write(desk, _sample(desk, wish), replace=replace, posts=0)
-    return _create_from_posts(desk, wish, texts, replace=replace)
+    if options.is_sample:
+        return _write(context, _sample(context, options), replace=replace, posts=0)
+    return _create_from_posts(context, options, texts, replace=replace)
 
 
-def _check_options(desk: CommandContext, wish: ProfileOptions) -> None:
-    """Refuse a name that is none, posts beside the sample, and no posts where nobody can paste any."""
-    check_profile_name(wish.name)
-    has_posts = bool(wish.files or wish.pages)
-    if wish.is_sample and has_posts:
-        raise UsageError("--sample takes no posts: leave out --from and --notion.")
-    if desk.terminal is None and not wish.is_sample and not has_posts:
-        raise UsageError(desk.words("no_posts"))
+def _check_options(context: CommandContext, options: ProfileOptions) -> None:
+    """Refuse an invalid name, posts beside the sample, and no posts where nobody can paste any."""
+    check_profile_name(options.name)
+    has_posts = bool(options.files or options.pages)
+    if options.is_sample and has_posts:
+        raise UsageError(context.text("sample_only"))
+    if context.terminal is None and not options.is_sample and not has_posts:
+        raise UsageError(context.text("no_posts"))
 
 
-def _confirm_replace(desk: CommandContext, name: str) -> int | None:
-    """The exit code where the profile of that name is not to be replaced; None where its author agrees to it."""
-    desk.profiles.raw(name)  # what cannot be read cannot be kept as a backup, so it is not replaced
-    return desk.not_agreed("ask_replace", name=name)
+def _confirm_replace(context: CommandContext, name: str) -> int | None:
+    """Return None where the author agrees to replace the profile of that name, else the exit code."""
+    context.profiles.raw(name)  # what cannot be read cannot be backed up, so it is not replaced
+    return context.confirm("ask_replace", name=name)
 
 
-def _create_from_posts(desk: CommandContext, wish: ProfileOptions, texts: tuple[str, ...], *, replace: bool) -> int:
-    """Let a model look at the posts, and write what the author agrees to."""
-    if desk.terminal is None and not desk.yes:
-        return desk.nobody()
-    named = check_model(wish.model)
-    posts = collect_posts(desk, texts, files=wish.files, pages=wish.pages)
-    draft = _agree_on_draft(desk, wish, posts, named)
-    return desk.left() if draft is None else _write(desk, draft, replace=replace, posts=len(posts.texts))
+def _create_from_posts(
+    context: CommandContext, options: ProfileOptions, texts: tuple[str, ...], *, replace: bool
+) -> int:
+    """Let a model analyse the posts, and save what the author agrees to."""
+    if context.terminal is None and not context.yes:
+        return context.fail_nobody()
+    named = check_model(options.model)
+    posts = collect_posts(context, texts, files=options.files, pages=options.pages)
+    draft = _agree_on_draft(context, options, posts, named)
+    return context.fail_declined() if draft is None else _write(context, draft, replace=replace, posts=len(posts.texts))
 
 
 def check_model(given: str | None) -> str:
-    """The model that was named; what is wrong with its name or its key is said before anybody pastes posts for it."""
+    """Return the model to use; errors of its name or key are reported before anybody pastes posts for it."""
     named = choose_model(given)
     connect_model(named, os.environ)
     return named
 
 
 @contextmanager
-def open_analyst(desk: CommandContext, model: str) -> Iterator[Analyst]:
-    """Who looks at posts, with the user's run log; an answer that is none is told in the person's language."""
+def open_analyst(context: CommandContext, model: str) -> Iterator[Analyst]:
+    """Open an analyst with the user's run log; an answer that cannot be used is described in the person's language."""
     journal = open_journal(os.environ)
     try:
         yield Analyst(connect_model(model, os.environ), journal=journal)
     except ToolFailure as error:
-        told = desk.words("no_profile_made", why=describe_stop(error, desk.lang))
-        raise ToolFailure(told, code=error.failure_code) from error
+        message = context.text("no_profile_made", why=describe_stop(error, context.lang))
+        raise ToolFailure(message, code=error.failure_code) from error
     finally:
         journal.close()
 
 
 def _agree_on_draft(
-    desk: CommandContext, wish: ProfileOptions, posts: SourcePosts, model: str
+    context: CommandContext, options: ProfileOptions, posts: SourcePosts, model: str
 ) -> dict[str, Any] | None:
-    """What the author agreed to; None where they left."""
-    naming = ProfileLabel(name=wish.name, type=wish.type, source=posts.source)
-    with keep_pasted(desk, posts.texts if posts.is_pasted else ()), open_analyst(desk, model) as looking:
-        desk.say("analysing", count=len(posts.texts), model=model)
-        look = looking.look(posts.texts)
+    """Show and correct the profile until the author agrees; return None where they leave."""
+    label = ProfileLabel(name=options.name, type=options.type, source=posts.source)
+    with keep_pasted(context, posts.texts if posts.is_pasted else ()), open_analyst(context, model) as analyst:
+        context.say("analysing", posts=context.text("count_posts", count=len(posts.texts)), model=model)
+        analysis = analyst.analyse(posts.texts)
         while True:
-            draft = profile_draft(look.answer, posts.texts, naming, now=datetime.now(UTC))
-            show_description(desk, draft)
-            words = "ok" if desk.yes else _ask_correction(desk)
+            draft = profile_draft(analysis.answer, posts.texts, label, now=datetime.now(UTC))
+            show_description(context, draft)
+            words = "ok" if context.yes else _ask_correction(context)
             if words is None or parse_intent(words) == "save":
                 return None if words is None else draft
-            look = _correct(desk, looking, look, words)
+            analysis = _correct(context, analyst, analysis, words)
 
 
-def show_description(desk: CommandContext, fields: dict[str, Any]) -> None:
-    """A profile in words, beside the answer."""
-    for line in describe_profile(fields, desk.lang):
-        desk.tell(str(line))
+def show_description(context: CommandContext, fields: dict[str, Any]) -> None:
+    """Show a profile in words, beside the answer."""
+    for line in describe_profile(fields, context.lang):
+        context.show(str(line))
 
 
-def _ask_correction(desk: CommandContext) -> str | None:
-    assert desk.terminal is not None  # `_made_of_posts` has looked
+def _ask_correction(context: CommandContext) -> str | None:
+    assert context.terminal is not None  # `_create_from_posts` has looked
     while True:
-        typed = desk.terminal.ask(f"{desk.words('ask_correction').rstrip()}\n> ", fresh=True)
+        typed = context.terminal.ask(f"{context.text('ask_correction')}\n> ", fresh=True)
         if typed is None or parse_intent(typed) == "leave":
             return None
         if typed:
             return typed
 
 
-def _correct(desk: CommandContext, looking: Analyst, look: ProfileAnalysis, words: str) -> ProfileAnalysis:
-    """The next look; where that fails the last one stays, and the person decides."""
-    desk.say("correcting")
+def _correct(context: CommandContext, analyst: Analyst, analysis: ProfileAnalysis, words: str) -> ProfileAnalysis:
+    """Return the corrected analysis; if that fails, the last one stays and the person decides."""
+    context.say("correcting")
     try:
-        return looking.correct(look, words)
+        return analyst.correct(analysis, words)
     except ToolrollError as error:
-        desk.tell(f"! {error.message}")
-        return look
+        context.show(f"! {context.translate(error.message)}")
+        return analysis
 
 
-def _sample(desk: CommandContext, wish: ProfileOptions) -> dict[str, Any]:
+def _sample(context: CommandContext, options: ProfileOptions) -> dict[str, Any]:
     from toolroll.packs.writing.sample import sample_profile  # noqa: PLC0415 - only who wants one
 
-    return {**sample_profile(desk.lang), "profile_name": wish.name, "profile_type": wish.type}
+    return {**sample_profile(context.lang), "profile_name": options.name, "profile_type": options.type}
 
 
-def _write(desk: CommandContext, draft: dict[str, Any], *, replace: bool, posts: int) -> int:
-    stored = desk.profiles.create(draft, now=datetime.now(UTC), replace=replace)
+def _write(context: CommandContext, draft: dict[str, Any], *, replace: bool, posts: int) -> int:
+    stored = context.profiles.create(draft, now=datetime.now(UTC), replace=replace)
     if not posts:
-        desk.say("sample_written")
-    return report_written(desk, stored, replaced=replace, posts=posts)
+        context.say("sample_written")
+    return report_written(context, stored, replaced=replace, posts=posts)
 
 
-def report_written(desk: CommandContext, stored: StoredProfile, *, replaced: bool, posts: int | None = None) -> int:
-    """Say where a new profile is, and where the one it replaced."""
+def report_written(context: CommandContext, stored: StoredProfile, *, replaced: bool, posts: int | None = None) -> int:
+    """Report where a new profile is, and where the backup of the one it replaced."""
     name = stored.profile.profile_name
-    path = profile_path(desk.data, name)
+    path = profile_path(context.data, name)
     if replaced:
-        desk.say("profile_kept", folder=display_path(desk.data / FOLDER / BACKUPS))
-    text = desk.words("profile_written", name=name, file=display_path(path))
+        context.say("profile_kept", folder=display_path(context.data / FOLDER / BACKUPS))
+    text = context.text("profile_written", name=name, file=display_path(path))
     more = {} if posts is None else {"posts": posts}
-    desk.write(text, is_raw=False, profile=stored.fields, file=str(path), replaced=replaced, **more)
+    context.write(text, is_raw=False, profile=stored.fields, file=str(path), replaced=replaced, **more)
     return DONE
 
 
 def profile_path(data: Path, name: str) -> Path:
-    """The file of a profile."""
+    """Return the file of a profile."""
     return data / FOLDER / f"{check_profile_name(name)}.json"

@@ -1,7 +1,7 @@
-"""`ghostpen --demo`: a post comes about, from its request to its file, with a model and a person that are recorded.
+"""`ghostpen --demo`: a post from the request to the file, with a recorded model and a recorded person.
 
-All else is real, in a folder that is gone afterwards: the profile that is read, the checks of drafts, the feedback that
-is counted, the change of the profile, the file.
+Everything else is real, in a folder that is deleted afterwards: the profile, the checks of drafts, the feedback, the
+change of the profile, the file.
 """
 
 import asyncio
@@ -21,15 +21,15 @@ from toolroll.cli.session import DONE, Session
 from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision
 from toolroll.kernel.call.context import utc_now
 from toolroll.models.scripted import ScriptedModel
-from toolroll.packs.writing.profiles.feedback import FeedbackStore
+from toolroll.packs.writing.profiles.feedback import FeedbackStore, category_name
 from toolroll.packs.writing.profiles.mix import load_style
 from toolroll.packs.writing.profiles.store import ProfileStore
 from toolroll.packs.writing.sample import recording, sample_profile
 from toolroll.packs.writing.session.agent import WritingContext
+from toolroll.packs.writing.session.call_texts import describe_feedback_count
 from toolroll.packs.writing.session.gate import TRACK
-from toolroll.packs.writing.session.interface import Assignment, DraftView, Outcome
+from toolroll.packs.writing.session.interface import Assignment, DraftView, Outcome, Question
 from toolroll.packs.writing.session.session import WritingSession
-from toolroll.packs.writing.texts.call_texts import category_name, describe_feedback_count
 from toolroll.packs.writing.texts.messages import Key, Lang, choose_language, say
 from toolroll.safe.text import terminal_safe
 
@@ -42,98 +42,99 @@ _NEXT = """\
 
 
 def play_demo(session: Session, *, lang: str | None) -> int:
-    """Play it; the exit code."""
-    spoken = choose_language(lang, os.environ)
+    """Run the demo and return the exit code."""
+    language = choose_language(lang, os.environ)
     lines = JsonRenderer(session) if session.json else None
     with tempfile.TemporaryDirectory(prefix="ghostpen-demo-") as folder:
-        outcome = asyncio.run(_Demo(lines, Path(folder), spoken).run())
+        outcome = asyncio.run(_Demo(lines, Path(folder), language).run())
     if lines is not None:
         lines.write("run_finished", outcome_fields(outcome))
     return DONE
 
 
 class _Demo:
-    """The recorded person, who is shown everything and answers what is written down for them.
+    """The recorded person, who sees everything and gives the recorded answers.
 
-    With `lines` nothing is shown, and every event is told as it is where a post is really written.
+    With `json` nothing is shown, and every event is written as for a real post.
     """
 
-    def __init__(self, lines: JsonRenderer | None, data: Path, lang: Lang) -> None:
-        self._lines = lines
+    def __init__(self, json: JsonRenderer | None, data: Path, lang: Lang) -> None:
+        self._json = json
         self._data = data
         self._lang = lang
         self._script = recording(lang)
         self._answers: Iterator[str] = iter(self._script.answers)
 
     async def run(self) -> Outcome:
-        """From the profile to what is on the disk at the end."""
+        """Write the post, from the profile to the file on the disk."""
         store = ProfileStore(self._data)
         store.create(sample_profile(self._lang), now=utc_now())
         self._title("ghostpen --demo")
         self.say(say("demo_intro", self._lang))
-        self._tell_profile(store)
+        self._show_profile(store)
         self._you(self._script.request)
         assignment = Assignment(request=self._script.request, platform="linkedin", style=load_style(store, "default"))
         place = WritingContext(data=self._data, lang=self._lang, approver=self)
         outcome = await WritingSession(
-            assignment, ScriptedModel(self._script.turns), place, self, emit=self._hear
+            assignment, ScriptedModel(self._script.turns), place, self, listener=self._on_event
         ).run()
-        self._close(store, outcome)
+        self._show_end(store, outcome)
         return outcome
 
-    async def ask(self, prompt: str) -> str | None:
-        """What is written down for this question."""
+    async def ask(self, question: Question) -> str | None:
+        """Return the recorded answer to this question."""
         self._line("")
-        self.say(prompt)
+        is_yes_no = question.kind == "yes_no"
+        self.say(say("yes_no", self._lang, question=question.text) if is_yes_no else question.text)
         answer = next(self._answers)
         self._you(answer)
         return answer
 
     def say(self, text: str) -> None:
-        """Words of the program."""
+        """Show a message of the program."""
         self._line(text)
 
     def show_draft(self, draft: DraftView) -> None:
-        """A draft as a terminal shows it."""
-        if self._lines is not None:
-            self._lines.draft(draft)
+        """Show a draft."""
+        if self._json is not None:
+            self._json.draft(draft)
         self._title(draft_title(draft, self._lang))
         self._line(draft.text, fg="cyan")
 
     def decide(self, requests: Sequence[ApprovalRequest], /) -> list[Decision]:
-        """The question with all that it is about, and the yes that is written down."""
+        """Show each question with its preview, and give the recorded yes."""
         for request in requests:
             self._line("")
             self._line(request.preview.text, fg="yellow")
             key: Key = "ask_save" if request.tool == "save_to_file" else "ask_profile_change"
-            self.say(say("yes_no", self._lang, question=say(key, self._lang)).strip())
-            self._you("y" if self._lang == "en" else "т")
+            self.say(say("yes_no", self._lang, question=say(key, self._lang)))
+            self._you(say("answer_yes", self._lang))
         return [Approve() for _ in requests]
 
-    def _hear(self, event: Event) -> None:
-        if self._lines is not None:
-            self._lines.on_event(event)
+    def _on_event(self, event: Event) -> None:
+        if self._json is not None:
+            self._json.on_event(event)
         match event:
             case StepStarted(number=1):
                 self._line(f"· {say('writing', self._lang, profile='default')}", dim=True)
             case CallFinished(call=call, result=result) if call.name == TRACK and (
-                told := describe_feedback_count(result, self._lang)
+                text := describe_feedback_count(result, self._lang)
             ):
-                self._line(f"· {told}", dim=True)
+                self._line(f"· {text}", dim=True)
             case _:
                 return
 
-    def _close(self, store: ProfileStore, outcome: Outcome) -> None:
+    def _show_end(self, store: ProfileStore, outcome: Outcome) -> None:
         self._title(say("demo_gone", self._lang))
         self._line((self._data / "output" / "generated" / Path(str(outcome.file)).name).read_text(encoding="utf-8"))
-        self._tell_profile(store)
+        self._show_profile(store)
         entries = FeedbackStore(self._data).entries().items()
         counted = ", ".join(f"{category_name(name, self._lang)} ({entry.count})" for name, entry in entries)
         self._line(f"feedback-tracker.json: {counted}", dim=True)
         self._title(say("demo_next", self._lang))
         self._line(_NEXT, bold=True)
 
-    def _tell_profile(self, store: ProfileStore) -> None:
+    def _show_profile(self, store: ProfileStore) -> None:
         profile = store.read("default").profile
         voice = profile.voice
         self.say(
@@ -160,5 +161,5 @@ class _Demo:
         self._put(click.style(fit(terminal_safe(text), sys.stdout), fg=fg, bold=bold or None, dim=dim or None))
 
     def _put(self, text: str) -> None:
-        if self._lines is None:
+        if self._json is None:
             click.echo(text)

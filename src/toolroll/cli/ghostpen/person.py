@@ -1,4 +1,4 @@
-"""The person for whom a post is written: at a terminal, where they can be asked, or somewhere else, where nobody is."""
+"""The person a post is written for: at a terminal, where they can be asked, or elsewhere, where nobody is."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
@@ -13,8 +13,8 @@ from toolroll.cli.terminal.pager import Pager
 from toolroll.cli.terminal.terminal import Terminal, interruptible, without_wakeups
 from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision, Preview, Reject
 from toolroll.packs.writing.session.intents import QuestionTopic, parse_yes_no
-from toolroll.packs.writing.session.interface import DraftView
-from toolroll.packs.writing.texts.messages import Key, Lang, say
+from toolroll.packs.writing.session.interface import DraftView, Question
+from toolroll.packs.writing.texts.messages import Key, Lang, say, understood_words
 from toolroll.safe.text import terminal_safe
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _ABOUT: Final[Mapping[str, QuestionTopic]] = {
 
 
 class TerminalPerson:
-    """Sits at a terminal: sees drafts there, and answers."""
+    """A person at a terminal, who sees drafts and answers."""
 
     def __init__(self, terminal: Terminal, lang: Lang, lines: "LineInput | None" = None) -> None:
         self._terminal = terminal
@@ -45,27 +45,27 @@ class TerminalPerson:
         self.seen = ""
         """The text of the draft that was shown last."""
 
-    async def ask(self, prompt: str) -> str | None:
-        """What they type; None when they close the input. With a line editor, what is pasted stays one answer."""
-        if prompt.endswith(" "):  # a question that a letter answers
+    async def ask(self, question: Question) -> str | None:
+        """Return what they type; None when they close the input. With a line editor, a pasted text is one answer."""
+        if question.kind == "yes_no":
             with interruptible():
-                return self._terminal.ask(prompt, fresh=True)
+                return self._terminal.ask(f"{say('yes_no', self._lang, question=question.text)} ", fresh=True)
         if self._lines is None:
             with interruptible():
-                return self._terminal.ask(f"{prompt}\n{PROMPT}" if prompt else "")
-        if prompt:
-            self._terminal.say(prompt, "title")
+                return self._terminal.ask("" if question.kind == "more" else f"{question.text}\n{PROMPT}")
+        if question.kind != "more":
+            self._terminal.say(question.text, "title")
         return await self._lines.read(PROMPT)
 
     def say(self, text: str) -> None:
-        """Words of the program, and of the model; a text that is there to be copied is not broken into lines."""
+        """Show a message of the program or the model; a text that is there to be copied is not broken into lines."""
         if "\n\n" in text:
             self._terminal.console.print(Text(terminal_safe(text)), soft_wrap=True)
         else:
             self._terminal.say(text)
 
     def show_draft(self, draft: DraftView) -> None:
-        """The draft with its figures above, and below what is wrong with it."""
+        """Show the draft with its figures above, and below the rules that it breaks."""
         self._terminal.show(
             [
                 Row(),
@@ -83,22 +83,22 @@ class TerminalPerson:
 
 
 class AbsentPerson:
-    """Nobody can be asked: drafts go to stdout, everything else to stderr."""
+    """Stands in where nobody can be asked: drafts go to stdout, everything else to stderr."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    async def ask(self, prompt: str) -> str | None:
-        """Nobody answers."""
-        del prompt
+    async def ask(self, question: Question) -> str | None:
+        """Return None: nobody answers."""
+        del question
         return None
 
     def say(self, text: str) -> None:
-        """A line on stderr."""
+        """Write a line to stderr."""
         click.echo(terminal_safe(text), err=True)
 
     def show_draft(self, draft: DraftView) -> None:
-        """The text alone on stdout, unless that is for JSON; what is wrong with it on stderr."""
+        """Write the text to stdout, unless that is for JSON, and the rules that it breaks to stderr."""
         if not self._session.json:
             self._session.write(draft.text)
         for note in draft.notes:
@@ -106,7 +106,7 @@ class AbsentPerson:
 
 
 class WritingApprover:
-    """Asks in the person's language about each thing that would be kept, changed or sent, after it was seen in full."""
+    """Asks in the person's language about what would be saved, changed or sent, after showing it in full."""
 
     def __init__(self, terminal: Terminal, person: TerminalPerson, lang: Lang) -> None:
         self._terminal = terminal
@@ -114,30 +114,30 @@ class WritingApprover:
         self._lang = lang
 
     def decide(self, requests: Sequence[ApprovalRequest], /) -> list[Decision]:
-        """One decision for each; blocks until the person has answered.
+        """Return one decision for each; blocks until the person has answered.
 
-        Ctrl-C is a no to all that is still open, where there is a draft to go back to; else it is KeyboardInterrupt.
+        Ctrl-C is a no to all that is still open if there is a draft to go back to; else it raises KeyboardInterrupt.
         """
         with without_wakeups(), interruptible():
-            return self._decisions(requests)
+            return self._decide_all(requests)
 
-    def _decisions(self, requests: Sequence[ApprovalRequest]) -> list[Decision]:
+    def _decide_all(self, requests: Sequence[ApprovalRequest]) -> list[Decision]:
         decisions: list[Decision] = []
         try:
-            decisions.extend(map(self._decision, requests))
+            decisions.extend(map(self._decide_one, requests))
         except KeyboardInterrupt:
             if not self._person.seen:
                 raise
             self._terminal.show([Row()])  # the cursor stands behind the question
-            decisions.extend(map(self._refused, requests[len(decisions) :]))
+            decisions.extend(map(self._refuse, requests[len(decisions) :]))
         return decisions
 
-    def _decision(self, request: ApprovalRequest) -> Decision:
-        if self._shown(self._rows(request)) and self._agreed(request.tool):
+    def _decide_one(self, request: ApprovalRequest) -> Decision:
+        if self._show(self._rows(request)) and self._ask(request.tool):
             return Approve()
-        return self._refused(request)
+        return self._refuse(request)
 
-    def _refused(self, request: ApprovalRequest) -> Decision:
+    def _refuse(self, request: ApprovalRequest) -> Decision:
         if request.tool == "update_style_profile":
             self._person.say(say("not_updated", self._lang))
         return Reject()
@@ -147,37 +147,35 @@ class WritingApprover:
             return [Row(), *request_rows(request)]
         preview = request.preview
         if request.tool == "save_to_file" and preview.editable == self._person.seen:
-            # It stands above to the letter: only where it will be is new.
+            # The draft was shown above to the letter: only the path is new.
             preview = Preview.of_text(preview.text.removesuffix(preview.editable or "").rstrip().removesuffix(":"))
         return [Row(), *preview_rows(preview)]
 
-    def _shown(self, rows: Sequence[Row]) -> bool:
-        """Whether it was seen to its end; a person who turns back before has said no."""
+    def _show(self, rows: Sequence[Row]) -> bool:
+        """Show the rows page by page; return whether they were seen to the end. Turning back before is a no."""
         pager = Pager(self._terminal, rows)
         pager.forward()
         while not pager.is_seen:
             first, last, total = pager.lines
-            match self._terminal.ask(say("page_keys", self._lang, first=first, last=last, all=total)):
-                case "":
-                    pager.forward()
-                case "v":
-                    pager.rest()
-                case "n" | "н" | None:
-                    return False
-                case _:
-                    continue
+            typed = self._terminal.ask(f"{say('page_keys', self._lang, first=first, last=last, all=total)} ")
+            if typed == "":
+                pager.forward()
+            elif parse_yes_no(typed) is False:
+                return False
+            elif typed in understood_words("rest"):
+                pager.rest()
         return True
 
-    def _agreed(self, tool: str) -> bool:
-        asked = say("yes_no", self._lang, question=say(_QUESTIONS.get(tool, "ask_allow"), self._lang))
+    def _ask(self, tool: str) -> bool:
+        question = say("yes_no", self._lang, question=say(_QUESTIONS.get(tool, "ask_allow"), self._lang))
         while True:
-            answer = parse_yes_no(self._terminal.ask(asked, fresh=True), about=_ABOUT.get(tool, "other"))
+            answer = parse_yes_no(self._terminal.ask(f"{question} ", fresh=True), about=_ABOUT.get(tool, "other"))
             if answer is not None:
                 return answer
 
 
 def draft_title(draft: DraftView, lang: Lang) -> str:
-    """The figures of a draft on one line."""
+    """Return the figures of a draft on one line."""
     return say(
         "draft_title",
         lang,

@@ -1,6 +1,9 @@
-"""Writing told while it goes: a line for what takes time, or every event as a line of JSON."""
+"""What a session shows while it runs: a line for what takes time, or every event as a line of JSON."""
+
+from typing import Final
 
 import click
+from pydantic_core import to_jsonable_python
 
 from toolroll.agent.cost import total_cost
 from toolroll.agent.events import CallFinished, CallStarted, Event, Retrying, RunFinished, StepStarted, Warned
@@ -8,40 +11,41 @@ from toolroll.agent.result import RunResult
 from toolroll.cli.render.json import event_fields
 from toolroll.cli.session import Session
 from toolroll.kernel.data.usage import Usage
+from toolroll.packs.writing.session.call_texts import describe_feedback_count
 from toolroll.packs.writing.session.gate import TRACK
 from toolroll.packs.writing.session.interface import DraftView, Outcome
-from toolroll.packs.writing.session.save import parse_object
-from toolroll.packs.writing.texts.call_texts import describe_feedback_count
+from toolroll.packs.writing.session.tool_calls import parse_object
 from toolroll.packs.writing.texts.error_texts import translate_message
-from toolroll.packs.writing.texts.messages import Lang, say
+from toolroll.packs.writing.texts.messages import DEFAULT, Lang, say
 from toolroll.packs.writing.tools.toolset import SEARCH
 from toolroll.safe.text import one_line
 
-MAX_LINE_CHARACTERS = 160
+MAX_LINE_CHARACTERS: Final = 160
 
 
 class ProgressRenderer:
-    """A line on stderr for what a person waits for."""
+    """Writes a line to stderr for everything that a person waits for."""
 
     def __init__(self, profile_used: str, lang: Lang) -> None:
         self._profile_used = profile_used
         self._lang = lang
 
     def on_event(self, event: Event, /) -> None:
-        """Tell of one event."""
+        """Show one event."""
         match event:
             case StepStarted(number=1):
                 self._say(say("writing", self._lang, profile=self._profile_used))
             case CallStarted(call=call) if call.name == SEARCH:
                 self._say(say("searching", self._lang, query=parse_object(call.arguments).get("query", "")))
             case CallFinished(call=call, result=result) if call.name == TRACK and (
-                told := describe_feedback_count(result, self._lang)
+                text := describe_feedback_count(result, self._lang)
             ):
-                self._say(told)
+                self._say(text)
             case Warned(text=text):
                 self._say(translate_message(text, self._lang), sign="!")
             case Retrying(reason=reason):
-                self._say(reason if self._lang == "en" else say("asked_again", self._lang, reason=reason), sign="!")
+                is_english = self._lang == DEFAULT  # as the reason is
+                self._say(reason if is_english else say("asked_again", self._lang, reason=reason), sign="!")
             case _:
                 return
 
@@ -50,30 +54,30 @@ class ProgressRenderer:
 
 
 class JsonRenderer:
-    """Every event as one line of JSON with its index, drafts among them; the last one is `run_finished`."""
+    """Writes every event as one line of JSON with its index, and drafts among them; the last is `run_finished`."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._index = 0
 
     def on_event(self, event: Event, /) -> None:
-        """Tell of one event; the runs of a post end together."""
+        """Write one event; the ends of single runs are left out, because the post has one end."""
         if not isinstance(event, RunFinished):
             self.write(event.event, event_fields(event))
 
     def draft(self, draft: DraftView) -> None:
-        """Tell of a draft that was checked."""
-        told = {"number": draft.number, "platform": draft.platform, "text": draft.text}
-        self.write("draft", {**told, "length": draft.length, "limit": draft.limit, "warnings": list(draft.notes)})
+        """Write a draft that was checked."""
+        fields = {"number": draft.number, "platform": draft.platform, "text": draft.text}
+        self.write("draft", {**fields, "length": draft.length, "limit": draft.limit, "warnings": list(draft.notes)})
 
-    def write(self, event: str, told: dict[str, object]) -> None:
-        """One line."""
+    def write(self, event: str, fields: dict[str, object]) -> None:
+        """Write one line."""
         self._index += 1
-        self._session.write_json({"index": self._index, "event": event, **told})
+        self._session.write_json({"index": self._index, "event": event, **fields})
 
 
 def outcome_fields(outcome: Outcome) -> dict[str, object]:
-    """The end of a post as JSON: what became of it, and what all its runs have used."""
+    """Return the end of a post as JSON: how it ended, and what all its runs have used."""
     results = outcome.results
     last: RunResult[object] | None = results[-1] if results else None
     usage = sum((one.usage for one in results), Usage())
@@ -96,7 +100,5 @@ def outcome_fields(outcome: Outcome) -> dict[str, object]:
 
 
 def usage_fields(usage: Usage) -> object:
-    """What was used, as JSON."""
-    from pydantic_core import to_jsonable_python  # noqa: PLC0415 - only who wants JSON
-
+    """Return what was used as JSON."""
     return to_jsonable_python(usage)

@@ -1,4 +1,4 @@
-"""Posts to learn from: out of files, pages of Notion, or what is pasted at the terminal."""
+"""Posts to learn from: read from files or Notion pages, or pasted at the terminal."""
 
 import os
 import re
@@ -21,14 +21,16 @@ from toolroll.safe.paths.names import quote_path
 from toolroll.safe.paths.os_errors import os_errors
 from toolroll.workspace.text import decode
 
-PASTED: Final = "pasted-posts.md"
+PASTED_FILE: Final = "pasted-posts.md"
+PASTED_SOURCE: Final = "pasted posts"
+"""Kept in the profile; languages have a name for it (`names.source`)."""
 STDIN: Final = "-"
 END: Final = "."
 """Alone on a line, as in mail since 1982."""
 MAX_LINE_BYTES: Final = 4_095
-"""Of one line that a terminal of Linux hands over; it throws the rest away."""
+"""Of one line that a Linux terminal passes on; the rest is lost."""
 MAX_SOURCE_CHARACTERS: Final = 200
-"""Of the note in a profile that says where its posts are from."""
+"""Of the note in a profile about where its posts are from."""
 
 _BETWEEN: Final = re.compile(r"^---[ \t]*$", re.MULTILINE)
 
@@ -42,103 +44,103 @@ class SourcePosts:
     is_pasted: bool = False
 
 
-def read_posts(desk: CommandContext, files: Sequence[str]) -> tuple[str, ...]:
-    """All posts of files; what cannot be read is refused. A file is read once: it may be a pipe."""
-    return tuple(text for file in files for text in posts_in_file(desk, file))
+def read_posts(context: CommandContext, files: Sequence[str]) -> tuple[str, ...]:
+    """Return all posts in files. Each file is read once: it may be a pipe."""
+    return tuple(text for file in files for text in posts_in_file(context, file))
 
 
 def collect_posts(
-    desk: CommandContext, texts: Sequence[str], *, files: Sequence[str], pages: Sequence[str] = ()
+    context: CommandContext, texts: Sequence[str], *, files: Sequence[str], pages: Sequence[str] = ()
 ) -> SourcePosts:
-    """The texts of files with those of pages; where neither is named, what is pasted.
+    """Return the texts of files with those of pages, or ask for posts where neither is named.
 
-    Few of them get a warning, none or too many are refused.
+    Few of them get a warning; none or too many are refused.
     """
     if files or pages:
-        more = _read_notion(desk, pages) if pages else ()
+        more = _read_notion(context, pages) if pages else ()
         posts = SourcePosts(texts=(*texts, *more), source=_source(files, pages))
     else:
-        posts = SourcePosts(texts=_pasted_posts(desk), source="pasted posts", is_pasted=True)
-    with keep_pasted(desk, posts.texts if posts.is_pasted else ()):
-        _check(desk, posts.texts)
+        posts = SourcePosts(texts=_pasted_posts(context), source=PASTED_SOURCE, is_pasted=True)
+    with keep_pasted(context, posts.texts if posts.is_pasted else ()):
+        _check(context, posts.texts)
     return posts
 
 
 @contextmanager
-def keep_pasted(desk: CommandContext, pasted: Sequence[str]) -> Iterator[None]:
-    """Inside, posts that only the terminal had are not lost when something fails, or on Ctrl-C."""
+def keep_pasted(context: CommandContext, pasted: Sequence[str]) -> Iterator[None]:
+    """Save posts that were pasted to a file when something fails, or on Ctrl-C: nobody else has them."""
     try:
         yield
     except (ToolrollError, KeyboardInterrupt):
         if pasted:
-            path = private_folder(desk.data) / PASTED
+            path = private_folder(context.data) / PASTED_FILE
             flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
             with os_errors(str(path)), os.fdopen(os.open(path, flags, PRIVATE_FILE_MODE), "wb") as file:
                 file.write("\n---\n".join(pasted).encode("utf-8", "replace") + b"\n")
-            desk.say("posts_kept", file=display_path(path))
+            context.say("posts_kept", file=display_path(path))
         raise
 
 
-def _pasted_posts(desk: CommandContext) -> tuple[str, ...]:
+def _pasted_posts(context: CommandContext) -> tuple[str, ...]:
     texts: list[str] = []
-    with keep_pasted(desk, texts):
-        for text in ask_for_posts(desk):
+    with keep_pasted(context, texts):
+        for text in ask_for_posts(context):
             texts.append(text)  # noqa: PERF402 - one by one: those before a Ctrl-C are there then
     return tuple(texts)
 
 
-def posts_in_file(desk: CommandContext, file: str) -> Iterator[str]:
-    """The posts of one file: a saved post with its header, or texts with lines of `---` between them."""
-    fields, body = split_front_matter(_read_text(desk, file))
+def posts_in_file(context: CommandContext, file: str) -> Iterator[str]:
+    """Yield the posts in one file: a saved post with its header, or texts with lines of `---` between them."""
+    fields, body = split_front_matter(_read_text(context, file))
     found = [part.strip() for part in ([body] if fields else _BETWEEN.split(body)) if part.strip()]
     if not found:
-        raise UsageError(desk.words("no_posts_in", file=quote_path(file)))
+        raise UsageError(context.text("no_posts_in", file=quote_path(file)))
     yield from found
 
 
-def ask_for_posts(desk: CommandContext) -> Iterator[str]:
-    """Posts as they are pasted or typed, until one is ended before it began."""
-    desk.say("paste_posts")
+def ask_for_posts(context: CommandContext) -> Iterator[str]:
+    """Yield posts as they are pasted or typed, until an empty one."""
+    context.say("paste_posts")
     number = 1
     while True:
-        desk.say("paste_post", number=number)
-        lines = list(_lines(desk))
+        context.say("paste_post", number=number)
+        lines = list(_lines(context))
         text = "\n".join(lines).strip()
         if not text:
             return
         if any(len(line.encode()) >= MAX_LINE_BYTES for line in lines):
-            desk.say("paste_cut")
+            context.say("paste_cut")
             continue
-        desk.say("paste_taken", characters=len(text))
+        context.say("paste_taken", count=len(text))
         yield text
         number += 1
 
 
-def _lines(desk: CommandContext) -> Iterator[str]:
-    assert desk.terminal is not None  # `pasted` has looked
-    while (line := desk.terminal.ask("")) is not None and line != END:
+def _lines(context: CommandContext) -> Iterator[str]:
+    assert context.terminal is not None  # `pasted` has looked
+    while (line := context.terminal.ask("")) is not None and line != END:
         yield line
 
 
-def _read_text(desk: CommandContext, file: str) -> str:
-    with desk.reading(quote_path(file)):
+def _read_text(context: CommandContext, file: str) -> str:
+    with context.file_errors(quote_path(file)):
         if file == STDIN:
             data = sys.stdin.buffer.read(MAX_POST_BYTES + 1)
         elif Path(file).is_dir():
-            raise NotAFile(desk.words("is_folder", file=quote_path(file)), path=quote_path(file))
+            raise NotAFile(context.text("is_folder", file=quote_path(file)), path=quote_path(file))
         else:
             with Path(file).open("rb") as opened:
                 data = opened.read(MAX_POST_BYTES + 1)
     if len(data) > MAX_POST_BYTES:
-        told = f"'{quote_path(file)}' has more than {MAX_POST_BYTES:,} bytes."
-        raise FileTooLarge(told, path=quote_path(file), limit_bytes=MAX_POST_BYTES)
+        message = f"'{quote_path(file)}' has more than {MAX_POST_BYTES:,} bytes."
+        raise FileTooLarge(message, path=quote_path(file), limit_bytes=MAX_POST_BYTES)
     try:
         return decode(data, path=quote_path(file)).text
     except NotText:
-        raise NotText(desk.words("not_text", file=quote_path(file)), path=quote_path(file)) from None
+        raise NotText(context.text("not_text", file=quote_path(file)), path=quote_path(file)) from None
 
 
-def _read_notion(desk: CommandContext, pages: Sequence[str]) -> list[str]:
+def _read_notion(context: CommandContext, pages: Sequence[str]) -> list[str]:
     import asyncio  # noqa: PLC0415 - only who reads pages needs it
 
     from toolroll.packs.writing.notion.blocks import find_id  # noqa: PLC0415 - as above
@@ -146,14 +148,14 @@ def _read_notion(desk: CommandContext, pages: Sequence[str]) -> list[str]:
 
     token = with_keys(os.environ).get(TOKEN, "").strip()
     if not token:
-        raise ToolFailure(desk.words("notion_not_configured", missing=TOKEN), code="notion_not_configured")
+        raise ToolFailure(context.text("notion_not_configured", missing=TOKEN), code="notion_not_configured")
     ids = [find_id(page) for page in pages]
     if None in ids:
-        raise UsageError(f"{desk.words('notion_invalid_page')} '{quote_path(pages[ids.index(None)])}'")
-    return asyncio.run(_read_pages(desk, token, [one for one in ids if one]))
+        raise UsageError(f"{context.text('notion_invalid_page')} '{quote_path(pages[ids.index(None)])}'")
+    return asyncio.run(_read_pages(context, token, [one for one in ids if one]))
 
 
-async def _read_pages(desk: CommandContext, token: str, ids: Sequence[str]) -> list[str]:
+async def _read_pages(context: CommandContext, token: str, ids: Sequence[str]) -> list[str]:
     from toolroll.packs.writing.notion import client as notion  # noqa: PLC0415 - as above
     from toolroll.packs.writing.notion.errors import describe_notion_error, error_code  # noqa: PLC0415 - as above
     from toolroll.packs.writing.notion.pages import read_page  # noqa: PLC0415 - as above
@@ -163,21 +165,28 @@ async def _read_pages(desk: CommandContext, token: str, ids: Sequence[str]) -> l
             return [(await read_page(client, one)).content for one in ids]
     except ServiceFailed as error:
         code = error_code(error)
-        raise ToolFailure(describe_notion_error(code, desk.lang, detail=error), code=code) from error
+        raise ToolFailure(describe_notion_error(code, context.lang, detail=error), code=code) from error
 
 
-def _check(desk: CommandContext, texts: Sequence[str]) -> None:
+def _check(context: CommandContext, texts: Sequence[str]) -> None:
     if not texts:
-        raise UsageError(desk.words("no_posts"))
+        raise UsageError(context.text("no_posts"))
     characters = sum(map(len, texts))
     if len(texts) > MAX_POSTS or characters > MAX_CHARACTERS:
-        most = {"most_posts": MAX_POSTS, "most_characters": MAX_CHARACTERS}
-        raise UsageError(desk.words("too_many_posts", count=len(texts), characters=characters, **most))
+        raise UsageError(
+            context.text(
+                "too_many_posts",
+                posts=context.text("count_posts", count=len(texts)),
+                characters=context.text("count_characters", count=characters),
+                most_posts=context.text("count_posts", count=MAX_POSTS),
+                most_characters=context.text("count_characters", count=MAX_CHARACTERS),
+            )
+        )
     if len(texts) < ENOUGH_POSTS:
-        desk.say("few_posts", count=len(texts))
+        context.say("few_posts", count=len(texts))
 
 
 def _source(files: Sequence[str], pages: Sequence[str]) -> str:
-    """Names without their folders: a profile is handed on, and where its author keeps files is their own affair."""
-    told = ", ".join([*("stdin" if file == STDIN else Path(file).name for file in files), *pages])
-    return told if len(told) <= MAX_SOURCE_CHARACTERS else told[: MAX_SOURCE_CHARACTERS - 1] + "…"
+    """Return the names without their folders: profiles are shared, and where files are is the author's own business."""
+    names = ", ".join([*("stdin" if file == STDIN else Path(file).name for file in files), *pages])
+    return names if len(names) <= MAX_SOURCE_CHARACTERS else names[: MAX_SOURCE_CHARACTERS - 1] + "…"

@@ -11,7 +11,7 @@ from toolroll.cli.options import QuotedCommand, event_options
 from toolroll.cli.session import Session
 
 if TYPE_CHECKING:
-    from toolroll.packs.writing.posts.post_file import Platform
+    from toolroll.packs.writing.posts.platforms import Platform
 
 
 def _two_names(
@@ -91,9 +91,9 @@ def write(
         return play_demo(session, lang=lang)
     from toolroll.cli.ghostpen.write_post import WriteOptions, write_post  # noqa: PLC0415 - as above
 
-    desk = CommandContext.opened(session, data=data, lang=lang, yes=yes)
-    with translate_errors(desk.lang):
+    context = CommandContext.open(session, data=data, lang=lang, yes=yes)
+    with translate_errors(context.lang):
         wanted = WriteOptions(
             request=request, profile=profile, mix=mix, platform=platform, notion=notion, model=model, lang=lang
         )
-    return write_post(desk, wanted)
+    return write_post(context, wanted)

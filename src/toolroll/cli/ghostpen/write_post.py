@@ -1,16 +1,17 @@
-"""One post from the command line: what was asked for, who is asked, and what the command ends with."""
+"""The body of `ghostpen write`: one post, who is asked about it, and the exit code."""
 
 import asyncio
 import os
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Final, cast
+from typing import cast
 
 from toolroll.agent.events import Event
 from toolroll.apps.models import connect_model
 from toolroll.apps.run_log import open_journal
 from toolroll.apps.spec import AgentSpec
+from toolroll.cli.chat.input import open_input
 from toolroll.cli.ghostpen.agent import choose_model
 from toolroll.cli.ghostpen.context import CommandContext, translate_errors
 from toolroll.cli.ghostpen.interrupt import InterruptiblePerson
@@ -22,21 +23,19 @@ from toolroll.errors import UsageError
 from toolroll.home.keys import with_keys
 from toolroll.journal.sqlite import SqliteJournal
 from toolroll.models.model import Model
-from toolroll.packs.writing.posts.post_file import Platform
+from toolroll.packs.writing.posts.platforms import Platform
 from toolroll.packs.writing.profiles.mix import Style, load_style
 from toolroll.packs.writing.profiles.names import DEFAULT
 from toolroll.packs.writing.session.agent import WritingContext
 from toolroll.packs.writing.session.intents import find_platforms
-from toolroll.packs.writing.session.interface import Assignment, DraftView, Outcome, Person
+from toolroll.packs.writing.session.interface import Assignment, DraftView, Outcome, Person, Question
 from toolroll.packs.writing.session.session import WritingSession
 from toolroll.packs.writing.texts.messages import choose_language
-
-_EMPTY: Final = "The request is empty. Say what the post is about: ghostpen 'post about X for LinkedIn'."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteOptions:
-    """What was asked for on the command line."""
+    """The options of the command."""
 
     request: str | None
     profile: str | None = None
@@ -46,81 +45,79 @@ class WriteOptions:
     model: str | None = None
     lang: str | None = None
 
-    def __post_init__(self) -> None:
-        if self.profile is not None and self.mix is not None:
-            raise UsageError("--profile and --mix exclude each other: a mix names its base.")
-
     @property
     def profiles(self) -> tuple[str, ...]:
         """The profiles to write by, the base first."""
         return self.mix or (self.profile or DEFAULT,)
 
 
-def write_post(desk: CommandContext, wanted: WriteOptions) -> int:
-    """Write one post; the exit code."""
-    with translate_errors(desk.lang):
-        style = load_style(desk.profiles, *wanted.profiles)
-    # Now that the profile is known, its own language counts, where nobody has named another.
-    desk = replace(desk, lang=choose_language(wanted.lang, os.environ, style.fields["language"]))
-    with translate_errors(desk.lang):
-        named = choose_model(wanted.model)
-        _check_request(desk, wanted.request)
-        model = connect_model(named, os.environ)  # what is wrong with it is said before anybody types
-        request = _ask_request(desk) if wanted.request is None else wanted.request
+def write_post(context: CommandContext, options: WriteOptions) -> int:
+    """Write one post and return the exit code."""
+    with translate_errors(context.lang):
+        if options.profile is not None and options.mix is not None:
+            raise UsageError(context.text("profile_and_mix"))
+        style = load_style(context.profiles, *options.profiles)
+    # Now that the profile is known, its language counts if nobody has named another.
+    context = replace(context, lang=choose_language(options.lang, os.environ, style.fields["language"]))
+    with translate_errors(context.lang):
+        named = choose_model(options.model)
+        _check_request(context, options.request)
+        model = connect_model(named, os.environ)  # its errors are reported before anybody types
+        request = _ask_request(context) if options.request is None else options.request
         assignment = Assignment(
             request=request,
-            platform=wanted.platform or _named_platform(desk, request) or _first_platform(style),
+            platform=options.platform or _named_platform(context, request) or _first_platform(style),
             style=style,
-            notion=wanted.notion,
+            notion=options.notion,
         )
-        return asyncio.run(_run_session(desk, assignment, named, model))
+        return asyncio.run(_run_session(context, assignment, named, model))
 
 
-async def _run_session(desk: CommandContext, assignment: Assignment, named: str, model: Model) -> int:
-    stopping = Interrupts(desk.spoken)
-    lines = JsonRenderer(desk.session) if desk.session.json else None
+async def _run_session(context: CommandContext, assignment: Assignment, named: str, model: Model) -> int:
+    interrupts = Interrupts(context.translate)
+    lines = JsonRenderer(context.session) if context.session.json else None
     try:
-        with closing(open_journal(os.environ)) as journal, stopping.listen(), stopping.cancel_here():
-            person, place = _open_person(desk, _writing_context(desk, assignment.style, named, journal))
-            hear: Callable[[Event], None] = ProgressRenderer(assignment.style.profile_used, desk.lang).on_event
+        with closing(open_journal(os.environ)) as journal, interrupts.listen(), interrupts.cancel_here():
+            person, writing = _open_person(context, _writing_context(context, assignment.style, named, journal))
+            listener: Callable[[Event], None] = ProgressRenderer(assignment.style.profile_used, context.lang).on_event
             if lines is not None:
-                person, hear = _JsonPerson(person, lines), lines.on_event
-            stopped = InterruptiblePerson(person, stopping, hear)
-            flow = WritingSession(assignment, model, place, stopped, emit=stopped.on_event, note=stopped.note)
-            outcome = await flow.run(is_talk=desk.terminal is not None and not desk.yes, keep=desk.yes)
+                person, listener = _JsonPerson(person, lines), lines.on_event
+            watched = InterruptiblePerson(person, interrupts, listener)
+            session = WritingSession(
+                assignment, model, writing, watched, listener=watched.on_event, on_start=watched.on_start
+            )
+            outcome = await session.run(is_talk=context.terminal is not None and not context.yes, keep=context.yes)
     except asyncio.CancelledError:
-        stopping.settle()
+        interrupts.settle()
         raise KeyboardInterrupt from None
-    return _report(desk, outcome, lines)
+    return _report(context, outcome, lines)
 
 
-def _writing_context(desk: CommandContext, style: Style, model: str, journal: SqliteJournal) -> WritingContext:
-    data = desk.data.absolute()
-    spec = AgentSpec.from_options(model=model, kind="write", root=str(data), profiles=style.profiles, lang=desk.lang)
+def _writing_context(context: CommandContext, style: Style, model: str, journal: SqliteJournal) -> WritingContext:
+    data = context.data.absolute()
+    spec = AgentSpec.from_options(model=model, kind="write", root=str(data), profiles=style.profiles, lang=context.lang)
     return WritingContext(
-        data=data, lang=desk.lang, environment=with_keys(os.environ), journal=journal, settings=spec.record
+        data=data, lang=context.lang, environment=with_keys(os.environ), journal=journal, settings=spec.record
     )
 
 
-def _open_person(desk: CommandContext, place: WritingContext) -> tuple[Person, WritingContext]:
-    """Who the post is for, and the place with whom to ask; with --yes the person has spoken already."""
-    if desk.terminal is None or desk.yes:
-        return AbsentPerson(desk.session), place
-    from toolroll.cli.chat.input import open_input  # noqa: PLC0415 - only where somebody is asked
-
-    person = TerminalPerson(desk.terminal, desk.lang, open_input(desk.session, translate=desk.spoken))
-    return person, replace(place, approver=WritingApprover(desk.terminal, person, desk.lang))
+def _open_person(context: CommandContext, writing: WritingContext) -> tuple[Person, WritingContext]:
+    """Return the person, and the context with the approver who asks them; with --yes they have agreed already."""
+    if context.terminal is None or context.yes:
+        return AbsentPerson(context.session), writing
+    person = TerminalPerson(context.terminal, context.lang, open_input(context.session, translate=context.translate))
+    return person, replace(writing, approver=WritingApprover(context.terminal, person, context.lang))
 
 
 class _JsonPerson:
-    """A person whose drafts are told as JSON, too."""
+    """A person whose drafts are also written as JSON."""
 
     def __init__(self, person: Person, lines: JsonRenderer) -> None:
         self._person = person
         self._lines = lines
 
-    async def ask(self, prompt: str) -> str | None:
-        return await self._person.ask(prompt)
+    async def ask(self, question: Question) -> str | None:
+        return await self._person.ask(question)
 
     def say(self, text: str) -> None:
         self._person.say(text)
@@ -130,17 +127,17 @@ class _JsonPerson:
         self._lines.draft(draft)
 
 
-def _report(desk: CommandContext, outcome: Outcome, lines: JsonRenderer | None) -> int:
-    """Say how it ended; the exit code."""
-    code = _exit_code(outcome, kept=desk.yes)
+def _report(context: CommandContext, outcome: Outcome, lines: JsonRenderer | None) -> int:
+    """Report how it ended, and return the exit code."""
+    code = _exit_code(outcome, kept=context.yes)
     if lines is not None:
         lines.write("run_finished", outcome_fields(outcome))
-    elif outcome.end == "saved" and not desk.yes and not desk.session.out.isatty():
-        desk.session.write(str(outcome.file or outcome.notion_url))
+    elif outcome.end == "saved" and not context.yes and not context.session.out.isatty():
+        context.session.write(str(outcome.file or outcome.notion_url))
     if outcome.end == "left" or (outcome.end == "drafted" and not outcome.is_whole):
-        desk.say("not_saved")
-    elif outcome.end == "drafted" and not desk.yes:
-        desk.say("wanted_to_save" if code == NEEDS_APPROVAL else "one_draft")
+        context.say("not_saved")
+    elif outcome.end == "drafted" and not context.yes:
+        context.say("wanted_to_save" if code == NEEDS_APPROVAL else "one_draft")
     return code
 
 
@@ -153,24 +150,24 @@ def _exit_code(outcome: Outcome, *, kept: bool) -> int:
     return FAILED if is_failed else DONE
 
 
-def _check_request(desk: CommandContext, given: str | None) -> None:
-    if desk.terminal is None if given is None else not given.strip():
-        raise UsageError(_EMPTY)
+def _check_request(context: CommandContext, given: str | None) -> None:
+    if context.terminal is None if given is None else not given.strip():
+        raise UsageError(context.text("empty_request"))
 
 
-def _ask_request(desk: CommandContext) -> str:
-    """What the person wants, where they did not say it on the command line."""
-    assert desk.terminal is not None  # `_check_request` has looked
-    typed = desk.terminal.ask(f"{desk.words('ask_request')}\n> ") or ""
-    _check_request(desk, typed)
+def _ask_request(context: CommandContext) -> str:
+    """Ask the person what the post is about."""
+    assert context.terminal is not None  # `_check_request` has looked
+    typed = context.terminal.ask(f"{context.text('ask_request')}\n> ") or ""
+    _check_request(context, typed)
     return typed
 
 
-def _named_platform(desk: CommandContext, request: str) -> Platform | None:
-    """The platform that the request is for; where it names others too, that is told."""
+def _named_platform(context: CommandContext, request: str) -> Platform | None:
+    """Return the platform that the request is for, and say so where it names several."""
     found = find_platforms(request)
     if len(found) > 1:
-        desk.say("platforms_named", platform=found[0], others=", ".join(found[1:]))
+        context.say("platforms_named", platform=found[0], others=", ".join(found[1:]))
     return next(iter(found), None)
 
 

@@ -11,6 +11,7 @@ store lock, it can poll often.
 
 import os
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,7 +27,7 @@ _FILE_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY |
 
 @contextmanager
 def open_folder(folder: Path) -> Iterator[int]:
-    """The descriptor of a folder, as long as it is needed."""
+    """Open a folder and give its descriptor, which is closed at the end."""
     with os_errors(str(folder)):
         fd = os.open(folder, _FOLDER_FLAGS)
     try:
@@ -36,7 +37,7 @@ def open_folder(folder: Path) -> Iterator[int]:
 
 
 def read_regular_file(folder: int, name: str, *, limit_bytes: int) -> tuple[bytes, os.stat_result] | None:
-    """The first so many bytes of a regular file, and what it is; None where it is gone, none, or not ours to read."""
+    """Return the first bytes of a regular file and its status; None where it is gone, another kind, or not readable."""
     try:
         fd = os.open(name, _FILE_FLAGS, dir_fd=folder)
     except OSError:
@@ -53,6 +54,15 @@ def read_regular_file(folder: int, name: str, *, limit_bytes: int) -> tuple[byte
         os.close(fd)
 
 
+SETTLED_NS: Final = 2_000_000_000
+"""A time stamp younger than that may hide a second change: FAT keeps time in steps of two seconds."""
+
+
+def is_settled(stamp_ns: int) -> bool:
+    """Return whether a second change would have left another time stamp."""
+    return time.time_ns() - stamp_ns > SETTLED_NS
+
+
 LOCK_WAIT_S: Final = 30.0
 """A change takes some 10 ms, and the next in line gets its turn within 2: time for a thousand others."""
 
@@ -62,7 +72,7 @@ LOCK_POLL_S: Final = 0.002
 
 @contextmanager
 def store_lock(folder: Path, name: str) -> Iterator[None]:
-    """Inside, no other process or thread is inside for the same folder and name; `LockTimeout` after half a minute."""
+    """Keep out other processes and threads that lock the same folder and name; `LockTimeout` after half a minute."""
     lock = FileLock(folder / f".{name}.lock", timeout_s=LOCK_WAIT_S, poll_s=LOCK_POLL_S)
     with FileLock(folder / f".{name}.queue.lock", timeout_s=LOCK_WAIT_S):
         lock.acquire()

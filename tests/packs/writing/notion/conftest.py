@@ -1,17 +1,11 @@
-"""Notion on loopback, and a client that waits for nothing."""
+"""A client of Notion that waits for nothing."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 
 import pytest
 from tests.packs.writing.notion.workspace import TOKEN, Workspace
 
 from toolroll.packs.writing.notion.client import NotionClient
-
-
-@pytest.fixture
-def workspace() -> Iterator[Workspace]:
-    with Workspace() as workspace:
-        yield workspace
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from toolroll.packs.writing.posts.checks import (
     check_draft,
     detect_language,
 )
-from toolroll.packs.writing.posts.lengths import find_emoji, post_length, remove_links
+from toolroll.packs.writing.posts.platforms import find_emoji, post_length, remove_links
 from toolroll.packs.writing.posts.stems import english_forms, find_stem, search_prefix, split_words
 from toolroll.packs.writing.texts.messages import Lang
 
@@ -72,7 +72,7 @@ def test_W33_emoji_are_found_whole_and_older_symbols_are_none() -> None:
 def test_W33_a_draft_that_is_too_long_says_by_how_much() -> None:
     [finding] = check_draft("і" * 300, RULES).findings
     assert finding.kind == "too_long"
-    assert finding.message == "Too long for x: 300 of 280 characters."
+    assert finding.message == "Too long for x: 300 characters, and the limit is 280."
     assert finding.repair == "Shorten it by at least 20 characters, to at most 280 as x counts them."
 
 
@@ -233,7 +233,7 @@ def test_W33_the_language_is_that_of_the_profile(text: str, wanted: Language, *,
 @pytest.mark.parametrize(
     ("lang", "message"),
     [
-        ("en", "The draft should be in Ukrainian and is in English."),
+        ("en", "The draft should be in Ukrainian, but it is in English."),
         ("uk", "Чернетка має бути українською, а написана англійською."),
     ],
 )

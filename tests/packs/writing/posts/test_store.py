@@ -21,7 +21,8 @@ from toolroll.packs.writing.posts import store as posts
 from toolroll.packs.writing.posts import sync as post_step
 from toolroll.packs.writing.posts.front_matter import split_front_matter
 from toolroll.packs.writing.posts.index import PostMatches, build_query
-from toolroll.packs.writing.posts.post_file import Draft, Platform, parse_post
+from toolroll.packs.writing.posts.platforms import Platform
+from toolroll.packs.writing.posts.post_file import Draft, parse_post
 from toolroll.packs.writing.posts.store import INDEX, PostStore
 from toolroll.packs.writing.posts.tables import POST_INDEX
 from toolroll.safe.sqlite import DatabaseDamaged, transaction
@@ -406,13 +407,13 @@ def test_W14_the_newest_are_taken_in_first_and_the_next_search_goes_on(
     told: list[tuple[int, int]] = []
     with monkeypatch.context() as patch:
         patch.setattr(post_step, "MAX_BUILD_S", -1.0)
-        assert store.search(["alpha"], tell=lambda *at: told.append(at)) == PostMatches(is_whole=False)
+        assert store.search(["alpha"], progress=lambda *at: told.append(at)) == PostMatches(is_whole=False)
     clock = iter([0.0, 0.0, 1e9])
     with monkeypatch.context() as patch:
         patch.setattr(time, "monotonic", lambda: next(clock))
-        first = store.search(["alpha"], tell=lambda *at: told.append(at))
+        first = store.search(["alpha"], progress=lambda *at: told.append(at))
     assert ([post.file[:10] for post in first.posts], first.is_whole) == (["2026-02-12", "2026-02-11"], False)
-    whole = store.search(["alpha"], tell=lambda *at: told.append(at))
+    whole = store.search(["alpha"], progress=lambda *at: told.append(at))
     assert (whole.total, whole.is_whole) == (5, True)
     assert told == [(0, 5), (0, 3), (2, 3)]
     rows = sqlite3.connect(store._index.path).execute("select file from posts order by id").fetchall()

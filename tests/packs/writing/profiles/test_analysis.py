@@ -29,7 +29,7 @@ def asked(messages: Sequence[Message]) -> list[str]:
 
 def test_W32_posts_are_data_that_no_text_breaks_out_of() -> None:
     model = ScriptedModel([said()])
-    Analyst(model).look(POSTS)
+    Analyst(model).analyse(POSTS)
     [messages] = model.requests
     [prompt] = asked(messages)
     data = json.loads(prompt.partition("\n")[2])
@@ -39,7 +39,7 @@ def test_W32_posts_are_data_that_no_text_breaks_out_of() -> None:
 def test_W32_a_correction_goes_on_from_the_last_answer() -> None:
     model = ScriptedModel([said(), said(language="en"), said(language="uk+en")])
     analyst = Analyst(model)
-    first = analyst.look(POSTS)
+    first = analyst.analyse(POSTS)
     second = analyst.correct(first, 'less "formal"')
     third = analyst.correct(second, "both languages")
     assert [look.answer.language for look in (first, second, third)] == ["uk", "en", "uk+en"]
@@ -51,7 +51,7 @@ def test_W32_a_correction_goes_on_from_the_last_answer() -> None:
 
 def test_W32_what_is_no_profile_after_all_is_told_with_the_reason() -> None:
     with pytest.raises(ToolFailure) as failed:
-        Analyst(ScriptedModel(["no"] * 3)).look(POSTS)
+        Analyst(ScriptedModel(["no"] * 3)).analyse(POSTS)
     assert failed.value.failure_code == "invalid_output"
 
 

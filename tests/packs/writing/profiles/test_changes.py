@@ -10,17 +10,15 @@ from tests.packs.writing.profiles.samples import NOW, STAMP, draft, fields
 
 from toolroll.errors import ChangeRefused, PathRefused
 from toolroll.packs.writing.profiles.changes import (
-    IMMUTABLE,
     MAX_CHANGELOG_ENTRIES,
     MAX_CHANGES,
-    PATHS,
     FieldChange,
     change_fields,
     first_version,
     list_changes,
     next_version,
 )
-from toolroll.packs.writing.profiles.schema import StyleProfile, check_profile
+from toolroll.packs.writing.profiles.schema import FIXED, PATHS, StyleProfile, check_profile
 
 
 def refused(changes: dict[str, Any]) -> ChangeRefused:
@@ -74,7 +72,7 @@ def test_W12_a_platform_can_be_added_whole() -> None:
     )
 
 
-@pytest.mark.parametrize("path", [*IMMUTABLE, *(f"{name}.0" for name in IMMUTABLE), "changelog.0.version", "version."])
+@pytest.mark.parametrize("path", [*FIXED, *(f"{name}.0" for name in FIXED), "changelog.0.version", "version."])
 def test_W12_XJ6_what_is_immutable_stays(path: str) -> None:
     assert refused({path: "x"}).faults == (f"{path}: cannot be changed",)
 
@@ -226,6 +224,6 @@ def test_XJ6_whatever_is_asked_for_the_result_is_a_profile_or_nothing_changed(ch
     except ChangeRefused:
         after = before
     assert isinstance(check_profile(after), StyleProfile)
-    assert {name: after[name] for name in IMMUTABLE} == {name: before[name] for name in IMMUTABLE}
+    assert {name: after[name] for name in FIXED} == {name: before[name] for name in FIXED}
     assert after is before or all(one.old == one.new for one in list_changes(after, changes))
     assert before == fields()

@@ -17,6 +17,6 @@ def test_W32_everything_that_a_person_would_correct_is_there() -> None:
 def test_W32_what_is_empty_is_left_out() -> None:
     voice = {**fields()["voice"], "closings": [], "tone": ""}
     labels = [line.label for line in describe_profile(fields(voice=voice, source=""), "uk")]
-    assert labels[:3] == ["Мова", "Формальність", "Особистість"]
+    assert labels[:3] == ["Мова", "Стиль", "Особистість"]
     assert "Завершує" not in labels
     assert "linkedin · Тон там" not in labels

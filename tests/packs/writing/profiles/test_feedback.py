@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from tests.packs.writing.profiles.samples import NOW, STAMP
 
 from toolroll.errors import FileProblem, JsonRefused
-from toolroll.packs.writing.profiles.changes import PATHS
 from toolroll.packs.writing.profiles.feedback import (
     MAX_HISTORY,
     MAX_RAW_CHARACTERS,
@@ -22,6 +21,7 @@ from toolroll.packs.writing.profiles.feedback import (
     FeedbackStore,
     VerbatimFeedbackStore,
 )
+from toolroll.packs.writing.profiles.schema import PATHS
 
 CATEGORIES: tuple[Category, ...] = get_args(Category)
 

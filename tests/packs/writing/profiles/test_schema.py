@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from tests.packs.writing.profiles.samples import NOW, STAMP, fields
 
 from toolroll.errors import ProfileInvalid
-from toolroll.packs.writing.profiles.profile_format import MAX_PROFILE_BYTES, SCHEMA, encode_profile, parse_profile
-from toolroll.packs.writing.profiles.schema import ProfileFault, StyleProfile, check_profile, timestamp
+from toolroll.packs.writing.profiles.faults import fault_paths, make_fault
+from toolroll.packs.writing.profiles.profile_format import MAX_PROFILE_BYTES, encode_profile, parse_profile
+from toolroll.packs.writing.profiles.schema import FORMAT, StyleProfile, check_profile, timestamp
 
 ROOT_FIELDS = tuple(fields())
 
@@ -54,9 +55,9 @@ WRONG = {
     "profile_name slug": (
         "profile_name",
         "My Profile",
-        "must be small Latin letters and digits, with single dashes between them",
+        "must be lower-case Latin letters and digits, with single dashes between them",
     ),
-    "profile_type": ("profile_type", "mine", "must be 'personal' or 'reference'"),
+    "profile_type": ("profile_type", "mine", "must be one of: personal, reference"),
     "source": ("source", 1, "must be text"),
     "version 0": ("version", 0, "must be a number over 0"),
     "version true": ("version", True, "must be a whole number"),
@@ -74,10 +75,10 @@ WRONG = {
         "2026-02-09T10:00:00",
         "must be a moment in UTC, such as 2026-02-09T10:00:00Z",
     ),
-    "language": ("language", "ru", "must be 'uk', 'en' or 'uk+en'"),
+    "language": ("language", "ru", "must be one of: uk, en, uk+en"),
     "voice": ("voice", [], "must be a group of named fields"),
     "voice.tone": ("voice.tone", None, "must be text"),
-    "voice.mood": ("voice.mood", "x", "is no field of a profile: take it out, or correct its name"),
+    "voice.mood": ("voice.mood", "x", "is not a field of a profile: remove it, or correct its name"),
     "voice.hooks": ("voice.hooks", "a", "must be a list"),
     "voice.hooks empty": ("voice.hooks", [], "must have at least one entry"),
     "voice.avoid empty": ("voice.avoid", [], "must have at least one entry"),
@@ -102,15 +103,13 @@ def test_W1_W2_each_rule_is_told_with_its_place(path: str, value: object, proble
 def test_W2_entries_are_counted_from_one_and_platforms_are_named() -> None:
     assert faults(changed("voice.avoid", ["a", " "])) == ["voice.avoid.2: must not be blank"]
     assert faults(changed("examples.0.platform", "fb")) == [
-        "examples.1.platform: must be 'linkedin', 'instagram' or 'x'"
+        "examples.1.platform: must be one of: linkedin, instagram, x"
     ]
     assert faults(changed("examples.0.added_at", "2026-13-01")) == [
         "examples.1.added_at: must be a moment in UTC, such as 2026-02-09T10:00:00Z"
     ]
     [told] = faults(changed("platforms", {"facebook": fields()["platforms"]["linkedin"]}))
-    assert told == (
-        "platforms.facebook: is no platform that is known here; a platform must be 'linkedin', 'instagram' or 'x'"
-    )
+    assert told == "platforms.facebook: is not a known platform; there are: linkedin, instagram, x"
 
 
 def test_W2_every_rule_that_is_broken_is_told_at_once() -> None:
@@ -144,7 +143,7 @@ BROKEN = {
     "half a character": (JSON.replace("casual", "\\ud800"), "at line 1 column"),
     "too large": (" " * (MAX_PROFILE_BYTES + 1), "larger than"),
     "wrong types": (json.dumps(fields(voice=1, platforms=2, examples=3)), "voice: must be a group"),
-    "other name": (json.dumps(fields(profile_name="alex")), "says 'alex', and the file is called 'default.json'"),
+    "other name": (json.dumps(fields(profile_name="alex")), "says 'alex', but the file is called 'default.json'"),
     "schema true": (json.dumps(fields(schema_version=True)), "schema_version: must be a whole number"),
     "schema -1": (json.dumps(fields(schema_version=-1)), "schema_version: must be a whole number"),
     "schema text": (json.dumps(fields(schema_version="1")), "schema_version: must be a whole number"),
@@ -180,7 +179,7 @@ def old_fields(**changes: object) -> dict[str, Any]:
 
 def test_XJ10_a_profile_of_an_older_format_is_brought_up_to_date() -> None:
     stored = parse_profile(encode_profile(old_fields()), "default")
-    assert (stored.schema, stored.is_newer) == (0, False)
+    assert (stored.format, stored.is_newer) == (0, False)
     assert (stored.profile.profile_type, list(stored.profile.platforms), stored.profile.changelog) == (
         "personal",
         ["x"],
@@ -195,7 +194,7 @@ def test_XJ10_what_is_wrong_with_an_older_one_is_told() -> None:
 
 
 def test_XJ10_a_newer_format_is_read_as_far_as_it_is_understood() -> None:
-    newer = fields(schema_version=SCHEMA + 1, moods=["new"])
+    newer = fields(schema_version=FORMAT + 1, moods=["new"])
     stored = parse_profile(encode_profile(newer), "default")
     assert stored.is_newer
     assert stored.fields["moods"] == ["new"]
@@ -204,7 +203,7 @@ def test_XJ10_a_newer_format_is_read_as_far_as_it_is_understood() -> None:
 
 
 def test_a_fault_without_a_place_is_about_the_profile() -> None:
-    assert str(ProfileFault(path="", problem="is odd")) == "the profile: is odd"
+    assert make_fault("", "is odd") == "the profile: is odd"
 
 
 @given(st.binary(max_size=200))
@@ -227,7 +226,7 @@ def test_W2_whatever_a_field_holds_the_profile_is_taken_or_the_place_is_told(pat
         again = parse_profile(encode_profile(changed(path, value)), "default")
         assert again.profile == found
     else:
-        assert all(fault.path.startswith(path) and fault.problem for fault in found)
+        assert all(one.startswith(path) for one in fault_paths(found))
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=50), st.integers(1, 10**9))

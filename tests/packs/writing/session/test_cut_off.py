@@ -14,7 +14,7 @@ MORE: dict[Lang, str] = {"en": "longer", "uk": "довше"}
 UNFINISHED: dict[Lang, str] = {"en": "Tea is good, and", "uk": "Чай добрий, і"}
 STAYS: dict[Lang, str] = {"en": "Draft 1, below, stays", "uk": "Чернетка 1, нижче, лишається"}
 TAKE: dict[Lang, str] = {"en": "take it", "uk": "бери"}
-LACKS: dict[Lang, str] = {"en": "may lack its end", "uk": "може бути без кінця"}
+LACKS: dict[Lang, str] = {"en": "end of the draft may be missing", "uk": "може бути без кінця"}
 
 
 @pytest.fixture(params=languages())

@@ -35,12 +35,12 @@ def test_XE8_W30_what_was_cut_off_before_its_first_word_is_no_draft_to_go_on_fro
         ("open", "well", False, False, "checked"),
         ("open", "cut_off", False, False, "unfinished"),
         ("open", "cut_off", True, False, "aside"),
-        ("whole", "badly", False, False, "told"),
+        ("whole", "badly", False, False, "words"),
         ("whole", "well", False, True, "checked"),
         ("open", "well", False, True, "unfinished"),
         ("open", "cut_off", False, True, "unfinished"),
-        ("none", "well", False, True, "told"),
-        ("none", "cut_off", False, True, "told"),
+        ("none", "well", False, True, "words"),
+        ("none", "cut_off", False, True, "words"),
     ],
 )
 def test_XE8_W30_the_fate_of_a_draft(

@@ -24,9 +24,10 @@ from toolroll.packs.writing.posts.stats import DraftLog
 from toolroll.packs.writing.profiles.mix import load_style
 from toolroll.packs.writing.session.agent import WritingContext
 from toolroll.packs.writing.session.interface import Assignment
-from toolroll.packs.writing.session.save import PostSaver, SavedDraft, parse_object, record_saved
+from toolroll.packs.writing.session.save import PostSaver
 from toolroll.packs.writing.session.session import WritingSession
 from toolroll.packs.writing.session.source import read_source
+from toolroll.packs.writing.session.tool_calls import parse_object
 
 KEYS = {"NOTION_TOKEN": TOKEN, "NOTION_DATABASE_ID": DATABASE}
 DRAFT = Draft(content="Чай.\n\nІ мед.", platform="linkedin", topic="чай")
@@ -75,14 +76,14 @@ async def test_W15_W18_where_the_question_about_a_page_is_the_end_the_record_tel
         return Approve()
 
     journal = MemoryJournal()
-    place = WritingContext(data=desk.data, approver=Scripted(decides=decides), environment=KEYS, journal=journal)
+    context = WritingContext(data=desk.data, approver=Scripted(decides=decides), environment=KEYS, journal=journal)
     with pytest.raises(KeyboardInterrupt):
-        await PostSaver(place, hear=desk.events.append, run_id="r").keep(DRAFT)
+        await PostSaver(context, listener=desk.events.append, run_id="r").save(DRAFT)
     [(_, record)] = await journal.read("r")
     assert isinstance(record, records.StateSet)
     assert (record.name, len(desk.posts()), made(notion)) == ("saved", 1, 0)
-    again = replace(place, approver=Scripted())
-    await PostSaver(again, hear=desk.events.append, run_id="both").keep(DRAFT)
+    again = replace(context, approver=Scripted())
+    await PostSaver(again, listener=desk.events.append, run_id="both").save(DRAFT)
     found = [record.value for _, record in await journal.read("both") if isinstance(record, records.StateSet)]
     assert [sorted(one) for one in found if isinstance(one, dict)] == [["file"], ["file", "notion_url"]]
 
@@ -141,7 +142,7 @@ async def test_W18_without_notion_the_person_is_asked_about_the_file_at_once(
     person = Scripted("save to Notion")
     outcome = await desk.write(person, post("Чай."), environment=environment)
     assert (outcome.end, len(desk.posts())) == ("saved", 1)
-    advice = f"Set {missing} in the environment; a token can also be kept: toolroll config key set NOTION_TOKEN"
+    advice = f"Set {missing} in the environment; the token can also be stored: toolroll config key set NOTION_TOKEN"
     assert person.told[0] == f"Notion is not configured, saving to a file. {advice}"
     [request] = person.requests
     assert request.tool == "save_to_file"
@@ -160,8 +161,10 @@ async def test_W18_where_neither_page_nor_file_can_be_made_nothing_is_kept(desk:
 
 async def test_W18_a_post_without_a_topic_is_titled_by_its_first_line(desk: Desk, notion: Workspace) -> None:
     heard: list[Event] = []
-    place = WritingContext(data=desk.data, approver=Scripted(), environment=KEYS)
-    kept = await PostSaver(place, hear=heard.append).keep_in_notion(Draft(content="Чай.\nМед.", platform="x", topic=""))
+    context = WritingContext(data=desk.data, approver=Scripted(), environment=KEYS)
+    kept = await PostSaver(context, listener=heard.append).save_to_notion(
+        Draft(content="Чай.\nМед.", platform="x", topic="")
+    )
     assert kept is not None
     assert kept.notion_url
     [sent] = [one.body for one in notion.requests if one.method == "POST" and one.path == "/v1/pages"]
@@ -198,7 +201,7 @@ async def test_W31_W34_where_a_page_cannot_be_read_its_text_can_be_pasted(
     person = Scripted(*answers)
     source = await read_source(PAGE, WritingContext(data=desk.data), person, lambda _event: None)
     assert (source.pasted, source.messages) == (pasted, ())
-    assert "dot ends it" in person.asked[0]
+    assert "only a dot" in person.asked[0]
 
 
 async def test_W31_W34_where_nobody_can_paste_it_nothing_is_drafted(
@@ -233,12 +236,12 @@ async def test_XL14_a_page_that_gives_orders_to_an_obedient_model_gets_nothing(d
     notion.page(PAGE, "Notes", [block("paragraph", rich_text=[rich(one)]) for one in orders])
     before = state_of(desk.data)
     person = Scripted("коротше", None, decides=lambda _request: Reject())
-    place = WritingContext(data=desk.data, approver=person, environment=KEYS)
+    context = WritingContext(data=desk.data, approver=person, environment=KEYS)
     assignment = Assignment(
         request="пост про чай", platform="linkedin", style=load_style(desk.store, "default"), notion=PAGE
     )
     model = ObedientModel(otherwise=post("Чай."))
-    await WritingSession(assignment, model, place, person, emit=desk.events.append).run()
+    await WritingSession(assignment, model, context, person, listener=desk.events.append).run()
     assert {one.tool for one in person.requests} == {"search_web"}, "the person is asked, and says no"
     assert {"not_confirmed", "not_due", "no_feedback", "rejected"} <= set(desk.codes())
     assert made(notion) == 0
@@ -247,18 +250,11 @@ async def test_XL14_a_page_that_gives_orders_to_an_obedient_model_gets_nothing(d
     assert set(after) - set(before) == {"drafts.jsonl"}
 
 
-async def test_W30_the_run_log_tells_where_a_post_is(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    journal = MemoryJournal()
-    kept = SavedDraft(text="Чай.", file="a.md")
-    await record_saved(WritingContext(data=tmp_path, journal=None), "r", kept)
-    await record_saved(WritingContext(data=tmp_path, journal=journal), "r", kept)
-    await record_saved(
-        WritingContext(data=tmp_path, journal=journal), "r", replace(kept, file=None, notion_url="https://n")
-    )
-    found = [record.value for _, record in await journal.read("r") if isinstance(record, records.StateSet)]
-    assert found == [{"file": "a.md"}, {"notion_url": "https://n"}]
-    assert not await journal.is_held("r")
+async def test_W30_a_log_that_takes_nothing_costs_no_post(
+    desk: Desk, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     with closing(SqliteJournal(tmp_path / "runs.db")) as broken:
         (tmp_path / "runs.db").mkdir()
-        await record_saved(WritingContext(data=tmp_path, journal=broken), "r", kept)
-    assert "the record of run r does not tell where the post is" in caplog.text
+        context = WritingContext(data=desk.data, approver=Scripted(), journal=broken)
+        assert await PostSaver(context, listener=desk.events.append, run_id="r").save(DRAFT) is not None
+    assert "'saved' is not in the record of run r" in caplog.text

@@ -21,7 +21,7 @@ from toolroll.packs.writing.profiles.feedback import FeedbackStore
 from toolroll.packs.writing.profiles.mix import load_style
 from toolroll.packs.writing.profiles.store import ProfileStore
 from toolroll.packs.writing.session.agent import WritingContext
-from toolroll.packs.writing.session.interface import Assignment, DraftView, Outcome
+from toolroll.packs.writing.session.interface import Assignment, DraftView, Outcome, Question
 from toolroll.packs.writing.session.session import WritingSession
 from toolroll.packs.writing.texts.messages import Lang, languages
 
@@ -50,8 +50,8 @@ class Scripted:
         self.requests: list[ApprovalRequest] = []
         self._decides = decides or (lambda _request: Approve())
 
-    async def ask(self, prompt: str) -> str | None:
-        self.asked.append(prompt)
+    async def ask(self, question: Question) -> str | None:
+        self.asked.append(question.text)
         return self.answers.pop(0) if self.answers else None
 
     def say(self, text: str) -> None:
@@ -86,12 +86,14 @@ class Desk:
         **how: bool,
     ) -> Outcome:
         self.model = ScriptedModel(lines)
-        place = WritingContext(data=self.data, lang=lang, approver=person, environment=environment or {})
+        context = WritingContext(data=self.data, lang=lang, approver=person, environment=environment or {})
         assignment = Assignment(
             request="пост про чай", platform="linkedin", style=load_style(self.store, *profiles), notion=notion
         )
-        flow = WritingSession(assignment, self.model, place, person, emit=self.events.append, clock=lambda: NOW)
-        return await flow.run(**how)
+        session = WritingSession(
+            assignment, self.model, context, person, listener=self.events.append, clock=lambda: NOW
+        )
+        return await session.run(**how)
 
     def posts(self) -> list[str]:
         return [path.read_text(encoding="utf-8") for path in (self.data / "output" / "generated").glob("*.md")]
@@ -126,7 +128,7 @@ async def test_W30_a_no_to_saving_goes_on(desk: Desk) -> None:
     outcome = await desk.write(person, post("Чай."))
     assert (outcome.end, desk.posts()) == ("left", [])
     assert person.told == ["Nothing was saved."]
-    assert [one for one in person.asked if "Leave" in one] == ["Leave without saving the draft? [y/n] "] * 2
+    assert [one for one in person.asked if "Leave" in one] == ["Leave without saving the draft?"] * 2
     [record] = DraftLog(desk.data).read()
     assert record.is_accepted is False
 
@@ -238,23 +240,24 @@ def cut(text: str) -> ModelResponse:
 async def test_XE8_W30_a_draft_that_was_cut_off_says_so(desk: Desk) -> None:
     person = Scripted(None)
     outcome = await desk.write(person, cut('<post topic="чай">\nЧай є'))
-    assert (outcome.draft, outcome.notes) == ("Чай є", ("The model was cut off: the draft may lack its end.",))
+    assert (outcome.draft, outcome.notes) == ("Чай є", ("The model was cut off: the end of the draft may be missing.",))
 
 
 CUT = '<post topic="мед">\nМед є'
 NOT_TAKEN: dict[Lang, str] = {
-    "en": "The model was cut off before the end of this, so it is not taken. Draft 1, below, stays, and is "
-    'what saving keeps. Say "take it" to take the unfinished text all the same, or say again what should be different.',
-    "uk": "Модель обірвалася й цього не дописала, тому його не взято. Чернетка 1, нижче, лишається: саме її "
-    "буде збережено. Скажіть «бери», щоб усе ж узяти недописане, або ще раз скажіть, що змінити.",
+    "en": "The model was cut off before the end of this text, so it was not taken. Draft 1, below, still counts and is "
+    'the one that will be saved. Say "take it" to take the unfinished text anyway, or say again what should be '
+    "different.",
+    "uk": "Відповідь моделі обірвалася, тому цього тексту не взято. Чернетка 1, нижче, лишається: саме її буде "
+    "збережено. Скажіть «бери», щоб усе ж узяти недописане, або ще раз скажіть, що змінити.",
 }
 LACKS_END: dict[Lang, str] = {
-    "en": "The model was cut off: the draft may lack its end.",
-    "uk": "Модель обірвалася: чернетка може бути без кінця.",
+    "en": "The model was cut off: the end of the draft may be missing.",
+    "uk": "Відповідь моделі обірвалася: чернетка може бути без кінця.",
 }
 BEFORE: dict[Lang, str] = {
-    "en": "The model was cut off before it had written the post. The draft is as it was.",
-    "uk": "Модель обірвалася, не написавши поста. Чернетка лишилася, як була.",
+    "en": "The model was cut off before it wrote the post. The draft is unchanged.",
+    "uk": "Відповідь моделі обірвалася ще до поста. Чернетка не змінилася.",
 }
 
 
@@ -342,7 +345,7 @@ async def test_W30_where_nobody_looks_text_without_marks_is_told_and_not_saved(d
     person = Scripted()
     outcome = await desk.write(person, "Вибачте, не можу.", keep=keep, is_talk=False)
     assert (outcome.end, outcome.is_cut_off, desk.posts(), person.drafts) == ("nothing", False, [], [])
-    assert person.told[0] == "Вибачте, не можу.\nThis is not marked as a post, so it is not taken for one."
+    assert person.told[0] == "Вибачте, не можу.\nThis is not marked as a post, so it was not taken for one."
 
 
 @pytest.mark.parametrize("is_stopped", [True, False])
@@ -351,7 +354,7 @@ async def test_XE8_W30_where_nobody_looks_a_post_without_its_end_is_not_saved(de
     text = '<post topic="чай">\nЧай є'
     outcome = await desk.write(person, cut(text) if is_stopped else text, keep=True)
     assert (outcome.end, outcome.is_whole, outcome.is_cut_off) == ("drafted", False, is_stopped)
-    assert person.drafts[0].notes == ("The model was cut off: the draft may lack its end.",)
+    assert person.drafts[0].notes == ("The model was cut off: the end of the draft may be missing.",)
     assert desk.posts() == []
 
 
@@ -459,16 +462,16 @@ async def test_W12_W15_W18_XL14_an_obedient_model_keeps_nothing_without_a_person
     before = state_of(desk.data)
     person = Scripted("коротше", "ще коротше", None, decides=lambda _request: decision)
     desk.model = ScriptedModel(obedient(SAVE, PAGE, UPDATE))
-    place = WritingContext(data=desk.data, lang="en", approver=person)
+    context = WritingContext(data=desk.data, lang="en", approver=person)
     style = load_style(desk.store, "default")
-    flow = WritingSession(
+    session = WritingSession(
         Assignment(request="пост про чай", platform="linkedin", style=style),
         desk.model,
-        place,
+        context,
         person,
-        emit=desk.events.append,
+        listener=desk.events.append,
     )
-    outcome = await flow.run()
+    outcome = await session.run()
     assert person.requests == []
     after = state_of(desk.data)
     assert {name: after[name] for name in before} == before

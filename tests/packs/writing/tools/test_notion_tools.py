@@ -132,8 +132,8 @@ async def test_W17_without_a_token_it_says_so(ukrainian: Desk, monkeypatch: pyte
     ("status", "error", "english", "words"),
     [
         (404, "page_not_found", "The page was not found. Check the URL", "Сторінку не знайдено. Перевірте URL"),
-        (403, "no_access", "There is no access to the page.", "Немає доступу до сторінки."),
-        (401, "notion_unauthorized", "Notion refused the token.", "Notion не прийняв токен."),
+        (403, "no_access", "No access to the page.", "Немає доступу до сторінки."),
+        (401, "notion_unauthorized", "Notion did not accept the token.", "Notion не прийняв токен."),
         (400, "notion_error", "Notion failed. Notion answered with", "Помилка Notion. Notion відповів зі статусом 400"),
     ],
 )
@@ -169,8 +169,8 @@ async def test_W18_a_page_is_made_after_a_yes(workspace: Workspace, desk: Desk) 
     assert answer == {"success": True, "notion_url": f"https://www.notion.so/{page_id}", "page_id": page_id}
     [request] = desk.approver.requests
     assert request.preview.text == (
-        f"New page in the Notion database {DATABASE}; if Notion fails, a file\nTitle: Burn Status: out\n"
-        "Platform: linkedin\nTopic: burnout\nStatus: Draft\nProfile: default\n\n# Hi\n\ntext"
+        f"New page in the Notion database {DATABASE}; if Notion fails, the post is saved to a file\n"
+        "Title: Burn Status: out\nPlatform: linkedin\nTopic: burnout\nStatus: Draft\nProfile: default\n\n# Hi\n\ntext"
     )
     assert workspace.pages[page_id]["properties"]["Created"] == {"date": {"start": "2026-02-08"}}
     assert desk.kept == []
@@ -190,9 +190,8 @@ async def test_W18_without_a_setting_it_is_saved_to_a_file(
 ) -> None:
     monkeypatch.delenv(absent)
     kept = "toolroll config key set NOTION_TOKEN"
-    english = (
-        f"Notion is not configured, saving to a file. Set {absent} in the environment; a token can also be kept: {kept}"
-    )
+    set_it = f"Set {absent} in the environment; the token can also be stored: {kept}"
+    english = f"Notion is not configured, saving to a file. {set_it}"
     advice = f"Задайте {absent} у змінних середовища; токен можна й зберегти: {kept}"
     words = f"Notion не налаштований, зберігаю локально. {advice}"
     for one, message in ((desk, english), (ukrainian, words)):

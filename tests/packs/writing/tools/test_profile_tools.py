@@ -119,7 +119,7 @@ async def test_W10_a_profile_that_is_not_there_is_told_with_the_others(store: Pr
         assert await answer(tool, run, profile_name="competitor-alex", **more) == {
             "success": False,
             "error": "profile_not_found",
-            "message": "Profile 'competitor-alex' not found. Available profiles: default, competitor-maria",
+            "message": "Profile 'competitor-alex' not found. Available profiles: default, competitor-maria.",
             "available_profiles": ["default", "competitor-maria"],
         }
 
@@ -138,7 +138,7 @@ async def test_W10_W2_a_damaged_profile_says_what_is_broken(run: Run, data: Path
     put(data, fields(language="ru", examples=[]))
     found = await answer(read_style_profile, run)
     assert found["error"] == "profile_invalid"
-    assert found["problems"] == ["language: must be 'uk', 'en' or 'uk+en'", "examples: must have at least one entry"]
+    assert found["problems"] == ["language: must be one of: uk, en, uk+en", "examples: must have at least one entry"]
     put(data, "{")
     assert "at line 1 column 1" in (await answer(read_style_profile, run))["message"]
 

@@ -13,7 +13,7 @@ from toolroll.packs.search import search_service as service
 from toolroll.packs.writing.notion import client
 from toolroll.packs.writing.tools.toolset import writing_tools
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 CATEGORIES = [
     *("too_formal", "too_casual", "too_long", "too_short", "hook_weak", "hook_strong", "tone_off"),
     *("structure_wrong", "vocabulary_wrong", "cta_missing", "cta_too_pushy", "other"),
@@ -86,7 +86,7 @@ def test_W10_W19_a_model_is_told_exactly_these_parameters(tool: Tool) -> None:
 TARGETS = {
     "read_style_profile": 50,
     "update_style_profile": 100,
-    "list_profiles": 100,
+    "list_profiles": 200,
     "read_past_posts": 200,
     "save_to_file": 50,
     "track_feedback": 50,

@@ -1,4 +1,4 @@
-"""Which of the known things went wrong with Notion: the code that a model reads, and the words for the person."""
+"""The errors of Notion: the code that a model reads, and the message for the person."""
 
 from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
@@ -11,7 +11,7 @@ ErrorCode: TypeAlias = Literal[
     "notion_not_configured", "page_not_found", "no_access", "notion_unauthorized", "invalid_page_id", "notion_error"
 ]
 
-_WORDS: Final[Mapping[ErrorCode, Key]] = {
+_TEXTS: Final[Mapping[ErrorCode, Key]] = {
     "notion_not_configured": "notion_not_configured",
     "page_not_found": "notion_page_not_found",
     "no_access": "notion_no_access",
@@ -23,13 +23,13 @@ _BY_STATUS: Final[Mapping[int, ErrorCode]] = {401: "notion_unauthorized", 403: "
 
 
 def error_code(error: ServiceFailed) -> ErrorCode:
-    """Which of the known things went wrong."""
+    """Return the code for what went wrong."""
     return _BY_STATUS.get(error.status or 0, "notion_error")
 
 
 def describe_notion_error(
     code: ErrorCode, lang: Lang, *, detail: ServiceFailed | None = None, missing: str = "NOTION_TOKEN"
 ) -> str:
-    """What the person is told; of a failure that has no words of its own, what the service said is added."""
-    told = say(_WORDS[code], lang, missing=missing)
-    return f"{told} {describe_error(detail, lang)}" if code == "notion_error" and detail is not None else told
+    """Return the message for the person; an error without a text of its own says what the service answered."""
+    message = say(_TEXTS[code], lang, missing=missing)
+    return f"{message} {describe_error(detail, lang)}" if code == "notion_error" and detail is not None else message

@@ -1,6 +1,6 @@
-"""What is looked at before a person sees a draft (W33): its length, the words to avoid, its language.
+"""Check a draft before a person sees it (W33): its length, the words to avoid, its language.
 
-Everything is found by the program; the result is data, with a sentence for the person and one for whoever repairs it.
+The program finds all of it. Each finding has a sentence for the person, and one for the model that repairs the draft.
 """
 
 import re
@@ -8,10 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from toolroll.packs.writing.posts.lengths import post_length, remove_links
-from toolroll.packs.writing.posts.post_file import Platform
+from toolroll.packs.writing.posts.platforms import Platform, post_length, remove_links
 from toolroll.packs.writing.posts.stems import Word, english_forms, find_stem, split_words
-from toolroll.packs.writing.texts.messages import Key, Lang, say
+from toolroll.packs.writing.texts.messages import Lang, name_value, say
 
 FindingKind: TypeAlias = Literal["too_long", "avoid", "language"]
 DetectedLanguage: TypeAlias = Literal["uk", "en", "uk+en", "other", "none"]
@@ -24,24 +23,18 @@ MAX_FOUND_OF_ITEM: Final = 5
 _UKRAINIAN_SHARE: Final = 0.5
 _ENGLISH_SHARE: Final = 0.8
 # From so many words on, an English text has one of the words without which English can hardly be written.
-_TELLING_WORDS: Final = 8
+_MIN_WORDS_TO_TELL: Final = 8
 _COMMON_ENGLISH: Final = re.compile(
     r"\b(?:the|an?|and|or|of|to|in|is|are|was|i|you|we|it|that|this|for|on|with|not|my|your|be|ha[vs]e?|do|at|as|but)\b"
 )
 _NOT_PROSE: Final = re.compile(r"[#@][\w.]+|`[^`]*`")
 _RUSSIAN_ONLY: Final = frozenset("ыэёъ")
 _UKRAINIAN_ONLY: Final = frozenset("іїєґ")
-_NAMES: Final[dict[DetectedLanguage, Key]] = {
-    "uk": "in_ukrainian",
-    "en": "in_english",
-    "uk+en": "in_both_languages",
-    "other": "in_another_language",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftRules:
-    """What a draft is held to: of the profile, for one platform."""
+    """What a draft must keep to, from the profile and for one platform."""
 
     platform: Platform
     max_length: int
@@ -51,10 +44,10 @@ class DraftRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftFinding:
-    """One rule that a draft breaks: `message` for the person, `repair` for the one who writes it anew.
+    """One rule that a draft breaks: `message` is for the person, `repair` for the model that rewrites it.
 
-    `start` and `end` are the place in the draft, where it is about one; `is_form` says that a form of the item was
-    found and not the item itself, which a rough comparison can get wrong.
+    `start` and `end` are the place in the draft, if there is one. `is_form` means that a form of the item was found and
+    not the item itself; the comparison is rough and can be wrong.
     """
 
     kind: FindingKind
@@ -69,7 +62,7 @@ class DraftFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftReport:
-    """What a draft is like."""
+    """What a draft is like, and which rules it breaks."""
 
     length: int
     language: DetectedLanguage
@@ -77,17 +70,17 @@ class DraftReport:
 
     @property
     def is_clean(self) -> bool:
-        """Whether it can be shown without a word."""
+        """Whether it breaks no rule."""
         return not self.findings
 
     @property
     def repair(self) -> str:
-        """What to ask for in one more call, a line for each finding."""
+        """What to ask the model for in one more call, a line for each finding."""
         return "\n".join(f"- {one.repair}" for one in self.findings)
 
 
 def check_draft(text: str, rules: DraftRules, *, lang: Lang = "en") -> DraftReport:
-    """Every rule that a draft breaks, in words of that language."""
+    """Return every rule that a draft breaks, described in that language."""
     length, language = post_length(text, rules.platform), detect_language(text)
     findings = (
         *_check_length(length, rules, lang),
@@ -98,7 +91,7 @@ def check_draft(text: str, rules: DraftRules, *, lang: Lang = "en") -> DraftRepo
 
 
 def detect_language(text: str) -> DetectedLanguage:
-    """Ukrainian, English, both, another one, or none where there are no words; links, tags and code do not count."""
+    """Return the language of a text, "none" where it has no words; links, tags and code do not count."""
     prose = _NOT_PROSE.sub(" ", remove_links(text)).casefold()
     letters = [one for one in prose if one.isalpha()]
     if not letters:
@@ -117,26 +110,27 @@ def _is_ukrainian(letters: Sequence[str]) -> bool:
 
 
 def _is_english(prose: str) -> bool:
-    return len(split_words(prose)) < _TELLING_WORDS or _COMMON_ENGLISH.search(prose) is not None
+    return len(split_words(prose)) < _MIN_WORDS_TO_TELL or _COMMON_ENGLISH.search(prose) is not None
 
 
 def _check_length(length: int, rules: DraftRules, lang: Lang) -> Iterator[DraftFinding]:
-    if length > rules.max_length:
+    over = length - rules.max_length
+    if over > 0:
         values = {"platform": rules.platform, "limit": rules.max_length}
         yield DraftFinding(
             kind="too_long",
-            message=say("draft_too_long", lang, length=length, **values),
-            repair=say("repair_too_long", lang, over=length - rules.max_length, **values),
+            message=say("draft_too_long", lang, count=length, **values),
+            repair=say("repair_too_long", lang, count=over, **values),
         )
 
 
 def _check_language(found: DetectedLanguage, wanted: Language, lang: Lang) -> Iterator[DraftFinding]:
     fits = found in {wanted, "none"} or (wanted == "uk+en" and found != "other")
     if not fits:
-        name = say(_NAMES[wanted], lang)
+        name = name_value("written_in", wanted, lang)
         yield DraftFinding(
             kind="language",
-            message=say("draft_language", lang, wanted=name, found=say(_NAMES[found], lang)),
+            message=say("draft_language", lang, wanted=name, found=name_value("written_in", found, lang)),
             repair=say("repair_language", lang, wanted=name),
         )
 
@@ -162,7 +156,7 @@ def _check_avoided(text: str, avoid: Sequence[str], lang: Lang) -> Iterator[Draf
 
 
 def _find_words(words: list[Word], stems: list[str], wanted: list[Word]) -> Iterator[tuple[int, int, bool]]:
-    """Where the words of an item follow one another, each as it is or in another form."""
+    """Find where the words of an item follow one another, each as it is or in another form."""
     asked, size = [(find_stem(word.text), english_forms(word.text)) for word in wanted], len(wanted)
     for at in range(len(words) - size + 1):
         here, there = words[at : at + size], stems[at : at + size]
@@ -174,6 +168,6 @@ def _find_words(words: list[Word], stems: list[str], wanted: list[Word]) -> Iter
 
 
 def _find_signs(text: str, item: str) -> Iterator[tuple[int, int, bool]]:
-    """Where an item without words is, such as an emoji or `!!!`."""
+    """Find an item without words, such as an emoji or `!!!`."""
     if item:
         yield from ((one.start(), one.end(), False) for one in re.finditer(re.escape(item), text))

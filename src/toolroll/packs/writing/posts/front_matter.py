@@ -1,8 +1,8 @@
 """The lines between `---` and `---` at the beginning of a post: one field a line, in a small part of YAML.
 
-What is written is YAML to every reader of it, and no value can end its line: all that is not plainly a word goes into
-double quotes, with everything escaped that any reader takes for the end of a line (XJ8). What is read may also have
-been written by a person, so that nothing is an error: a line that is no field is passed over.
+What is written is YAML for every reader, and no value can end its line: whatever is not plainly a word is put in double
+quotes, with everything escaped that any reader takes for the end of a line (XJ8). What is read may have been written by
+a person, so nothing is an error: a line that is not a field is skipped.
 """
 
 import json
@@ -15,7 +15,7 @@ from toolroll.kernel.data.serialize import replace_surrogates
 Value: TypeAlias = str | int | None
 
 MAX_HEADER_CHARACTERS: Final = 65_536
-"""Ten times what the longest topic comes to: a file that never closes its header is not read through for it."""
+"""Ten times the longest topic: a file that never closes its header is not searched to its end."""
 
 _FENCE: Final = "---"
 _BOM: Final = "\ufeff"
@@ -33,13 +33,13 @@ _QUOTED: Final = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*')[ \t]*(?:#.*)?
 
 
 def join_front_matter(fields: Mapping[str, Value], body: str) -> str:
-    """A file of these fields and this text, which `split_front_matter` takes apart again."""
+    """Return a file of these fields and this text, which `split_front_matter` takes apart again."""
     lines = [f"{name}: {_quote_value(value)}" for name, value in fields.items()]
     return "\n".join([_FENCE, *lines, _FENCE, "", replace_surrogates(body)]) + ("" if body.endswith("\n") else "\n")
 
 
 def split_front_matter(text: str) -> tuple[dict[str, str], str]:
-    """The fields of a file as text, and what comes after them; no fields where there is no header that is closed."""
+    """Return the fields of a file and the text after them; no fields where no header is closed."""
     text = text.removeprefix(_BOM)
     header, rest = _split_header(text)
     if header is None:

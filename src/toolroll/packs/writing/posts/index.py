@@ -26,11 +26,14 @@ if TYPE_CHECKING:
 
 MAX_KEYWORDS: Final = 32
 MAX_KEYWORD_CHARACTERS: Final = 200
-"""More of them, or longer ones, are no keywords but a text."""
+"""More or longer ones are not keywords but a text."""
 
 
 def build_query(keywords: Sequence[str], platform: str | None) -> str | None:
-    """The question in the language of FTS5, in which no keyword is anything but words; None where there are none."""
+    """Return the query for FTS5, in which keywords are nothing but words; None where there are none.
+
+    Any of them matches, each also as the beginning of a word and in most of its forms.
+    """
     phrases = list(dict.fromkeys(_phrases(keywords)))
     if not phrases:
         return None
@@ -53,7 +56,7 @@ def _escape(text: str) -> str:
 
 
 RANKED: Final = 2_000
-"""Of words that are in more posts than that, the newest so many are ranked: ranking 100,000 takes ten times longer."""
+"""Matches that are ranked; of more, the newest ones. Ranking 100,000 takes ten times longer."""
 
 _HITS: Final = """
 select file, size, mtime_ns, posts.platform, posts.topic, created, profile_used, posts.body
@@ -65,7 +68,7 @@ _OLDEST_RANKED: Final = "select rowid from words where words match ? order by ro
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostMatches:
-    """The best posts for some words, the best first, and how many there are in all.
+    """The best posts for some keywords, the best first, and how many there are in all.
 
     `is_whole` is False while an index is so new that not all posts are in it yet.
     """
@@ -91,25 +94,25 @@ class PostIndex:
             db, self._db = self._db, None
             if db is not None:
                 db.close()
-            self._step = SyncState()  # another process may have it made anew meanwhile
+            self._step = SyncState()  # another process may have built it again meanwhile
 
-    def saved(self, save: OwnSave) -> None:
-        """Take note of a post that was saved through the same store."""
+    def note_save(self, save: OwnSave) -> None:
+        """Note a post that was saved through the same store."""
         with self._lock:
             self._step.saves.append(save)
 
     def search(
-        self, keywords: Sequence[str], *, platform: str | None, limit: int, tell: Progress | None = None
+        self, keywords: Sequence[str], *, platform: str | None, limit: int, progress: Progress | None = None
     ) -> PostMatches:
-        """The posts that have at least one of the keywords in topic, text or file name.
+        """Return the posts that have at least one of the keywords in topic, text or file name.
 
-        `tell` hears how far it is where many posts have to be read first.
+        `progress` is called with how many are read, where many posts have to be read first.
         """
         query = build_query(keywords, platform)
         if query is None or not self._folder.is_dir():
             return PostMatches()
         with self._lock, open_folder(self._folder) as folder:
-            return self._search(folder, _Query(query=query, limit=limit, tell=tell))
+            return self._search(folder, _Query(query=query, limit=limit, progress=progress))
 
     def _search(self, folder: int, asked: "_Query") -> PostMatches:
         with suppress(DatabaseDamaged, FileProblem):
@@ -126,7 +129,7 @@ class PostIndex:
         with POST_INDEX.errors(self.path):
             if self._db is None:
                 self._db = POST_INDEX.open(self.path)
-            is_whole = sync_index(self._db, folder, self._step, asked.tell)
+            is_whole = sync_index(self._db, folder, self._step, asked.progress)
             hits = _hits(self._db, asked.query, asked.limit)
             changed = [hit.file for hit in hits if self._is_stale(folder, hit)]
             if changed:
@@ -143,7 +146,7 @@ class PostIndex:
 class _Query:
     query: str
     limit: int
-    tell: Progress | None
+    progress: Progress | None
 
 
 def _hits(db: "sqlite3.Connection", query: str, limit: int) -> tuple[PostFile, ...]:

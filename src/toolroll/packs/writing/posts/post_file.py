@@ -1,20 +1,18 @@
-"""One post as a file: what it is called, what is in it, and how both are read again."""
+"""One post as a file: its name, its content, and how both are read again."""
 
 import re
 import unicodedata
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final
 
 from toolroll.packs.writing.posts.front_matter import join_front_matter, split_front_matter
+from toolroll.packs.writing.posts.platforms import Platform
 from toolroll.packs.writing.posts.slugs import topic_slug
 
-Platform: TypeAlias = Literal["linkedin", "instagram", "x"]
-
-PLATFORMS: Final[tuple[Platform, ...]] = get_args(Platform)
 SUFFIX: Final = ".md"
 MAX_POST_BYTES: Final = 1_048_576
-"""What is read of a file: some three hundred of the longest posts."""
+"""Read of one file: some three hundred of the longest posts."""
 PREVIEW_CHARACTERS: Final = 200
 
 _DATED: Final = re.compile(r"(\d{4}-\d\d-\d\d)-(.+?)(?:-(linkedin|instagram|x))?(?:-\d+)?")
@@ -22,7 +20,7 @@ _DATED: Final = re.compile(r"(\d{4}-\d\d-\d\d)-(.+?)(?:-(linkedin|instagram|x))?
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A finished post before it is a file."""
+    """A finished post before it is saved."""
 
     content: str
     platform: Platform
@@ -33,7 +31,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostFile:
-    """A post as it was found; fields that its front matter lacks are told by its name, or empty."""
+    """A post as it was found; fields that its front matter lacks come from its name, or are empty."""
 
     file: str
     size: int
@@ -46,17 +44,17 @@ class PostFile:
 
     @property
     def preview(self) -> str:
-        """How it begins."""
+        """The beginning of the text."""
         return self.body[:PREVIEW_CHARACTERS]
 
 
 def file_stem(draft: Draft, now: datetime) -> str:
-    """`{date}-{topic-slug}-{platform}`: the name of its file, before it is known whether that is free."""
+    """Return `{date}-{topic-slug}-{platform}`, the name of its file before it is known whether that is free."""
     return f"{now:%Y-%m-%d}-{topic_slug(draft.topic)}-{draft.platform}"
 
 
 def file_text(draft: Draft, now: datetime) -> str:
-    """What its file holds."""
+    """Return the content of its file."""
     fields = {
         "platform": draft.platform,
         "topic": draft.topic,
@@ -68,12 +66,12 @@ def file_text(draft: Draft, now: datetime) -> str:
 
 
 def is_post_name(name: str) -> bool:
-    """Whether a file of that name is taken for a post; names that are no Unicode cannot be kept."""
+    """Return whether a file of that name is a post; names that are not Unicode cannot be indexed."""
     return name.endswith(SUFFIX) and not name.startswith(".") and name.isprintable()
 
 
 def parse_post(file: str, data: bytes, *, size: int, mtime_ns: int) -> PostFile:
-    """The post that a file holds. Anything is one: a person may have written it without front matter."""
+    """Return the post in a file. Any text is one: a person may have written it without front matter."""
     text = unicodedata.normalize("NFC", data.decode(errors="replace").replace("\0", "\ufffd"))
     fields, body = split_front_matter(text)
     name = _DATED.fullmatch(file.removesuffix(SUFFIX))

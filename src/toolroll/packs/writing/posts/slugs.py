@@ -40,13 +40,13 @@ _FOREIGN: Final[Mapping[int, str]] = str.maketrans(
 
 
 def topic_slug(topic: str) -> str:
-    """The topic in `[a-z0-9-]`, never empty, never longer than MAX_SLUG_CHARACTERS, without dashes at its ends."""
+    """Return the topic in `[a-z0-9-]`: never empty or longer than MAX_SLUG_CHARACTERS, no dashes at the ends."""
     words = _OTHERS.sub("-", romanize(topic[:_MAX_TOPIC_CHARACTERS])).strip("-")
     return _shorten_slug(words) or FALLBACK
 
 
 def romanize(text: str) -> str:
-    """The text in small letters, Cyrillic and accented Latin ones as plain Latin; all else stays as it is."""
+    """Return the text in small letters, with Cyrillic and accented Latin letters as plain Latin ones."""
     from translitua import translit  # noqa: PLC0415 - half an interpreter start, only when something is saved
 
     # Composed first, or й would lose its breve with the marks of stress, which go because a mark ends a word.

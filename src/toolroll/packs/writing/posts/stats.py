@@ -1,7 +1,6 @@
-"""Numbers about writing (W35): how drafts fare with their author, and what texts are like.
+"""Statistics about writing (W35): how many drafts their author accepts, and what texts are like.
 
-Each draft that ended, saved or left, is a line in `drafts.jsonl`. A line that is damaged is passed over: it is one of
-many, and only counted.
+Each draft that was saved or left is a line in `drafts.jsonl`. A damaged line is skipped.
 """
 
 import json
@@ -13,7 +12,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Final
 
-from toolroll.packs.writing.posts.lengths import find_emoji
+from toolroll.packs.writing.posts.platforms import find_emoji
 from toolroll.packs.writing.posts.stems import split_words
 from toolroll.safe.locks import file_lock
 from toolroll.safe.paths.files import PRIVATE_FILE_MODE, private_folder
@@ -21,7 +20,7 @@ from toolroll.safe.paths.os_errors import os_errors
 
 FILE: Final = "drafts.jsonl"
 TOP: Final = 3
-"""Categories of feedback that are named."""
+"""Categories of feedback in the statistics."""
 
 _LOCK: Final = ".drafts.lock"
 _APPEND: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -32,7 +31,7 @@ _HASHTAG: Final = re.compile(r"(?<!\w)#\w+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftRecord:
-    """A draft that ended: after so many rounds, the first one counted, and whether it was accepted."""
+    """A draft that ended: after how many rounds (the first counts), and whether it was accepted."""
 
     at: str
     platform: str
@@ -43,7 +42,7 @@ class DraftRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftStats:
-    """How drafts fared; the mean is of those that were accepted."""
+    """How many drafts were accepted; the mean is of those."""
 
     drafts: int
     accepted: int
@@ -53,13 +52,13 @@ class DraftStats:
 
     @property
     def first_time_share(self) -> float:
-        """Of the accepted ones, the part that needed one round."""
+        """The share of the accepted ones that needed one round."""
         return self.accepted_first_time / self.accepted if self.accepted else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextMeasures:
-    """What texts are like, in the mean of each."""
+    """What texts are like on average."""
 
     texts: int
     characters: float
@@ -76,7 +75,7 @@ class DraftLog:
         self._data = data
 
     def add(self, record: DraftRecord) -> None:
-        """Write one down."""
+        """Append a draft."""
         folder = self._data if self._data.is_dir() else private_folder(self._data)
         line = json.dumps(asdict(record), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
         path = folder / FILE
@@ -89,7 +88,7 @@ class DraftLog:
                 os.close(fd)
 
     def read(self) -> tuple[DraftRecord, ...]:
-        """All of them, in their order."""
+        """Return all drafts in their order."""
         path = self._data / FILE
         if not path.is_file():
             return ()
@@ -99,7 +98,7 @@ class DraftLog:
 
 
 def compute_stats(records: Sequence[DraftRecord], feedback: Mapping[str, int]) -> DraftStats:
-    """The numbers for drafts, and the feedback that came most often."""
+    """Return the statistics of drafts, and the most frequent feedback."""
     accepted = [record.rounds for record in records if record.is_accepted]
     counts = sorted(((name, times) for name, times in feedback.items() if times > 0), key=lambda one: (-one[1], one[0]))
     return DraftStats(
@@ -112,7 +111,7 @@ def compute_stats(records: Sequence[DraftRecord], feedback: Mapping[str, int]) -
 
 
 def measure(texts: Iterable[str]) -> TextMeasures:
-    """What these texts are like; texts without words are left out."""
+    """Measure these texts; those without words are left out."""
     kept = [text for text in texts if split_words(text)]
     paragraphs = [part for text in kept for part in _PARAGRAPH.split(text) if split_words(part)]
     sentences = [[one for one in _SENTENCE.split(part) if split_words(one)] for part in paragraphs]

@@ -62,12 +62,12 @@ class Word:
 
 
 def split_words(text: str) -> list[Word]:
-    """Every word of a text."""
+    """Return every word of a text."""
     return [Word(_normalize_word(one[0]), one.start(), one.end()) for one in _WORD.finditer(text)]
 
 
 def find_stem(word: str) -> str:
-    """What forms of one Ukrainian word have in common; a word of another script is its own stem."""
+    """Return what the forms of a Ukrainian word have in common; a word of another script is its own stem."""
     if not _CYRILLIC.fullmatch(word):
         return word
     cut = _remove_ending(word)
@@ -76,13 +76,13 @@ def find_stem(word: str) -> str:
 
 
 def search_prefix(word: str) -> str:
-    """What most forms of the word begin with, for a search: it without its ending, where enough is left."""
+    """Return what most forms of a word begin with, for a search: the word without its ending if enough is left."""
     cut = _remove_ending(word)
     return cut if len(cut) > MIN_STEM_LETTERS else word
 
 
 def english_forms(word: str) -> frozenset[str]:
-    """An English word with its regular forms; a word of another script, or a short one, has no other."""
+    """Return an English word with its regular forms; a short word or one of another script has no others."""
     if not _ENGLISH.fullmatch(word):
         return frozenset({word})
     one = word[:-3] + "y" if word.endswith("ies") else _PLURAL.sub("", word)

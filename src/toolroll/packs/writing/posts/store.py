@@ -1,4 +1,4 @@
-"""The store of posts: a Markdown file each, under a name that was free, and searched by their words (W14, W15)."""
+"""The store of posts: one Markdown file each, never overwritten, and searched by their words (W14, W15)."""
 
 import os
 from collections.abc import Iterator
@@ -11,7 +11,8 @@ from typing import Final, Self
 
 from toolroll.errors import FileExists
 from toolroll.packs.writing.posts.index import PostIndex, PostMatches
-from toolroll.packs.writing.posts.post_file import SUFFIX, Draft, Platform, file_stem, file_text
+from toolroll.packs.writing.posts.platforms import Platform
+from toolroll.packs.writing.posts.post_file import SUFFIX, Draft, file_stem, file_text
 from toolroll.packs.writing.posts.sync import OwnSave, Progress
 from toolroll.safe.paths.files import PRIVATE_FILE_MODE, private_folder
 from toolroll.safe.paths.names import RelativePath
@@ -21,12 +22,12 @@ from toolroll.safe.paths.root import Root
 FOLDER: Final = Path("output") / "generated"
 INDEX: Final = Path(".index") / "posts.sqlite3"
 MAX_SAME_NAME: Final = 10_000
-"""Posts of one day, topic and platform: more are a program that runs wild."""
+"""Posts of one day, topic and platform: more come from a program that runs wild."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedPost:
-    """A post that is on the disk."""
+    """A post on the disk."""
 
     file: str
     path: Path
@@ -52,41 +53,41 @@ class PostStore:
         self._index.close()
 
     def next_path(self, draft: Draft, *, now: datetime) -> Path:
-        """Where `save` would write it now; another process may take that name first."""
+        """Return where `save` would write it now; another process may take that name first."""
         stem = file_stem(draft, now.astimezone(UTC))
         free = (name for name in _names(stem) if not os.path.lexists(self.folder / name))
         return self.folder / next(free, f"{stem}{SUFFIX}")  # which `save` says is taken
 
     def save(self, draft: Draft, *, now: datetime) -> SavedPost:
-        """Write a post that was never there before; where its name is taken, also by another process, with -2, -3."""
+        """Write a new file; if its name is taken, also by another process, it gets -2, -3 and so on."""
         moment = now.astimezone(UTC)
         stem, data = file_stem(draft, moment), file_text(draft, moment).encode()
         folder = self.folder if self.folder.is_dir() else private_folder(self.folder)
         before = _stamp(folder)
         with closing(Root(folder)) as root:
             name = _create(root, stem, data)
-        self._index.saved(OwnSave(before=before, after=_stamp(folder), file=name))
+        self._index.note_save(OwnSave(before=before, after=_stamp(folder), file=name))
         return SavedPost(file=name, path=folder / name)
 
     def search(
-        self, keywords: list[str], *, platform: Platform | None = None, limit: int = 5, tell: Progress | None = None
+        self, keywords: list[str], *, platform: Platform | None = None, limit: int = 5, progress: Progress | None = None
     ) -> PostMatches:
-        """Posts that have at least one of the keywords in topic, text or file name, the best first.
+        """Return posts that have at least one of the keywords in topic, text or file name, the best first.
 
-        `tell` hears how far it is where many posts have to be read first.
+        `progress` is called with how many are read, where many posts have to be read first.
         """
-        return self._index.search(keywords, platform=platform, limit=limit, tell=tell)
+        return self._index.search(keywords, platform=platform, limit=limit, progress=progress)
 
 
 def _stamp(folder: Path) -> int:
-    """When names last came or went; 0 where that cannot be said, which no folder's stamp is."""
+    """Return when names last changed; 0, which no folder has, where that cannot be read."""
     with suppress(OSError):
         return folder.stat().st_mtime_ns
     return 0
 
 
 def _names(stem: str) -> Iterator[str]:
-    """The names that a post may have, in the order in which they are tried."""
+    """Yield the names that a post may have, in the order in which they are tried."""
     yield f"{stem}{SUFFIX}"
     yield from (f"{stem}-{number}{SUFFIX}" for number in range(2, MAX_SAME_NAME + 1))
 

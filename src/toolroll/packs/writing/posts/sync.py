@@ -1,12 +1,12 @@
-"""The index of posts brought in step with the files: names compared, files read, words put in and taken out.
+"""Keep the index of posts in sync with the files: compare names, read files, add and remove their words.
 
-Files that came or went show in the time stamp of their folder, so that a folder nobody touched is not listed. What was
-saved through the same store is taken in by its name; the folder is listed all the same once its stamp is old enough to
-tell of everybody, so that nothing another program did meanwhile is missed. A file that was rewritten in place shows
-only in its own stamp: of those, so many are looked at in turn.
+New and deleted files change the time stamp of their folder, so a folder that nobody touched is not listed. A post that
+was saved through the same store is added by its name; the folder is still listed once its stamp is old enough to show
+every change, so that nothing another program did is missed. A file that was rewritten in place changes only its own
+stamp: of those, some are checked with each search, in turn.
 
-To list 100,000 names takes some 60 ms, nearly all of it in the system; to read as many from the index takes as long
-again. So they are kept once they were read, for as long as no other process writes to the index.
+Listing 100,000 names takes some 60 ms, nearly all of it in the system, and reading as many from the index takes as long
+again. So the names are kept in memory for as long as no other process writes to the index.
 """
 
 import os
@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from toolroll.packs.writing.posts.post_file import MAX_POST_BYTES, PostFile, is_post_name, parse_post
 from toolroll.packs.writing.posts.tables import drop_rows, put_rows
-from toolroll.packs.writing.profiles.cache import is_settled
-from toolroll.packs.writing.storage import read_regular_file
+from toolroll.packs.writing.storage import is_settled, read_regular_file
 from toolroll.safe.paths.files import sweep_temporary
 from toolroll.safe.sqlite import transaction
 
@@ -28,21 +27,21 @@ if TYPE_CHECKING:
     import sqlite3
 
 CHECKED_PER_SEARCH: Final = 1_000
-"""Files whose stamps are compared with each search: some 3 ms. A folder of up to so many posts is always in step."""
+"""Files whose stamps are compared with each search: some 3 ms. A folder with no more posts is always in sync."""
 BATCH: Final = 1_000
 """Posts in one transaction while an index is built: a kill costs a few tenths of a second of work."""
 PROGRESS_AFTER_S: Final = 2.0
-"""Of building before somebody is told how far it is."""
+"""How long the index is built before progress is reported."""
 MAX_BUILD_S: Final = 60.0
-"""Of building for one search: then it answers with the newest posts, and the next one goes on."""
+"""How long one search builds the index; then it answers with the newest posts, and the next one continues."""
 
 TICK_NS: Final = 50_000_000
 """Changes so far apart have different stamps on every file system but FAT; Linux stamps in steps of 1 to 10 ms."""
 MAX_SAVES: Final = 1_000
-"""Of a store's own that are taken in by name; after more of them, the folder is listed."""
+"""Own saves that are added by name; after more of them, the folder is listed."""
 
 Progress: TypeAlias = Callable[[int, int], None]
-"""Hears how many new posts are in the index, and how many there are."""
+"""Is called with how many new posts are in the index, and how many there are."""
 
 _TEMPORARY: Final = ".toolroll-"
 _DATE_CHARACTERS: Final = len("2026-02-08")
@@ -68,7 +67,7 @@ class SyncState:
     stamp: int = 0
     is_sure: bool = False
     fresh: frozenset[str] = frozenset()
-    """What was taken in by name with the last search: it need not be looked at once more."""
+    """Files that the last search added by name: they need not be checked again."""
     saves: deque[OwnSave] = field(default_factory=lambda: deque(maxlen=MAX_SAVES))
     known: set[str] | None = None
     """The names that the index has: some 15 MB for 100,000."""
@@ -76,7 +75,7 @@ class SyncState:
     """By other connections, as SQLite counts it, when these names were read."""
 
     def names_in(self, db: "sqlite3.Connection") -> set[str]:
-        """The names that the index has; read only where they are not known, or somebody else has written."""
+        """Return the names in the index; they are read only if they are not known, or somebody else has written."""
         [written] = db.execute("pragma data_version").fetchone()
         if self.known is None or written != self.written:
             # As one text: a hundred thousand rows take as long as listing the folder.
@@ -85,7 +84,7 @@ class SyncState:
         return self.known
 
     def names_up_to(self, stamp: int) -> list[str] | None:
-        """The names that lead from the last stamp to this one; None where somebody else has been at it."""
+        """Return the own saves that explain this stamp; None where somebody else has changed the folder."""
         at, names = self.stamp, list[str]()
         for one in self.saves:
             if one.before == at:
@@ -94,14 +93,16 @@ class SyncState:
         return names if at == stamp and (names or self.is_sure) else None
 
 
-def sync_index(db: "sqlite3.Connection", folder: int, step: SyncState, tell: Progress | None = None) -> bool:
-    """Make the index say what the files say; False where there was not time for all of them."""
+def sync_index(db: "sqlite3.Connection", folder: int, step: SyncState, progress: Progress | None = None) -> bool:
+    """Make the index match the files; return False where there was not time for all of them."""
     # Taken before the folder is listed: what comes in between is then seen with the next search.
     stamp = os.fstat(folder).st_mtime_ns
     is_whole = True
     if stamp != get_fact(db, "folder"):
         names = None if is_settled(stamp) else step.names_up_to(stamp)
-        is_whole = _compare_names(db, folder, step, tell) if names is None else update_files(db, folder, step, names)
+        is_whole = (
+            _compare_names(db, folder, step, progress) if names is None else update_files(db, folder, step, names)
+        )
         step.fresh = frozenset(names or ())
         set_fact(db, "folder", stamp if is_whole and names is None and is_settled(stamp) else 0)
     if is_whole:
@@ -111,7 +112,7 @@ def sync_index(db: "sqlite3.Connection", folder: int, step: SyncState, tell: Pro
     return is_whole
 
 
-def _compare_names(db: "sqlite3.Connection", folder: int, step: SyncState, tell: Progress | None) -> bool:
+def _compare_names(db: "sqlite3.Connection", folder: int, step: SyncState, progress: Progress | None) -> bool:
     there, known = os.listdir(folder), step.names_in(db)
     unknown = list(filterfalse(known.__contains__, there))  # a sixth of what the difference of two sets takes
     if len(there) - len(unknown) < len(known):
@@ -119,20 +120,20 @@ def _compare_names(db: "sqlite3.Connection", folder: int, step: SyncState, tell:
     if any(name.startswith(_TEMPORARY) for name in unknown):
         sweep_temporary(folder)
     new = sorted(filter(is_post_name, unknown), reverse=True)
-    return _add_new(db, folder, step, new, tell)
+    return _add_new(db, folder, step, new, progress)
 
 
 def _add_new(
-    db: "sqlite3.Connection", folder: int, step: SyncState, names: Sequence[str], tell: Progress | None
+    db: "sqlite3.Connection", folder: int, step: SyncState, names: Sequence[str], progress: Progress | None
 ) -> bool:
-    """Take in posts, by name the newest first, as long as there is time."""
+    """Add posts, by name the newest first, as long as there is time."""
     began, newest = time.monotonic(), db.execute("select max(file) from posts").fetchone()[0] or ""
     for at in range(0, len(names), BATCH):
         took = time.monotonic() - began
         if took > MAX_BUILD_S:
             return False
-        if tell is not None and took > PROGRESS_AFTER_S:
-            tell(at, len(names))
+        if progress is not None and took > PROGRESS_AFTER_S:
+            progress(at, len(names))
         is_older = at > 0 or names[0][:_DATE_CHARACTERS] < newest[:_DATE_CHARACTERS]
         update_files(db, folder, step, names[at : at + BATCH][::-1], below=is_older)
     return True
@@ -153,7 +154,7 @@ def _check_some(db: "sqlite3.Connection", folder: int, step: SyncState) -> None:
 
 
 def has_changed(folder: int, file: str, size: int, mtime_ns: int) -> bool:
-    """Whether a file is no longer the one that the index knows."""
+    """Return whether a file has changed since it was indexed."""
     try:
         found = os.stat(file, dir_fd=folder, follow_symlinks=False)
     except OSError:
@@ -164,7 +165,7 @@ def has_changed(folder: int, file: str, size: int, mtime_ns: int) -> bool:
 def update_files(
     db: "sqlite3.Connection", folder: int, step: SyncState, files: Iterable[str], *, below: bool = False
 ) -> bool:
-    """Make the index say of these files what they say now; those that are gone are forgotten. Always True."""
+    """Index these files as they are now; those that are gone are removed. Always returns True."""
     posts = [(file, _read(folder, file)) for file in files]
     rows = [_row(post) for _, post in posts if post is not None]
     known = set[str]() if step.known is None else step.known
@@ -192,12 +193,12 @@ def _read(folder: int, file: str) -> PostFile | None:
 
 
 def get_fact(db: "sqlite3.Connection", name: str) -> int:
-    """A number that the index keeps; 0 where there is none."""
+    """Return a number that the index keeps; 0 where there is none."""
     row = db.execute("select value from facts where name = ?", (name,)).fetchone()
     return int(row[0]) if row else 0
 
 
 def set_fact(db: "sqlite3.Connection", name: str, value: int) -> None:
-    """Keep a number."""
+    """Store a number in the index."""
     with transaction(db):
         db.execute("insert or replace into facts values (?, ?)", (name, value))

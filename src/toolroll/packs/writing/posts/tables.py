@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 VERSION: Final = 2
-"""Of the tables and of what is made of a file: raised with each change, as an index of another is not used."""
+"""Of the tables and of how files are read: an index of another version is not used."""
 
 # The words of external content are kept in step by `put_rows` and `drop_rows`, and not by triggers, as SQLite's own
 # pages on FTS5 have it: in a trigger each row opens a savepoint, for which FTS5 writes all it has gathered to the disk.

@@ -2,35 +2,23 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
 
-from toolroll.packs.writing.texts.messages import Key, Lang, say
+from pydantic import BaseModel
 
-_VOICE: Final[Mapping[str, Key]] = {
-    "tone": "label_tone",
-    "formality": "label_formality",
-    "personality": "label_personality",
-    "sentence_style": "label_sentence_style",
-    "paragraph_style": "label_paragraph_style",
-    "hooks": "label_hooks",
-    "closings": "label_closings",
-    "signature_phrases": "label_signature_phrases",
-    "avoid": "label_avoid",
-    "emoji_usage": "label_emoji_usage",
-}
-_PLATFORM: Final[Mapping[str, Key]] = {
-    "max_length": "label_max_length",
-    "structure": "label_structure",
-    "formatting": "label_formatting",
-    "tone_override": "label_tone_override",
-    "hashtags": "label_hashtags",
-    "notes": "label_notes",
-}
+from toolroll.packs.writing.profiles.schema import (
+    FieldSpec,
+    PlatformStyle,
+    ProfileFields,
+    StyleProfile,
+    Voice,
+    specs_of,
+)
+from toolroll.packs.writing.texts.messages import Lang, name_value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileLine:
-    """One thing about a profile: what it is about, in the reader's language, and what the profile says."""
+    """One thing about a profile: its label in the reader's language, and what the profile says."""
 
     label: str
     text: str
@@ -39,28 +27,36 @@ class ProfileLine:
         return f"{self.label}: {self.text}"
 
 
-def describe_profile(fields: Mapping[str, Any], lang: Lang) -> tuple[ProfileLine, ...]:
-    """Everything a profile says that a person would correct; empty fields are left out."""
-    head = (
-        ProfileLine(label=say("label_language", lang), text=fields["language"]),
-        ProfileLine(label=say("label_source", lang), text=fields["source"]),
-    )
-    platforms = [line for name in fields["platforms"] for line in _platform(name, fields["platforms"][name], lang)]
-    examples = ProfileLine(label=say("label_examples", lang), text=str(len(fields["examples"])))
-    return tuple(line for line in (*head, *_lines(fields["voice"], _VOICE, lang), *platforms, examples) if line.text)
+def describe_profile(fields: ProfileFields, lang: Lang) -> tuple[ProfileLine, ...]:
+    """Return everything a profile says that a person would correct; empty fields are left out."""
+    return tuple(line for line in _profile_lines(fields, lang) if line.text)
 
 
-def _platform(name: str, style: Mapping[str, Any], lang: Lang) -> Iterator[ProfileLine]:
-    for line in _lines(style, _PLATFORM, lang):
-        yield ProfileLine(label=f"{name} · {line.label}", text=line.text)
+def _profile_lines(fields: ProfileFields, lang: Lang) -> Iterator[ProfileLine]:
+    for name, spec in specs_of(StyleProfile).items():
+        if name == "voice":
+            yield from _lines(fields[name], Voice, lang)
+        elif name == "platforms":
+            for platform, style in fields[name].items():
+                for line in _lines(style, PlatformStyle, lang):
+                    yield ProfileLine(label=f"{platform} · {line.label}", text=line.text)
+        elif spec.is_shown:
+            yield _line(name, spec, fields.get(name), lang)
 
 
-def _lines(values: Mapping[str, Any], labels: Mapping[str, Key], lang: Lang) -> Iterator[ProfileLine]:
-    for field, key in labels.items():
-        yield ProfileLine(label=say(key, lang), text=_words(values.get(field)))
+def _lines(values: Mapping[str, object], shape: type[BaseModel], lang: Lang) -> Iterator[ProfileLine]:
+    for name, spec in specs_of(shape).items():
+        if spec.is_shown:
+            yield _line(name, spec, values.get(name), lang)
 
 
-def _words(value: object) -> str:
+def _line(name: str, spec: FieldSpec, value: object, lang: Lang) -> ProfileLine:
+    text = name_value(spec.value_names, value, lang) if spec.value_names else _text(value)
+    return ProfileLine(label=name_value("field", name, lang), text=text)
+
+
+def _text(value: object) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return " · ".join(map(str, value))
+        is_text = all(isinstance(one, str) for one in value)
+        return " · ".join(map(str, value)) if is_text else str(len(value))
     return "" if value is None else str(value)

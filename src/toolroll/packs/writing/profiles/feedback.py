@@ -17,8 +17,10 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from toolroll.errors import FileMissing, JsonRefused
 from toolroll.kernel.arguments.parse import parse_json
 from toolroll.kernel.data.serialize import replace_surrogates
-from toolroll.packs.writing.profiles.schema import timestamp, to_fault
+from toolroll.packs.writing.profiles.faults import to_fault
+from toolroll.packs.writing.profiles.schema import timestamp
 from toolroll.packs.writing.storage import store_lock
+from toolroll.packs.writing.texts.messages import Lang, name_value, say
 from toolroll.safe.paths.files import private_folder
 from toolroll.safe.paths.names import RelativePath, quote_path
 from toolroll.safe.paths.root import Root
@@ -39,9 +41,9 @@ Category: TypeAlias = Literal[
 ]
 
 THRESHOLD: Final = 3
-"""How often the same must be said before a change of the profile is proposed."""
+"""How often something must be said before a change of the profile is proposed."""
 MAX_HISTORY: Final = 10
-"""Texts that are kept of each category."""
+"""Texts that are kept for each category."""
 MAX_RAW_CHARACTERS: Final = 2_000
 """Of one text: an opinion, not a draft."""
 MAX_TRACKER_BYTES: Final = 4_194_304
@@ -52,7 +54,7 @@ _NAME: Final = RelativePath(parts=("feedback-tracker.json",))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CategoryMeaning:
-    """What a category is about: the field of the profile that it speaks for, and what was said, in Ukrainian."""
+    """What a category is about: a field of the profile, and what was said, in Ukrainian for the model."""
 
     field: str
     said: str
@@ -75,7 +77,7 @@ MEANINGS: Final[Mapping[Category, CategoryMeaning]] = {
 
 
 class FeedbackText(BaseModel):
-    """What was said on one day."""
+    """What a person said, and on which day."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -84,7 +86,7 @@ class FeedbackText(BaseModel):
 
 
 class FeedbackEntry(BaseModel):
-    """All that is kept of one category; the count is of what no change of the profile has answered yet."""
+    """One category; `count` is how often it was said since a change of the profile last answered it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -100,7 +102,7 @@ _ENTRIES: Final[TypeAdapter[Entries]] = TypeAdapter(Entries)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedbackCount:
-    """How often a category has come up by now."""
+    """How often a category has come up so far."""
 
     category: Category
     count: int
@@ -112,12 +114,17 @@ class FeedbackCount:
 
     @property
     def suggestion(self) -> str | None:
-        """What to propose, with the field, once it is due."""
+        """What the model should propose, once a change is due."""
         if not self.threshold_reached:
             return None
         meaning = MEANINGS[self.category]
-        times = f"{self.count} {_times(self.count)}"
+        times = say("count_times", "uk", count=self.count)
         return f"Користувач {times} сказав що {meaning.said}. Запропонуй оновити {meaning.field} у style profile."
+
+
+def category_name(category: str, lang: Lang) -> str:
+    """Return a category as a person would say it; an unknown one as it is."""
+    return name_value("category", category, lang)
 
 
 class FeedbackStore:
@@ -128,18 +135,18 @@ class FeedbackStore:
 
     @property
     def path(self) -> Path:
-        """The file, for messages; it is made with the first feedback."""
+        """The file, for messages; the first feedback creates it."""
         return self._folder / _NAME.name
 
     def entries(self) -> Entries:
-        """Everything that is kept, by category."""
+        """Return everything that is kept, by category."""
         if not self._folder.is_dir():
             return {}
         with closing(Root(self._folder)) as root:
             return self._read(root)
 
     def track(self, category: Category, raw: str, *, now: datetime) -> FeedbackCount:
-        """Count one more; when this returns, it is kept."""
+        """Count one more; when this returns, it is on the disk."""
         said = FeedbackText(date=now.astimezone(UTC).strftime("%Y-%m-%d"), raw=_shorten(raw))
 
         def one_more(entries: Entries) -> Entries:
@@ -150,7 +157,7 @@ class FeedbackStore:
         return FeedbackCount(category=category, count=self._change(one_more)[category].count)
 
     def resolve(self, paths: Collection[str], reason: str) -> tuple[Category, ...]:
-        """These fields of a profile were changed: feedback about them is answered; which categories had any."""
+        """Reset the counts that a change of these fields answers; return the categories that had any."""
         about = [one for one in get_args(Category) if _answers_category(one, paths, reason)]
         counted = self.entries()
         answered = tuple(one for one in about if counted.get(one, FeedbackEntry()).count)
@@ -159,7 +166,7 @@ class FeedbackStore:
         return answered
 
     def reset(self, category: Category | None = None) -> None:
-        """Forget one category, or all of them, with what was said."""
+        """Delete one category or all of them, with what was said."""
         if self._folder.is_dir():
             self._change(lambda entries: {key: entry for key, entry in entries.items() if category not in (None, key)})
 
@@ -184,23 +191,23 @@ class FeedbackStore:
             raise self._refusal(error.message.rstrip(".")) from None
         except ValidationError as error:
             fault = to_fault(error.errors(include_url=False)[0])
-            raise self._refusal(f"{fault.path or 'the file'}: {fault.problem}") from None
+            raise self._refusal(str(fault)) from None
 
     def _refusal(self, why: str) -> JsonRefused:
-        told = f"The feedback in '{quote_path(str(self.path))}' cannot be used: {why}."
-        return JsonRefused(f"{told} Repair the file or move it away; it was left as it is.")
+        what = f"The feedback in '{quote_path(str(self.path))}' cannot be used: {why}."
+        return JsonRefused(f"{what} Repair the file or move it away; it was left as it is.")
 
 
 class VerbatimFeedbackStore(FeedbackStore):
-    """The same feedback, kept in the words that the person used: a model's account of them is only a guess."""
+    """A feedback store that keeps the words the person used: what a model makes of them is only a guess."""
 
-    def __init__(self, data: Path, said: Callable[[], str]) -> None:
+    def __init__(self, data: Path, last_words: Callable[[], str]) -> None:
         super().__init__(data)
-        self._said = said
+        self._last_words = last_words
 
     def track(self, category: Category, raw: str, *, now: datetime) -> FeedbackCount:
-        """Count one more, with what the person said last; `raw` only where they have said nothing."""
-        return super().track(category, self._said() or raw, now=now)
+        """Count one more with what the person said last; `raw` is used only where they have said nothing."""
+        return super().track(category, self._last_words() or raw, now=now)
 
 
 def _encode(entries: Entries) -> bytes:
@@ -213,7 +220,7 @@ def _shorten(raw: str) -> str:
 
 
 def _answers_category(category: Category, paths: Collection[str], reason: str) -> bool:
-    """Whether a change of these fields answers a category: it is about one of them, or the reason names it."""
+    """Return whether a change of these fields answers a category: it is about one of them, or the reason names it."""
     field = MEANINGS[category].field
     wanted = re.compile(re.escape(field).replace(r"\*", r"\w+"))
     return any(map(wanted.fullmatch, paths)) or re.search(rf"\b{category}\b", reason) is not None
@@ -221,11 +228,3 @@ def _answers_category(category: Category, paths: Collection[str], reason: str) -
 
 def _reset_counts(entries: Entries, categories: Iterable[str]) -> Entries:
     return entries | {key: entries[key].model_copy(update={"count": 0}) for key in categories if key in entries}
-
-
-def _times(count: int) -> str:
-    """The word for "times" after a number, as Ukrainian has it: 21 раз, 3 рази, 12 разів."""
-    last, teens = count % 10, count % 100 // 10 == 1
-    if last == 1 and not teens:
-        return "раз"
-    return "рази" if last in (2, 3, 4) and not teens else "разів"

@@ -1,17 +1,13 @@
-"""What a post is written by: one profile, or the voice of one with the techniques of another (W31)."""
+"""The style that a post is written in: one profile, or the voice of one with the techniques of another (W31)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from toolroll.errors import UsageError
 from toolroll.packs.writing.posts.checks import DraftRules, check_draft
-from toolroll.packs.writing.profiles.profile_format import ProfileFields
+from toolroll.packs.writing.profiles.schema import PlatformStyle, ProfileFields, Voice, specs_of
 from toolroll.packs.writing.profiles.store import ProfileStore
-
-OF_BASE: Final = ("tone", "formality", "personality", "avoid", "emoji_usage", "signature_phrases")
-"""Who speaks: these stay the base's own, and so does the language."""
-OF_TECHNIQUES: Final = ("hooks", "closings", "sentence_style", "paragraph_style")
-"""How it is done; and of a platform, its structure."""
 
 _NO_LIMIT: Final = 10**9
 
@@ -36,7 +32,7 @@ class Style:
 
 
 def load_style(store: ProfileStore, base: str, techniques: str | None = None) -> Style:
-    """The style of a profile, or of two; raises what the store raises for one that cannot be read."""
+    """Return the style of a profile, or of two; raises what the store raises for one that cannot be read."""
     found = store.read(base)
     is_personal = found.profile.profile_type == "personal"
     if techniques is None:
@@ -53,22 +49,41 @@ def load_style(store: ProfileStore, base: str, techniques: str | None = None) ->
 
 
 def mix_profiles(base: ProfileFields, techniques: ProfileFields) -> ProfileFields:
-    """The base with the techniques of another profile; where the two disagree, the base wins."""
-    voice = {key: base["voice"][key] for key in OF_BASE} | {key: techniques["voice"][key] for key in OF_TECHNIQUES}
-    for key in ("hooks", "closings"):
-        voice[key] = _allowed(voice[key], base) or base["voice"][key]
-    platforms = {name: _platform(name, base, techniques) for name in {**base["platforms"], **techniques["platforms"]}}
-    return base | {"voice": {key: voice[key] for key in base["voice"]}, "platforms": platforms}
+    """Return the base with the techniques of another profile; where the two disagree, the base wins."""
+    platforms = {**base["platforms"], **techniques["platforms"]}
+    return base | {
+        "voice": _mix_voice(base["voice"], techniques["voice"]),
+        "platforms": {
+            name: _mix_platform(base["platforms"].get(name), techniques["platforms"].get(name)) for name in platforms
+        },
+    }
 
 
-def _platform(name: str, base: ProfileFields, techniques: ProfileFields) -> ProfileFields:
-    own, other = base["platforms"].get(name), techniques["platforms"].get(name)
+def technique_fields() -> tuple[str, ...]:
+    """Return the names of the fields that a mix takes from the profile with the techniques."""
+    specs = {**specs_of(Voice), **specs_of(PlatformStyle)}
+    return tuple(name for name, one in specs.items() if one.mix == "techniques")
+
+
+def _mix_voice(base: ProfileFields, techniques: ProfileFields) -> ProfileFields:
+    mixed = dict(base)
+    for name, spec in specs_of(Voice).items():
+        if spec.mix == "techniques":
+            value = techniques[name]
+            mixed[name] = (_without_avoided(value, base["avoid"]) or base[name]) if spec.obeys_avoid else value
+    return mixed
+
+
+def _mix_platform(own: ProfileFields | None, other: ProfileFields | None) -> ProfileFields:
+    specs = specs_of(PlatformStyle)
     if own is None:
-        return {**other, "tone_override": None}  # all of it but whose voice it is
-    return {**own, "structure": own["structure"] if other is None else other["structure"]}
+        assert other is not None  # one of the two has it
+        return other | dict.fromkeys((name for name, one in specs.items() if one.mix == "author"), None)
+    taken: Mapping[str, object] = other or {}
+    return own | {name: taken[name] for name, one in specs.items() if one.mix == "techniques" and name in taken}
 
 
-def _allowed(phrases: list[str], base: ProfileFields) -> list[str]:
-    """Without those that say what the base avoids."""
-    rules = DraftRules(platform="linkedin", max_length=_NO_LIMIT, avoid=base["voice"]["avoid"], language="uk+en")
+def _without_avoided(phrases: list[str], avoid: list[str]) -> list[str]:
+    """Return the phrases that say nothing of what the base avoids."""
+    rules = DraftRules(platform="linkedin", max_length=_NO_LIMIT, avoid=avoid, language="uk+en")
     return [one for one in phrases if not any(found.kind == "avoid" for found in check_draft(one, rules).findings)]

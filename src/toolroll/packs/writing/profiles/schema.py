@@ -1,32 +1,73 @@
-"""The style profile: what it is made of (W1), and what is wrong with one that is not (W2).
+"""The style profile: every field described once (W1), and the check of a whole profile (W2).
 
-Every fault is told, each with its place, in words for the person who writes posts and not for who writes programs.
+A field is one line in one of the classes below. Its annotation says what it may hold; a `FieldSpec` says the rest:
+whose value a mix takes, what an analysis looks for, what older files get in its place. The stored format, the
+description, mixes, changes, the editor and the prompts are made from these classes. The label of a field is the text
+of that name under `names.field` in the language files.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
-from typing import Annotated, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
-from pydantic_core import ErrorDetails, PydanticCustomError
+from pydantic_core import PydanticCustomError
 
 from toolroll.errors import PathRefused
+from toolroll.messages import Text
+from toolroll.packs.writing.posts.platforms import PLATFORMS, Platform
+from toolroll.packs.writing.profiles.faults import to_fault
 from toolroll.packs.writing.profiles.names import check_profile_name
-from toolroll.safe.paths.names import quote_path
 
-Platform: TypeAlias = Literal["linkedin", "instagram", "x"]
+ProfileFields: TypeAlias = dict[str, Any]
+"""A profile as plain JSON data, in the order of its file."""
+
 ProfileType: TypeAlias = Literal["personal", "reference"]
 Language: TypeAlias = Literal["uk", "en", "uk+en"]
 
+MixPart: TypeAlias = Literal["base", "techniques", "author"]
+"""Whose value a mix takes: the base profile's, that of the profile with the techniques, or only ever the author's own.
+
+They differ where the base does not have the platform: it is taken from the techniques, without what is the author's.
+"""
+
+FIRST_FORMAT: Final = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldSpec:
+    """What a field is, beyond the values that it may hold."""
+
+    mix: MixPart = "base"
+    obeys_avoid: bool = False
+    """In a mix, entries with words that the base avoids are left out."""
+    hint: str = ""
+    """What an analysis of posts is told about it."""
+    change: Literal["free", "fixed", "generated"] = "free"
+    """`fixed` fields never change; `generated` ones go with each version by themselves."""
+    is_shown: bool = True
+    """Whether the description of a profile has a line for it."""
+    value_names: str = ""
+    """The names that languages have for its values, as `name_value` takes it."""
+    since: int = FIRST_FORMAT
+    """The format of profiles in which it first appeared; the highest of all fields is the current format."""
+    initial: object = None
+    """Its value in profiles of older formats."""
+
+
+_FIXED: Final = FieldSpec(is_shown=False, change="fixed")
+_GENERATED: Final = FieldSpec(is_shown=False, change="generated")
+_TECHNIQUE: Final = FieldSpec(mix="techniques")
+
 
 def timestamp(moment: datetime) -> str:
-    """A moment as profiles and posts keep it: in UTC, to the second."""
+    """Return a moment as profiles and posts keep it: in UTC, to the second."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-# Kept: the same moments and names stand in every file, and a list of a thousand profiles checks four thousand of them.
+# Cached: the same moments stand in every file, and a list of a thousand profiles checks four thousand of them.
 @lru_cache(maxsize=4096)
 def _check_moment(text: str) -> str:
     try:
@@ -34,7 +75,7 @@ def _check_moment(text: str) -> str:
     except ValueError:
         offset = None
     if offset != timedelta(0):
-        raise PydanticCustomError("moment", "must be a moment in UTC, such as 2026-02-09T10:00:00Z")
+        raise PydanticCustomError("moment", "must be a moment in UTC")
     return text
 
 
@@ -51,9 +92,7 @@ def _check_slug(text: str) -> str:
     try:
         return check_profile_name(text)
     except PathRefused:
-        raise PydanticCustomError(
-            "slug", "must be small Latin letters and digits, with single dashes between them"
-        ) from None
+        raise PydanticCustomError("slug", "must be a profile name") from None
 
 
 Moment: TypeAlias = Annotated[str, AfterValidator(_check_moment)]
@@ -73,22 +112,30 @@ class Voice(_Fields):
     tone: str
     formality: str
     personality: str
-    sentence_style: str
-    paragraph_style: str
-    hooks: Annotated[list[Phrase], Field(min_length=1)]
-    closings: list[Phrase]
-    signature_phrases: list[Phrase]
-    avoid: Annotated[list[Phrase], Field(min_length=1)]
+    sentence_style: Annotated[str, _TECHNIQUE]
+    paragraph_style: Annotated[str, _TECHNIQUE]
+    hooks: Annotated[
+        list[Phrase],
+        Field(min_length=1),
+        FieldSpec(mix="techniques", obeys_avoid=True, hint="patterns that really occur"),
+    ]
+    closings: Annotated[list[Phrase], FieldSpec(mix="techniques", obeys_avoid=True, hint="patterns that really occur")]
+    signature_phrases: Annotated[list[Phrase], FieldSpec(hint="phrases that really occur")]
+    avoid: Annotated[
+        list[Phrase],
+        Field(min_length=1),
+        FieldSpec(hint="words, phrases and manners that this author would not use, at least one"),
+    ]
     emoji_usage: str
 
 
 class PlatformStyle(_Fields):
     """What is different on one platform."""
 
-    max_length: Count
-    structure: str
+    max_length: Annotated[Count, FieldSpec(hint="in characters, near the longest post")]
+    structure: Annotated[str, _TECHNIQUE]
     formatting: str
-    tone_override: str | None
+    tone_override: Annotated[str | None, FieldSpec(mix="author")]
     hashtags: str | None = None
     notes: str | None = None
 
@@ -116,65 +163,68 @@ class ChangelogEntry(_Fields):
 class StyleProfile(_Fields):
     """A style profile, checked: all rules of W1 hold."""
 
-    profile_name: Annotated[str, AfterValidator(_check_slug)]
-    profile_type: ProfileType
-    source: str
-    version: Count
-    created_at: Moment
-    updated_at: Moment
-    language: Language
+    profile_name: Annotated[str, AfterValidator(_check_slug), _FIXED]
+    profile_type: Annotated[ProfileType, _FIXED]
+    source: Annotated[str, FieldSpec(value_names="source")]
+    version: Annotated[Count, _GENERATED]
+    created_at: Annotated[Moment, _GENERATED]
+    updated_at: Annotated[Moment, _GENERATED]
+    language: Annotated[Language, FieldSpec(value_names="language")]
     voice: Voice
     platforms: Annotated[dict[Platform, PlatformStyle], Field(min_length=1)]
     examples: Annotated[list[Example], Field(min_length=1)]
-    changelog: list[ChangelogEntry]
+    changelog: Annotated[list[ChangelogEntry], _GENERATED]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProfileFault:
-    """A rule that a profile breaks: the path of the field, and what would be right."""
-
-    path: str
-    problem: str
-
-    def __str__(self) -> str:
-        return f"{self.path or 'the profile'}: {self.problem}"
+def specs_of(shape: type[BaseModel]) -> Mapping[str, FieldSpec]:
+    """Return the description of each field of one of the classes above, in their order."""
+    return {
+        name: next((one for one in field.metadata if isinstance(one, FieldSpec)), FieldSpec())
+        for name, field in shape.model_fields.items()
+    }
 
 
-def check_profile(fields: object, *, lenient: bool = False) -> "StyleProfile | tuple[ProfileFault, ...]":
-    """The profile that these fields are, or every rule that they break; `lenient` overlooks fields nobody knows."""
+FORMAT: Final = max(one.since for shape in (StyleProfile, Voice, PlatformStyle) for one in specs_of(shape).values())
+"""The format that profiles are written in; a file without a number is of the first one."""
+
+FIXED: Final = tuple(name for name, one in specs_of(StyleProfile).items() if one.change != "free")
+"""What a profile is, and its history: nobody changes these fields by themselves."""
+
+GENERATED: Final = tuple(name for name, one in specs_of(StyleProfile).items() if one.change == "generated")
+
+PATHS: Final = frozenset(
+    [
+        *StyleProfile.model_fields,
+        *(f"voice.{name}" for name in Voice.model_fields),
+        *(f"platforms.{platform}" for platform in PLATFORMS),
+        *(f"platforms.{platform}.{name}" for platform in PLATFORMS for name in PlatformStyle.model_fields),
+    ]
+)
+"""Every dot path that names a field of a profile; entries of lists have none, a list is changed whole."""
+
+
+def check_profile(fields: object, *, lenient: bool = False) -> StyleProfile | tuple[Text, ...]:
+    """Return the profile that these fields are, or every rule that they break; `lenient` overlooks unknown fields."""
     try:
         return StyleProfile.model_validate(fields, extra="ignore" if lenient else "forbid")
     except ValidationError as error:
         return tuple(map(to_fault, error.errors(include_url=False)))
 
 
-_PROBLEMS: Final[Mapping[str, str]] = {
-    "missing": "is missing",
-    "extra_forbidden": "is no field of a profile: take it out, or correct its name",
-    "string_type": "must be text",
-    "string_pattern_mismatch": "must not be blank",
-    "int_type": "must be a whole number",
-    "greater_than": "must be a number over 0",
-    "greater_than_equal": "must be a number of 0 or more",
-    "list_type": "must be a list",
-    "too_short": "must have at least one entry",
-    "dict_type": "must be a group of named fields",
-    "model_type": "must be a group of named fields",
-}
-_KEY: Final = "[key]"
+def add_new_fields(fields: ProfileFields, *, since: int = FIRST_FORMAT) -> ProfileFields:
+    """Return the fields with the initial value of every missing field that appeared after the format `since`."""
+    voice, platforms = fields.get("voice"), fields.get("platforms")
+    changed: ProfileFields = {}
+    if isinstance(voice, dict):
+        changed["voice"] = _add_initial(voice, Voice, since)
+    if isinstance(platforms, dict):
+        changed["platforms"] = {
+            name: _add_initial(style, PlatformStyle, since) if isinstance(style, dict) else style
+            for name, style in platforms.items()
+        }
+    return _add_initial(fields | changed, StyleProfile, since)
 
 
-def to_fault(detail: ErrorDetails) -> ProfileFault:
-    """What pydantic found, in a writer's words."""
-    place = detail["loc"]
-    problem = _PROBLEMS.get(detail["type"], detail["msg"])
-    if detail["type"] == "literal_error":
-        problem = f"must be {detail['ctx']['expected']}"
-    if place and place[-1] == _KEY:
-        place, problem = place[:-1], f"is no platform that is known here; a platform {problem}"
-    return ProfileFault(path=_field_path(place), problem=problem)
-
-
-def _field_path(place: tuple[int | str, ...]) -> str:
-    """`examples.2.text` for the text of the second example: people count from 1."""
-    return ".".join(str(step + 1) if isinstance(step, int) else quote_path(step) for step in place)
+def _add_initial(values: ProfileFields, shape: type[BaseModel], since: int) -> ProfileFields:
+    new = {name: one.initial for name, one in specs_of(shape).items() if one.since > since}
+    return values | {name: value for name, value in new.items() if name not in values}

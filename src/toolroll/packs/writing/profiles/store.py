@@ -18,7 +18,9 @@ from toolroll.errors import (
     FileMissing,
     FileProblem,
     FileSystemRefused,
+    NotAFile,
     OutsideRoot,
+    PathRefused,
     ProfileFixed,
     ProfileMissing,
     ProfileNewer,
@@ -27,26 +29,17 @@ from toolroll.errors import (
     UsageError,
 )
 from toolroll.kernel.approval.request import content_hash
-from toolroll.packs.writing.profiles.cache import (
-    MIN_NEW_TO_WRITE,
-    CachedSummaries,
-    ProfileSummary,
-    is_settled,
-    read_cache,
-    write_cache,
-)
 from toolroll.packs.writing.profiles.changes import FieldChange, first_version, list_changes, next_version
+from toolroll.packs.writing.profiles.faults import TOO_BIG, make_fault
 from toolroll.packs.writing.profiles.names import DEFAULT, SUFFIX, profile_file, profile_name_of
 from toolroll.packs.writing.profiles.profile_format import (
     MAX_PROFILE_BYTES,
-    SCHEMA,
-    ProfileFields,
     StoredProfile,
     encode_profile,
     parse_profile,
     parse_profile_quickly,
 )
-from toolroll.packs.writing.profiles.schema import StyleProfile
+from toolroll.packs.writing.profiles.schema import FORMAT, Language, Moment, ProfileFields, ProfileType, StyleProfile
 from toolroll.packs.writing.storage import open_folder, read_regular_file, store_lock
 from toolroll.safe.paths.files import private_folder
 from toolroll.safe.paths.listing import Entry
@@ -59,27 +52,44 @@ MAX_NAMES_SHOWN: Final = 20
 """In a message; the list beside it has all of them."""
 
 BACKUPS: Final = "backups"
-"""The folder of what was replaced or deleted, below that of profiles."""
+"""The folder for what was replaced or deleted, below that of profiles."""
 _BACKUPS: Final = RelativePath(parts=(BACKUPS,))
 _HASH_SHOWN: Final = 16  # of a backup's name: 64 bits, so that no two contents meet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnreadableFile:
-    """A file in the folder that is no profile, and why."""
+class ProfileSummary:
+    """One profile in a list."""
 
-    file: str
-    problem: str
+    name: str
+    type: ProfileType
+    language: Language
+    version: int
+    updated_at: Moment
+    tone_summary: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ForbiddenFile(UnreadableFile):
-    """A file that the system does not hand out: nobody knows whether it is a profile, and making it anew is no help."""
+class UnreadableFile:
+    """A file in the folder that is not a profile, or that nobody can read, and why."""
+
+    file: str
+    error: ToolrollError
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether it was read and is not a profile; where the system refuses to read it, nobody knows."""
+        return not isinstance(self.error, FileSystemRefused)
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """The file as it is listed in JSON."""
+        return {"file": self.file, "problem": self.error.message}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileListing:
-    """All profiles, the personal ones first and of each kind the newest first; and what looks like one and is none."""
+    """All profiles, the personal ones first and of each type the newest first; and files that look like one."""
 
     profiles: tuple[ProfileSummary, ...]
     unreadable: tuple[UnreadableFile, ...]
@@ -91,18 +101,18 @@ class ProfileListing:
 
     @property
     def damaged(self) -> tuple[str, ...]:
-        """The files that can be read, and are no profiles."""
-        return tuple(one.file for one in self.unreadable if not isinstance(one, ForbiddenFile))
+        """The files that can be read and are not profiles."""
+        return tuple(one.file for one in self.unreadable if one.is_damaged)
 
     @property
     def is_damaged(self) -> bool:
-        """Whether there would be a profile to write by, and it is damaged."""
+        """Whether there would be a profile to write by, but it is damaged."""
         return DEFAULT + SUFFIX in self.damaged or bool(self.damaged and not self.profiles)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileUpdate:
-    """A new version of a profile: its fields, the entry in its history, and the fields that are different."""
+    """A new version of a profile: its fields, the entry in its history, and the paths that changed."""
 
     fields: ProfileFields
     entry: ProfileFields
@@ -114,36 +124,26 @@ class ProfileStore:
 
     def __init__(self, data: Path) -> None:
         self._folder = data / FOLDER
-        self._data = data
-        self._known: CachedSummaries | None = None
 
     def read(self, name: str) -> StoredProfile:
-        """The profile of that name; an error says which others there are, or what is wrong with its file."""
+        """Return the profile of that name; an error says which others there are, or what is wrong with its file."""
         return parse_profile(self.raw(name), name)
 
     def listing(self) -> ProfileListing:
-        """All profiles; files that have not changed since the last time, by whomever, are not read again."""
+        """Return all profiles. Every file is read each time: a thousand take less than 100 ms."""
         if not self._folder.is_dir():
             return ProfileListing(profiles=(), unreadable=())
-        before = read_cache(self._data) if self._known is None else self._known
-        now: CachedSummaries = {}
         with closing(Root(self._folder)) as root, open_folder(self._folder) as folder:
             here = _ProfileFolder(root=root, folder=folder)
-            found = [
-                _summary_or_cached(here, one, before, now) for one in root.list_folder() if one.name.endswith(SUFFIX)
-            ]
-        self._known = now
-        if sum(before.get(name) != kept for name, kept in now.items()) >= MIN_NEW_TO_WRITE:
-            write_cache(self._data, now)
+            found = [_summarize(here, one) for one in root.list_folder() if one.name.endswith(SUFFIX)]
         profiles = [one for one in found if isinstance(one, ProfileSummary)]
         profiles.sort(key=lambda one: datetime.fromisoformat(one.updated_at), reverse=True)
         profiles.sort(key=lambda one: one.type)  # "personal" comes before "reference"
-        return ProfileListing(
-            profiles=tuple(profiles), unreadable=tuple(one for one in found if isinstance(one, UnreadableFile))
-        )
+        unreadable = tuple(one for one in found if isinstance(one, UnreadableFile))
+        return ProfileListing(profiles=tuple(profiles), unreadable=unreadable)
 
     def propose(self, name: str, changes: Mapping[str, object]) -> "ProposedUpdate":
-        """What an update would do to the profile as it is now; refused where `update` would refuse it."""
+        """Return what an update would do to the profile as it is now; refuses what `update` would refuse."""
         stored = self.read(name)
         _check_can_change(stored)
         next_version(stored.fields, changes, reason="", now=datetime.fromisoformat(stored.profile.updated_at))
@@ -163,97 +163,99 @@ class ProfileStore:
     ) -> ProfileUpdate:
         """Make all changes, or none: the next version, with an entry in the history.
 
-        With `base`, `StaleFile` where the file is no longer the one that has this hash. A reference profile is changed
-        only by a person themselves (`by_person`), never on feedback; what a person replaces is kept as a backup.
+        With `base`, raises `StaleFile` if the file no longer has this hash. Only a person (`by_person`) can change a
+        reference profile, feedback cannot; what a person replaces is kept as a backup.
         """
-        place = profile_file(name)
+        path = profile_file(name)
         if not self._folder.is_dir():
             raise _missing(name, ())
         with self._writing() as root:
-            data = self._old(root, name, place)
+            data = self._old(root, name, path)
             stored = parse_profile(data, name)
             _check_can_change(stored, by_person=by_person)
             if base is not None and base != stored.hash:
-                told = f"Profile '{name}' was changed meanwhile, and nothing was written. Read it, and propose it anew."
-                raise StaleFile(told, path=str(place))
+                message = (
+                    f"Profile '{name}' was changed meanwhile, and nothing was written. Read it, and propose it anew."
+                )
+                raise StaleFile(message, path=str(path))
             fields, entry = next_version(stored.fields, changes, reason=reason, now=now)
-            if by_person or stored.schema < SCHEMA:
+            if by_person or stored.format < FORMAT:
                 _back_up(root, name, data)
-            root.write_file(place, _encode_within_limit(name, fields), mode=0o600)
+            root.write_file(path, _encode_within_limit(name, fields), mode=0o600)
         return ProfileUpdate(fields=fields, entry=entry, paths=tuple(changes))
 
     def create(self, draft: Mapping[str, object], *, now: datetime, replace: bool = False) -> StoredProfile:
         """Write a new profile, checked, with the first entry of its history (W20).
 
-        `draft` has what a profile says; version, times and history are made here. A profile that is there already is
-        `FileExists`; with `replace` it gives way, and is kept as a backup.
+        `draft` has what a profile says; version, times and history are added. An existing profile raises `FileExists`;
+        with `replace` it is replaced and kept as a backup.
         """
         fields = first_version(draft, now=now)
         return self._put(str(fields["profile_name"]), fields, replace=replace)
 
     def put(self, stored: StoredProfile, *, replace: bool = False) -> StoredProfile:
-        """Write a whole profile with its own version and history: one that was brought along, or repaired by hand.
+        """Write a whole profile with its own version and history: one that was imported, or repaired by hand.
 
-        What is there already is treated as `create` does.
+        An existing profile is treated as in `create`.
         """
         if stored.is_newer:
             _refuse_newer(stored.profile.profile_name)
         return self._put(stored.profile.profile_name, stored.fields, replace=replace)
 
     def has(self, name: str) -> bool:
-        """Whether there is a file under that name, sound or not."""
+        """Return whether there is a file under that name, valid or not."""
         return os.path.lexists(self._folder / str(profile_file(name)))
 
     def raw(self, name: str) -> bytes:
-        """What the file of a profile holds, sound or not."""
-        place = profile_file(name)
+        """Return the bytes of a profile's file, valid or not."""
+        path = profile_file(name)
         if self._folder.is_dir():
             with closing(Root(self._folder)) as root, suppress(FileMissing):
-                return _read_bytes(root, place)
+                return _read_bytes(root, path)
         raise _missing(name, self.listing().names)
 
     def delete(self, name: str) -> None:
-        """Remove a profile, which is kept as a backup; the default one stays."""
-        place = profile_file(name)
+        """Delete a profile and keep a backup; the default one cannot be deleted."""
+        path = profile_file(name)
         if name == DEFAULT:
             raise UsageError("The default profile cannot be deleted. Make it anew with `ghostpen init` instead.")
         if not self._folder.is_dir():
             raise _missing(name, ())
         with self._writing() as root:
-            _back_up(root, name, self._old(root, name, place))
-            root.remove_file(place)
+            _back_up(root, name, self._old(root, name, path))
+            root.remove_file(path)
 
     def _put(self, name: str, fields: Mapping[str, object], *, replace: bool) -> StoredProfile:
-        place, data = profile_file(name), _encode_within_limit(name, fields)
+        path, data = profile_file(name), _encode_within_limit(name, fields)
         with self._writing(self._folder if self._folder.is_dir() else _make_folder(self._folder)) as root:
             if replace:
                 with suppress(FileMissing):
-                    _back_up(root, name, _read_bytes(root, place))
-                root.write_file(place, data, mode=0o600)
+                    _back_up(root, name, _read_bytes(root, path))
+                root.write_file(path, data, mode=0o600)
             else:
-                _create(root, place, data)
+                _create(root, path, data)
         return parse_profile(data, name)
 
-    def _old(self, root: Root, name: str, place: RelativePath) -> bytes:
+    def _old(self, root: Root, name: str, path: RelativePath) -> bytes:
         try:
-            return _read_bytes(root, place)
+            return _read_bytes(root, path)
         except FileMissing:
             raise _missing(name, self.listing().names) from None
 
     @contextmanager
     def _writing(self, folder: Path | None = None) -> Iterator[Root]:
-        """The folder, for one writer at a time; what those left that were killed is swept."""
+        """Lock the folder for one writer, and remove temporary files that killed writers have left."""
         folder = folder or self._folder
         with store_lock(folder, FOLDER), closing(Root(folder)) as root:
             root.sweep_temporary()
-            with suppress(FileProblem):  # there may be no backups yet; who makes one is told what is in the way
+            with suppress(FileProblem):  # there may be no backups yet; who makes one is message what is in the way
                 root.sweep_temporary(_BACKUPS)
             yield root
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposedUpdate:
-    """An update that could be made: the version that it would be, what it is based on, and the fields old and new."""
+    """An update that could be made: its version, the hash of the file it is based on, and the fields old and new."""
 
     version: int
     base: str
@@ -262,7 +264,7 @@ class ProposedUpdate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ProfileFolder:
-    """The folder of profiles, held open in both ways: with all care, and for many files at once."""
+    """The folder of profiles, opened twice: with all checks, and for quick reads of many files."""
 
     root: Root
     folder: int
@@ -273,32 +275,17 @@ class _ProfileFolder:
         return profile or parse_profile(_read_bytes(self.root, profile_file(name)), name).profile
 
 
-def _summary_or_cached(
-    here: _ProfileFolder, entry: Entry, before: CachedSummaries, now: CachedSummaries
-) -> ProfileSummary | UnreadableFile:
-    """What is known of a file, or what it says; kept in `now` where its time stamp can be relied on."""
-    mark = entry.mtime_ns, entry.size
-    kept = before.get(entry.name)
-    is_known = kept is not None and kept[0] == mark and kept[1].name + SUFFIX == entry.name and entry.kind == "file"
-    found = kept[1] if kept is not None and is_known else _summary(here, entry)
-    if isinstance(found, ProfileSummary) and is_settled(entry.mtime_ns):
-        now[entry.name] = mark, found
-    return found
-
-
-def _summary(here: _ProfileFolder, entry: Entry) -> ProfileSummary | UnreadableFile:
+def _summarize(here: _ProfileFolder, entry: Entry) -> ProfileSummary | UnreadableFile:
     name = profile_name_of(entry.name)
-    if name is None:
-        problem = "its name can be no profile's: small Latin letters, digits and single dashes, then .json"
-        return UnreadableFile(file=entry.shown, problem=problem)
-    if entry.kind != "file":
-        return UnreadableFile(file=entry.shown, problem=f"it is no file, but a {entry.special or entry.kind}")
     try:
+        if name is None:
+            problem = "its name can be no profile's: small Latin letters, digits and single dashes, then .json"
+            raise PathRefused(problem, path=entry.shown, rule="profile_file_name")
+        if entry.kind != "file":
+            raise NotAFile(f"it is no file, but a {entry.special or entry.kind}", path=entry.shown)
         profile = here.profile(name)
-    except FileSystemRefused as error:
-        return ForbiddenFile(file=entry.shown, problem=error.message)
     except ToolrollError as error:
-        return UnreadableFile(file=entry.shown, problem=error.message)
+        return UnreadableFile(file=entry.shown, error=error)
     return ProfileSummary(
         name=name,
         type=profile.profile_type,
@@ -309,33 +296,33 @@ def _summary(here: _ProfileFolder, entry: Entry) -> ProfileSummary | UnreadableF
     )
 
 
-def _read_bytes(root: Root, place: RelativePath) -> bytes:
-    """What a profile's file holds; a link is not followed, as it may lead to another profile."""
-    if root.stat(place).resolved != place:
-        raise OutsideRoot(f"'{place}' is a link. Put the profile itself in its place.", path=str(place))
-    return root.read_bytes(place, limit_bytes=MAX_PROFILE_BYTES)
+def _read_bytes(root: Root, path: RelativePath) -> bytes:
+    """Return the bytes of a file; a link is not followed, because it may lead to another profile."""
+    if root.stat(path).resolved != path:
+        raise OutsideRoot(f"'{path}' is a link. Put the profile itself in its place.", path=str(path))
+    return root.read_bytes(path, limit_bytes=MAX_PROFILE_BYTES)
 
 
 def _make_folder(folder: Path) -> Path:
-    """A folder that was not there; not everything takes one, as /proc does not."""
+    """Create a folder; some places, such as /proc, take none."""
     try:
         return private_folder(folder)
     except FileMissing as error:
-        told = f"The folder '{error.path}' cannot be made there. Name another folder with --data."
-        raise FileMissing(told, path=error.path) from None
+        message = f"The folder '{error.path}' cannot be made there. Name another folder with --data."
+        raise FileMissing(message, path=error.path) from None
 
 
-def _create(root: Root, place: RelativePath, data: bytes) -> None:
+def _create(root: Root, path: RelativePath, data: bytes) -> None:
     try:
-        root.create_file(place, data, mode=0o600)
+        root.create_file(path, data, mode=0o600)
     except FileExists as error:
-        name = place.name.removesuffix(SUFFIX)
-        told = f"There is a profile '{name}' already. Choose another name, or say that it is to be replaced."
-        raise FileExists(told, path=error.path) from None
+        name = path.name.removesuffix(SUFFIX)
+        message = f"There is a profile '{name}' already. Choose another name, or say that it is to be replaced."
+        raise FileExists(message, path=error.path) from None
 
 
 def _back_up(root: Root, name: str, data: bytes) -> None:
-    """Keep a content; the same content is kept once, also when a kill came in between."""
+    """Keep a copy; the same content is kept once, also when a kill came in between."""
     root.make_folders(_BACKUPS, 0o700)
     with suppress(FileExists):
         root.create_file(_BACKUPS.child(f"{name}-{content_hash(data)[:_HASH_SHOWN]}{SUFFIX}"), data, mode=0o600)
@@ -344,8 +331,13 @@ def _back_up(root: Root, name: str, data: bytes) -> None:
 def _encode_within_limit(name: str, fields: Mapping[str, object]) -> bytes:
     data = encode_profile(fields)
     if len(data) > MAX_PROFILE_BYTES:
-        problem = f"the profile would be larger than {MAX_PROFILE_BYTES:,} bytes: keep fewer or shorter examples"
-        raise ChangeRefused(f"Nothing was written: {problem}.", profile=name, fields=("examples",), faults=(problem,))
+        problem = TOO_BIG(limit=f"{MAX_PROFILE_BYTES:,}")
+        raise ChangeRefused(
+            f"Nothing was written: {problem}.",
+            profile=name,
+            fields=("examples",),
+            faults=(make_fault("examples", problem),),
+        )
     return data
 
 
@@ -354,13 +346,13 @@ def _check_can_change(stored: StoredProfile, *, by_person: bool = False) -> None
     if stored.is_newer:
         _refuse_newer(name)
     if stored.profile.profile_type == "reference" and not by_person:
-        told = f"Profile '{name}' is a reference profile: it is not updated by feedback. Nothing was changed."
-        raise ProfileFixed(f"{told} Its owner can edit the file, or make the profile anew.", profile=name)
+        message = f"Profile '{name}' is a reference profile: it is not updated by feedback. Nothing was changed."
+        raise ProfileFixed(f"{message} Its owner can edit the file, or make the profile anew.", profile=name)
 
 
 def _refuse_newer(name: str) -> NoReturn:
-    told = f"Profile '{name}' was written by a newer version of this program. It is read, and not changed."
-    raise ProfileNewer(f"{told} Update the program.", profile=name)
+    message = f"Profile '{name}' was written by a newer version of this program. It is read, and not changed."
+    raise ProfileNewer(f"{message} Update the program.", profile=name)
 
 
 def _missing(name: str, available: tuple[str, ...]) -> ProfileMissing:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from toolroll.models.scripted import Call, Line
 from toolroll.packs.writing.posts.post_file import Draft
-from toolroll.packs.writing.profiles.profile_format import ProfileFields
+from toolroll.packs.writing.profiles.schema import ProfileFields
 from toolroll.packs.writing.texts.messages import Lang
 
 _FOLDER: Final = Path(__file__).parent

@@ -1,7 +1,6 @@
-"""What a model's answer holds: a whole post, edits of the one there is, or only words for the person.
+"""Read the answer of a model: a whole post, edits of the current one, or only words for the person.
 
-A concrete edit comes back as a passage and what to put in its place, and the program puts it there: nothing else of the
-draft can change (W30).
+An edit names a passage and its replacement, and the program makes it: nothing else of the draft can change (W30).
 """
 
 import re
@@ -9,15 +8,14 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from toolroll.packs.writing.posts.checks import DraftRules
-from toolroll.packs.writing.posts.lengths import LIMITS
-from toolroll.packs.writing.posts.post_file import Platform
-from toolroll.packs.writing.profiles.profile_format import ProfileFields
+from toolroll.packs.writing.posts.platforms import LIMITS, Platform
+from toolroll.packs.writing.profiles.schema import ProfileFields
 
 Marks: TypeAlias = Literal["none", "open", "whole"]
-"""Of a draft: there are none, the last one is missing, or it is marked as a post or made of edits."""
+"""The marks around a draft: none, one without its end, or complete (as a post, or as edits)."""
 
 MAX_TOPIC_WORDS: Final = 6
-"""Of a topic that the model did not name: enough for the name of a file."""
+"""Words of a topic that the model did not name: enough for the name of a file."""
 
 _POST: Final = re.compile(r"<post(?P<about>[^<>]*)>(?P<text>.*?)(?P<end></post>|\Z)", re.DOTALL)
 _TOPIC: Final = re.compile(r"""topic\s*=\s*["“«'](?P<topic>[^"”»'<>]*)""")
@@ -28,10 +26,10 @@ _EDGES: Final = re.compile(r"\A[ \t]*\n|\n[ \t]*\Z")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftAnswer:
-    """What a model said: a post, or None; its topic, where it was named; and the words around it.
+    """What a model said: a post or None, its topic if it was named, and the words around it.
 
-    `is_edit` says that all of the draft before is in it but for single passages; `missed` holds the passages of edits
-    that are not in the draft exactly once, each with how often it is.
+    `is_edit` means that it is the draft before with some passages replaced. `missed` are the passages of edits that do
+    not occur exactly once in the draft, each with how often it does.
     """
 
     draft: str | None
@@ -43,10 +41,10 @@ class DraftAnswer:
 
 
 def read_answer(text: str, *, before: str | None = None) -> DraftAnswer:
-    """The post in an answer; `before` is the draft that edits are of.
+    """Return the post in an answer; `before` is the draft that edits are made to.
 
-    A model that forgets the marks of its first draft has still written something: all of it may be the post, unless it
-    is one paragraph that ends with a question. Once there is a draft, it stays before what may be only words.
+    If a model forgets the marks of its first draft, the whole answer is the post, unless it is one paragraph that ends
+    with a question. Once there is a draft, an answer without marks is only words.
     """
     posts = list(_POST.finditer(text))
     if posts:
@@ -69,12 +67,12 @@ def read_answer(text: str, *, before: str | None = None) -> DraftAnswer:
 
 
 def topic_from_request(request: str) -> str:
-    """A topic from what was asked for, where the model has named none."""
+    """Return a topic made of the request, where the model has named none."""
     return " ".join(request.split()[:MAX_TOPIC_WORDS])
 
 
 def rules_for(fields: ProfileFields, platform: Platform) -> DraftRules:
-    """What a draft is held to (W33); a platform that the profile does not know has its own limit."""
+    """Return the rules for a draft (W33); a platform that the profile lacks has its own limit."""
     style = fields["platforms"].get(platform)
     return DraftRules(
         platform=platform,
@@ -98,5 +96,5 @@ def _apply_edits(before: str, edits: list[re.Match[str]], words: str) -> DraftAn
 
 
 def _trim(text: str) -> str:
-    """Without the line ends that belong to the marks."""
+    """Remove the line ends that belong to the marks."""
     return _EDGES.sub("", text)

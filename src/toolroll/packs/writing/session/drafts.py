@@ -15,38 +15,38 @@ from toolroll.packs.writing.texts.messages import Key, Lang, say
 RunEnd: TypeAlias = Literal["well", "cut_off", "badly"]
 """How a run ended: by itself, in the middle of a text, or in any other way (a limit, a stop)."""
 
-DraftDecision: TypeAlias = Literal["told", "aside", "unfinished", "checked"]
-"""Of a draft: it is told as words and is no post; laid aside for the person to take; taken as one that lacks its end;
-or checked, repaired where it has to be, and taken."""
+DraftDecision: TypeAlias = Literal["words", "aside", "unfinished", "checked"]
+"""What happens to a draft: it is shown as words and not as a post; laid aside for the person to take; taken although
+its end is missing; or checked, repaired where it has to be, and taken."""
 
 _ENDED_WELL: Final = ("answer", "done", "condition")
 
 
 def classify_end(result: RunResult[object]) -> RunEnd:
-    """How a run ended. One that was cut off before its first word has nothing in whose middle it could be."""
+    """Return how a run ended; one that was cut off before its first word has no text that could be incomplete."""
     if result.stop_reason in _ENDED_WELL:
         return "well"
     return "cut_off" if result.stop_reason == "cut_off" and result.has_answer else "badly"
 
 
 def decide_draft(marks: Marks, ending: RunEnd, *, has_finished: bool, is_alone: bool) -> DraftDecision:
-    """What becomes of a draft with such marks, from a run that ended so.
+    """Return what happens to a draft with such marks, from a run that ended so.
 
-    `has_finished` says that there is a draft already that has its end, which an unfinished one does not replace.
-    `is_alone` says that nobody looks at it: then only what is marked as a post counts as one.
+    `has_finished` means that there is a complete draft already, which an unfinished one does not replace. `is_alone`
+    means that nobody looks at it: then only what is marked as a post counts as one.
     """
     if ending == "badly" or (is_alone and marks == "none"):
-        return "told"
+        return "words"
     if ending == "cut_off":
         return "aside" if has_finished else "unfinished"
     return "unfinished" if is_alone and marks != "whole" else "checked"
 
 
 class Drafts:
-    """The draft there is, if there is one, with its topic and what is wrong with it; `rounds` counts those taken.
+    """The current draft, if there is one, with its topic and the rules it breaks; `rounds` counts those taken.
 
-    `rules` are asked for at every check: a profile may have changed since the last one. For a draft that nobody looks
-    at, `is_whole` says that it is marked as a post and has its end, and `is_cut_off` that the model was stopped.
+    `rules` is called for every check: the profile may have changed since the last one. For a draft that nobody looks
+    at, `is_whole` says that it is marked as a post and complete, and `is_cut_off` that the model was stopped.
     """
 
     def __init__(
@@ -69,39 +69,39 @@ class Drafts:
 
     @property
     def has_unfinished(self) -> bool:
-        """Whether the last answer was cut off and laid aside: it does not replace a draft that has its end."""
+        """Whether the last answer was cut off and laid aside: it does not replace a complete draft."""
         return self._unfinished is not None
 
     async def take(self, result: RunResult[object], *, is_alone: bool = False) -> None:
-        """Take the draft of a run, put right by one more call where it has to be; `is_alone`: nobody looks at it."""
-        answer, result = await self._in_place(result)
+        """Take the draft of a run, repaired by one more call if needed; `is_alone` means that nobody looks at it."""
+        answer, result = await self._ask_for_missed(result)
         ending = classify_end(result)
         self._unfinished = None
         self.is_cut_off = ending == "cut_off"
         self._words = self._say("edit_missed") if answer.missed else answer.words
         if answer.draft is None:
-            self._miss_draft(answer)
+            self._on_words_only(answer)
             return
         has_finished = self.text is not None and not self._lacks_end
-        fate = decide_draft(answer.marks, ending, has_finished=has_finished, is_alone=is_alone)
-        if fate == "told":
+        decision = decide_draft(answer.marks, ending, has_finished=has_finished, is_alone=is_alone)
+        if decision == "words":
             self._words = f"{result.text.strip()}\n{self._say('not_a_post')}"
             return
         self.is_whole = ending == "well" and answer.marks == "whole"
-        if fate == "aside":
+        if decision == "aside":
             self._lay_aside(answer, answer.draft)
-        elif fate == "unfinished":
+        elif decision == "unfinished":
             self._keep_unfinished(answer, answer.draft)
         else:
             await self._check(answer, answer.draft)
 
     def take_unfinished(self) -> None:
-        """Take the one that was laid aside all the same: the person wants it."""
-        assert self._unfinished is not None  # `has_unfinished` was looked at
+        """Take the draft that was laid aside: the person wants it anyway."""
+        assert self._unfinished is not None  # the caller has looked at `has_unfinished`
         self._keep_unfinished(self._unfinished, self._unfinished.draft or "")
 
     def show(self) -> None:
-        """Show the person the model's words about it, and the draft there is."""
+        """Show the person what the model says about the draft, and the draft."""
         if self._words:
             self._person.say(self._words)
             self._words = ""
@@ -120,16 +120,16 @@ class Drafts:
             )
         )
 
-    async def _in_place(self, result: RunResult[object]) -> tuple[DraftAnswer, RunResult[object]]:
-        """The answer, with the run that it is from; edits of passages that are not there are asked for once more."""
-        answer = _answer_of(result, self.text)
+    async def _ask_for_missed(self, result: RunResult[object]) -> tuple[DraftAnswer, RunResult[object]]:
+        """Return the answer and its run; edits of passages that are not in the draft are asked for once more."""
+        answer = self._read(result)
         if answer.missed:
             result = await self._writer.answer(passage_prompt(answer.missed))
-            answer = _answer_of(result, self.text)
+            answer = self._read(result)
         return answer, result
 
-    def _miss_draft(self, answer: DraftAnswer) -> None:
-        """Words alone; where they were cut off, a draft may have been meant to follow, and the one before stays."""
+    def _on_words_only(self, answer: DraftAnswer) -> None:
+        """Keep the draft; if the words were cut off, a new one may have been meant to follow."""
         if self.is_cut_off and self.text is not None:
             self._words = f"{answer.words}\n{self._say('cut_off_before')}".strip()
 
@@ -145,15 +145,15 @@ class Drafts:
     async def _check(self, answer: DraftAnswer, draft: str) -> None:
         report = self._report(draft)
         if not report.is_clean and not answer.is_edit:  # a repair would touch what the person did not speak of
-            draft, report = await self._repaired(draft, report)
+            draft, report = await self._repair(draft, report)
         self._keep(replace(answer, draft=draft), report)
 
-    async def _repaired(self, draft: str, report: DraftReport) -> tuple[str, DraftReport]:
-        """A draft that breaks fewer rules, by one more call; no better is no reason to show another one."""
+    async def _repair(self, draft: str, report: DraftReport) -> tuple[str, DraftReport]:
+        """Ask once for a draft that breaks fewer rules; one that is no better is not used."""
         self._person.say(f"· {self._say('repairing', count=len(report.findings))}")
-        again = await self._writer.answer(repair_prompt(report.repair))
-        answer = _answer_of(again, draft)
-        if answer.draft is None or answer.marks != "whole" or classify_end(again) != "well":
+        result = await self._writer.answer(repair_prompt(report.repair))
+        answer = read_answer(answer_text(result), before=draft)
+        if answer.draft is None or answer.marks != "whole" or classify_end(result) != "well":
             return draft, report
         second = self._report(answer.draft)
         return (answer.draft, second) if len(second.findings) < len(report.findings) else (draft, report)
@@ -165,6 +165,9 @@ class Drafts:
         self._lacks_end = bool(more)
         self.rounds += 1
 
+    def _read(self, result: RunResult[object]) -> DraftAnswer:
+        return read_answer(answer_text(result), before=self.text)
+
     def _report(self, draft: str) -> DraftReport:
         return check_draft(draft, self._rules(), lang=self._lang)
 
@@ -172,6 +175,6 @@ class Drafts:
         return say(key, self._lang, **values)
 
 
-def _answer_of(result: RunResult[object], before: str | None) -> DraftAnswer:
-    """What a run answered; what stands in place of an answer is none."""
-    return read_answer(result.text if result.has_answer else "", before=before)
+def answer_text(result: RunResult[object]) -> str:
+    """Return what the model said; empty where a run ended before its first word."""
+    return result.text if result.has_answer else ""

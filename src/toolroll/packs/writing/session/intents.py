@@ -1,133 +1,152 @@
-"""What a person's words mean, as far as the program itself must know: to save, to leave, yes or no, which platform."""
+"""What a person's words mean, as far as the program itself must know: save, leave, yes or no, which platform.
+
+The words are in the language files. Those of all languages are understood, whichever the program speaks.
+"""
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
-from toolroll.packs.writing.posts.post_file import Platform
+from toolroll.packs.writing.posts.platforms import PLATFORMS, Platform
+from toolroll.packs.writing.texts.messages import languages, understood_pattern, understood_words
 
 Intent: TypeAlias = Literal["save", "notion", "leave"]
-"""Keep the draft in a file, keep it in Notion, or go."""
+"""Save the draft to a file, save it to Notion, or leave."""
 
 QuestionTopic: TypeAlias = Literal["save", "update", "other"]
-"""What a question is about to which yes or no is the answer: to save a post, to update a profile, or neither."""
+"""What a yes/no question is about: saving a post, updating a profile, or neither."""
 
+Answer: TypeAlias = Literal["yes", "no", "all", "stop"]
+"""What a person answers to a question about one of several things."""
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_YES: Final = _set("y yes yep yeah ok okay т так ага ок окей добре гаразд давай")
-# Said of a draft, these accept it. They are no yes to a question: "perfect" does not mean "leave it unsaved".
-_PRAISE: Final = _set("perfect great good fine супер чудово гарно відмінно")
-_SAVE: Final = _set("save done готово зберігай збережи зберегти зберігаємо зберігайте збережіть")
-_CONFIRM: Final = _YES | _PRAISE | _SAVE
-_NOTION: Final = _set("notion ноушн ноушен нотіон")
-_LEAVE: Final = _set("exit quit q leave вихід вийти вийди виходь виходжу")
-_NOT: Final = _set("not don dont don't without saving не без зберігаючи збереження")
-# Said around these words without another meaning: whoever says more than that wants something changed.
-_AROUND: Final = _set(
-    "it this the a post draft please now and then to in into as file close thanks thank you looks all let's lets it's "
-    "its that's is "
-    "це його пост чернетку будь ласка і й та в у до як файл закрий закривай закрити дякую все усе тепер вже"
-)
-_TAKE: Final = _set("take use бери беру берімо візьми візьміть взяти використай")
-_UNFINISHED: Final = _set(
-    "unfinished cut off one new newer text anyway недописане недописаний обірване обірвану нову нове"
-)
-_NOT_SAVING: Final = re.compile(r"\b(?:not|don['’ʼ]?t|never|without|не|без)\s+(?:sav\w*|keep\w*|збер\w*)")
-_SAVING: Final = re.compile(r"\b(?:sav(?:e|ing)|keep|збер\w*|notion|готово|done|ok|okay|ок|окей)\b")
-_PROFILE: Final = re.compile(r"\b(?:profile\w*|профіл\w*)\b")
 _WORD: Final = re.compile(r"[^\W_]+(?:['’ʼ][^\W_]+)*")
-
-_NO: Final = _set("n no nope н ні нє")
-_ALSO_YES: Final[Mapping[QuestionTopic, frozenset[str]]] = {
-    "save": _PRAISE | _SAVE,
-    "update": _set("update оновлюй онови оновити оновіть"),
-    "other": frozenset(),
-}
-
-_PLATFORMS: Final[tuple[tuple[Platform, re.Pattern[str]], ...]] = (
-    ("linkedin", re.compile(r"\b(?:linked\s?in|лінкед\s?ін\w*|лінкдін\w*)\b")),
-    ("instagram", re.compile(r"\b(?:instagram|insta|інстаграм\w*|інст[аиуі])\b")),
-    # A lone X is the platform only behind a word that says so: "about X" is about something.
-    ("x", re.compile(r"\b(?:twitter|tweet|твіт\w*|x\.com)\b|\b(?:for|on|для|на|в|у)\s+[xх]\b(?!\s*(?!about|про)\w)")),
-)
-
-_FOR: Final = re.compile(r"\b(?:for|для)\s+(?:(?:my|our|the|мого|нашого)\s+)?(?:$|[xх]$)")
-_TWEET: Final = re.compile(r"tweet|твіт(?!ер)")
-_POST: Final = re.compile(r"[\s-]+(?:post|caption|thread|пост|допис)")
 
 
 def parse_intent(text: str) -> Intent | None:
-    """What the person wants done with the draft; None where they want it changed.
+    """Return what the person wants done with the draft; None where they want it changed.
 
     Case, punctuation and polite words do not matter: "OK!", "Зберігай, будь ласка", "save and close".
     """
-    words = frozenset(_split_words(text))
-    asked, leaves, negated = words & _CONFIRM, words & _LEAVE, words & _NOT
-    if words - _CONFIRM - _NOTION - _LEAVE - _NOT - _AROUND or not (asked or leaves):
+    words = _split_words(text)
+    confirm, notion, leave = (
+        understood_words("yes", "praise", "save"),
+        understood_words("notion"),
+        understood_words("leave"),
+    )
+    negation = understood_words("negation")
+    asked, leaves = words & confirm, words & leave
+    if words - confirm - notion - leave - negation - understood_words("polite") or not (asked or leaves):
         return None
-    if negated or (leaves and not words & (_SAVE | _NOTION)):  # "yes, exit" keeps nothing
+    if words & negation or (leaves and not words & (understood_words("save") | notion)):  # "yes, exit" saves nothing
         return "leave" if leaves else None
     if asked:
-        return "notion" if words & _NOTION else "save"
+        return "notion" if words & notion else "save"
     return None
 
 
 def accepts_unfinished(text: str) -> bool:
-    """Whether a person wants the text that was cut off, where there is one: "take it", «бери недописане»."""
-    words = frozenset(_split_words(text))
-    return bool(words & _TAKE) and not words - _TAKE - _UNFINISHED - _AROUND - _CONFIRM
+    """Return whether the person wants the text that was cut off, where there is one: "take it", «бери недописане»."""
+    words, take = _split_words(text), understood_words("take")
+    return bool(words & take) and not words - take - understood_words("unfinished", "polite", "yes", "praise", "save")
 
 
 def parse_yes_no(text: str | None, *, about: QuestionTopic = "other") -> bool | None:
-    """A clear yes, a clear no (a closed input is one), or None where it is neither.
+    """Return a clear yes, a clear no (a closed input is one), or None where it is neither.
 
-    "Save" is a yes only where saving is asked about: to leave a draft unsaved it is the opposite of one.
+    "Save" is a yes only where the question is about saving: to "leave without saving?" it is the opposite of one.
+    Praise accepts a draft, but "perfect" alone does not mean "leave it unsaved".
     """
     if text is None:
         return False
-    words, yes = frozenset(_split_words(text)), _YES | _ALSO_YES[about]
-    if words - yes - _NO - _PRAISE - _AROUND or not words & (yes | _NO):
+    words, no = _split_words(text), understood_words("no")
+    yes = understood_words("yes", *_ALSO_YES[about])
+    if words - yes - no - understood_words("praise", "polite") or not words & (yes | no):
         return None
-    return not words & _NO
+    return not words & no
+
+
+_ALSO_YES: Final[dict[QuestionTopic, tuple[str, ...]]] = {
+    "save": ("praise", "save"),
+    "update": ("update",),
+    "other": (),
+}
+
+
+def parse_answer(text: str | None) -> Answer | None:
+    """Return the answer to a question about one of several things; a closed input stops, None is no answer."""
+    if text is None:
+        return "stop"
+    agreed = parse_yes_no(text)
+    if agreed is not None:
+        return "yes" if agreed else "no"
+    word = text.strip().casefold()
+    return "all" if word in understood_words("all") else "stop" if word in understood_words("stop") else None
 
 
 def mentions_saving(text: str) -> bool:
-    """Whether a word of what was said is about keeping the draft, and not about not keeping it."""
-    return _SAVING.search(_NOT_SAVING.sub(" ", _fold(text))) is not None
+    """Return whether the person speaks of saving the draft, and not of not saving it."""
+    patterns = _patterns()
+    return patterns.saving.search(patterns.not_saving.sub(" ", _fold(text))) is not None
 
 
 def mentions_profile(text: str) -> bool:
-    """Whether the person themselves speaks of a profile."""
-    return _PROFILE.search(_fold(text)) is not None
+    """Return whether the person themselves speaks of a profile."""
+    return _patterns().profile.search(_fold(text)) is not None
 
 
 def find_platforms(text: str) -> tuple[Platform, ...]:
-    """The platforms that a request names, the one that it is for first.
+    """Return the platforms that a request names, the one that it is for first.
 
-    That is the one behind "for" or «для», else the one before "post", else a tweet, else the last one: "a post about
+    That is the one after "for" or «для», else the one before "post", else a tweet, else the last one: "a post about
     leaving LinkedIn, for Instagram" is for Instagram.
     """
     folded = _fold(text)
     found = [
         (_rank(folded, one), one.start(), platform)
-        for platform, pattern in _PLATFORMS
+        for platform, pattern in _patterns().platforms.items()
         for one in pattern.finditer(folded)
     ]
     return tuple(dict.fromkeys(platform for _, _, platform in sorted(found, reverse=True)))
 
 
 def _rank(folded: str, found: re.Match[str]) -> int:
-    if _FOR.search(folded[: found.start()]) or _FOR.match(found[0]):
+    patterns = _patterns()
+    if patterns.is_for.search(folded[: found.start()]) or patterns.is_for.match(found[0]):
         return 3
-    return 2 if _POST.match(folded[found.end() :]) else int(bool(_TWEET.match(found[0])))
+    return 2 if patterns.post.match(folded[found.end() :]) else int(bool(patterns.tweet.match(found[0])))
 
 
-def _split_words(text: str) -> list[str]:
-    return _WORD.findall(_fold(text))
+class _Patterns:
+    """The regular expressions, made of the patterns of all languages."""
+
+    def __init__(self) -> None:
+        any_of = understood_pattern
+        self.saving = re.compile(rf"\b(?:{any_of('keep')})\b")
+        self.not_saving = re.compile(rf"\b(?:{any_of('not')})\s+(?:{any_of('keeping')})")
+        self.profile = re.compile(rf"\b(?:{any_of('profile')})\b")
+        self.is_for = re.compile(rf"\b(?:{any_of('for')})\s+(?:(?:{any_of('own')})\s+)?(?:$|[xх]$)")
+        self.post = re.compile(rf"[\s-]+(?:{any_of('post')})")
+        self.tweet = re.compile(any_of("tweet"))
+        # A lone X is the platform only behind a word that says so: "about X" is about something.
+        lone_x = rf"\b(?:{any_of('before_platform')})\s+[xх]\b(?!\s*(?!{any_of('about')})\w)"
+        more = {"x": f"|{lone_x}"}
+        self.platforms: dict[Platform, re.Pattern[str]] = {
+            name: re.compile(rf"\b(?:{any_of(name)})\b{more.get(name, '')}") for name in PLATFORMS
+        }
+
+
+def _patterns() -> _Patterns:
+    return _compile(languages())
+
+
+@lru_cache(maxsize=2)
+def _compile(_languages: tuple[str, ...]) -> _Patterns:
+    return _Patterns()
+
+
+def _split_words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(_fold(text)))
 
 
 def _fold(text: str) -> str:

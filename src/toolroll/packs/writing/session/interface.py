@@ -4,13 +4,27 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
 from toolroll.agent.result import RunResult
-from toolroll.packs.writing.posts.post_file import Platform
+from toolroll.packs.writing.posts.platforms import Platform
 from toolroll.packs.writing.profiles.mix import Style
+
+QuestionKind: TypeAlias = Literal["text", "yes_no", "more"]
+"""What answers a question: any text, a yes or no, or a further line of a text that the person has begun."""
+
+End: TypeAlias = Literal["saved", "left", "drafted", "nothing"]
+"""How a session ended: the draft was saved, left unsaved, only shown, or there is none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """Something that a person is asked, in their language."""
+
+    text: str
+    kind: QuestionKind = "text"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftView:
-    """A draft as a person sees it: its number, how long it is of what is allowed, and what is wrong with it."""
+    """A draft as a person sees it: its number, its length and limit, and the rules that it breaks."""
 
     text: str
     platform: Platform
@@ -21,28 +35,24 @@ class DraftView:
 
 
 class Person(Protocol):
-    """Who a post is written for. Nobody may be there to ask: then they say nothing."""
+    """The person a post is written for. Where nobody is there, every question stays without an answer."""
 
-    async def ask(self, prompt: str) -> str | None:
-        """What they say to that; None where they say nothing any more."""
+    async def ask(self, question: Question) -> str | None:
+        """Return the answer; None where there will be no more answers."""
         ...
 
     def say(self, text: str) -> None:
-        """Tell them something."""
+        """Show a message."""
         ...
 
     def show_draft(self, draft: DraftView) -> None:
-        """Show them a draft."""
+        """Show a draft."""
         ...
-
-
-End: TypeAlias = Literal["saved", "left", "drafted", "nothing"]
-"""How it ended: the draft was kept, left, only shown, or there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
-    """What is to be written: for which platform, in which style, and from which page of Notion, if from one."""
+    """What to write: the request, the platform, the style, and the page of Notion to write from, if there is one."""
 
     request: str
     platform: Platform
@@ -52,10 +62,10 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What became of it. `results` are all runs that it took, in their order.
+    """The result of a session. `results` are all its runs in their order.
 
-    Where nobody could look at it, `is_whole` says that the draft is marked as a post and has its end, and `is_cut_off`
-    that the model was stopped before it.
+    Where nobody looked at the draft, `is_whole` says that it is marked as a post and complete, and `is_cut_off` that
+    the model was stopped before its end.
     """
 
     end: End

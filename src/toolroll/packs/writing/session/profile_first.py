@@ -1,9 +1,8 @@
 """The one hard rule: no draft is written in a turn in which the profile was not read (W11).
 
-It is kept by the program, in two places. `drafting_turn` begins each turn with the read itself, as a call and its
-result that everybody can see. `ProfileFirst` stands before the model: a request of a turn that lacks a profile (a turn
-that was begun otherwise, a result that was trimmed, a conversation that was compacted) gets it from the file, and
-where that cannot be read, the model is not asked at all.
+The program enforces it in two places. `begin_turn` starts each turn with the read itself, as a visible call and its
+result. `ProfileFirst` wraps the model: if a profile is missing from a request (the turn was begun in another way, a
+result was trimmed, the conversation was compacted), it is read from the file, and if that fails the model is not asked.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
@@ -42,7 +41,7 @@ def begin_turn(
     messages: Iterable[Message] = (),
     make_id: Callable[[], str] = random_id,
 ) -> tuple[Message, ...]:
-    """The conversation with the prompt and the read of each profile behind it, to run an agent on without a prompt.
+    """Return the conversation with the prompt and then the read of each profile, to start an agent with.
 
     Raises what the store raises where a profile cannot be read: then there is nothing to draft by.
     """
@@ -63,7 +62,7 @@ def begin_turn(
 
 
 class ProfileFirst:
-    """A model that is asked only with these profiles before its eyes, whoever makes the request."""
+    """A model that sees these profiles in every request, whoever makes it."""
 
     def __init__(self, model: Model, store: ProfileStore, *, profiles: Sequence[str] = (DEFAULT,)) -> None:
         self._model = model
@@ -72,17 +71,17 @@ class ProfileFirst:
 
     @property
     def origin(self) -> Origin:
-        """The model behind it."""
+        """The model inside."""
         return self._model.origin
 
     def respond(self, request: ModelRequest, /, *, stream: bool) -> AsyncIterator[Delta | ModelResponse]:
-        """The model's turn; `RequestRefused` where a profile is neither in the turn nor to be read."""
+        """Ask the model; `RequestRefused` where a profile is neither in the turn nor can be read."""
         seen = set(find_read_profiles(request.messages))
         unseen = [name for name in self._profiles if name not in seen]
         return self._model.respond(self._with(request, unseen) if unseen else request, stream=stream)
 
     async def aclose(self) -> None:
-        """Close the connections of the model behind it, if it has any."""
+        """Close the connections of the model inside, if it has any."""
         close = getattr(self._model, "aclose", None)
         if close is not None:
             await close()
@@ -96,7 +95,7 @@ class ProfileFirst:
 
 
 def find_read_profiles(messages: Sequence[Message]) -> Iterator[str]:
-    """The profiles whose whole text stands in the turn: what was read since somebody last spoke."""
+    """Yield the profiles that were read whole since the last message of the user."""
     for message in reversed(messages):
         if isinstance(message, UserMessage):
             return
@@ -105,7 +104,7 @@ def find_read_profiles(messages: Sequence[Message]) -> Iterator[str]:
 
 
 def _profile_in(result: ToolMessage) -> str | None:
-    """The profile that a result brings; None for a failed one, and for one that was cut."""
+    """Return the profile in a result; None if the read failed or the result was cut."""
     if result.name != READ or result.is_error or not isinstance(result.content, str):
         return None
     try:

@@ -22,9 +22,9 @@ from toolroll.errors import (
     ToolrollError,
 )
 from toolroll.messages import Text
+from toolroll.packs.writing.profiles.names import DEFAULT as DEFAULT_PROFILE
 from toolroll.packs.writing.profiles.names import MAX_NAME_CHARACTERS
 from toolroll.packs.writing.profiles.store import MAX_NAMES_SHOWN
-from toolroll.packs.writing.texts.fault_texts import describe_fault
 from toolroll.packs.writing.texts.messages import DEFAULT, Key, Lang, say, translate
 from toolroll.packs.writing.texts.phrases import in_ukrainian
 
@@ -81,8 +81,9 @@ def translate_message(message: str, lang: Lang) -> str:
     """A message of a tool or a store in that language, line by line; what is no known phrase is said as it is."""
     if isinstance(message, Text) or lang == DEFAULT:
         return translate(message, lang)
-    known = in_ukrainian(message) if lang == "uk" else message
-    return known or "\n".join(_line(line) for line in message.split("\n"))
+    if lang != "uk":
+        return message
+    return in_ukrainian(message) or "\n".join(in_ukrainian(line) or line for line in message.split("\n"))
 
 
 def describe_stop(error: ToolFailure, lang: Lang) -> str:
@@ -93,13 +94,7 @@ def describe_stop(error: ToolFailure, lang: Lang) -> str:
 
 def list_faults(faults: tuple[str, ...], lang: Lang) -> str:
     """Every broken rule on a line of its own."""
-    return "\n".join(f"{_ITEM}{describe_fault(one, lang)}" for one in faults)
-
-
-def _line(line: str) -> str:
-    if line.startswith(_ITEM):
-        return f"{_ITEM}{describe_fault(line.removeprefix(_ITEM), 'uk')}"
-    return in_ukrainian(line) or line
+    return "\n".join(f"{_ITEM}{translate_message(one, lang)}" for one in faults)
 
 
 def _of_profile(error: ToolrollError, lang: Lang) -> str | None:
@@ -108,7 +103,11 @@ def _of_profile(error: ToolrollError, lang: Lang) -> str | None:
             return say("profile_not_found_init", lang, name=name)
         case ProfileMissing(profile=name, available=available):
             more = " …" if len(available) > MAX_NAMES_SHOWN else ""
-            return say("profile_not_found", lang, name=name, available=", ".join(available[:MAX_NAMES_SHOWN]) + more)
+            names = ", ".join(available[:MAX_NAMES_SHOWN]) + more
+            if name == DEFAULT_PROFILE:
+                others = say("profile_available", lang, available=names)
+                return f"{say('profile_not_found_init', lang, name=name)} {others}"
+            return say("profile_not_found", lang, name=name, available=names)
         case ProfileInvalid(faults=faults, file=file) if file:
             return say("import_refused", lang, file=file, problems=list_faults(faults, lang))
         case ProfileInvalid(profile=name, faults=faults):

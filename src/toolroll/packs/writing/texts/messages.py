@@ -1,14 +1,15 @@
 """The texts that a writer reads, in every language that has a file beside this module (W34).
 
-`en.toml` and `uk.toml` hold the texts by key. A third language is a third file with the same keys, and nothing else.
+`en.toml` and `uk.toml` hold the texts by key, and the words of the writer that the program understands. A third
+language is a third file with the same keys, and nothing else.
 """
 
 import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
+from functools import lru_cache
+from pathlib import Path
 from typing import Final, TypeAlias
 
 from toolroll.messages import Text, for_person
@@ -17,18 +18,20 @@ from toolroll.packs.writing.texts.keys import Key
 __all__ = [
     "DEFAULT",
     "LANG",
-    "MATRIX",
     "Key",
     "Lang",
     "Language",
     "choose_language",
+    "known_language",
     "language_of",
     "languages",
     "load_language",
+    "name_value",
     "placeholders",
-    "read_language",
     "say",
     "translate",
+    "understood_pattern",
+    "understood_words",
 ]
 
 Lang: TypeAlias = str
@@ -38,44 +41,34 @@ LANG: Final = "lang"
 """The name under which a surface gives the language to a run."""
 
 DEFAULT: Final = "en"
+FOLDER: Final = Path(__file__).parent
 _FILE_TYPE: Final = ".toml"
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 
-MATRIX: Final[Mapping[tuple[str, str], Key]] = {
-    ("read_style_profile", "File not found"): "profile_not_found",
-    ("read_style_profile", "Invalid JSON"): "profile_invalid",
-    ("update_style_profile", "Reference profile"): "reference_profile",
-    ("update_style_profile", "Validation failed"): "validation_failed",
-    ("search_web", "Timeout / API error"): "search_failed",
-    ("read_notion_page", "Not configured"): "notion_not_configured",
-    ("read_notion_page", "Page not found"): "notion_page_not_found",
-    ("write_to_notion", "Not configured"): "notion_not_configured_saved",
-    ("write_to_notion", "API error"): "notion_failed_saved",
-    ("save_to_file", "Disk error"): "save_failed",
-    ("track_feedback", "File error"): "feedback_failed",
-}
-"""The text for each error that a tool of this pack meets."""
-
-
 Forms: TypeAlias = Mapping[str, str]
-"""The forms of a text with a number: `one`, `few`, `many`, `other`, and under `count` the value that decides."""
+"""The plural forms of a text, `other` among them, and under `count` the name of the value that decides."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Language:
-    """The texts of one language."""
+    """One language: its texts, and what it adds to the words that are understood."""
 
     name: str
     """What the language is called in English, for a model."""
-    plural_rule: str
+    plural: tuple[tuple[str, re.Pattern[str]], ...]
+    """The plural forms, each with a pattern for the digits of a number; the first that matches counts."""
     texts: Mapping[str, str | Forms]
+    names: Mapping[str, Mapping[str, str]]
+    """Names of stored values, by the kind of value: fields of a profile, categories of feedback, ..."""
     messages: Mapping[str, str]
-    """Translations of messages of the whole program, by the keys of `toolroll.messages`."""
+    """Translations of messages of the whole program, by the keys of their templates."""
+    understood: Mapping[str, str]
+    patterns: Mapping[str, tuple[str, ...]]
 
     def fill(self, key: Key, values: Mapping[str, object]) -> str:
         """Return a text with its values; they are inserted as they are, braces and all."""
         found = self.texts[key]
-        text = found if isinstance(found, str) else _choose_form(found, self.plural_rule, values)
+        text = found if isinstance(found, str) else self._choose_form(found, values)
         return _PLACEHOLDER.sub(lambda place: str(values[place[1]]), text)
 
     def translate(self, message: str) -> str:
@@ -84,6 +77,11 @@ class Language:
             return for_person(message)
         values = {name: self.translate(one) if isinstance(one, Text) else one for name, one in message.values.items()}
         return _PLACEHOLDER.sub(lambda place: str(values[place[1]]), self.messages[message.key])
+
+    def _choose_form(self, forms: Forms, values: Mapping[str, object]) -> str:
+        digits = str(values[forms["count"]])
+        form = next((form for form, pattern in self.plural if pattern.search(digits)), "other")
+        return forms[form]
 
 
 def say(key: Key, lang: Lang, /, **values: object) -> str:
@@ -96,27 +94,48 @@ def translate(message: str, lang: Lang) -> str:
     return load_language(lang).translate(message)
 
 
-@cache
+def name_value(kind: str, value: object, lang: Lang) -> str:
+    """Return the name that a language has for a stored value; a value without one is its own name."""
+    return load_language(lang).names[kind].get(str(value), str(value))
+
+
+def understood_words(*groups: str) -> frozenset[str]:
+    """Return the words of these groups in all languages: people mix them, whichever the program speaks."""
+    spoken = [load_language(lang) for lang in languages()]
+    return frozenset(word for one in spoken for group in groups for word in one.understood[group].split())
+
+
+def understood_pattern(name: str) -> str:
+    """Return a regular expression that matches any of the patterns of that name, in all languages."""
+    return "|".join(pattern for lang in languages() for pattern in load_language(lang).patterns[name])
+
+
 def languages() -> tuple[Lang, ...]:
     """Return the codes of all languages: every file is one."""
-    names = (entry.name for entry in resources.files(__package__).iterdir())
-    return tuple(sorted(name.removesuffix(_FILE_TYPE) for name in names if name.endswith(_FILE_TYPE)))
+    return _list_languages(FOLDER)
 
 
-@cache
 def load_language(lang: Lang) -> Language:
     """Return the texts of a language."""
-    return read_language(resources.files(__package__).joinpath(f"{lang}{_FILE_TYPE}").read_text(encoding="utf-8"))
+    return _read_language(FOLDER / f"{lang}{_FILE_TYPE}")
 
 
-def read_language(source: str) -> Language:
-    """Parse the file of a language."""
-    data = tomllib.loads(source)
+@lru_cache
+def _list_languages(folder: Path) -> tuple[Lang, ...]:
+    return tuple(sorted(path.stem for path in folder.glob(f"*{_FILE_TYPE}")))
+
+
+@lru_cache
+def _read_language(path: Path) -> Language:
+    data = tomllib.loads(path.read_text(encoding="utf-8"))
     return Language(
         name=data["name"],
-        plural_rule=data["plural_rule"],
+        plural=tuple((form, re.compile(pattern)) for form, pattern in data["plural"].items()),
         texts=data["texts"],
+        names=data["names"],
         messages=data.get("messages", {}),
+        understood=data["understood"],
+        patterns={name: tuple(patterns) for name, patterns in data["patterns"].items()},
     )
 
 
@@ -130,13 +149,16 @@ def choose_language(option: str | None, environment: Mapping[str, str], profile:
 
     A locale that names no language (C, POSIX) decides nothing; one that has no file here means English.
     """
-    given = option or _locale(environment) or (profile or "").partition("+")[0]
-    return given if given in languages() else DEFAULT
+    return known_language(option or _locale(environment) or (profile or "").partition("+")[0])
 
 
 def language_of(deps: Mapping[str, object]) -> Lang:
     """Return the language of a run, as its surface chose it."""
-    given = deps.get(LANG)
+    return known_language(deps.get(LANG))
+
+
+def known_language(given: object) -> Lang:
+    """Return the language if it has a file, else English."""
     return given if isinstance(given, str) and given in languages() else DEFAULT
 
 
@@ -145,19 +167,3 @@ def _locale(environment: Mapping[str, str]) -> str:
     name = next(filter(None, map(environment.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
     language = re.split(r"[_.@-]", name)[0].casefold()
     return "" if language in {"c", "posix"} else language
-
-
-def _choose_form(forms: Forms, rule: str, values: Mapping[str, object]) -> str:
-    count = int(str(values[forms["count"]]))
-    form = _plural_form(count, rule)
-    return forms.get(form) or forms["other"]
-
-
-def _plural_form(count: int, rule: str) -> str:
-    """Return the form that a number needs, by the plural rules of the Unicode CLDR."""
-    if rule != "slavic":
-        return "one" if count == 1 else "other"
-    last, last_two = count % 10, count % 100
-    if last == 1 and last_two != 11:  # noqa: PLR2004 - the rule itself
-        return "one"
-    return "few" if 2 <= last <= 4 and not 12 <= last_two <= 14 else "many"  # noqa: PLR2004 - as above

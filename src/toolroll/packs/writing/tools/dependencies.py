@@ -1,7 +1,7 @@
-"""What the tools of this pack stand on: the data folder and the stores in it, made once for a run.
+"""What the tools of this pack depend on: the data folder and the stores in it, opened once for a run.
 
-A surface says where the data is with `deps`: `data`, a folder. Without it that is `./data` where there is one, else a
-folder among the user's own data.
+A surface names the data folder in `deps` as `data`. Without it, `./data` is used if it exists, else a folder among the
+user's own data.
 """
 
 import os
@@ -15,17 +15,17 @@ from toolroll.packs.writing.profiles.feedback import FeedbackStore
 from toolroll.packs.writing.profiles.store import ProfileStore
 
 LOCAL_DATA: Final = Path("data")
-"""In the working folder: for who keeps posts and profiles beside other work."""
+"""In the working folder, for people who keep posts and profiles beside other work."""
 FOLDER: Final = "ghostpen"
 
 
 def data_folder_of_run(ctx: ToolContext) -> Path:
-    """The folder with profiles, posts and feedback; it may not be there yet."""
+    """Return the folder with profiles, posts and feedback; it may not exist yet."""
     return data_folder(cast("Path | str | None", ctx.deps.get("data")))
 
 
 def data_folder(given: Path | str | None = None) -> Path:
-    """The folder that was named, or the one that is used where none was."""
+    """Return the folder that was named, or the default one."""
     if given is not None:
         return Path(given)
     local = Path.cwd() / LOCAL_DATA
@@ -38,7 +38,7 @@ DataFolder = Annotated[Path, Depends(DATA)]
 
 
 def open_profiles(data: DataFolder) -> ProfileStore:
-    """The profiles of the data folder."""
+    """Open the profiles of the data folder."""
     return ProfileStore(data)
 
 
@@ -46,7 +46,7 @@ PROFILES: Final[DependencyKey[ProfileStore]] = DependencyKey("writing.profiles",
 
 
 def open_feedback(data: DataFolder) -> FeedbackStore:
-    """The feedback in the data folder."""
+    """Open the feedback in the data folder."""
     return FeedbackStore(data)
 
 

@@ -22,10 +22,12 @@ from toolroll.packs.writing.notion.blocks import find_id
 from toolroll.packs.writing.notion.client import API_URL, NotionClient
 from toolroll.packs.writing.notion.errors import ErrorCode, describe_notion_error, error_code
 from toolroll.packs.writing.notion.pages import STATUS, NewPage, make_page, read_page
-from toolroll.packs.writing.posts.post_file import Draft, Platform
+from toolroll.packs.writing.posts.platforms import Platform
+from toolroll.packs.writing.posts.post_file import Draft
 from toolroll.packs.writing.profiles.names import DEFAULT
 from toolroll.packs.writing.texts.error_texts import describe_error
 from toolroll.packs.writing.texts.messages import Lang, language_of, say
+from toolroll.packs.writing.tools.errors import tool_failure
 from toolroll.packs.writing.tools.post_tools import WithPosts, WithProfiles, display_path, profile_version
 from toolroll.safe.net.urls import check_service_url
 
@@ -35,12 +37,12 @@ ADDRESS: Final = "NOTION_BASE_URL"
 
 
 class Save(Protocol):
-    """Keeps a post in a file: what `save_to_file` does and answers. A ToolFailure says that it could not."""
+    """Saves a post to a file as `save_to_file` does; raises `ToolFailure` where that fails."""
 
     async def __call__(
         self, *, content: str, platform: Platform, topic: str, profile_used: str
     ) -> Mapping[str, object]:
-        """The answer of `save_to_file`."""
+        """Save it, and return the answer of `save_to_file`."""
         ...
 
 
@@ -53,7 +55,7 @@ class Notion:
 
 
 async def open_notion(_ctx: ToolContext) -> AsyncIterator[Notion]:
-    """Notion by the environment; closed when the run is."""
+    """Open Notion as the environment configures it; it is closed with the run."""
     token, database = with_keys(os.environ).get(TOKEN, "").strip(), os.environ.get(DATABASE, "").strip()
     if not token:
         yield Notion(client=None, database=database)
@@ -65,7 +67,7 @@ async def open_notion(_ctx: ToolContext) -> AsyncIterator[Notion]:
 
 
 def open_save(store: WithPosts, profiles: WithProfiles, ctx: ToolContext) -> Save:
-    """Saves as `save_to_file` does, in the same folder; the yes to the page is the yes to the file."""
+    """Return what saves a post as `save_to_file` does; the yes to the page counts for the file too."""
 
     async def save(*, content: str, platform: Platform, topic: str, profile_used: str) -> Mapping[str, object]:
         draft = Draft(
@@ -80,8 +82,7 @@ def open_save(store: WithPosts, profiles: WithProfiles, ctx: ToolContext) -> Sav
         except ToolrollError as error:
             language = language_of(ctx.deps)
             message = say("save_failed", language, reason=describe_error(error, language))
-            failed = {"success": False, "error": "disk_error", "message": message, "content": content}
-            raise ToolFailure(failed, code="disk_error") from error
+            raise tool_failure("disk_error", message, content=content) from error
         return {"success": True, "file_path": display_path(saved.path)}
 
     return save
@@ -118,8 +119,7 @@ async def read_notion_page(
 
 
 def _failure(code: ErrorCode, language: Lang, *, detail: ServiceFailed | None = None) -> ToolFailure:
-    message = describe_notion_error(code, language, detail=detail)
-    return ToolFailure({"success": False, "error": code, "message": message}, code=code)
+    return tool_failure(code, describe_notion_error(code, language, detail=detail))
 
 
 async def _preview_write(arguments: Mapping[str, Any], ctx: ToolContext, _edited: str | None) -> Preview:
@@ -172,13 +172,13 @@ async def write_to_notion(
     try:
         made = await make_page(notion.client, _database_id(notion), new)
     except ServiceFailed as error:
-        told = f"{say('notion_failed_saved', language)} {describe_error(error, language)}"
-        raise await instead("notion_error", told) from error
+        message = f"{say('notion_failed_saved', language)} {describe_error(error, language)}"
+        raise await instead("notion_error", message) from error
     return {"success": True, "notion_url": made.url, "page_id": made.page_id}
 
 
 def _missing(notion: Notion) -> str:
-    """The settings without which nothing can be written."""
+    """Return the names of the settings that are missing."""
     absent = {TOKEN: notion.client is None, DATABASE: not notion.database}
     return ", ".join(name for name, is_absent in absent.items() if is_absent)
 
@@ -191,4 +191,4 @@ def _database_id(notion: Notion) -> str:
 
 
 NOTION_TOOLS: Final[tuple[Tool, ...]] = (read_notion_page, write_to_notion)
-"""In the order in which a model is told of them."""
+"""In the order in which a model sees them."""

@@ -10,32 +10,34 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import Field
 
-from toolroll.errors import ToolFailure, ToolrollError
+from toolroll.errors import ToolrollError
 from toolroll.kernel.approval.request import Preview
 from toolroll.kernel.call.context import ToolContext
 from toolroll.kernel.define.decorator import tool
 from toolroll.kernel.define.tool import Tool
 from toolroll.kernel.depends.dependency import DependencyKey, Depends
 from toolroll.packs.writing.posts.index import PostMatches
-from toolroll.packs.writing.posts.post_file import Draft, Platform, PostFile
+from toolroll.packs.writing.posts.platforms import Platform
+from toolroll.packs.writing.posts.post_file import Draft, PostFile
 from toolroll.packs.writing.posts.store import PostStore
 from toolroll.packs.writing.profiles.names import DEFAULT
 from toolroll.packs.writing.profiles.store import ProfileStore
 from toolroll.packs.writing.texts.error_texts import describe_error
 from toolroll.packs.writing.texts.messages import Lang, language_of, say
 from toolroll.packs.writing.tools.dependencies import PROFILES, DataFolder
+from toolroll.packs.writing.tools.errors import tool_errors, tool_failure
 
 PlatformFilter: TypeAlias = Literal["linkedin", "instagram", "x", "all"]
 
 DEFAULT_LIMIT: Final = 5
 MAX_LIMIT: Final = 50
-"""More previews than that fill a context and help nobody."""
+"""More previews fill the context and help nobody."""
 MIX: Final = "mix:"
 NOT_WHOLE: Final = "There are so many posts that only the newest were searched so far; the next search goes on."
 
 
 def open_posts(data: DataFolder) -> Iterator[PostStore]:
-    """The posts of the data folder."""
+    """Open the posts of the data folder for one run."""
     with PostStore(data) as store:
         yield store
 
@@ -59,16 +61,16 @@ def read_past_posts(
     """
     wanted = None if platform == "all" else platform
 
-    def tell(done: int, total: int) -> None:
+    def report(done: int, total: int) -> None:
         ctx.progress(f"read {done:,} of {total:,} posts for the first time", done / total)
 
-    with _tool_errors(language_of(ctx.deps)):
-        found = store.search(keywords, platform=wanted, limit=min(max(int(limit), 0), MAX_LIMIT), tell=tell)
+    with tool_errors(language_of(ctx.deps)):
+        found = store.search(keywords, platform=wanted, limit=min(max(int(limit), 0), MAX_LIMIT), progress=report)
     return search_answer(found)
 
 
 def search_answer(found: PostMatches) -> dict[str, object]:
-    """What a search answers; a note says where not all posts could be searched."""
+    """Return the answer of `read_past_posts`, with a note where not all posts could be searched."""
     answer = {"success": True, "posts": [_post_fields(post) for post in found.posts], "total_found": found.total}
     return answer if found.is_whole else {**answer, "note": NOT_WHOLE}
 
@@ -88,7 +90,7 @@ async def _preview_save(arguments: Mapping[str, Any], ctx: ToolContext, edited: 
     lang = language_of(ctx.deps)
     content = arguments["content"] if edited is None else edited
     if not content.strip():
-        raise _failure("empty_post", say("empty_post", lang))
+        raise tool_failure("empty_post", say("empty_post", lang))
     draft = Draft(content=content, platform=arguments["platform"], topic=arguments["topic"])
     store = await ctx.resolve(POSTS)
     place = display_path(store.next_path(draft, now=ctx.now()))
@@ -128,7 +130,7 @@ def save_to_file(
 
 
 def profile_version(profiles: ProfileStore, profile_used: str) -> int | None:
-    """The version of the profile that a post was written with, of a mix that of its base; None where there is none."""
+    """Return the version of the profile that a post was written with, of a mix that of its base; None without one."""
     name = profile_used.removeprefix(MIX).partition("+")[0]
     try:
         return profiles.read(name).profile.version
@@ -137,33 +139,21 @@ def profile_version(profiles: ProfileStore, profile_used: str) -> int | None:
 
 
 def display_path(path: Path) -> str:
-    """A path as a person would write it: from the working folder where it is below that."""
+    """Return a path as a person would write it: relative to the working folder if it is below that."""
     here = Path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 @contextmanager
-def _tool_errors(lang: Lang) -> Iterator[None]:
-    try:
-        yield
-    except ToolrollError as error:
-        raise _failure(error.code, describe_error(error, lang)) from error
-
-
-@contextmanager
 def _return_text_on_error(text: str, lang: Lang) -> Iterator[None]:
-    """Inside, an error of the disk hands the text back, so that a person can copy it."""
+    """Turn an error of the disk into a failure that has the text, so that a person can copy it."""
     try:
         yield
     except ToolrollError as error:
-        raise _failure(
+        raise tool_failure(
             "disk_error", say("save_failed", lang, reason=describe_error(error, lang)), content=text
         ) from error
 
 
-def _failure(error: str, message: str, **more: object) -> ToolFailure:
-    return ToolFailure({"success": False, "error": error, "message": message, **more}, code=error)
-
-
 POST_TOOLS: Final[tuple[Tool, ...]] = (read_past_posts, save_to_file)
-"""In the order in which a model is told of them."""
+"""In the order in which a model sees them."""

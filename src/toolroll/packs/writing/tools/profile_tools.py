@@ -3,14 +3,13 @@
 Each answers `{success: true, ...}` or `{success: false, error, message, ...}`.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Annotated, Any, Final, Literal, TypeGuard
 
 from pydantic import Field, JsonValue, StringConstraints
 
-from toolroll.errors import ChangeRefused, ProfileInvalid, ProfileMissing, ToolFailure, ToolrollError
+from toolroll.errors import ToolrollError
 from toolroll.kernel.approval.request import Preview
 from toolroll.kernel.call.context import ToolContext
 from toolroll.kernel.data.serialize import dump_json
@@ -19,10 +18,11 @@ from toolroll.kernel.define.tool import Tool
 from toolroll.kernel.depends.dependency import DependencyKey, Depends
 from toolroll.packs.writing.profiles.feedback import Category, FeedbackStore
 from toolroll.packs.writing.profiles.names import DEFAULT
-from toolroll.packs.writing.profiles.profile_format import ProfileFields
+from toolroll.packs.writing.profiles.schema import ProfileFields
 from toolroll.packs.writing.profiles.store import INIT_HINT, ProfileListing, ProfileStore
 from toolroll.packs.writing.texts.messages import language_of, say
 from toolroll.packs.writing.tools.dependencies import FEEDBACK, PROFILES
+from toolroll.packs.writing.tools.errors import tool_errors, tool_failure
 
 MAX_REASON_CHARACTERS: Final = 500
 """It goes into the history of the profile, which a model reads with each draft."""
@@ -38,64 +38,42 @@ WithReadProfiles = Annotated[ReadProfiles, Depends(READ_PROFILES)]
 ProfileName = Annotated[str, Field(description="The profile's name.")]
 
 
-@contextmanager
-def tool_errors() -> Iterator[None]:
-    """Inside, every error of ours becomes what a model reads about it, under the error's own code."""
-    try:
-        yield
-    except ToolrollError as error:
-        content = {"success": False, "error": error.code, "message": error.message, **_error_fields(error)}
-        raise ToolFailure(content, code=error.code) from error
-
-
-def _error_fields(error: ToolrollError) -> dict[str, object]:
-    match error:
-        case ProfileMissing():
-            return {"available_profiles": list(error.available)}
-        case ProfileInvalid():
-            return {"problems": list(error.faults)}
-        case ChangeRefused():
-            return {"fields": list(error.fields), "problems": list(error.faults)}
-        case _:
-            return {}
-
-
 def profile_answer(fields: ProfileFields) -> dict[str, object]:
-    """What reading a profile answers."""
+    """Return the answer of `read_style_profile`."""
     return {"success": True, "profile": fields}
 
 
 @tool(brings="private")
 def read_style_profile(
-    store: WithProfiles, remembered: WithReadProfiles, profile_name: ProfileName = DEFAULT
+    store: WithProfiles, remembered: WithReadProfiles, ctx: ToolContext, profile_name: ProfileName = DEFAULT
 ) -> dict[str, object]:
     """Read the user's style profile. ALWAYS call it before you write or rewrite content, without exception. To mix two
     profiles, call it twice, with both names. What was read in this turn need not be read again.
     """
     if profile_name not in remembered:
-        with tool_errors():
+        with tool_errors(language_of(ctx.deps)):
             remembered[profile_name] = store.read(profile_name).fields
     return profile_answer(remembered[profile_name])
 
 
 @tool(brings="private")
-def list_profiles(store: WithProfiles) -> dict[str, object]:
+def list_profiles(store: WithProfiles, ctx: ToolContext) -> dict[str, object]:
     """Show all style profiles with their types and what they are like. Use it when the user wants to see or to choose a
     profile, or when it is not clear which ones there are.
     """
-    with tool_errors():
+    with tool_errors(language_of(ctx.deps)):
         return listing_answer(store.listing())
 
 
 def listing_answer(listing: ProfileListing) -> dict[str, object]:
-    """What listing the profiles answers; files that cannot be read are in it, and so is a hint where there is none."""
+    """Return the answer of `list_profiles`, with files that cannot be read, and a hint where there are no profiles."""
     answer: dict[str, object] = {
         "success": True,
         "profiles": [asdict(one) for one in listing.profiles],
         "total": len(listing.profiles),
     }
     if listing.unreadable:
-        answer["unreadable"] = [asdict(one) for one in listing.unreadable]
+        answer["unreadable"] = [one.fields for one in listing.unreadable]
     if listing.is_damaged:
         answer["hint"] = say("profiles_damaged", "en", files=", ".join(listing.damaged))
     elif not listing.profiles and not listing.unreadable:
@@ -103,7 +81,7 @@ def listing_answer(listing: ProfileListing) -> dict[str, object]:
     return answer
 
 
-# It keeps the program's own count, as a list of todos is kept: nothing that a person would have to be asked about.
+# It changes only the program's own count, so no person is asked about it.
 @tool
 def track_feedback(
     category: Annotated[Category, Field(description="The category of the feedback.")],
@@ -118,9 +96,9 @@ def track_feedback(
     try:
         tracked = store.track(category, raw_feedback, now=ctx.now())
     except ToolrollError as error:
+        # The person sees nothing of this: a count is no reason to disturb them.
         ctx.logger.warning("feedback was not written down: %s", error.message)
-        content = {"success": False, "error": error.code, "message": f"{error.message} Go on without it."}
-        raise ToolFailure(content, code=error.code) from error
+        raise tool_failure(error.code, f"{error.message} Go on without it.") from error
     return {
         "success": True,
         "category": tracked.category,
@@ -132,7 +110,7 @@ def track_feedback(
 
 async def _preview_update(arguments: Mapping[str, Any], ctx: ToolContext, _edited: str | None) -> Preview:
     store = await ctx.resolve(PROFILES)
-    with tool_errors():  # reads one file, and waits for nobody
+    with tool_errors(language_of(ctx.deps)):  # reads one file, and waits for nobody
         proposed = store.propose(arguments["profile_name"], arguments["changes"])
     versions = {"old": proposed.version - 1, "new": proposed.version}
     title = say("update_preview", language_of(ctx.deps), name=arguments["profile_name"], **versions)
@@ -141,7 +119,7 @@ async def _preview_update(arguments: Mapping[str, Any], ctx: ToolContext, _edite
 
 
 def mark_lines(sign: Literal["-", "+"], value: object) -> str:
-    """A value with the sign before each of its lines, so that none of them can pass for another field."""
+    """Return a value with the sign before each of its lines, so that none of them can pass for another field."""
     if isinstance(value, list) and value:
         lines = [one if _is_line(one) else dump_json(one) for one in value]  # a line for each entry, never two
     else:
@@ -176,7 +154,7 @@ def update_style_profile(
     """
     approved = ctx.preview
     assert approved is not None  # the executor runs nothing that writes without one
-    with tool_errors():
+    with tool_errors(language_of(ctx.deps)):
         updated = store.update(profile_name, changes, reason=reason, now=ctx.now(), base=approved.base)
     remembered[profile_name] = updated.fields
     try:
@@ -192,4 +170,4 @@ def update_style_profile(
 
 
 PROFILE_TOOLS: Final[tuple[Tool, ...]] = (read_style_profile, update_style_profile, list_profiles, track_feedback)
-"""In the order in which a model is told of them."""
+"""In the order in which a model sees them."""

@@ -12,7 +12,7 @@ from toolroll.journal.records import RunBegan, StateSet
 from toolroll.journal.sqlite import SqliteJournal
 from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision, Preview, Reject
 from toolroll.packs.writing.session.agent import WritingContext
-from toolroll.packs.writing.session.approval_record import record_approvals
+from toolroll.packs.writing.session.tool_calls import record_approvals
 
 NOW = datetime(2026, 2, 9, 10, tzinfo=UTC)
 KEY = "sk-ant-api03-" + "Ab3dEf6hIj9kLm2n" * 6
@@ -111,7 +111,7 @@ async def test_XD2_a_log_that_takes_nothing_costs_no_post(tmp_path: Path, caplog
     with closing(SqliteJournal(tmp_path / "runs.db")) as broken:
         (tmp_path / "runs.db").mkdir()
         assert await asked(WritingContext(data=tmp_path, approver=Yes(), journal=broken), request()) == [Approve()]
-    assert caplog.text.count("the record of run r does not tell what was asked") == 2
+    assert caplog.text.count("is not in the record of run r") == 2
 
 
 @pytest.mark.parametrize("has", ["nobody to ask", "no run log"])

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.packs.writing.profiles.samples import fields
 
-from toolroll.cli.ghostpen.edit_profile import changes_between
 from toolroll.errors import ChangeRefused
-from toolroll.packs.writing.profiles.changes import change_fields
+from toolroll.packs.writing.profiles.changes import change_fields, changes_between
 
 LINKEDIN = fields()["platforms"]["linkedin"]
 SHORT = {name: LINKEDIN[name] for name in ("max_length", "structure", "formatting", "tone_override")}

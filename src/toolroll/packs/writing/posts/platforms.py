@@ -1,4 +1,4 @@
-"""How long a post is to the platform that it is for.
+"""The platforms that posts are for: their names, their limits, and how each counts the length of a post.
 
 X weighs characters (twitter-text, configuration 3): letters of most alphabets count 1, Chinese, Japanese, Korean and
 emoji 2, an emoji of many code points 2 all the same, and every link 23. LinkedIn and Instagram do not publish their
@@ -7,15 +7,17 @@ way: they are counted in UTF-16 units, as programs in a browser count. That is n
 
 import re
 import unicodedata
-from typing import Final
+from typing import Final, Literal, TypeAlias, get_args
 
-from toolroll.packs.writing.posts.post_file import Platform
+Platform: TypeAlias = Literal["linkedin", "instagram", "x"]
+
+PLATFORMS: Final[tuple[Platform, ...]] = get_args(Platform)
 
 LINK_WEIGHT: Final = 23
 """What X makes of every link, whatever its length (transformedURLLength)."""
 EMOJI_WEIGHT: Final = 2
 LIMITS: Final[dict[Platform, int]] = {"linkedin": 3_000, "instagram": 2_200, "x": 280}
-"""What each platform takes at most, for profiles that do not say."""
+"""The maximum of each platform, for profiles that do not say."""
 
 # The ranges that twitter-text gives the weight 100 of its scale of 100; all others have 200.
 _LIGHT: Final = ((0, 4351), (8192, 8205), (8208, 8223), (8242, 8247))
@@ -35,19 +37,19 @@ _EMOJI: Final = re.compile(f"{_ONE_EMOJI}(?:\u200d{_ONE_EMOJI})*")
 
 
 def post_length(text: str, platform: Platform) -> int:
-    """The length that the platform compares with its limit."""
+    """Return the length that the platform compares with its limit."""
     if platform == "x":
         return _weighted_length(unicodedata.normalize("NFC", text))
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def find_emoji(text: str) -> list[str]:
-    """Every emoji, those of many code points whole."""
+    """Return every emoji; those of several code points are whole."""
     return [found for found in _EMOJI.findall(text) if _is_emoji(found)]
 
 
 def remove_links(text: str) -> str:
-    """The text with a blank for each link."""
+    """Return the text with a blank for each link."""
     return _LINK.sub(" ", text)
 
 
@@ -63,6 +65,6 @@ def _weight(character: str) -> int:
 
 
 def _is_emoji(found: str) -> bool:
-    """Whether it is shown as one: of older symbols, only those that ask for it."""
+    """Return whether it is shown as an emoji: of older symbols, only those that ask for it."""
     asks = "\ufe0f" in found or "\u20e3" in found
     return asks or found[0] >= "\U0001f000" or unicodedata.east_asian_width(found[0]) == "W"
