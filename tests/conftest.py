@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Generator, Iterator
@@ -27,6 +28,12 @@ settings.load_profile("toolroll")
 SERVICES = ("ANTHROPIC_", "BRAVE_", "GITHUB_", "NOTION_", "OPENAI_", "SEARXNG_", "TAVILY_")
 FOREIGN_SETTINGS = ("TOOLROLL_", "XDG_", *SERVICES)
 OURS = {"TOOLROLL_ROUNDS"}
+
+
+def pytest_configure() -> None:
+    # A shell without job control starts what runs in the background with SIGINT ignored, and children inherit that.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -8,8 +8,8 @@ import pytest
 from tests.agent.legality import problems
 from tests.agent.stage import Call, Notes, add, agent_of, events_of, fail, play
 from tests.kernel.stand_ins import Anything
-from tests.models.script import Turn, Use
-from tests.models.server import ModelServer
+from tests.support.model_script import Turn, Use
+from tests.support.model_server import ModelServer
 
 import toolroll
 from toolroll import Agent, ImagePart, ScriptedModel, TextPart, WebSearch, generate_text, step_count_is, tool

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from tests.agent.legality import problems
 from tests.agent.stage import Call, Notes, add, agent_of, events_of, fail, play
-from tests.clock import time_passes
-from tests.models.script import Turn, Use
-from tests.models.server import ModelServer
+from tests.support.clock import time_passes
+from tests.support.model_script import Turn, Use
+from tests.support.model_server import ModelServer
 
 from toolroll import Agent, RunResult, Toolset, tool
 from toolroll.kernel.data.messages import ToolMessage, ToolResults

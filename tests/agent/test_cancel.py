@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import pytest
 from tests.agent.legality import problems
 from tests.agent.stage import Call, Notes, add, agent_of, ticks
-from tests.models.script import Block, Text, Thinking, Turn, Use
-from tests.models.server import ModelServer, Received
+from tests.support.model_script import Block, Text, Thinking, Turn, Use
+from tests.support.model_server import ModelServer, Received
 
 from toolroll import Agent, Depends, tool
 from toolroll.agent.history.repair import INTERRUPTED

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 from tests.agent.legality import problems
-from tests.models.script import Search, Text, Turn, Use
-from tests.models.server import ModelServer
+from tests.support.model_script import Search, Text, Turn, Use
+from tests.support.model_server import ModelServer
 
 from toolroll import Agent, Approve, Policy, Rule, RunResult, ScriptedModel, Tool, tool
 from toolroll.agent.approvals import AskLater

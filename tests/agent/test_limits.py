@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from tests.agent.legality import problems
 from tests.agent.stage import Call, add, agent_of, events_of, play
-from tests.clock import time_passes
-from tests.models.script import Turn, Use
-from tests.models.server import ModelServer
+from tests.support.clock import time_passes
+from tests.support.model_script import Turn, Use
+from tests.support.model_server import ModelServer
 
 from toolroll import Agent, cost_over, deadline, step_count_is, tokens_over, tool, tool_called
 from toolroll.agent.events import Warned

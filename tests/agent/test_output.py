@@ -6,8 +6,8 @@ import pytest
 from pydantic import BaseModel
 from tests.agent.legality import problems
 from tests.agent.stage import Call, add, agent_of, play
-from tests.models.script import Turn, Use
-from tests.models.server import ModelServer
+from tests.support.model_script import Turn, Use
+from tests.support.model_server import ModelServer
 
 from toolroll import Agent, Done, step_count_is, tool
 from toolroll.kernel.data.messages import UserMessage

@@ -8,9 +8,9 @@ import pytest
 from pydantic import BaseModel
 from tests.agent.legality import problems
 from tests.agent.stage import Call, Notes, add, agent_of, events_of
-from tests.clock import time_passes
-from tests.models.script import Turn, Use
-from tests.models.server import ModelServer
+from tests.support.clock import time_passes
+from tests.support.model_script import Turn, Use
+from tests.support.model_server import ModelServer
 
 from toolroll import (
     Agent,

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tests.agent.legality import problems
 from tests.agent.stage import Call, Notes, add, agent_of, events_of, play
-from tests.models.script import Block, Fault, Search, Text, Thinking, Turn, Use
-from tests.models.server import ModelServer
+from tests.support.model_script import Block, Fault, Search, Text, Thinking, Turn, Use
+from tests.support.model_server import ModelServer
 
 from toolroll import Agent, ScriptedModel, ToolCall, tokens_over
 from toolroll.agent.finish import NO_ANSWER

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from tests.agent.legality import problems
 from tests.agent.stage import Notes, add
-from tests.models.script import Block, Fault, Raw, Search, Text, Thinking, Turn, Use
-from tests.models.server import ModelServer, Received
+from tests.support.model_script import Block, Fault, Raw, Search, Text, Thinking, Turn, Use
+from tests.support.model_server import ModelServer, Received
 
 from toolroll import Agent, RunResult
 from toolroll.agent.state import CUT

@@ -4,14 +4,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.cli.project import Calling, Project, Told
-from tests.cli.starter import Starter, shared_starter
+from tests.support.programs import Starter, shared_starter
+from tests.support.project import Calling, Project, Told
 
 from toolroll.cli.main import run
 from toolroll.cli.session import Session
 
 if TYPE_CHECKING:
-    from tests.cli.scene import Scene
+    from tests.support.scene import Scene
 
 
 @pytest.fixture
@@ -43,6 +43,6 @@ def starter() -> Starter:
 @pytest.fixture
 def scene(tmp_path: Path, starter: Starter) -> "Scene":
     """A project and a home in which every command has something to do."""
-    from tests.cli.scene import Scene
+    from tests.support.scene import Scene
 
     return Scene(tmp_path, starter)

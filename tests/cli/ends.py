@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from tests.cli.scene import Words
+from tests.support.scene import Words
 
 
 class End(NamedTuple):

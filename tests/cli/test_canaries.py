@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 from tests.cli.chat.screen import CTRL_D, at_screen
 from tests.cli.ghostpen.author import READ, post
-from tests.cli.pseudo import toolroll
-from tests.cli.scene import Scene
-from tests.cli.starter import Done
-from tests.models.script import Fault, Turn
-from tests.models.server import ModelServer
+from tests.support.model_script import Fault, Turn
+from tests.support.model_server import ModelServer
+from tests.support.programs import Done, toolroll
+from tests.support.scene import Scene
 
 NAMES = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GITHUB_TOKEN", "NOTION_TOKEN", "TAVILY_API_KEY", "BRAVE_API_KEY")
 CANARIES = {name: f"canary-{name.lower().replace('_', '-')}-0123456789abcdef" for name in NAMES}

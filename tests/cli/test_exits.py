@@ -10,12 +10,11 @@ import time
 import click
 import pytest
 from tests.cli.ends import AT_A_TERMINAL, CANNOT_FAIL, ENDS, IN_LINES, ONLY_SHOWN, WITH_ANSWER, End
-from tests.cli.project import Project
-from tests.cli.pseudo import WAIT_S, environment, toolroll
-from tests.cli.scene import LEAVES, Scene, Words, program_words
-from tests.cli.starter import Done, Program
-from tests.models.script import Fault, Turn
-from tests.models.server import KEY, ModelServer
+from tests.support.model_script import Fault, Turn
+from tests.support.model_server import KEY, ModelServer
+from tests.support.programs import WAIT_S, Done, Program, environment, toolroll
+from tests.support.project import Project
+from tests.support.scene import LEAVES, Scene, Words, program_words
 
 from toolroll.cli.ghostpen.main import ghostpen
 from toolroll.cli.main import root

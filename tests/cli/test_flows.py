@@ -4,21 +4,21 @@ import os
 import select
 import signal
 import socket
-import sys
 from datetime import UTC, datetime
 
 import pytest
 from tests.cli.chat.screen import CTRL_D, ENTER, Screen, at_screen, chat, recorded, state_of
 from tests.cli.ghostpen.author import READ, post
-from tests.cli.project import Project
-from tests.cli.pseudo import toolroll
+from tests.support.programs import ghostpen as ghostpen_command
+from tests.support.programs import toolroll
+from tests.support.project import Project
 
 from toolroll.packs.writing.profiles.store import ProfileStore
 from toolroll.packs.writing.sample import sample_profile
 
 SIZES = [(80, 24), (40, 40)]
 UK = {"LC_ALL": "uk_UA.UTF-8"}
-GHOSTPEN = (sys.executable, "-c", "from toolroll.cli.ghostpen.main import main; main()")
+GHOSTPEN = tuple(ghostpen_command())
 HOSTILE = "\x1b]52;c;ZXZpbA==\x07\x1b[2J\x1b[31mчай\r\u202eприховане\u2066\u200b\x9b5m"
 """Clipboard, clear, colour, overwriting, bidi, nothing wide, C1."""
 FORBIDDEN = (b"\x1b]52", b"\x1b[2J\x1b[31m", "\u202e".encode(), "\u2066".encode(), "\u200b".encode(), b"\xc2\x9b")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.cli.ends import ENDS, IN_LINES
-from tests.cli.scene import LEAVES, Scene, Words, commands, program_words
+from tests.support.scene import LEAVES, Scene, Words, commands, program_words
 
 PAGES = Path(__file__).with_name("pages")
 ERROR = {"error": {"code": "str", "message": "str"}}

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.cli.pseudo import environment
-from tests.cli.scene import LEAVES, Words, program_words
-from tests.cli.starter import Done, Program, Starter
+from tests.support.programs import Done, Program, Starter, environment
+from tests.support.scene import LEAVES, Words, program_words
 
 VENDORS = {"anthropic", "openai", "opentelemetry", "keyring", "prompt_toolkit", "tavily", "notion_client", "mcp"}
 NEED_NONE: tuple[str, ...] = ("tools list", "tools show done", "runs list", "stats", "changes", "outputs list")

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import click
 import pytest
-from tests.cli.pseudo import TOOLS, environment, toolroll
-from tests.cli.scene import commands
+from tests.support.programs import environment, toolroll
+from tests.support.scene import commands
+from tests.support.terminal import TOOLS
 
 from toolroll._version import __version__
 from toolroll.cli import main as main_module

@@ -2,7 +2,7 @@
 
 import click
 import pytest
-from tests.cli.project import Calling
+from tests.support.project import Calling
 
 from toolroll.cli.main import root
 

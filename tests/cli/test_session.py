@@ -2,8 +2,9 @@
 
 import click
 import pytest
-from tests.cli.project import Project
-from tests.cli.pseudo import Pseudo, environment, toolroll
+from tests.support.programs import environment, toolroll
+from tests.support.project import Project
+from tests.support.terminal import Pseudo
 
 from toolroll.cli.options import output_options
 from toolroll.cli.session import Session, wants_plain

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
-from tests.cli.project import Project, lines
+from tests.support.project import Project, lines
 
 from toolroll.cli.startup import find_shared_folder, is_home_shared, prepare
 from toolroll.cli.tracing import requested_exporters, set_up_tracing

@@ -10,8 +10,8 @@ import threading
 import pytest
 from tests.cli.cut import cut_words
 from tests.cli.ends import ENDS, End
-from tests.cli.scene import LEAVES, Scene, Words, program_words
-from tests.cli.starter import Program
+from tests.support.programs import Program
+from tests.support.scene import LEAVES, Scene, Words, program_words
 
 ROWS = 24
 AS_IT_IS = {

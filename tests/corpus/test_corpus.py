@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.pseudo import environment
-from tests.cli.starter import Done, Program, Starter, shared_starter
+from tests.support.programs import Done, Program, Starter, environment, shared_starter
 
 MADE = Path(__file__).parent / "0.1.0"
 MADE_AT = "/tmp/corpus"

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.project import Project
-from tests.cli.pseudo import Pseudo
-from tests.models.script import Turn, Use
-from tests.models.server import KEY, ModelServer
+from tests.support.model_script import Turn, Use
+from tests.support.model_server import KEY, ModelServer
+from tests.support.project import Project
+from tests.support.terminal import Pseudo
 
 from toolroll.models.model import Wire
 

@@ -13,10 +13,10 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from tests.cli.project import Project
-from tests.models.script import Fault, Search, Text, Turn, Use, fail
-from tests.models.server import KEY, ModelServer
 from tests.packs.research.hub import REPOSITORY, TOKEN, Hub
+from tests.support.model_script import Fault, Search, Text, Turn, Use, fail
+from tests.support.model_server import KEY, ModelServer
+from tests.support.project import Project
 
 from toolroll.kernel.call.context import utc_now
 

@@ -10,14 +10,14 @@ from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
-from tests.cli.pseudo import WAIT_S
-from tests.e2e.writing import ASKS, LEAVES, NO, SAVE_ASKS, UPDATE_ASKS, YES, Author, names, post, said, track
-from tests.e2e.writing import WORDS as QUESTION
-from tests.models.script import Fault, Turn, Use
-from tests.models.server import KEY, ModelServer
 from tests.packs.writing.notion.make_blocks import block, rich
 from tests.packs.writing.notion.workspace import DATABASE, PAGE, TOKEN, Workspace
 from tests.packs.writing.notion.workspace import Fault as Held
+from tests.support.author import ASKS, LEAVES, NO, SAVE_ASKS, UPDATE_ASKS, YES, Author, names, post, said, track
+from tests.support.author import WORDS as QUESTION
+from tests.support.model_script import Fault, Turn, Use
+from tests.support.model_server import KEY, ModelServer
+from tests.support.programs import WAIT_S
 
 from toolroll.kernel.call.context import utc_now
 from toolroll.packs.writing.sample import sample_profile

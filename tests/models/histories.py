@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from hypothesis import strategies as st
-from tests.models.script import Block, Issued, Raw, Search, Text, Thinking, Turn, Use
-from tests.models.server import MODELS, WIRES
+from tests.support.model_script import Block, Issued, Raw, Search, Text, Thinking, Turn, Use
+from tests.support.model_server import MODELS, WIRES
 
 from toolroll.kernel.data.messages import (
     AssistantMessage,

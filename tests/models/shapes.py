@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterable, Mapping
 
 from tests.models.histories import model_of
-from tests.models.script import Fault, Issued, Raw, Search, Text, Thinking, Turn, Use
-from tests.models.server import NO_FAULT, WIRES, sse
+from tests.support.model_script import Fault, Issued, Raw, Search, Text, Thinking, Turn, Use
+from tests.support.model_server import NO_FAULT, WIRES, sse
 
 from toolroll.kernel.data.messages import ReasoningBlock, ServerBlock, TextBlock
 from toolroll.models.model import Delta, ModelResponse, Wire

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.models.asking import ask, user
-from tests.models.server import ModelServer
+from tests.support.model_server import ModelServer
 
 from toolroll.errors import AuthenticationFailed, UsageError
 from toolroll.models.anthropic.model import AnthropicModel

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 from tests.models.asking import ADD, ask, ask_all, results, text_of, user
-from tests.models.script import Block, Fault, Json, Text, Thinking, Turn, Use
-from tests.models.server import KEY, ModelServer
 from tests.models.shapes import ALL, PAGES, SHAPES, events_in
+from tests.support.model_script import Block, Fault, Json, Text, Thinking, Turn, Use
+from tests.support.model_server import KEY, ModelServer
 
 from toolroll.errors import ModelError, ModelTimeout, NetworkFailed, ProviderFailed, RequestRefused
 from toolroll.kernel.data.messages import DocumentPart, ImagePart, Message, TextPart

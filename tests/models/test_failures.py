@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.models.asking import ask
-from tests.models.script import Turn, fail
-from tests.models.server import KEY, ModelServer
 from tests.models.shapes import ALL
+from tests.support.model_script import Turn, fail
+from tests.support.model_server import KEY, ModelServer
 
 from toolroll.errors import ModelError
 from toolroll.models.failures import ErrorBody, error_in, read_error, retry_after

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import pytest
 from tests.models.gguf import write_model
-from tests.models.script import Turn
-from tests.models.server import ModelServer
+from tests.support.model_script import Turn
+from tests.support.model_server import ModelServer
 
 from toolroll import Agent, step_count_is, tool
 from toolroll.errors import ProviderFailed, UsageError

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from tests.models.asking import ADD, ask, ask_all, results, user
 from tests.models.histories import histories
-from tests.models.script import Issued
-from tests.models.server import ModelServer
 from tests.models.shapes import ALL, SHAPES
+from tests.support.model_script import Issued
+from tests.support.model_server import ModelServer
 
 from toolroll.errors import ModelError, Overloaded, RequestRefused, UsageError
 from toolroll.kernel.data.messages import (

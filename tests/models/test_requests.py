@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.models.asking import ADD, results, user
 from tests.models.histories import ORIGINS, histories, model_of
-from tests.models.script import Block, Issued, Json, Text, Thinking, Turn, Use
-from tests.models.server import KEY, MODELS, WIRES
+from tests.support.model_script import Block, Issued, Json, Text, Thinking, Turn, Use
+from tests.support.model_server import KEY, MODELS, WIRES
 
 from toolroll.errors import RequestRefused
 from toolroll.kernel.data.messages import AssistantMessage, Message

@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 from tests.models.asking import user
-from tests.models.script import Fault, Turn, fail
-from tests.models.server import ModelServer
 from tests.models.shapes import ALL
+from tests.support.model_script import Fault, Turn, fail
+from tests.support.model_server import ModelServer
 
 from toolroll.errors import (
     AuthenticationFailed,

@@ -6,10 +6,10 @@ import httpx2
 import pytest
 from anthropic import AsyncAnthropic, AsyncAnthropicBedrock, AsyncAnthropicVertex
 from tests.models.asking import ADD, ask, ask_all, results, text_of, user
-from tests.models.script import Fault, Turn, fail
-from tests.models.server import KEY, ModelServer
 from tests.models.shapes import SHAPES, meaning, whole
 from tests.models.test_awsevents import frames_of
+from tests.support.model_script import Fault, Turn, fail
+from tests.support.model_server import KEY, ModelServer
 
 from toolroll.errors import AuthenticationFailed, ModelTimeout, NetworkFailed, Overloaded, UsageError
 from toolroll.models.anthropic.model import AnthropicModel

@@ -6,9 +6,9 @@ import pytest
 from openai import AsyncAzureOpenAI, AsyncOpenAI
 from openai.lib.streaming.chat import ChatCompletionStreamState
 from tests.models.asking import ADD, ask, ask_all, results, user
-from tests.models.script import Turn, fail
-from tests.models.server import KEY, ModelServer
 from tests.models.shapes import SHAPES, meaning, whole
+from tests.support.model_script import Turn, fail
+from tests.support.model_server import KEY, ModelServer
 
 from toolroll.errors import RateLimited
 from toolroll.models.chat.model import ChatModel

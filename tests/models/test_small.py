@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 from tests.agent.stage import add
-from tests.models.script import Fault, Text, Thinking, Turn, Use
-from tests.models.server import ModelServer
+from tests.support.model_script import Fault, Text, Thinking, Turn, Use
+from tests.support.model_server import ModelServer
 
 from toolroll import Agent, ImagePart, TextPart, tool
 from toolroll.kernel.data.messages import (

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.models.histories import model_of
-from tests.models.script import Fault, Issued, Raw, Text, Turn, Use
-from tests.models.server import NO_FAULT, WIRES, sse
 from tests.models.shapes import ALL, CASES, SHAPES, assemble, events_in, meaning, parsed, stream_of, whole
+from tests.support.model_script import Fault, Issued, Raw, Text, Turn, Use
+from tests.support.model_server import NO_FAULT, WIRES, sse
 
 from toolroll.errors import NetworkFailed, ProviderFailed
 from toolroll.kernel.data.usage import Usage

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.descriptors import as_many_descriptors
+from tests.support.descriptors import as_many_descriptors
 
 from toolroll.errors import OutputMissing
 from toolroll.kernel.data.messages import DocumentPart, ImagePart, Part, TextPart

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.descriptors import as_many_descriptors
+from tests.support.descriptors import as_many_descriptors
 
 from toolroll.errors import FileMissing, LockTimeout, NotAFile, OutsideRoot
 from toolroll.safe import locks

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from tests.agent.context.counted import Counted, results_in, text_of
 from tests.agent.tape import Tape
-from tests.models.script import Turn, Use, fail
-from tests.models.server import ModelServer, Received
+from tests.support.model_script import Turn, Use, fail
+from tests.support.model_server import ModelServer, Received
 
 from toolroll import Agent, step_count_is, tool
 from toolroll.agent.context.fit import STILL

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.agent.context.counted import Counted, results_in, text_of
 from tests.agent.legality import problems
 from tests.agent.tape import Tape
-from tests.models.script import Turn, Use
-from tests.models.server import ModelServer, Received
+from tests.support.model_script import Turn, Use
+from tests.support.model_server import ModelServer, Received
 
 from toolroll import Agent, step_count_is, tool
 from toolroll.agent.budget import tokens_of

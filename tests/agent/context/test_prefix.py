@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.models.script import Turn, Use
-from tests.models.server import ModelServer, Received
+from tests.support.model_script import Turn, Use
+from tests.support.model_server import ModelServer, Received
 
 from toolroll import Agent, step_count_is, tool
 from toolroll.agent.context.rules import ContextRules

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from tests.agent.stage import Call, Notes, add, agent_of
-from tests.models.server import ModelServer
+from tests.support.model_server import ModelServer
 
 from toolroll import Agent, Reject, ToolContext, tokens_over, tool
 from toolroll.agent.budget import PART_TOKENS, tokens_of
@@ -153,7 +153,7 @@ async def test_many_runs_of_one_agent_at_once_keep_apart() -> None:
 
 
 def _echo(body: Any) -> Any:
-    from tests.models.script import Turn
+    from tests.support.model_script import Turn
 
     content = body["messages"][-1]["content"]
     return Turn(content if isinstance(content, str) else content[0]["text"])

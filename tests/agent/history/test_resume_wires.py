@@ -6,8 +6,8 @@ from typing import get_args
 import pytest
 from tests.agent.stage import add
 from tests.agent.tape import Tape
-from tests.models.script import Thinking, Turn, Use
-from tests.models.server import ModelServer
+from tests.support.model_script import Thinking, Turn, Use
+from tests.support.model_server import ModelServer
 
 from toolroll import Agent
 from toolroll.journal.sqlite import SqliteJournal

@@ -7,8 +7,9 @@ from contextlib import closing
 from pathlib import Path
 
 from pydantic_core import to_jsonable_python
-from tests.cli.project import Project
-from tests.cli.pseudo import Pseudo, environment, toolroll
+from tests.support.programs import environment, toolroll
+from tests.support.project import Project
+from tests.support.terminal import Pseudo
 
 from toolroll.journal.journal import Recording
 from toolroll.journal.records import MessageAdded, RunBegan, RunEnded

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.chat.screen import CTRL_D, ENTER, Screen, at_screen, recorded, said_in
-from tests.cli.project import Project
+from tests.support.project import Project
 
 PACED = Path(__file__).parents[1] / "render" / "live" / "paced.py"
 MAIN = "src/main.js"

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from tests.cli.chat.screen import CTRL_C, CTRL_D, ENTER, TAB, UP, at_screen, chat, chat_of, recorded, said_in, state_of
-from tests.cli.project import Project
-from tests.models.script import Fault, Turn, Use, fail
-from tests.models.server import KEY, ModelServer
+from tests.support.model_script import Fault, Turn, Use, fail
+from tests.support.model_server import KEY, ModelServer
+from tests.support.project import Project
 
 MAIN = "src/main.js"
 TODO = {"path": MAIN, "old_string": "TODO", "new_string": "ГОТОВО", "description": "Це зроблено."}

@@ -4,9 +4,9 @@ import socket
 from pathlib import Path
 
 from tests.cli.chat.screen import CTRL_C, CTRL_D, ENTER, chat, chat_of, recorded, said_in, state_of
-from tests.cli.project import Project
-from tests.models.script import Fault, Turn
-from tests.models.server import KEY, ModelServer
+from tests.support.model_script import Fault, Turn
+from tests.support.model_server import KEY, ModelServer
+from tests.support.project import Project
 
 IDEA = "Сонячні дахи в селі"
 DOCUMENT = "# Дахи\n\nСонце світить."

@@ -1,7 +1,7 @@
 """A chat on 40 columns: what goes wrong is told in whole words."""
 
 from tests.cli.chat.screen import CTRL_D, Screen, chat
-from tests.cli.project import Project
+from tests.support.project import Project
 
 UK = {"LC_ALL": "uk_UA.UTF-8"}
 

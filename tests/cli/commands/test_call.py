@@ -7,8 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.cli.pseudo import TOOLS, Pseudo, environment, toolroll
-from tests.cli.starter import called
+from tests.support.programs import environment, run_toolroll, toolroll
+from tests.support.terminal import TOOLS, Pseudo
 
 from toolroll.packs.load import load_tools
 
@@ -19,7 +19,7 @@ def call(folder: Path, *arguments: str, stdin: bytes = b"", own: bool = True, **
     """`toolroll call` without a terminal; `own` takes the tools of these tests instead of the packs."""
     source = ("--from", str(TOOLS)) if own else ()
     env = environment(folder / "home", **env)
-    return called("call", *arguments, *source, env=env, cwd=folder, stdin=stdin)
+    return run_toolroll("call", *arguments, *source, env=env, cwd=folder, stdin=stdin)
 
 
 def told(done: Done) -> tuple[int, str, str]:

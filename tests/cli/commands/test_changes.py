@@ -7,8 +7,8 @@ import signal
 import subprocess
 
 import pytest
-from tests.cli.project import Calling, Project, Told, snapshot
-from tests.cli.pseudo import environment, toolroll
+from tests.support.programs import environment, toolroll
+from tests.support.project import Calling, Project, Told, snapshot
 
 from toolroll.kernel.approval.request import content_hash
 from toolroll.workspace.changes.history import History

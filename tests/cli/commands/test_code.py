@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 from tests.apps.coding import code_agent_in, code_tools_in, surface_for
-from tests.cli.project import Calling, Project, lines, snapshot
-from tests.cli.pseudo import Pseudo, environment, toolroll
+from tests.support.project import Calling, Project, lines, snapshot
+from tests.support.programs import environment, toolroll
+from tests.support.terminal import Pseudo
 
 MAIN = "src/main.js"
 READ = {"name": "read_file", "arguments": {"path": MAIN}, "id": "read_1"}

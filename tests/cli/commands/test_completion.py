@@ -13,8 +13,8 @@ import click
 import pytest
 from click.shell_completion import CompletionItem, ShellComplete
 from tests.cli.chat.screen import Screen
-from tests.cli.project import Calling, Project, lines
-from tests.cli.pseudo import environment, toolroll
+from tests.support.programs import environment, toolroll
+from tests.support.project import Calling, Project, lines
 
 from toolroll.cli.completers import MAX_PROMPT_CHARACTERS, complete_profiles, complete_project_files, complete_runs
 from toolroll.cli.ghostpen.main import ghostpen

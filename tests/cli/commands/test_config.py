@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import pytest
 from click.shell_completion import ShellComplete
-from tests.cli.project import Calling, Project, lines
+from tests.support.project import Calling, Project, lines
 
 from toolroll.cli.main import root
 from toolroll.home.project_settings import PROJECT_SETTINGS

@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.pseudo import Pseudo, environment, toolroll
+from tests.support.programs import environment, toolroll
+from tests.support.terminal import Pseudo
 
 CHANGED_LINE = 'cups === 0 ? "no tea at all"'
 

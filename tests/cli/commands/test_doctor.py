@@ -15,8 +15,8 @@ from typing import Any
 import keyring
 import pytest
 from keyring.core import load_keyring
-from tests.cli.project import Calling, Project
 from tests.home.keyrings import FileKeyring, LockedKeyring
+from tests.support.project import Calling, Project
 
 from toolroll.cli.actions.doctor import findings as database_module
 from toolroll.cli.actions.doctor import machine as machine_module

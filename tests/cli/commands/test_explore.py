@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.project import Calling, Project
-from tests.cli.pseudo import environment
 from tests.packs.research.hub import REPOSITORY, TOKEN, Hub
+from tests.support.programs import environment
+from tests.support.project import Calling, Project
 
 from toolroll.agent.events import Retrying, StepStarted, TextArrived, Warned
 from toolroll.apps.explore import ExploreOptions

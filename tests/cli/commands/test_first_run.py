@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from tests.cli.project import Calling, Project
+from tests.support.project import Calling, Project
 
 from toolroll.apps.models import NO_MODEL, WITHOUT_MODEL
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.project import Calling, Project
-from tests.cli.pseudo import environment, toolroll
+from tests.support.programs import environment, toolroll
+from tests.support.project import Calling, Project
 
 from toolroll.safe.locks import FileLock
 from toolroll.workspace.symbols.index import FILE_NAME, Index

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.pseudo import Pseudo, environment, toolroll
+from tests.support.programs import environment, toolroll
+from tests.support.terminal import Pseudo
 
 from toolroll.home.folders import find_folders
 from toolroll.outputs.run_folder import outputs_folder

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.pseudo import WAIT_S, Pseudo, environment, toolroll
-from tests.cli.starter import called
-from tests.models.script import Turn, Use
-from tests.models.server import KEY, ModelServer
+from tests.support.model_script import Turn, Use
+from tests.support.model_server import KEY, ModelServer
+from tests.support.programs import WAIT_S, environment, run_toolroll, toolroll
+from tests.support.terminal import Pseudo
 
 from toolroll import Agent
 from toolroll.apps.spec import AgentSpec
@@ -46,7 +46,7 @@ class Place:
         return "scripted:script.json"
 
     def call(self, *arguments: str, stdin: str | None = None, **env: str) -> subprocess.CompletedProcess[str]:
-        return called(*arguments, env=environment(self.home, **env), cwd=self.work, stdin=stdin)
+        return run_toolroll(*arguments, env=environment(self.home, **env), cwd=self.work, stdin=stdin)
 
     def run(self, turns: object, *more: str, **given: Any) -> subprocess.CompletedProcess[str]:
         return self.call("run", "Go.", "--model", self.script(turns), "--from", str(TOOLS), *more, **given)

@@ -7,9 +7,10 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.cli.pseudo import Pseudo, environment, toolroll
-from tests.cli.runlog import RunLog, look, looking
 from tests.journal.samples import EVERY_KIND
+from tests.support.programs import environment, toolroll
+from tests.support.run_log import RunLog, look, looking
+from tests.support.terminal import Pseudo
 
 from toolroll import Agent, ScriptedModel
 from toolroll.agent.approvals import AskLater

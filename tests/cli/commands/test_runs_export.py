@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.cli.pseudo import Pseudo, environment, toolroll
-from tests.cli.runlog import RunLog, looking
 from tests.journal.samples import EVERY_KIND, NEW_IN_FORMAT_2, records
+from tests.support.programs import environment, toolroll
+from tests.support.run_log import RunLog, looking
+from tests.support.terminal import Pseudo
 
 from toolroll import Agent, Approve, Reject, ScriptedModel, tool
 from toolroll.cli.export.html import PAGE_CHARACTERS, STYLE, TEXT_CHARACTERS, PageBudget

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.pseudo import environment
-from tests.cli.runlog import RunLog
-from tests.cli.starter import called
+from tests.support.programs import environment, run_toolroll
+from tests.support.run_log import RunLog
 
 from toolroll.journal.records import MessageAdded, ModelTurn, RunBegan
 from toolroll.kernel.data.messages import AssistantMessage, TextBlock, UserMessage
@@ -35,7 +34,7 @@ class Place:
         return f"scripted:{len(turns)}.json"
 
     def call(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return called(*arguments, env=environment(self.log.home), cwd=self.work)
+        return run_toolroll(*arguments, env=environment(self.log.home), cwd=self.work)
 
     def records(self, run_id: str) -> list[Any]:
         journal = self.log.journal()

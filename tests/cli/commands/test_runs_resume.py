@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.cli.project import Project
-from tests.cli.pseudo import environment
+from tests.support.programs import environment
+from tests.support.project import Project
 
 from toolroll.agent.events import Event, Warned
 from toolroll.agent.history.resume import is_about_waiting

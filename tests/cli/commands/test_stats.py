@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
-from tests.cli.runlog import RunLog, looking
 from tests.journal.test_statistics import ended
+from tests.support.run_log import RunLog, looking
 
 from toolroll import Approve, Reject
 from toolroll.cli.render.figures import MAX_TOOLS, Figures, statistics_fields

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from tests.cli.pseudo import TOOLS, Pseudo, environment, toolroll
+from tests.support.programs import environment, toolroll
+from tests.support.terminal import TOOLS, Pseudo
 
 from toolroll.cli.main import run
 from toolroll.cli.render.parameters import Parameter, list_parameters

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.apps.coding import code_tools_in, surface_for
-from tests.cli.project import Calling, Project, lines
+from tests.support.project import Calling, Project, lines
 
 from toolroll.apps import project_tools as own
 from toolroll.cli.terminal.surface import show_note

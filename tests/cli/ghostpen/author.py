@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.project import Told
+from tests.support.project import Told
 
 from toolroll.cli.ghostpen.main import ghostpen
 from toolroll.cli.main import run

@@ -1,14 +1,15 @@
 """The commands about profiles, in this process or at a terminal, with a data folder and scripted models."""
 
 import json
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.cli.project import Told
-from tests.cli.pseudo import Pseudo, environment
 from tests.packs.writing.profiles.samples import draft
+from tests.support.programs import environment
+from tests.support.programs import ghostpen as ghostpen_command
+from tests.support.project import Told
+from tests.support.terminal import Pseudo
 
 import toolroll.cli.main as program
 from toolroll.cli.ghostpen.main import ghostpen
@@ -76,6 +77,6 @@ class Pen:
     def terminal(self, *arguments: str, columns: int = 80, env: Mapping[str, str] | None = None) -> Pseudo:
         """A command at a terminal; the data folder is `./data`."""
         self.data.mkdir(exist_ok=True)
-        command = [sys.executable, "-c", "from toolroll.cli.ghostpen.main import main; main()", *arguments]
+        command = ghostpen_command(*arguments)
         known = environment(self.home, **(env or {}))
         return Pseudo(command, env=known, cwd=self.folder, columns=columns, rows=50)

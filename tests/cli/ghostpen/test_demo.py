@@ -2,16 +2,16 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from tests.cli.ghostpen.author import Desk
-from tests.cli.pseudo import Pseudo, environment
+from tests.support.programs import environment, ghostpen
+from tests.support.terminal import Pseudo
 
 from toolroll.packs.writing.texts.messages import Lang, languages
 
-COMMAND = [sys.executable, "-c", "from toolroll.cli.ghostpen.main import main; main()", "--demo"]
+COMMAND = ghostpen("--demo")
 SHOWN: dict[Lang, tuple[str, ...]] = {
     "en": (
         "The answers of the model and yours are recorded",

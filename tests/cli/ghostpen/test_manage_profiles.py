@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from tests.cli.ghostpen.pen import Pen
-from tests.cli.pseudo import environment
 from tests.packs.writing.profiles.samples import fields, put, state_of
+from tests.support.programs import environment, ghostpen
 
 from toolroll.errors import ProfileFixed, ProfileNewer, UsageError
 from toolroll.packs.writing.profiles.store import ProfileStore
@@ -153,7 +153,7 @@ def test_W2_W34_a_profile_that_the_system_keeps_closed_is_not_called_damaged(
     put(pen.data, fields())
     (pen.data / "profiles" / "default.json").chmod(0)
     prefix = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
-    command = [sys.executable, "-c", "from toolroll.cli.ghostpen.main import main; main()", "profile", "list"]
+    command = ghostpen("profile", "list")
     done = subprocess.run(
         [*prefix, *command, "--lang", lang], env=environment(pen.home), cwd=tmp_path, capture_output=True, check=False
     )

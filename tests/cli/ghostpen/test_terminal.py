@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from tests.cli.ghostpen.pen import POSTS, Pen, answer, voice
-from tests.cli.pseudo import Pseudo
 from tests.packs.writing.profiles.samples import fields, put
+from tests.support.terminal import Pseudo
 
 from toolroll.packs.writing.profiles.analysis import ENOUGH_POSTS, MAX_POSTS
 from toolroll.packs.writing.profiles.store import ProfileStore

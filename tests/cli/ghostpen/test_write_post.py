@@ -3,14 +3,14 @@
 import json
 import os
 import subprocess
-import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.cli.ghostpen.author import READ, Desk, Typed, post
-from tests.cli.pseudo import environment, toolroll
+from tests.support.programs import environment, toolroll
+from tests.support.programs import ghostpen as ghostpen_command
 
 import toolroll.cli.ghostpen.context as contexts
 from toolroll.agent.events import CallFinished, Retrying
@@ -410,7 +410,7 @@ def test_S6_W30_completion_is_not_disturbed_by_a_word_that_is_almost_a_command()
 
 
 def test_W30_the_program_itself(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", "from toolroll.cli.ghostpen.main import main; main()"]
+    command = ghostpen_command()
     done = subprocess.run(
         [*command, "--version"], env=environment(tmp_path), cwd=tmp_path, capture_output=True, text=True, check=False
     )

@@ -5,8 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.cli.pseudo import environment
-from tests.cli.starter import called
+from tests.support.programs import environment, run_toolroll
 
 from toolroll.agent.context.report import recorded_context
 from toolroll.cli.render.context import context_lines, show_context
@@ -83,7 +82,7 @@ def test_S4_runs_show_context_from_the_terminal(tmp_path: Path) -> None:
     (tmp_path / "script.json").write_text(json.dumps(["It is done."]))
 
     def call(*arguments: str) -> str:
-        done = called(*arguments, env=environment(tmp_path / "home"), cwd=tmp_path)
+        done = run_toolroll(*arguments, env=environment(tmp_path / "home"), cwd=tmp_path)
         assert done.returncode == 0
         return done.stdout
 

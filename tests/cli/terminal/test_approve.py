@@ -4,11 +4,13 @@ import json
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.cli.pseudo import TOOLS, Pseudo, environment, toolroll
+from tests.support.programs import environment, toolroll
+from tests.support.terminal import TOOLS, Pseudo
 
 BEFORE = "".join(f"line {number} of the file\n" for number in range(1, 31))
 AFTER = BEFORE.replace("line 2 of", "line two of").replace("line 28 of", "line twenty-eight of")
@@ -225,7 +227,9 @@ def stopped_and_continued(terminal: Pseudo) -> None:
     """As Ctrl-Z and `fg` do it; a terminal without a shell has nobody who would go on after Ctrl-Z."""
     terminal.send(b"")
     os.kill(terminal.process.pid, signal.SIGSTOP)
-    os.waitid(os.P_PID, terminal.process.pid, os.WSTOPPED | os.WNOWAIT)
+    status = Path(f"/proc/{terminal.process.pid}/stat")
+    while status.read_text().rpartition(")")[2].split()[0] != "T":
+        time.sleep(0.001)
     os.kill(terminal.process.pid, signal.SIGCONT)
 
 

@@ -1,7 +1,6 @@
 """Commands that ask before they act, at a real terminal, wide and narrow: nothing is cut that one decides by."""
 
 import json
-import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,9 +8,8 @@ from pathlib import Path
 import pytest
 from tests.cli.chat.screen import CTRL_C, CTRL_D, ENTER, Screen, at_screen, recorded
 from tests.cli.cut import cut_words
-from tests.cli.project import Project
-from tests.cli.pseudo import toolroll
-from tests.cli.starter import ROOT
+from tests.support.programs import ROOT, ghostpen, toolroll
+from tests.support.project import Project
 
 from toolroll.packs.writing.profiles.store import ProfileStore
 from toolroll.packs.writing.sample import sample_profile
@@ -32,7 +30,7 @@ def deploy(місце: str) -> str:
     return "розгорнуто"
 '''
 SECRET = "canary-of-a-key-0123456789"
-GHOSTPEN = (sys.executable, "-c", "from toolroll.cli.ghostpen.main import main; main()")
+GHOSTPEN = tuple(ghostpen())
 
 
 def at(project: Project, *command: str, columns: int, rows: int = 60, env: Mapping[str, str] | None = None) -> Screen:

@@ -5,8 +5,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.project import Project
-from tests.cli.pseudo import TOOLS, Pseudo, environment, toolroll
+from tests.support.programs import environment, toolroll
+from tests.support.project import Project
+from tests.support.terminal import TOOLS, Pseudo
 
 READ = {"name": "read_file", "arguments": {"path": "src/main.js"}, "id": "read_1"}
 EDIT = {

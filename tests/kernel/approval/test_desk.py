@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.clock import time_passes
 from tests.kernel.approval.test_ask_person import request
 from tests.kernel.stand_ins import Disk
+from tests.support.clock import time_passes
 
 from toolroll.errors import DecisionRefused
 from toolroll.kernel.approval.desk import ApprovalDesk

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, field_validator
-from tests.clock import time_passes
+from tests.support.clock import time_passes
 from typing_extensions import TypedDict
 
 from toolroll import (

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import pytest
-from tests.clock import time_passes
 from tests.kernel.stand_ins import Disk, Person
+from tests.support.clock import time_passes
 from typing_extensions import TypedDict
 
 from toolroll.errors import DefinitionError, PermitRefused, ToolTimeout

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
-from tests.models.script import Fault, Issued, Json, Raw, Search, Text, Thinking, Turn, Use, thirds, words
+from tests.support.model_script import Fault, Issued, Json, Raw, Search, Text, Thinking, Turn, Use, thirds, words
 
 STOPS = {
     "max_tokens": "max_tokens",

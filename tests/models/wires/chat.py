@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
-from tests.models.script import Fault, Issued, Json, Raw, Text, Thinking, Turn, Use, thirds, words
+from tests.support.model_script import Fault, Issued, Json, Raw, Text, Thinking, Turn, Use, thirds, words
 
 STOPS = {"max_tokens": "length", "refusal": "content_filter", "stop_sequence": "stop"}
 TOP = {

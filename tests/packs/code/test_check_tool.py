@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.clock import time_passes
+from tests.support.clock import time_passes
 
 from toolroll.errors import UsageError
 from toolroll.kernel.approval.request import Reject

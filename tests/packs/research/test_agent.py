@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.models.script import Search, Text, Turn, Use
-from tests.models.server import KEY, ModelServer
 from tests.packs.search.services import Services
+from tests.support.model_script import Search, Text, Turn, Use
+from tests.support.model_server import KEY, ModelServer
 
 from toolroll import Policy, Reject, Rule, ScriptedModel
 from toolroll.errors import AuthenticationFailed, ContentRefused, RequestRefused

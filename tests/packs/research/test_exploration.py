@@ -8,10 +8,10 @@ from time import process_time
 from typing import Any
 
 import pytest
-from tests.models.script import Search, Text, Turn, Use
-from tests.models.server import ModelServer
 from tests.packs.research.conftest import Shelf
 from tests.packs.search.services import Services
+from tests.support.model_script import Search, Text, Turn, Use
+from tests.support.model_server import ModelServer
 
 from toolroll import ScriptedModel
 from toolroll.errors import ContentRefused, FileMissing, RequestRefused, UsageError

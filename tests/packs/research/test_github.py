@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.clock import time_passes_for_the_other_side
 from tests.packs.research.hub import REPOSITORY, TOKEN, Fault, Hub
+from tests.support.clock import time_passes_for_the_other_side
 
 from toolroll.errors import FileMissing, FileTooLarge, NotAFile, ServiceFailed, UsageError
 from toolroll.packs.research import github_api

@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Any, Final, Literal, TypeAlias, get_args
 from urllib.parse import parse_qs, quote, urlsplit
 
-from tests.clock import time_passes_for_the_other_side
+from tests.support.clock import time_passes_for_the_other_side
 
 from toolroll.packs.search.backend import Access, BackendContext, SearchBackend
 from toolroll.packs.search.settings import SearchSettings, open_client

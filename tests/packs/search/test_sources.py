@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.models.script import Search, Text, Turn
-from tests.models.server import ModelServer
 from tests.packs.search.services import Services
+from tests.support.model_script import Search, Text, Turn
+from tests.support.model_server import ModelServer
 
 from toolroll import Agent, Policy, Rule, ScriptedModel
 from toolroll.errors import Overloaded

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from tests.agent.stage import Notes
-from tests.models.script import Search, Text, Turn
-from tests.models.server import KEY as MODEL_KEY
-from tests.models.server import MODELS, ModelServer
 from tests.packs.search.services import KEY, PAGES, Services
+from tests.support.model_script import Search, Text, Turn
+from tests.support.model_server import KEY as MODEL_KEY
+from tests.support.model_server import MODELS, ModelServer
 
 from toolroll import Agent, Policy, Reject, Rule, ScriptedModel, Tool, tool
 from toolroll.agent.history.replay import replay

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.clock import time_passes, time_passes_for_the_other_side
+from tests.support.clock import time_passes, time_passes_for_the_other_side
 
 from toolroll.errors import ServiceFailed
 from toolroll.safe.net.http import HttpClient, HttpLimits, HttpResponse

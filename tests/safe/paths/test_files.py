@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.descriptors import as_many_descriptors
+from tests.support.descriptors import as_many_descriptors
 
 from toolroll.errors import FileExists, FileMissing, FileSystemRefused, NotAFile, OutsideRoot
 from toolroll.safe.paths import files

@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.descriptors import as_many_descriptors
 from tests.safe.programs.test_ripgrep import DEADLINE_S, flood, patience, pipe_without_writer, processes_in, until
+from tests.support.descriptors import as_many_descriptors
 
 from toolroll.safe.programs.ripgrep import run_ripgrep
 from toolroll.safe.programs.ripgrep_process import MAX_STDERR_BYTES, RipgrepProcess, ripgrep_process

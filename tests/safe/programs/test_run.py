@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.clock import time_passes
+from tests.support.clock import time_passes
 
 from toolroll.errors import UsageError
 from toolroll.safe.limits import PROGRAM_GRACE_S

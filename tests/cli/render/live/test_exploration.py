@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from tests.cli.chat.screen import CTRL_C, CTRL_D, Screen, at_screen, chat, recorded, state_of
-from tests.cli.project import Project
-from tests.cli.pseudo import toolroll
 from tests.cli.render.live.glass import Glass
 from tests.cli.render.test_renderers import CALL
+from tests.support.programs import toolroll
+from tests.support.project import Project
 
 from toolroll import ToolResult
 from toolroll.agent.cost import Bill

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pyte
 import pytest
-from tests.cli.project import Project
-from tests.cli.pseudo import Pseudo, environment, toolroll
 from tests.cli.render.live.glass import lines_of
+from tests.support.programs import environment, toolroll
+from tests.support.project import Project
+from tests.support.terminal import Pseudo
 
 TOOLS = Path(__file__).parents[2] / "run_tools.py"
 PACED = Path(__file__).with_name("paced.py")

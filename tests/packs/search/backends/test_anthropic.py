@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 import pytest
-from tests.models.script import Search, Text, Turn, fail
-from tests.models.server import KEY, ModelServer
 from tests.packs.search.services import a_client
+from tests.support.model_script import Search, Text, Turn, fail
+from tests.support.model_server import KEY, ModelServer
 
 from toolroll.errors import AuthenticationFailed, ModelError, ServiceFailed
 from toolroll.kernel.data.messages import Origin

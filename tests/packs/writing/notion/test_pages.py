@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from tests.clock import time_passes
 from tests.packs.writing.notion.make_blocks import TREES, block
 from tests.packs.writing.notion.workspace import DATABASE, EDITED, PAGE, SOURCE, TOKEN, Fault, Workspace
+from tests.support.clock import time_passes
 
 from toolroll.errors import ServiceFailed
 from toolroll.packs.writing.notion import pages as module

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from tests.e2e.writing import ASKS, SAVE_ASKS, YES, Author, post, said
-from tests.models.script import Turn
-from tests.models.server import ModelServer
+from tests.support.author import ASKS, SAVE_ASKS, YES, Author, post, said
+from tests.support.model_script import Turn
+from tests.support.model_server import ModelServer
 
 from toolroll.packs.writing.texts.messages import Lang, languages
 

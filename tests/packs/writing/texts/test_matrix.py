@@ -13,10 +13,10 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from tests.e2e.writing import ASKS, LEAVES, READY, SAVE_ASKS, YES, Author, post, said, track
-from tests.models.script import Turn, Use
-from tests.models.server import ModelServer
 from tests.packs.writing.notion.workspace import DATABASE, PAGE, TOKEN, Fault, Workspace
+from tests.support.author import ASKS, LEAVES, READY, SAVE_ASKS, YES, Author, post, said, track
+from tests.support.model_script import Turn, Use
+from tests.support.model_server import ModelServer
 
 from toolroll.packs.writing.texts.messages import Lang, languages
 

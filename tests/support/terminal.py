@@ -7,7 +7,6 @@ import select
 import signal
 import struct
 import subprocess
-import sys
 import termios
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -16,23 +15,10 @@ from types import TracebackType
 from typing import Self
 
 import pyte
+from tests.support.programs import WAIT_S, Copy, program_in, shared_starter
 
-TOOLS = Path(__file__).with_name("sample_tools.py")
-WAIT_S = 120.0
-"""Only against what hangs: a busy machine may take half a minute to start a program."""
+TOOLS = Path(__file__).parents[1] / "cli" / "sample_tools.py"
 _SGR = re.compile(r"\x1b\[[0-9;]*m")
-
-
-def toolroll(*arguments: str) -> list[str]:
-    """The command line of the program, run by this Python."""
-    return [sys.executable, "-c", "from toolroll.cli.main import main; main()", *arguments]
-
-
-def environment(home: Path, **more: str) -> dict[str, str]:
-    """The environment of the tests without what would make it a machine, or change colours."""
-    left_out = {"CI", "NO_COLOR", "FORCE_COLOR", "VISUAL", "EDITOR", "COLUMNS", "LINES"}
-    kept = {name: value for name, value in os.environ.items() if name not in left_out}
-    return kept | {"TOOLROLL_HOME": str(home), "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"} | more
 
 
 class Pseudo:
@@ -54,16 +40,8 @@ class Pseudo:
         self.screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self.screen)
         self.raw = b""
-        self.process = subprocess.Popen(
-            command,
-            stdin=slave if stdin is None else stdin,
-            stdout=slave if stdout_on_terminal else subprocess.PIPE,
-            stderr=slave,
-            env=dict(env),
-            cwd=cwd,
-            start_new_session=True,
-            preexec_fn=_take_terminal,  # noqa: PLW1509 - one system call: /dev/tty is then this terminal
-        )
+        streams = [slave if stdin is None else stdin, slave if stdout_on_terminal else None, slave]
+        self.process = _start(command, streams, env=env, cwd=cwd)
         os.close(slave)
 
     def __enter__(self) -> Self:
@@ -130,7 +108,7 @@ class Pseudo:
         self._read_until(lambda: self.process.poll() is not None, "the end")
         self._drain_all()
         out = self.process.stdout.read().decode() if self.process.stdout else ""
-        return self.process.returncode, out
+        return self.process.wait(), out
 
     def _read_until(self, done: Callable[[], bool], what: str) -> None:
         deadline = time.monotonic() + WAIT_S
@@ -154,6 +132,32 @@ class Pseudo:
         self.raw += data
         self._stream.feed(data)
         return bool(data)
+
+
+def _start(
+    command: Sequence[str], streams: Sequence[int | None], *, env: Mapping[str, str], cwd: Path
+) -> "subprocess.Popen[bytes] | Copy":
+    """Start a program at the terminal; what it writes to a stream that is None can be read."""
+    program, starter = program_in(command), shared_starter()
+    if program is None or not starter.suits(env):
+        stdin, stdout, stderr = (subprocess.PIPE if one is None else one for one in streams)
+        return subprocess.Popen(
+            command,
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            env=dict(env),
+            cwd=cwd,
+            start_new_session=True,
+            preexec_fn=_take_terminal,  # noqa: PLW1509 - one system call: /dev/tty is then this terminal
+        )
+    mine, theirs = os.pipe()
+    output = open(mine, "rb")  # noqa: SIM115 - closed with the terminal
+    given = [theirs if one is None else one for one in streams]
+    try:
+        return starter.copy(program, command[3:], given, env=env, cwd=cwd, stdout=output, terminal=True)
+    finally:
+        os.close(theirs)
 
 
 def _take_terminal() -> None:

@@ -12,9 +12,8 @@ import click
 from tests.cli.ghostpen.author import READ as READ_PROFILE
 from tests.cli.ghostpen.author import post
 from tests.cli.ghostpen.pen import POSTS, answer
-from tests.cli.project import SAMPLE
-from tests.cli.pseudo import environment
-from tests.cli.starter import ROOT, Done, Program, Starter
+from tests.support.programs import ROOT, Done, Program, Starter, environment
+from tests.support.project import SAMPLE
 
 from toolroll.cli.main import root
 from toolroll.home.rules import RememberedRule, RuleBook, ToolIdentity, workspace_key

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from tests.cli.pseudo import Pseudo, environment, toolroll
-from tests.cli.starter import called
+from tests.support.programs import environment, run_toolroll, toolroll
+from tests.support.terminal import Pseudo
 
 import toolroll.packs.code as code_pack
 from toolroll.workspace.changes.apply import AppliedChange, apply
@@ -46,7 +46,7 @@ class Project:
 
     def call(self, *arguments: str, stdin: str | None = None, **env: str) -> subprocess.CompletedProcess[str]:
         """A command in the project, without a terminal."""
-        return called(*arguments, env=environment(self.home, **env), cwd=self.root, stdin=stdin)
+        return run_toolroll(*arguments, env=environment(self.home, **env), cwd=self.root, stdin=stdin)
 
     def terminal(self, *arguments: str, env: Mapping[str, str] | None = None, rows: int = 60) -> Pseudo:
         """A command in the project, at a terminal."""

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from types import ModuleType, TracebackType
 from typing import Any, TypeAlias
 
-from tests.models.script import Fault, Issued, Json, Turn, fail
 from tests.models.wires import anthropic, chat, openai
+from tests.support.model_script import Fault, Issued, Json, Turn, fail
 
 from toolroll.models.anthropic.model import AnthropicModel
 from toolroll.models.chat.model import ChatModel

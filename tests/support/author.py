@@ -2,15 +2,15 @@
 
 import json
 import subprocess
-import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tests.cli.pseudo import Pseudo, environment, toolroll
-from tests.models.script import Text, Turn, Use
-from tests.models.server import KEY, ModelServer
+from tests.support.model_script import Text, Turn, Use
+from tests.support.model_server import KEY, ModelServer
+from tests.support.programs import environment, ghostpen, toolroll
+from tests.support.terminal import Pseudo
 
 from toolroll.packs.writing.profiles.store import ProfileStore
 from toolroll.packs.writing.sample import sample_profile
@@ -103,7 +103,7 @@ class Author:
         }
 
 
-_PROGRAM = [sys.executable, "-c", "from toolroll.cli.ghostpen.main import main; main()"]
+_PROGRAM = ghostpen()
 
 
 def names(server: ModelServer) -> list[list[str]]:
