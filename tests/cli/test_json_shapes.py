@@ -9,7 +9,7 @@ import pytest
 from tests.cli.ends import ENDS, IN_LINES
 from tests.support.scene import LEAVES, Scene, Words, commands, program_words
 
-PAGES = Path(__file__).with_name("pages")
+GOLDENS = Path(__file__).parents[1] / "goldens"
 ERROR = {"error": {"code": "str", "message": "str"}}
 
 
@@ -40,7 +40,7 @@ def shape_of_lines(lines: list[dict[str, Any]]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("words", LEAVES, ids=" ".join)
 def test_S2_the_json_is_the_one_that_was_looked_at(words: Words, scene: Scene) -> None:
-    """Write it anew with WRITE_PAGES=1, and read the difference."""
+    """Write it anew with WRITE_GOLDENS=1, and read the difference."""
     end = next((end for end in ENDS[words] if end.code == 0), ENDS[words][0])
     scene.has(*end.has.split())
     if end.first:
@@ -48,8 +48,8 @@ def test_S2_the_json_is_the_one_that_was_looked_at(words: Words, scene: Scene) -
     done = scene.call(*program_words(words), "--json", *scene.words(end.line), stdin=end.stdin)
     assert done.code == end.code, done
     told = shape_of_lines(done.lines) if words in IN_LINES else shape(done.lines[0])
-    page = PAGES / f"{page_of(words)}.json"
-    if os.environ.get("WRITE_PAGES"):
+    page = GOLDENS / "shapes" / f"{page_of(words)}.json"
+    if os.environ.get("WRITE_GOLDENS"):
         page.write_text(json.dumps(told, indent=2) + "\n")
     assert told == json.loads(page.read_text())
     assert words in IN_LINES or len(done.lines) == 1
@@ -59,9 +59,8 @@ def test_S2_the_json_is_the_one_that_was_looked_at(words: Words, scene: Scene) -
 
 def test_S6_every_command_has_a_page_and_every_page_a_command() -> None:
     named = {page_of(words) for words, _ in commands()}
-    pages = {path.stem for folder in (PAGES, PAGES.parent / "profile" / "pages") for path in folder.glob("*.txt")}
-    assert pages == named
-    assert {path.stem for path in PAGES.glob("*.json")} == {page_of(words) for words in LEAVES}
+    assert {path.stem for path in (GOLDENS / "help").glob("*.txt")} == named
+    assert {path.stem for path in (GOLDENS / "shapes").glob("*.json")} == {page_of(words) for words in LEAVES}
 
 
 @pytest.mark.parametrize("words", LEAVES, ids=" ".join)

@@ -22,7 +22,7 @@ from toolroll.errors import StaleFile, ToolrollError
 from toolroll.messages import FILE_CHANGED
 from toolroll.safe.paths.os_errors import file_error, missing_error
 
-PAGES = Path(__file__).with_name("pages")
+PAGES = Path(__file__).parents[1] / "goldens" / "help"
 COMMANDS = [words for words, _ in commands() if words[:1] != ("write",)]
 """Those of `ghostpen`, which are below `toolroll write` too, have pages of their own."""
 
@@ -45,12 +45,12 @@ def called(*arguments: str, home: Path, cwd: Path | None = None, stdin: str = ""
 def test_S6_the_help_is_the_one_that_was_looked_at(
     command: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Write it anew with WRITE_PAGES=1, and read the difference."""
+    """Write it anew with WRITE_GOLDENS=1, and read the difference."""
     monkeypatch.setenv("COLUMNS", "80")
     assert run([*command, "--help"], Session()) == 0
     shown = capsys.readouterr().out
     page = PAGES / ("-".join(("toolroll", *command)) + ".txt")
-    if os.environ.get("WRITE_PAGES"):
+    if os.environ.get("WRITE_GOLDENS"):
         page.write_text(shown)
     assert shown == page.read_text()
     assert max(map(len, shown.splitlines())) <= 80

@@ -10,7 +10,7 @@ from tests.packs.writing.profiles.samples import fields, put
 
 from toolroll.cli.ghostpen import commands
 
-PAGES = Path(__file__).with_name("pages")
+GOLDENS = Path(__file__).parents[2] / "goldens"
 COMMANDS = [
     words
     for name in NAMES
@@ -22,12 +22,11 @@ COMMANDS = [
 def test_W32_the_help_is_the_one_that_was_looked_at(
     pen: Pen, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Write it anew with WRITE_PAGES=1, and read the difference."""
+    """Write it anew with WRITE_GOLDENS=1, and read the difference."""
     monkeypatch.setenv("COLUMNS", "80")
     told = pen.help(*command)
-    page = PAGES / ("-".join(("ghostpen", *command)) + ".txt")
-    if os.environ.get("WRITE_PAGES"):
-        page.parent.mkdir(exist_ok=True)
+    page = GOLDENS / "help" / ("-".join(("ghostpen", *command)) + ".txt")
+    if os.environ.get("WRITE_GOLDENS"):
         page.write_text(told)
     assert told == page.read_text()
     assert max(map(len, told.splitlines())) <= 80
@@ -39,10 +38,10 @@ def test_W32_the_help_is_the_one_that_was_looked_at(
     ids=" ".join,
 )
 def test_W32_the_json_is_the_one_that_was_looked_at(pen: Pen, command: tuple[str, ...]) -> None:
-    """Write it anew with WRITE_PAGES=1, and read the difference."""
+    """Write it anew with WRITE_GOLDENS=1, and read the difference."""
     put(pen.data, fields())
     told = json.dumps(pen.json(*command), ensure_ascii=False, indent=2) + "\n"
-    page = PAGES / ("-".join(("ghostpen", *command)) + ".json")
-    if os.environ.get("WRITE_PAGES"):
+    page = GOLDENS / "answers" / ("-".join(("ghostpen", *command)) + ".json")
+    if os.environ.get("WRITE_GOLDENS"):
         page.write_text(told)
     assert told == page.read_text()

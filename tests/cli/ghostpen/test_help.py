@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.cli.ghostpen.author import Desk
 
-PAGES = Path(__file__).parent.parent / "pages"
+PAGES = Path(__file__).parents[2] / "goldens" / "help"
 
 
 @pytest.mark.parametrize(
@@ -17,11 +17,11 @@ PAGES = Path(__file__).parent.parent / "pages"
 def test_S6_W30_the_help_is_the_one_that_was_looked_at(
     desk: Desk, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Write it anew with WRITE_PAGES=1, and read the difference."""
+    """Write it anew with WRITE_GOLDENS=1, and read the difference."""
     monkeypatch.setenv("COLUMNS", "80")
     told = desk.run(*command, "--help")
     page = PAGES / ("-".join(("ghostpen", *command)) + ".txt")
-    if os.environ.get("WRITE_PAGES"):
+    if os.environ.get("WRITE_GOLDENS"):
         page.write_text(told.out)
     assert (told.code, told.out) == (0, page.read_text())
     assert max(map(len, told.out.splitlines())) <= 80
