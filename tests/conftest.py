@@ -57,31 +57,34 @@ def strace_works() -> bool:
     return subprocess.run([program, "-o", os.devnull, "true"], check=False, capture_output=True).returncode == 0
 
 
-def measured_in_children(item: pytest.Item) -> bool:
-    """Whether programs that a test starts are measured: only where its room is, and never under strace.
+def is_measured(item: pytest.Item) -> bool:
+    """Return whether coverage counts what a test runs: only where its room is measured.
 
-    Measuring costs 150 ms a start, more than most commands take, and adds system calls of its own to a traced program.
+    Measuring makes Python half as slow again, and a program that a test starts 150 ms slower: more than most take.
     """
     sources = item.config.getoption("cov_source", None) or [True]
     room = item.path.relative_to(Path(__file__).parent).parts[0]
-    measured = True in sources or room in {Path(source).name for source in sources}
-    return measured and not item.get_closest_marker("strace")
+    return True in sources or room in {Path(source).name for source in sources}
 
 
 @cache
 def tracer() -> object:
-    """What measures coverage in this process, as it is when the first test begins."""
+    """Return what measures coverage in this process, as it is when the first test begins."""
     return sys.gettrace()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    if tracer() is not sys.gettrace():  # Python switches one off that fails, as at the limit of recursion
-        sys.settrace(cast("Any", tracer()))
+    measured, measure = is_measured(item), cast("Any", tracer())
+    # Set for each test: Python switches a tracer off that fails, as at the limit of recursion.
+    sys.settrace(measure if measured else None)
     with pytest.MonkeyPatch.context() as patch:
-        if not measured_in_children(item):
+        if not measured or item.get_closest_marker("strace"):  # measuring has system calls of its own
             patch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)
-        return (yield)
+        try:
+            return (yield)
+        finally:
+            sys.settrace(measure)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
