@@ -279,28 +279,28 @@ def _load_all() -> None:
 
 
 def _watch(asked: dict[str, Any], descriptors: list[int]) -> NoReturn:
-    """Start the command, and write its process id and its exit code to the first descriptor."""
+    """Start the command, which writes its process id to the first descriptor, and write its exit code there."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     status, *given = descriptors
     pid = os.fork()
     if pid == 0:
-        _become(asked, given)
+        _become(asked, status, given)
     for descriptor in given:
         os.close(descriptor)
     with suppress(BrokenPipeError):  # nobody wants to know any more
-        os.write(status, f"{pid}\n".encode())
         code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         os.write(status, f"{code}\n".encode())
     os._exit(0)
 
 
-def _become(asked: dict[str, Any], given: list[int]) -> NoReturn:
+def _become(asked: dict[str, Any], status: int, given: list[int]) -> NoReturn:
     """Be the command from here on."""
     os.setsid()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background of a shell
     made = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     for number, (name, flags) in enumerate(zip(asked["names"], (os.O_RDONLY, made, made), strict=True)):
         os.dup2(given.pop(0) if name is None else os.open(name, flags, 0o600), number)
+    os.write(status, f"{os.getpid()}\n".encode())  # only now can it be sent signals
     os.closerange(3, _OPEN_FILES)
     if asked["terminal"]:
         fcntl.ioctl(2, termios.TIOCSCTTY, 0)
