@@ -19,8 +19,8 @@ from typing import Final, Literal
 
 from docs.pictures.svg import Cell, Row, draw, put, read_screen, row_of, text_of
 from tests.cli.chat.screen import ENTER, Screen, at_screen
-from tests.support.project import Project
 from tests.support.programs import toolroll
+from tests.support.project import Project
 
 from toolroll.journal.records import ApprovalAnswer, ApprovalQuestion, CallEnded, ModelTurn, Record, RunBegan
 from toolroll.journal.sqlite import SqliteJournal

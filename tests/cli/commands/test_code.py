@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from tests.apps.coding import code_agent_in, code_tools_in, surface_for
-from tests.support.project import Calling, Project, lines, snapshot
 from tests.support.programs import environment, toolroll
+from tests.support.project import Calling, Project, lines, snapshot
 from tests.support.terminal import Pseudo
 
 MAIN = "src/main.js"
