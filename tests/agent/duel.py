@@ -14,7 +14,6 @@ from tests.agent.crash import RUN, make_agent, script, told
 
 from toolroll.agent.agent import Agent
 from toolroll.agent.events import Event, Warned
-from toolroll.agent.history.resume import resume
 from toolroll.kernel.data.messages import Origin
 from toolroll.models.model import Delta, Model, ModelRequest, ModelResponse
 
@@ -51,7 +50,7 @@ async def main(folder: Path) -> None:
     """Go on, and tell what came of it."""
     agent: Agent[None] = make_agent(folder)
     agent._setup = replace(agent.setup, model=Slow(script(folder), folder))
-    result = await resume(agent, RUN, on_event=say)
+    result = await agent.start(resume=RUN, listener=say).wait()
     print(json.dumps(told(result, folder)), flush=True)
 
 

@@ -7,10 +7,10 @@ from typing import Any, Generic, Self, TypeVar
 
 from typing_extensions import Unpack
 
-from toolroll.agent.live import Listener, LiveRun, RunRequest
+from toolroll.agent.live import Listener, LiveRun
 from toolroll.agent.options import AgentOptions, make_setup
 from toolroll.agent.result import Out, RunResult
-from toolroll.agent.run import close_models
+from toolroll.agent.run import RunRequest, close_models
 from toolroll.agent.setup import Setup
 from toolroll.agent.subagent import agent_tool
 from toolroll.errors import UsageError

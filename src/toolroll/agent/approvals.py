@@ -93,7 +93,8 @@ class RecordedApprover:
         if answer is None:
             return None
         if answer.digest != request.digest:
-            self._state.emit(Warned(text=_why_asked_again(request, self._state.asked.get(request.call_id))))
+            text = _why_asked_again(request, self._state.asked.get(request.call_id))
+            self._state.emit(Warned(kind="asked_again", text=text))
             return None
         if not answer.is_recorded:
             await self._state.record(_answer_record(request, answer.decision))

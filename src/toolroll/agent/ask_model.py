@@ -1,13 +1,13 @@
-"""Asking the model in the name of a run: its turn joins the conversation, and says whether the run ends with it."""
+"""Asking the model on behalf of a run: its turn is added to the conversation, and may end the run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Final
 
-from toolroll.agent.context.fit import make_room
+from toolroll.agent.context.fit import make_room, shorten_refused, still_too_long
 from toolroll.agent.labels import labels_of_turn
-from toolroll.agent.model_turn import InterruptedTurn, StopCheck, TurnRequest, take_turn
+from toolroll.agent.model_turn import STOP, InterruptedTurn, Interruption, StopCheck, TurnRequest, take_turn
 from toolroll.agent.result import Ending
 from toolroll.agent.state import RunState
 from toolroll.errors import ContextTooLong
@@ -16,15 +16,16 @@ from toolroll.kernel.data.messages import AssistantMessage, TextBlock, ToolCall
 from toolroll.models.model import ModelResponse
 
 CHECK_EVERY_CHARACTERS: Final = 400
-"""How often limits are looked at while a turn is being written: about every hundred tokens."""
+"""How often limits are checked while a turn is being written: about every hundred tokens."""
 CLOSING_S: Final = 60.0
-"""How long the last answer may take where a deadline has passed: a person waits."""
-STOPPED: Final = "stopped on request"
+"""How long the last answer may take after a deadline has passed: a person is waiting."""
+STOPPED: Final = Ending(reason="interrupted", detail=STOP.detail)
+"""The ending of a run that somebody has stopped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """What the model said. `ending` is set where its calls must not be run."""
+    """A turn of the model with its calls under unique ids. `ending` is set where the calls must not be run."""
 
     response: ModelResponse
     calls: Sequence[ToolCall]
@@ -32,40 +33,45 @@ class Turn:
 
     @property
     def text(self) -> str:
-        """All it wrote."""
+        """All the text of the turn."""
         return self.response.message.text
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the turn was cut off before it was complete."""
+        return self.response.stop in ("max_tokens", "context_full")
 
 
 async def ask_model(state: RunState, *, closing: bool = False) -> Turn:
-    """The model's next turn, kept and counted. The last one of a run has no tools, and limits no longer count."""
+    """Ask for the next turn and add it to the run. With `closing` it is the last one: no tools, and no limits."""
     await make_room(state)
     started = perf_counter()
     taken = await _take_turn(state, closing=closing)
-    response = _partial(state, taken) if isinstance(taken, InterruptedTurn) else taken
+    response = _partial_response(state, taken) if isinstance(taken, InterruptedTurn) else taken
     await _add_turn(state, response, perf_counter() - started, closing=closing)
     turn = make_turn(state, response)
-    return replace(turn, ending=_interrupted_ending(taken)) if isinstance(taken, InterruptedTurn) else turn
+    return replace(turn, ending=_interrupted_ending(taken.cause)) if isinstance(taken, InterruptedTurn) else turn
+
+
+def make_turn(state: RunState, response: ModelResponse) -> Turn:
+    """Return the turn whose response was just added to the conversation."""
+    known = zip(response.message.calls, state.conversation.open_ids, strict=True)
+    calls = [call if call.id == call_id else replace(call, id=call_id) for call, call_id in known]
+    turn = Turn(response=response, calls=calls)
+    return replace(turn, ending=_early_ending(turn) or (STOPPED if state.stop_requested and calls else None))
 
 
 async def _take_turn(state: RunState, *, closing: bool) -> ModelResponse | InterruptedTurn:
-    """What comes of asking; a conversation that the provider finds too long is made shorter, once."""
+    """Ask the model; a conversation that the provider refuses as too long is shortened once."""
     try:
         return await take_turn(_turn_request(state, closing=closing), state.request(tools=not closing))
     except ContextTooLong:
-        from toolroll.agent.context.fit import shorten_refused, still_too_long  # noqa: PLC0415 - most runs never need it
-
         if not await shorten_refused(state):
             raise
     try:
         return await take_turn(_turn_request(state, closing=closing), state.request(tools=not closing))
     except ContextTooLong as error:
         raise still_too_long(error) from error
-
-
-def make_turn(state: RunState, response: ModelResponse) -> Turn:
-    """The turn that has just joined the conversation."""
-    calls = _calls(state, response)
-    return Turn(response=response, calls=calls, ending=_early_ending(response) or _stop_ending(state, calls))
 
 
 def _turn_request(state: RunState, *, closing: bool) -> TurnRequest:
@@ -75,7 +81,7 @@ def _turn_request(state: RunState, *, closing: bool) -> TurnRequest:
         seconds = max(seconds, CLOSING_S)
     return TurnRequest(
         model=state.setup.model,
-        stream=state.stream or state.budget.is_limited,  # else a limit could only be looked at when it is all written
+        stream=state.stream or state.budget.is_limited,  # else a limit is only seen when all of it is written
         rule=state.setup.retry,
         emit=state.emit,
         written=state.written,
@@ -85,31 +91,32 @@ def _turn_request(state: RunState, *, closing: bool) -> TurnRequest:
 
 
 def _stop_check(state: RunState, *, closing: bool) -> StopCheck:
-    """Looks at the limits now and then; a request to stop is heard at once."""
-    looked = 0
+    """Return a check that looks at the limits now and then, and at a request to stop every time."""
+    last_checked = 0
 
-    def why(characters: int) -> str | None:
-        nonlocal looked
+    def check(characters: int) -> Interruption | None:
+        nonlocal last_checked
         if state.stop_requested:
-            return STOPPED
-        if closing or 0 < characters - looked < CHECK_EVERY_CHARACTERS:
+            return STOP
+        if closing or 0 < characters - last_checked < CHECK_EVERY_CHARACTERS:
             return None
-        looked = characters
-        return state.budget.reached_while_writing(characters)
+        last_checked = characters
+        limit = state.budget.reached_while_writing(characters)
+        return None if limit is None else Interruption(kind="limit", detail=limit)
 
-    return why
+    return check
 
 
-def _partial(state: RunState, broken: InterruptedTurn) -> ModelResponse:
-    """What was written until then; calls that were being written are not in it."""
+def _partial_response(state: RunState, interrupted: InterruptedTurn) -> ModelResponse:
+    """Return the text that was written so far, without calls that were being written."""
     text = "".join(state.written)
     blocks = (TextBlock(text=text),) if text else ()
-    usage = state.budget.estimate(broken.characters)
+    usage = state.budget.estimate(interrupted.characters)
     return ModelResponse(
         message=AssistantMessage(blocks=blocks, origin=state.setup.model.origin),
         stop="max_tokens",
-        stop_detail=broken.why,
-        usage=usage if broken.usage is None else usage + broken.usage,
+        stop_detail=interrupted.cause.detail,
+        usage=usage if interrupted.usage is None else usage + interrupted.usage,
     )
 
 
@@ -135,31 +142,21 @@ async def _add_turn(state: RunState, response: ModelResponse, duration_s: float,
     await state.record(record)
 
 
-def _calls(state: RunState, response: ModelResponse) -> Sequence[ToolCall]:
-    """The turn's calls under unique ids, with names and arguments as the model wrote them."""
-    known = zip(response.message.calls, state.conversation.open_ids, strict=True)
-    return [call if call.id == call_id else replace(call, id=call_id) for call, call_id in known]
+def _interrupted_ending(cause: Interruption) -> Ending:
+    if cause.kind == "stop":
+        return STOPPED
+    return Ending(reason="condition", detail=f"{cause.detail}: reached while the model was writing")
 
 
-def _interrupted_ending(broken: InterruptedTurn) -> Ending:
-    if broken.why == STOPPED:
-        return Ending(reason="interrupted", detail=STOPPED)
-    return Ending(reason="condition", detail=f"{broken.why}: reached while the model was writing")
-
-
-def _stop_ending(state: RunState, calls: Sequence[ToolCall]) -> Ending | None:
-    return Ending(reason="interrupted", detail=STOPPED) if state.stop_requested and calls else None
-
-
-def _early_ending(response: ModelResponse) -> Ending | None:
-    """Turns whose calls must not be run: cut, refused, or ended for a reason nobody knows."""
-    match response.stop:
-        case "max_tokens" | "context_full":
-            return Ending(reason="cut_off", detail=response.stop_detail or response.stop)
-        case "refusal":
-            said = response.message.text.strip() or f"(The model refused to answer. {response.stop_detail})"
-            return Ending(reason="refusal", detail=response.stop_detail, text=said)
-        case "unknown" | "stop_sequence" if response.message.calls:
-            return Ending(reason="cut_off", detail=response.stop_detail or response.stop)
-        case _:
-            return None
+def _early_ending(turn: Turn) -> Ending | None:
+    """Return the ending of a turn whose calls must not be run: cut off, refused, or ended for an unknown reason."""
+    response = turn.response
+    detail = response.stop_detail
+    if turn.is_cut:
+        return Ending(reason="cut_off", detail=detail or response.stop)
+    if response.stop == "refusal":
+        text = turn.text.strip() or f"(The model refused to answer. {detail})"
+        return Ending(reason="refusal", detail=detail, text=text)
+    if response.stop in ("unknown", "stop_sequence") and response.message.calls:
+        return Ending(reason="cut_off", detail=detail or response.stop)
+    return None

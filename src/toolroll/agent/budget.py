@@ -106,8 +106,8 @@ class Budget:
             sub = replace(sub, usage=before.usage + sub.usage, bill=before.bill + sub.bill)
         self._sub_runs[sub.run_id] = sub
 
-    def end_step(self, text: str, calls: tuple[ToolCallLog, ...], *, closing: bool) -> Step:
-        """The step that is over, with all that was used in it."""
+    def end_step(self, text: str, calls: tuple[ToolCallLog, ...], *, closing: bool, is_cut: bool = False) -> Step:
+        """End the current step and return it with all that was used in it."""
         step = Step(
             number=len(self.steps) + 1,
             text=text,
@@ -117,6 +117,7 @@ class Budget:
             calls=calls,
             sub_runs=tuple(self._sub_runs.values()),
             closing=closing,
+            is_cut=is_cut,
         )
         self.steps.append(step)
         self.is_answered = False

@@ -88,7 +88,7 @@ class _Batch:
             message = await store_result(state.outputs, message, state.window.limits.output_bytes, result.whole)
         warning = state.guard.add_result(call, result)
         if warning is not None:
-            state.emit(Warned(text=f"{call.name}: {warning}"))
+            state.emit(Warned(kind="repeated_call", text=f"{call.name}: {warning}"))
             message = _with_note(message, warning)
         self.results[call.id] = result
         self.logs[call.id] = log = make_log(call, result, duration_ms)

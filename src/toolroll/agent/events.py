@@ -110,10 +110,24 @@ class Retrying:
     event: Literal["retry"] = "retry"
 
 
+WarningKind: TypeAlias = Literal[
+    "asked_again",
+    "compaction_failed",
+    "context_shortened",
+    "conversation_repaired",
+    "no_last_answer",
+    "pins_left_out",
+    "record_repaired",
+    "repeated_call",
+    "waiting_for_run",
+]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Warned:
-    """Something a person should know, although the run goes on."""
+    """Something a person should know although the run continues."""
 
+    kind: WarningKind
     text: str
     event: Literal["warning"] = "warning"
 

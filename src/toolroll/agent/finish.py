@@ -54,7 +54,9 @@ async def ask_last_answer(state: RunState) -> bool:
         while not await _take_last_turn(state):
             pass
     except ModelError as error:
-        state.emit(Warned(text=f"The model could not be asked for a last answer. {error.message}"))
+        state.emit(
+            Warned(kind="no_last_answer", text=f"The model could not be asked for a last answer. {error.message}")
+        )
         return False
     return True
 
@@ -67,7 +69,7 @@ async def _take_last_turn(state: RunState) -> bool:
 async def accept_last_turn(state: RunState, turn: Turn) -> bool:
     """Whether the run can end with this last turn."""
     await answer_unrun(state, turn.calls, "condition")
-    state.end_step(turn.text, closing=True)
+    state.end_step(turn.text, closing=True, is_cut=turn.is_cut)
     return turn.ending is not None or read_output(state, turn.text) or not await ask_to_repair(state, "output")
 
 
@@ -85,7 +87,7 @@ async def answer_unrun(state: RunState, calls: Sequence[ToolCall], reason: StopR
 async def finish_run(state: RunState, ending: Ending, *, closing: bool = False) -> RunResult[object]:
     """The result of the run, recorded and told."""
     result = state.result = build_result(state, ending, closing=closing)
-    await state.record(RunEnded(stop_reason=ending.reason, stop_detail=ending.detail, text=result.text))
+    await state.record(_end_record(result))
     state.emit(RunFinished(result=result))
     return result
 
@@ -98,12 +100,21 @@ async def fail_run(state: RunState, error: BaseException) -> None:
     _count_answered(state)
     result = state.result = build_result(state, ending, closing=False)
     try:
-        await state.record(RunEnded(stop_reason=ending.reason, stop_detail=detail, text=result.text))
+        await state.record(_end_record(result))
     except (ToolrollError, OSError) as unrecorded:  # what made the run fail is what has to be known
         log_failure(state.run.logger, unrecorded, "the end of run %s could not be recorded", state.run.run_id)
     if isinstance(error, ModelError):
         error.result = result
     state.emit(RunFinished(result=result))
+
+
+def _end_record(result: RunResult[object]) -> RunEnded:
+    return RunEnded(
+        stop_reason=result.stop_reason,
+        stop_detail=result.stop_detail,
+        text=result.text,
+        has_answer=result.has_answer,
+    )
 
 
 def _count_answered(state: RunState) -> None:
@@ -120,6 +131,7 @@ def build_result(state: RunState, ending: Ending, *, closing: bool) -> RunResult
     return RunResult(
         run_id=state.run.run_id,
         text=text or NO_ANSWER,
+        has_answer=bool(text),
         messages=state.messages(),
         steps=steps,
         stop_reason=ending.reason,
@@ -129,7 +141,6 @@ def build_result(state: RunState, ending: Ending, *, closing: bool) -> RunResult
         output_fault=_output_fault(state, ending),
         pending=tuple(state.waiting.values()),
         tool_calls=tuple(log for step in steps for log in step.calls) if state.setup.collect_tool_stats else None,
-        has_answer=bool(text),
     )
 
 

@@ -1,68 +1,25 @@
 """A run that has been started: its events, its conversation at any moment, and ways to wait for it or to stop it."""
 
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Generic, Self, TypeAlias, cast
 
 from toolroll.agent.events import Event
 from toolroll.agent.history.fork import fork_run
-from toolroll.agent.history.resume import resume_run
+from toolroll.agent.history.resume import continue_run
 from toolroll.agent.result import Out, RunResult
-from toolroll.agent.run import AgentRun, close_models, execute_run, initial_messages, new_run
-from toolroll.agent.setup import Setup
+from toolroll.agent.run import RunRequest, close_models, execute_run, initial_messages, new_run
 from toolroll.agent.state import RunState
 from toolroll.errors import UsageError
-from toolroll.kernel.approval.request import Decision
 from toolroll.kernel.call.context import Run, random_id
-from toolroll.kernel.data.messages import Message, Prompt
+from toolroll.kernel.data.messages import Message
 
 if TYPE_CHECKING:
     import asyncio
 
 Listener: TypeAlias = Callable[[Event], None]
 """Is called with every event of a run, in the moment it happens."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunRequest:
-    """What to run: a new conversation, the rest of a recorded run, or another way from one of its steps.
-
-    Contradictory requests raise `UsageError`.
-    """
-
-    setup: Setup
-    prompt: Prompt | None = None
-    messages: Iterable[Message] = ()
-    resume: str | None = None
-    """The id of the recorded run to continue."""
-    fork: str | None = None
-    """The id of the recorded run whose first `at_step` steps a new run begins with."""
-    at_step: int | None = None
-    decisions: Mapping[str, Decision] = field(default_factory=dict)
-    stream: bool = False
-    run_id: str | None = None
-    """The id of the new run; a resumed run has one already."""
-    caller: AgentRun | None = None
-    """The run that this one is a part of."""
-
-    def __post_init__(self) -> None:
-        if self.resume is not None and self.fork is not None:
-            raise UsageError("A run is resumed or forked, not both.")
-        if (self.fork is None) != (self.at_step is None):
-            raise UsageError("fork and at_step belong together: fork=run_id, at_step=2.")
-        if self.decisions and self.resume is None:
-            raise UsageError("decisions answer the questions of a recorded run: they need resume=run_id.")
-        if self.resume is not None and self.run_id is not None:
-            raise UsageError("A resumed run keeps its id: run_id is for new and forked runs.")
-        if not self.is_new and tuple(self.messages):
-            raise UsageError("A recorded run has its own messages: with resume or fork, give a prompt only.")
-
-    @property
-    def is_new(self) -> bool:
-        """Whether the run begins with its prompt and messages, and not with a record."""
-        return self.resume is None and self.fork is None
 
 
 class LiveRun(Generic[Out]):
@@ -213,23 +170,15 @@ class LiveRun(Generic[Out]):
             return await execute_run(self._state)
         if request.fork is not None:
             assert request.at_step is not None
+            replaces_prompt = request.prompt is not None
             await fork_run(
                 request.setup,
                 request.fork,
                 at=request.at_step,
-                replaces_prompt=request.prompt is not None,
+                replaces_prompt=replaces_prompt,
                 run_id=self._run_id,
             )
-        self._result = await resume_run(
-            request.setup,
-            self._run_id,
-            emit=self._emit,
-            decisions=request.decisions,
-            prompt=request.prompt,
-            stream=request.stream,
-            caller=request.caller,
-            on_open=self._open,
-        )
+        self._result = await continue_run(request, self._run_id, emit=self._emit, on_open=self._open)
         return self._result
 
     def _open(self, state: RunState) -> None:

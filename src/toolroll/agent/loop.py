@@ -33,14 +33,14 @@ async def settle_turn(state: RunState, turn: Turn) -> Ending | None:
         logs, ending = await run_calls(state, calls)
     else:
         ending = await judge_answer(state, turn)
-    state.end_step(turn.text, logs)
+    state.end_step(turn.text, logs, is_cut=turn.is_cut)
     return ending
 
 
 def _limit(state: RunState) -> Ending | None:
     """What forbids another step."""
     if state.stop_requested:
-        return Ending(reason="interrupted", detail=STOPPED)
+        return STOPPED
     setup, met = state.setup, None
     if state.steps:
         met = first_met(setup.stop_when, state.budget.counted)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias, assert_never
+from typing import Final, Literal, TypeAlias, assert_never
 
 from toolroll.agent.events import ArgumentsArrived, Event, ReasoningArrived, Retrying, TextArrived
 from toolroll.agent.telemetry.model_spans import trace_model
@@ -14,32 +14,43 @@ from toolroll.models.retry import Retry, RetryRule, respond_with_retries
 MAX_PAUSES: Final = 10
 """How often a provider may pause one turn: each is a whole request, and a search that long is lost."""
 
-StopCheck: TypeAlias = Callable[[int], str | None]
-"""Why to break off after so many characters, if there is a reason."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interruption:
+    """Why a turn is ended from our side: somebody stops the run, or a limit is reached."""
+
+    kind: Literal["stop", "limit"]
+    detail: str
+
+
+STOP: Final = Interruption(kind="stop", detail="stopped on request")
+
+StopCheck: TypeAlias = Callable[[int], Interruption | None]
+"""Says whether a turn must end after so many characters, and why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRequest:
-    """How the model is asked: who, whether streamed, how patiently, and who is told meanwhile."""
+    """How to ask the model: which one, streamed or not, how patiently, and where its events go."""
 
     model: Model
     stream: bool
     rule: RetryRule
     emit: Callable[[Event], None]
     written: list[str]
-    """What the model writes, while it does."""
+    """Collects the text while the model writes it."""
     must_stop: StopCheck
     seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterruptedTurn:
-    """A turn that was ended from our side; what was written of it stands in `Asking.written`."""
+    """A turn that was ended from our side; its text so far is in `TurnRequest.written`."""
 
-    why: str
+    cause: Interruption
     characters: int
     usage: Usage | None = None
-    """Of the parts of it that were complete."""
+    """What the complete parts of the turn used."""
 
 
 async def take_turn(asking: TurnRequest, request: ModelRequest) -> ModelResponse | InterruptedTurn:
@@ -55,7 +66,8 @@ async def take_turn(asking: TurnRequest, request: ModelRequest) -> ModelResponse
     except TimeoutError:
         if not clock.expired():
             raise
-    return InterruptedTurn(why=asking.must_stop(0) or "deadline", characters=sum(map(len, asking.written)))
+    cause = asking.must_stop(0) or Interruption(kind="limit", detail="deadline")
+    return InterruptedTurn(cause=cause, characters=sum(map(len, asking.written)))
 
 
 async def _take_whole_turn(asking: TurnRequest, request: ModelRequest) -> ModelResponse | InterruptedTurn:
@@ -87,9 +99,9 @@ async def _ask(asking: TurnRequest, request: ModelRequest) -> ModelResponse | In
                 response = piece  # the last one; a generator that is left before its end costs a task to clear away
                 continue
             characters += _show(piece, asking)
-            why = asking.must_stop(characters)
-            if why is not None:
-                return InterruptedTurn(why=why, characters=characters)
+            cause = asking.must_stop(characters)
+            if cause is not None:
+                return InterruptedTurn(cause=cause, characters=characters)
     finally:
         await pieces.aclose()
     if response is None:

@@ -61,7 +61,10 @@ class SubRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One model call and the calls it led to. `usage` and `cost` hold what `sub_runs` used, too."""
+    """One model call and the tool calls it led to. `usage` and `cost` include what `sub_runs` used.
+
+    `is_cut` says that the model's turn was cut off before it was complete: by a limit, a stop, or the provider.
+    """
 
     number: int
     text: str
@@ -71,6 +74,7 @@ class Step:
     calls: tuple[ToolCallLog, ...] = ()
     sub_runs: tuple[SubRun, ...] = ()
     closing: bool = False
+    is_cut: bool = False
 
     @property
     def cost(self) -> float | None:
@@ -91,6 +95,8 @@ class Ending:
 class RunResult(Generic[Out]):
     """The end of a run. `text` is never empty; `closing` says that a last call without tools was needed for it.
 
+    `has_answer` is False where the model said nothing and `text` only says so.
+
     `output` is the checked answer of an agent with `output=`; where there is none, `output_fault` says why.
     `pending` is what a person has to be asked before the run can go on.
     """
@@ -109,6 +115,8 @@ class RunResult(Generic[Out]):
     """More about the reason, such as the stop condition."""
     closing: bool = False
     """Whether the model was asked once more, without tools, for its answer."""
+    has_answer: bool = True
+    """Whether `text` is from the model; False if it only says that there is no answer."""
     output: Out | None = None
     """The parsed answer of an agent with `output=`."""
     output_fault: str | None = None
@@ -117,8 +125,6 @@ class RunResult(Generic[Out]):
     """The questions that a person has to answer before the run can continue."""
     tool_calls: tuple[ToolCallLog, ...] | None = None
     """Every call with its figures, if `collect_tool_stats` is set."""
-    has_answer: bool = True
-    """Whether `text` is from the model; False if it only says that there is no answer."""
 
     @property
     def can_continue(self) -> bool:

@@ -1,7 +1,8 @@
-"""One run from its first record to its last."""
+"""One run from its first record to its last: what starts it, what it consists of, and how its end is recorded."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from typing import Final, Protocol, cast
 
 from toolroll.agent.approvals import AskLater, OneAtATime, RecordedApprover
@@ -20,7 +21,7 @@ from toolroll.agent.telemetry.run_spans import trace_run
 from toolroll.errors import JournalRefused, UsageError
 from toolroll.journal.journal import Journal
 from toolroll.journal.records import MessageAdded, RunBegan
-from toolroll.kernel.approval.request import Approver
+from toolroll.kernel.approval.request import Approver, Decision
 from toolroll.kernel.call.context import Run, random_id, utc_now
 from toolroll.kernel.data.messages import AssistantMessage, Message, Part, Prompt, UserMessage
 from toolroll.models.model import Model
@@ -31,16 +32,59 @@ GO_ON: Final = "Go on from where you stopped."
 
 
 class AgentRun(Run):
-    """A run that an agent drives: what a sub-agent finds in the one that calls it."""
+    """The run of an agent, as its tools see it. A sub-agent finds in it what it shares with its caller."""
 
     going: RunState
     gate: OneAtATime | None = None
     depth: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """What to run: a new conversation, the rest of a recorded run, or another way from one of its steps.
+
+    Contradictory requests raise `UsageError`.
+    """
+
+    setup: Setup
+    prompt: Prompt | None = None
+    messages: Sequence[Message] = ()
+    resume: str | None = None
+    """The id of the recorded run to continue."""
+    fork: str | None = None
+    """The id of the recorded run whose first `at_step` steps a new run begins with."""
+    at_step: int | None = None
+    decisions: Mapping[str, Decision] = field(default_factory=dict)
+    """Answers to pending questions of the resumed run, by call id."""
+    stream: bool = False
+    run_id: str | None = None
+    """The id of the new run; a resumed run has one already."""
+    caller: AgentRun | None = None
+    """The run that this one is a part of."""
+
+    def __post_init__(self) -> None:
+        if self.resume is not None and self.fork is not None:
+            raise UsageError("A run is resumed or forked, not both.")
+        if (self.fork is None) != (self.at_step is None):
+            raise UsageError("fork and at_step belong together: fork=run_id, at_step=2.")
+        if self.decisions and self.resume is None:
+            raise UsageError("decisions answer the questions of a recorded run: they need resume=run_id.")
+        if self.resume is not None and self.run_id is not None:
+            raise UsageError("A resumed run keeps its id: run_id is for new and forked runs.")
+        if not self.is_new and self.messages:
+            raise UsageError("A recorded run has its own messages: with resume or fork, give a prompt only.")
+        if not self.is_new and self.prompt is not None:
+            as_user_message(self.prompt)
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the run begins with its prompt and messages, and not with a record."""
+        return self.resume is None and self.fork is None
+
+
 def new_run(
     setup: Setup,
-    said: Sequence[Message],
+    messages: Sequence[Message],
     emit: Callable[[Event], None],
     *,
     stream: bool = False,
@@ -48,16 +92,17 @@ def new_run(
     run_id: str | None = None,
     outputs: OutputStore | None = None,
 ) -> RunState:
-    """A run that has not begun, with what was said to it."""
+    """Return the state of a run that has not begun, with the messages it begins with."""
     run_id = run_id or (setup.make_id or random_id)()
-    outputs = outputs or open_outputs(setup, run_id, None if caller is None else caller.going.outputs)
+    above = None if caller is None else caller.going
+    outputs = outputs or open_outputs(setup, run_id, None if above is None else above.outputs)
     setup = add_output_tools(setup, outputs)
     run = AgentRun(
         run_id=run_id,
         deps=setup.deps,
         overrides=setup.overrides,
         policy=setup.policy,
-        on_event=lambda event: state.on_kernel_event(event),  # noqa: PLW0108 - which is made below
+        on_event=lambda event: state.on_kernel_event(event),  # noqa: PLW0108 - the state is made below
         clock=setup.clock or utc_now,
         make_id=setup.make_id or random_id,
     )
@@ -70,19 +115,21 @@ def new_run(
             conditions=measured_conditions(setup.stop_when),
             origin=setup.model.origin,
             price=setup.price,
-            parent=None if caller is None else caller.going.budget,
+            parent=None if above is None else above.budget,
         ),
         emit=emit,
         outputs=outputs,
-        said=said,
+        initial_messages=messages,
         stream=stream,
         parent_id=None if caller is None else caller.run_id,
-        models=[] if caller is None else caller.going.models,
+        models=[] if above is None else above.models,
     )
     state.models.append(setup.model)
-    for message in said:
+    for message in messages:
         state.add_message(message)
-    run.depth = 0 if caller is None else caller.depth + 1
+    if caller is not None:
+        run.depth = caller.depth + 1
+        run.labels |= caller.labels
     run.ledger = CallLedger(state)
     if setup.approver is not None:
         run.gate = setup.approver if isinstance(setup.approver, OneAtATime) else OneAtATime(setup.approver)
@@ -91,15 +138,27 @@ def new_run(
 
 
 def _approver(gate: OneAtATime, state: RunState, *, is_part: bool) -> Approver | None:
-    """Who is asked in the name of the run. Only a run that is nobody's part can be left waiting for an answer."""
+    """Return who is asked on behalf of the run. Only a run that is no part of another can wait for a later answer."""
     later = isinstance(gate.approver, AskLater)
     if state.setup.journal is None:
         return gate
     return None if later and is_part else RecordedApprover(gate, state, later=later)
 
 
+def initial_messages(prompt: "Prompt | None", messages: Iterable[Message]) -> tuple[Message, ...]:
+    """Return what a run begins with: an earlier conversation, then the prompt, or a request to go on."""
+    earlier = tuple(drop_references(_check_message(one)) for one in messages)
+    if prompt is not None:
+        return (*earlier, as_user_message(prompt))
+    if not earlier:
+        raise UsageError("A run needs a prompt, or the messages of an earlier one to go on from.")
+    if isinstance(earlier[-1], AssistantMessage) and not earlier[-1].calls:
+        return (*earlier, UserMessage.of(GO_ON))  # a request must not end with the model's own words
+    return earlier
+
+
 def as_user_message(prompt: Prompt) -> UserMessage:
-    """The prompt as a message."""
+    """Return the prompt as a message."""
     if isinstance(prompt, UserMessage):
         return prompt
     if not _is_prompt(prompt):
@@ -111,44 +170,21 @@ def _is_prompt(given: object) -> bool:
     return isinstance(given, str) or (isinstance(given, Sequence) and all(isinstance(one, Part) for one in given))
 
 
-def initial_messages(prompt: "Prompt | None", messages: Iterable[Message]) -> tuple[Message, ...]:
-    """What a run begins with: an earlier conversation, and the prompt, or a word to go on."""
-    earlier = tuple(drop_references(_message(one)) for one in messages)
-    if prompt is not None:
-        return (*earlier, as_user_message(prompt))
-    if not earlier:
-        raise UsageError("A run needs a prompt, or the messages of an earlier one to go on from.")
-    if isinstance(earlier[-1], AssistantMessage) and not earlier[-1].calls:
-        return (*earlier, UserMessage.of(GO_ON))  # a request must not end with the model's own words
-    return earlier
-
-
-def _message(given: object) -> Message:
+def _check_message(given: object) -> Message:
     if not isinstance(given, Message):
         raise UsageError(f"messages takes those of an earlier run (result.messages), not {given!r}.")
     return given
 
 
-class _Closes(Protocol):
-    async def aclose(self) -> None: ...
-
-
-async def close_models(models: Iterable[Model]) -> None:
-    """Close the connections of those models that have any."""
-    for model in models:
-        if hasattr(model, "aclose"):
-            await cast("_Closes", model).aclose()
-
-
 async def execute_run(state: RunState) -> RunResult[object]:
-    """Drive the run from its beginning to its end."""
+    """Take a new run from its first record to its end."""
     async with run_lock(state):
         return await run_to_end(state, lambda: _start(state))
 
 
 @asynccontextmanager
 async def run_lock(state: RunState) -> AsyncIterator[None]:
-    """Inside, the new run is ours alone. One that is on record already is not begun again: it would be two in one."""
+    """Hold the new run inside. An id that is on record already is refused, as two runs would become one."""
     journal, run_id = state.setup.journal, state.run.run_id
     if journal is None:
         yield
@@ -164,7 +200,7 @@ async def run_lock(state: RunState) -> AsyncIterator[None]:
 
 
 async def is_on_record(journal: Journal, run_id: str) -> bool:
-    """Whether there is anything to go on from."""
+    """Whether the journal has records of the run."""
     try:
         return len(await journal.read(run_id)) > 0
     except JournalRefused:
@@ -172,7 +208,7 @@ async def is_on_record(journal: Journal, run_id: str) -> bool:
 
 
 async def run_to_end(state: RunState, work: Callable[[], Awaitable[RunResult[object]]]) -> RunResult[object]:
-    """Do the work of a run; its end is told and on record, however it comes."""
+    """Do the work of a run; its end is recorded and reported whether it succeeds, fails or is cancelled."""
     async with state.run:
         with trace_run(state):
             try:
@@ -181,30 +217,33 @@ async def run_to_end(state: RunState, work: Callable[[], Awaitable[RunResult[obj
                 await fail_run(state, error)
                 raise
             finally:
-                if state.outputs is not None and state.parent_id is None:  # parts of a run keep theirs in its place
+                if state.outputs is not None and state.parent_id is None:  # the parts of a run share its folder
                     state.outputs.close()
 
 
 async def _start(state: RunState) -> RunResult[object]:
-    await _begin(state)
+    setup = state.setup
+    if setup.journal is not None:
+        began = RunBegan(
+            model=setup.model.origin.model,
+            system=setup.system,
+            tools={tool.name: tool.fingerprint for tool in setup.definitions},
+            parent=state.parent_id,
+            settings=setup.settings or {},
+        )
+        await state.record(began, *(MessageAdded(message=message) for message in state.initial_messages))
+    state.emit(RunStarted(run_id=state.run.run_id, model=setup.model.origin.model))
+    for note in state.conversation.notes:
+        state.emit(Warned(kind="conversation_repaired", text=f"The conversation was mended: {note}."))
     return await run_loop(state)
 
 
-def _began_record(state: RunState) -> RunBegan:
-    setup = state.setup
-    return RunBegan(
-        model=setup.model.origin.model,
-        system=setup.system,
-        tools={tool.name: tool.fingerprint for tool in setup.definitions},
-        parent=state.parent_id,
-        settings=setup.settings or {},
-    )
+class _Closes(Protocol):
+    async def aclose(self) -> None: ...
 
 
-async def _begin(state: RunState) -> None:
-    setup = state.setup
-    if setup.journal is not None:
-        await state.record(_began_record(state), *(MessageAdded(message=message) for message in state.said))
-    state.emit(RunStarted(run_id=state.run.run_id, model=setup.model.origin.model))
-    for note in state.conversation.notes:
-        state.emit(Warned(text=f"The conversation was mended: {note}."))
+async def close_models(models: Iterable[Model]) -> None:
+    """Close the connections of those models that have any."""
+    for model in models:
+        if hasattr(model, "aclose"):
+            await cast("_Closes", model).aclose()

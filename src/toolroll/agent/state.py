@@ -57,8 +57,7 @@ class RunState:
     window: Window
     budget: Budget
     emit: Callable[[Event], None]
-    said: Sequence[Message] = ()
-    """What the run begins with."""
+    initial_messages: Sequence[Message] = ()
     outputs: OutputStore | None = None
     """Where whole outputs are kept."""
     stream: bool = False
@@ -88,6 +87,8 @@ class RunState:
     """The questions that are on record, call by call."""
     waiting: dict[str, ApprovalQuestion] = field(default_factory=dict)
     """The calls that a person has still to be asked about, later."""
+    recorded_usage: set[tuple[str, int]] = field(default_factory=set)
+    """The steps of sub-agents, by run id and number, whose usage is on record although their call has no result."""
     models: list[Model] = field(default_factory=list)
     """All that were asked, those of sub-agents included."""
     memo: dict[str, object] = field(default_factory=dict)
@@ -147,9 +148,9 @@ class RunState:
         self.emit(event)
 
     def spend(self, sub: SubRun, *, step: int) -> None:
-        """Count what a step of a sub-agent has used; recorded like what a call keeps."""
+        """Count what a step of a sub-agent has used, and record it once, together with the next record."""
         self.budget.spent_by(sub)
-        if self.setup.journal is not None:
+        if self.setup.journal is not None and (sub.run_id, step) not in self.recorded_usage:
             spent = UsageAdded(
                 name=sub.name, run_id=sub.run_id, step=step, call_id=sub.call_id, usage=sub.usage, cost=sub.bill.usd
             )
@@ -188,6 +189,8 @@ class RunState:
         self.budget.begin_step()
         self.emit(StepStarted(number=len(self.steps) + 1))
 
-    def end_step(self, text: str, calls: tuple[ToolCallLog, ...] = (), *, closing: bool = False) -> None:
-        """A step is over."""
-        self.emit(StepFinished(step=self.budget.end_step(text, calls, closing=closing)))
+    def end_step(
+        self, text: str, calls: tuple[ToolCallLog, ...] = (), *, closing: bool = False, is_cut: bool = False
+    ) -> None:
+        """End the current step and report it."""
+        self.emit(StepFinished(step=self.budget.end_step(text, calls, closing=closing, is_cut=is_cut)))

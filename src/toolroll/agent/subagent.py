@@ -6,15 +6,14 @@ from typing import Annotated, Final
 from pydantic import BaseModel, Field
 
 from toolroll.agent.events import CallStarted, Event, StepFinished, Warned
-from toolroll.agent.history.resume import resume_run
 from toolroll.agent.labels import labels_of_tools
+from toolroll.agent.live import LiveRun
 from toolroll.agent.result import RunResult, SubRun
-from toolroll.agent.run import AgentRun, execute_run, initial_messages, is_on_record, new_run
+from toolroll.agent.run import AgentRun, RunRequest, is_on_record
 from toolroll.agent.setup import Setup
-from toolroll.agent.state import RunState
 from toolroll.errors import ModelError, ToolFailure
 from toolroll.kernel.approval.policy import Policy
-from toolroll.kernel.call.context import Run, ToolContext, random_id
+from toolroll.kernel.call.context import Run, ToolContext
 from toolroll.kernel.call.events import ApprovalDecided, ApprovalRequested
 from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.data.labels import Labels
@@ -69,43 +68,36 @@ class _Delegation:
         self._ctx = ctx
         self._caller = ctx.run if isinstance(ctx.run, AgentRun) else None
         self._run_id = ""
-        self._state: RunState | None = None
 
     async def run(self, setup: Setup, task: str) -> ToolResult:
+        """Run the sub-agent; a run that was interrupted together with its caller continues from its own record."""
         caller = self._caller
         if caller is not None and caller.depth >= MAX_DEPTH:
             raise ToolFailure(f"Agents call each other {MAX_DEPTH} deep already. Do this here.", code="too_deep")
-        own = inherit(setup, self._ctx.run)
+        run = LiveRun[object](await self._request(inherit(setup, self._ctx.run), task), self._on_event)
+        self._run_id = run.run_id
+        if run.run is not None:
+            run.run.labels |= self._ctx.run.labels
         try:
-            return _result(await self._played(own, task))
+            return _result(await run.wait())
         except ModelError as error:
             raise ToolFailure(f"{self._name} could not finish. {error.message}", code=error.code) from error
         finally:
-            if self._state is not None:
-                self._ctx.run.add_labels(self._state.run.labels)
+            if run.run is not None:
+                self._ctx.run.add_labels(run.run.labels)
 
-    async def _played(self, setup: Setup, task: str) -> RunResult[object]:
-        """The sub-agent's run; where its caller was cut off during it, it goes on from its own record."""
-        caller, journal = self._caller, setup.journal
-        stream = caller is not None and caller.going.stream
-        self._run_id = setup.make_id() if setup.make_id else random_id()
-        if caller is not None and journal is not None:
-            self._run_id = f"{caller.run_id}.{self._ctx.call_id}"
-            if await is_on_record(journal, self._run_id):
-                return await resume_run(
-                    setup, self._run_id, emit=self._hear, stream=stream, caller=caller, on_open=self._open
-                )
-        state = new_run(
-            setup, initial_messages(task, ()), self._hear, stream=stream, caller=caller, run_id=self._run_id
-        )
-        self._open(state)
-        return await execute_run(state)
+    async def _request(self, setup: Setup, task: str) -> RunRequest:
+        caller = self._caller
+        if caller is None:
+            return RunRequest(setup=setup, prompt=task)
+        stream, run_id = caller.going.stream, f"{caller.run_id}.{self._ctx.call_id}"
+        if setup.journal is None:
+            return RunRequest(setup=setup, prompt=task, caller=caller, stream=stream)
+        if await is_on_record(setup.journal, run_id):
+            return RunRequest(setup=setup, resume=run_id, caller=caller, stream=stream)
+        return RunRequest(setup=setup, prompt=task, caller=caller, stream=stream, run_id=run_id)
 
-    def _open(self, state: RunState) -> None:
-        self._state = state
-        state.run.labels |= self._ctx.run.labels
-
-    def _hear(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         match event:
             case StepFinished(step=step) if self._caller is not None:
                 self._caller.going.spend(

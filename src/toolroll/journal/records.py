@@ -138,11 +138,15 @@ class StopDecided:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnded:
-    """The run ended so. It can still be continued."""
+    """The run ended. It can still be continued.
+
+    `has_answer` is False where `text` only stands for a missing answer; records before 0.2.0 do not say.
+    """
 
     stop_reason: str
     stop_detail: str
     text: str
+    has_answer: bool | None = None
     kind: Literal["finished"] = "finished"
 
 

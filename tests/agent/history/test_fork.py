@@ -14,7 +14,7 @@ from tests.agent.test_labels import ALLOW, World
 from toolroll import Agent, RunResult, ScriptedModel, ToolContext, tool
 from toolroll.agent.approvals import AskLater
 from toolroll.agent.events import Event, RunStarted
-from toolroll.agent.history.fork import first_steps, fork, fork_run
+from toolroll.agent.history.fork import first_steps, fork_run
 from toolroll.agent.history.replay import replay
 from toolroll.agent.run import GO_ON
 from toolroll.agent.stop import step_count_is
@@ -51,6 +51,10 @@ async def records_of(journal: Any, run_id: str) -> list[Any]:
     return [record for _, record in await journal.read(run_id)]
 
 
+async def fork(agent: Agent[Any], run_id: str, *, at: int, **options: Any) -> RunResult[Any]:
+    return await agent.start(fork=run_id, at_step=at, **options).wait()
+
+
 async def test_D4_a_fork_begins_with_the_first_steps_and_goes_another_way() -> None:
     tape = Tape()
     script: list[Line] = [Call("add", adding), Call("add", {"a": 5, "b": 5}), "Ten."]
@@ -59,7 +63,7 @@ async def test_D4_a_fork_begins_with_the_first_steps_and_goes_another_way() -> N
     heard: list[Event] = []
     other = ScriptedModel(["Three is enough."])
     agent = Agent(model=other, tools=[add], journal=tape)
-    result = await fork(agent, RUN, at=1, on_event=heard.append)
+    result = await fork(agent, RUN, at=1, listener=heard.append)
     assert (result.text, len(result.steps), result.run_id == RUN) == ("Three is enough.", 2, False)
     [asked] = other.requests
     assert [type(message) for message in asked[:3]] == [UserMessage, AssistantMessage, ToolResults]

@@ -20,7 +20,7 @@ from toolroll.agent.approvals import AskLater
 from toolroll.journal.records import ApprovalQuestion, CallEnded
 from toolroll.journal.sqlite import SqliteJournal
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[3]
 ROUNDS = int(os.environ.get("TOOLROLL_ROUNDS", "0"))
 MOST_WRITES = 70
 """More often than that the run does not write; a kill that comes too late kills nobody."""

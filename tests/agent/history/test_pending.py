@@ -9,10 +9,9 @@ from tests.agent.desk import Desk, Person
 from tests.agent.stage import add
 from tests.agent.tape import Tape
 
-from toolroll import Agent, Approve, Policy, Reject, Rule, Tool
+from toolroll import Agent, Approve, Policy, Reject, Rule, RunResult, Tool, step_count_is
 from toolroll.agent.approvals import AskLater
 from toolroll.agent.events import Event, Warned
-from toolroll.agent.history.resume import resume
 from toolroll.errors import DecisionRefused
 from toolroll.journal.records import ApprovalAnswer, ApprovalQuestion
 from toolroll.kernel.approval.request import Decision, Preview
@@ -130,7 +129,7 @@ async def test_XA1_a_file_that_changed_since_is_asked_about_again(desk: Desk) ->
     desk.path.write_text("zero one two three")
     told: list[Event] = []
     agent = make(desk, tape, *turns)
-    again = await resume(agent, RUN, decisions={"change": Approve()}, on_event=told.append)
+    again = await agent.start(resume=RUN, decisions={"change": Approve()}, listener=told.append).wait()
     assert again.stop_reason == "approval_pending"
     assert [event.text for event in told if isinstance(event, Warned)] == [
         f"{again.pending[0].tool} (change) is asked anew: what it would change has changed since it was answered."
@@ -174,7 +173,7 @@ async def test_XA1_it_is_said_why_a_yes_does_not_count_any_more(
     await make(desk, tape, *turns, tools=[save], approver=AskLater()).run("Go.")
     now[0] = Preview(kind="text", text="It saves.", base=base, notes=notes)
     agent = make(desk, tape, *turns, tools=[save])
-    again = await resume(agent, RUN, decisions={"c": Approve()}, on_event=told.append)
+    again = await agent.start(resume=RUN, decisions={"c": Approve()}, listener=told.append).wait()
     assert (again.stop_reason, ran) == ("approval_pending", [])
     [warning] = [event.text for event in told if isinstance(event, Warned)]
     assert warning.startswith(f"save (c) is asked anew: {why}")
@@ -190,7 +189,7 @@ async def test_XA1_an_answer_on_record_does_not_fit_a_file_that_changed(desk: De
     person = Person(Reject("not any more"))
     told: list[Event] = []
     agent = make(desk, await tape.cut(decided), *turns, approver=person)
-    await resume(agent, RUN, on_event=told.append)
+    await agent.start(resume=RUN, listener=told.append).wait()
     assert ["what it is about has changed" in event.text for event in told if isinstance(event, Warned)] == [True]
     assert [request.call_id for request in person.asked] == ["change"]
     assert (desk.runs, desk.text) == ([], "another two")
@@ -269,8 +268,8 @@ async def test_XD2_two_resumes_with_answers_while_one_waits_for_the_other(desk: 
     tape = Tape()
     turns: list[Line] = [[CHANGE, LETTER], "Done."]
     await make(desk, tape, *turns, approver=AskLater()).run("Go.")
-    change = resume(make(desk, tape, *turns), RUN, decisions={"change": Approve()})
-    letter = resume(make(desk, tape, *turns), RUN, decisions={"letter": Approve()})
+    change = make(desk, tape, *turns).resume(RUN, decisions={"change": Approve()})
+    letter = make(desk, tape, *turns).resume(RUN, decisions={"letter": Approve()})
     await asyncio.gather(change, letter)
     assert (desk.runs, desk.sent) == (["change"], ["Dear"])
 
@@ -298,3 +297,55 @@ async def test_K41_an_approver_that_answers_nonsense_has_not_said_yes(desk: Desk
     tape = Tape()
     result = await make(desk, tape, CHANGE, "Then not.", approver=Odd()).run("Go.")
     assert (result.text, desk.runs, tape.kinds(RUN).count("decided")) == ("Then not.", [], 0)
+
+
+async def resumed_while_held(desk: Desk, whole: Tape, *, known: int, added: int, script: list[Line]) -> RunResult[Any]:
+    """Resume the first `known` writes while somebody holds the run, who adds some more and is gone."""
+    left = await whole.cut(known)
+    assert await left.acquire(RUN)
+    waits = asyncio.Event()
+
+    def listen(event: Event) -> None:
+        if isinstance(event, Warned) and event.kind == "waiting_for_run":
+            waits.set()
+
+    resumed = asyncio.create_task(make(desk, left, *script).start(resume=RUN, listener=listen).wait())
+    await waits.wait()
+    for _, records in whole.writes[known : known + added]:
+        await left.append(RUN, *records)
+    await left.release(RUN)
+    return await resumed
+
+
+async def test_XD3_who_waited_goes_on_when_the_driver_was_killed_between_the_approval_and_the_next_turn(
+    desk: Desk,
+) -> None:
+    whole = Tape()
+    turns: list[Line] = [CHANGE, "Done."]
+    await make(desk, whole, *turns, approver=AskLater()).run("Go.")
+    pending = len(whole.writes)
+    await make(desk, whole, *turns).resume(RUN, decisions={"change": Approve()})
+    kinds = [[record.kind for record in records] for _, records in whole.writes[pending:]]
+    assert kinds == [["decided"], ["intended"], ["ended"], ["answered"], ["finished"]]
+    for added in range(5):  # killed after each of its writes, or before the first
+        desk.path.write_text("one two three" if added < 3 else "one 2 three")
+        result = await resumed_while_held(desk, whole, known=pending, added=added, script=turns)
+        if added == 0:  # nothing was answered
+            assert (result.stop_reason, [one.call_id for one in result.pending]) == ("approval_pending", ["change"])
+        else:
+            assert (result.stop_reason, result.text, result.pending) == ("answer", "Done.", ())
+    ended = await resumed_while_held(desk, whole, known=pending, added=5, script=turns)
+    assert (ended.stop_reason, ended.text) == ("answer", "Done.")
+
+
+async def test_XD3_who_waited_reports_the_end_that_the_driver_brought_about(desk: Desk) -> None:
+    whole = Tape()
+    turns: list[Line] = [SUM, SUM, "Done."]
+    await make(desk, whole, *turns, stop_when=step_count_is(1), close_with_answer=False).run("Go.")
+    begun = len(whole.writes)
+    await make(desk, whole, *turns, stop_when=step_count_is(1), close_with_answer=False).resume(RUN)
+    added = len(whole.writes) - begun
+    result = await resumed_while_held(desk, whole, known=begun, added=added, script=turns)
+    assert (result.stop_reason, len(result.steps)) == ("condition", 2)
+    result = await resumed_while_held(desk, whole, known=begun, added=0, script=turns)
+    assert (result.stop_reason, len(result.steps)) == ("answer", 3)  # the driver was killed before it did anything

@@ -13,7 +13,7 @@ from tests.agent.tape import Tape
 from toolroll import Agent, TextPart, ToolContext, tool
 from toolroll.agent.approvals import AskLater
 from toolroll.agent.events import CallFinished, Event, RunStarted, Warned
-from toolroll.agent.history.resume import LOST, NOT_RUN, resume
+from toolroll.agent.history.resume import LOST, NOT_RUN
 from toolroll.agent.history.unknown_calls import UNKNOWN
 from toolroll.agent.run import GO_ON
 from toolroll.agent.stop import Condition, deadline, step_count_is, tokens_over
@@ -156,7 +156,7 @@ async def test_D2_what_was_kept_with_the_run_is_there_again_and_is_shown() -> No
     left = await tape.cut(3)
     events: list[Event] = []
     agent = make(script, left, tools=[write_todos, read_todos])
-    result = await resume(agent, RUN, on_event=events.append, stream=True)
+    result = await agent.start(resume=RUN, listener=events.append, stream=True).wait()
     assert any("One" in str(message) for message in result.messages)
     assert isinstance(events[0], RunStarted)
     assert [event.name for event in events if isinstance(event, StateChanged)] == ["todos"]
@@ -171,7 +171,7 @@ async def test_D2_notes_about_the_record_are_told(tmp_path: Path) -> None:
         db.execute("update records set body = cast('torn' as blob) where kind = 'finished'")
     db.close()
     events: list[Event] = []
-    result = await resume(agent, run_id, on_event=events.append)
+    result = await agent.start(resume=run_id, listener=events.append).wait()
     assert result.text == "3"
     assert ["was torn and is left out" in event.text for event in events if isinstance(event, Warned)] == [True]
     journal.close()
@@ -226,7 +226,7 @@ async def test_XD3_two_tasks_that_resume_one_run_get_one_outcome() -> None:
     events: list[Event] = []
     first = make(["", "3"], left)
     second = make([], left)
-    results = await asyncio.gather(resume(first, RUN), resume(second, RUN, on_event=events.append))
+    results = await asyncio.gather(first.resume(RUN), second.start(resume=RUN, listener=events.append).wait())
     assert told(results[0]) == told(results[1])
     assert left.paid(RUN) == 2
     assert any(isinstance(event, Warned) and "waiting for it" in event.text for event in events)
@@ -253,7 +253,7 @@ def test_D2_events_of_a_resumed_run_tell_of_its_calls() -> None:
         tape = Tape()
         await make([Call("add", adding), "3"], tape).run("Go.")
         events: list[Event] = []
-        await resume(make([Call("add", adding), "3"], await tape.cut(2)), RUN, on_event=events.append)
+        await make([Call("add", adding), "3"], await tape.cut(2)).start(resume=RUN, listener=events.append).wait()
         return events
 
     events = asyncio.run(main())

@@ -186,7 +186,7 @@ def test_what_goes_on_is_told_without_anything_a_terminal_would_obey(capsys: pyt
         StateChanged(name="search.source:1", value=found),
         StateChanged(name="search.source:1", value=found | {"cited": True}),
         StateChanged(name="other", value=found),
-        Warned(text=evil),
+        Warned(kind="repeated_call", text=evil),
         Retrying(attempt=1, wait_s=1.0, reason="It is busy."),
     ):
         listener.on_event(event)

@@ -92,8 +92,7 @@ def test_XD3_nothing_is_said_of_a_run_that_nobody_drives(
 
 def test_XD3_the_waiting_is_told_once() -> None:
     heard: list[Event] = []
-    text = "Run r is being driven by another process; waiting for it. If it stands at a question, answer it there."
-    waits, other = Warned(text=text), Warned(text="Other.")
+    waits, other = Warned(kind="waiting_for_run", text="Waiting."), Warned(kind="repeated_call", text="Other.")
     for event in (waits, other):
         without_wait_warning(heard.append)(event)
     assert heard == [other]

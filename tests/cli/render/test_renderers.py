@@ -63,7 +63,7 @@ def out_of(session: Session) -> str:
 @pytest.mark.parametrize(
     ("event", "told"),
     [
-        (Warned(text="Careful\nnow."), "! Careful‹U+000A›now.\n"),
+        (Warned(kind="repeated_call", text="Careful\nnow."), "! Careful‹U+000A›now.\n"),
         (Retrying(attempt=1, wait_s=0.5, reason="Busy."), "! Busy. Trying again in 0.5 s (attempt 2).\n"),
         (
             CallFinished(call=CALL, result=ToolResult.failure("no such file", code="gone"), duration_ms=1234.5),
@@ -115,7 +115,7 @@ def test_S2_a_line_begins_at_its_beginning(session: Session, capsys: pytest.Capt
     for text in ("No line ", "end", ""):
         renderer.on_event(TextArrived(text))
     renderer.on_event(ApprovalRequested(request=REQUEST))
-    renderer.on_event(Warned(text="Careful."))
+    renderer.on_event(Warned(kind="repeated_call", text="Careful."))
     assert out_of(session) == "No line end\n"
     assert renderer.finish(RESULT) == 0
     assert out_of(session) == "No line end\nDone.\n"

@@ -19,7 +19,7 @@ from toolroll.agent.context.summary import (
     render_summary,
 )
 from toolroll.agent.events import ContextCompacted, Warned
-from toolroll.agent.model_turn import InterruptedTurn, TurnRequest, take_turn
+from toolroll.agent.model_turn import STOP, InterruptedTurn, TurnRequest, take_turn
 from toolroll.agent.result import SubRun
 from toolroll.agent.state import RunState
 from toolroll.errors import ModelError
@@ -49,7 +49,8 @@ async def compact(state: RunState, *, least_gain: float = LEAST_GAIN) -> None:
     if plan is not None:
         failure = await _try_compaction(state, plan)
         if failure:
-            state.emit(Warned(text=f"The conversation could not be compacted, and stays as it is: {failure}."))
+            text = f"The conversation could not be compacted, and stays as it is: {failure}."
+            state.emit(Warned(kind="compaction_failed", text=text))
         else:
             _warn_left_out(state, plan.stays.left_out)
             state.emit(ContextCompacted(messages=plan.through, tokens_before=before, tokens_after=window.tokens))
@@ -147,7 +148,7 @@ def _pins(state: RunState) -> Pins:
 def _warn_left_out(state: RunState, count: int) -> None:
     if count:
         text = f"What is pinned takes more than half of the window: {count} of it, the oldest, are left to the summary."
-        state.emit(Warned(text=text))
+        state.emit(Warned(kind="pins_left_out", text=text))
 
 
 async def _try_compaction(state: RunState, plan: _Plan) -> str:
@@ -157,7 +158,7 @@ async def _try_compaction(state: RunState, plan: _Plan) -> str:
     except ModelError as error:
         return error.message.rstrip(".")
     if isinstance(taken, InterruptedTurn):
-        return taken.why
+        return taken.cause.detail
     _spend(state, taken)
     text = taken.message.text
     if taken.stop != "end" or not text.strip():
@@ -178,7 +179,7 @@ def _turn_request(state: RunState) -> TurnRequest:
         rule=state.setup.retry,
         emit=state.emit,
         written=[],
-        must_stop=lambda _: "stopped on request" if state.stop_requested else None,
+        must_stop=lambda _: STOP if state.stop_requested else None,
         seconds=state.budget.seconds_left(),
     )
 

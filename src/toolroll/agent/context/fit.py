@@ -110,7 +110,8 @@ async def shorten_refused(state: RunState) -> bool:
         await _trim_all(state, newest=True)
     if window.tokens >= before:
         return False
-    state.emit(Warned(text=f"The model takes less than {before:,} tokens: the conversation was made shorter."))
+    text = f"The model takes less than {before:,} tokens: the conversation was made shorter."
+    state.emit(Warned(kind="context_shortened", text=text))
     state.budget.sends(window.tokens)
     window.sends()
     return True

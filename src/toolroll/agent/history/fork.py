@@ -1,19 +1,19 @@
-"""Trying another way from the middle of a run: a new run that begins with the first steps of a recorded one.
+"""Forking a run: a new run that begins with the first steps of a recorded one.
 
-The new run gets copies of the records of those steps, and so all that stands in them: the conversation, what was kept
-with the run, what it had brought in, which files it had seen, and at which content. What came later is not there. The
-recorded run is only read.
+The new run gets copies of the records of those steps, and so all that stands in them: the conversation, the state of
+the run, its labels, and which content of which files it had seen. Nothing later is copied. The recorded run is only
+read.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final
 
 from toolroll.agent.context.outputs import add_output_tools, open_outputs
 from toolroll.agent.history.rebuild import PAUSED
-from toolroll.agent.history.resume import resume_run
 from toolroll.agent.run import is_on_record
+from toolroll.agent.setup import Setup
 from toolroll.errors import JournalRefused, UsageError
 from toolroll.journal.codec import encode
 from toolroll.journal.journal import Journal, Recording, SupportsIsHeld
@@ -30,41 +30,20 @@ from toolroll.journal.records import (
     UsageAdded,
 )
 from toolroll.kernel.call.context import random_id
-from toolroll.kernel.data.messages import Prompt, UserMessage
-
-if TYPE_CHECKING:
-    from toolroll.agent.agent import Agent
-    from toolroll.agent.events import Event
-    from toolroll.agent.result import Out, RunResult
-    from toolroll.agent.setup import Setup
+from toolroll.kernel.data.messages import UserMessage
 
 _NAME: Final = re.compile(rb"[A-Za-z0-9_-]+")
 """What a reference to an output looks like, wherever it stands."""
 
 
-async def fork(
-    agent: "Agent[Out]",
-    run_id: str,
-    *,
-    at: int,
-    prompt: Prompt | None = None,
-    on_event: "Callable[[Event], None] | None" = None,
-    stream: bool = False,
-) -> "RunResult[Out]":
-    """Go another way from after step `at` of a run in the agent's journal, as a new run; that one stays as it is.
-
-    With a `prompt` the new run goes on with that; at step 0 it takes the place of the one there was. Limits begin anew.
-    What the first steps used stands in the result as it stood there: it is not paid again.
-    """
-    made = await fork_run(agent.setup, run_id, at=at, replaces_prompt=prompt is not None)
-    result = await resume_run(agent.setup, made, prompt=prompt, emit=on_event or _nobody, stream=stream)
-    return cast("RunResult[Out]", result)
-
-
 async def fork_run(
-    setup: "Setup", forked: str, *, at: int, replaces_prompt: bool = False, run_id: str | None = None
+    setup: Setup, forked: str, *, at: int, replaces_prompt: bool = False, run_id: str | None = None
 ) -> str:
-    """Record a new run with the first `at` steps of the forked one, ready to be resumed; return its id."""
+    """Record a new run with the first `at` steps of another one, ready to be resumed, and return its id.
+
+    Limits begin anew. What the inherited steps used stands in the result as it stood there; it is not paid again. With
+    `replaces_prompt` a fork at step 0 leaves out the prompt of the other run.
+    """
     journal = setup.journal
     if journal is None:
         raise UsageError("Only a run with a journal can be forked. Give the agent journal=SqliteJournal(path).")
@@ -74,7 +53,7 @@ async def fork_run(
     if at == 0 and replaces_prompt:
         inherited = _without_prompt(inherited)
     made = run_id or (setup.make_id or random_id)()
-    if run_id is not None and await is_on_record(journal, made):
+    if await is_on_record(journal, made):
         raise JournalRefused(f"There is a run {made!r} already. Fork under another id.")
     setup = _with_outputs(setup, forked, made, inherited)
     began = RunBegan(
@@ -176,7 +155,7 @@ def _without_prompt(opening: tuple[Record, ...]) -> tuple[Record, ...]:
     return opening[:-1] if is_prompt else opening
 
 
-def _with_outputs(setup: "Setup", run_id: str, made: str, inherited: Sequence[Record]) -> "Setup":
+def _with_outputs(setup: Setup, run_id: str, made: str, inherited: Sequence[Record]) -> Setup:
     """The setup as a run of it has it; outputs that the inherited records name can be read from the new run."""
     outputs = open_outputs(setup, made, None)
     if outputs is not None:
@@ -192,7 +171,3 @@ def _names(record: Record) -> Iterator[bytes]:
     encoded = encode(record)
     for text in (encoded.body, *encoded.contents.values()):
         yield from _NAME.findall(text)
-
-
-def _nobody(_event: "Event") -> None:
-    return None

@@ -1,4 +1,4 @@
-"""A run as its records tell it: the state it was in, rebuilt fact by fact, up to the last complete one."""
+"""Rebuilding the state of a run from its records, up to the last complete one."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -30,216 +30,225 @@ from toolroll.kernel.data.messages import ToolCall
 from toolroll.models.model import ModelResponse, StopKind
 
 PAUSED: Final = frozenset({"approval_pending", "failed", "interrupted"})
-"""Ends in the middle of something: what was begun goes on, and limits go on counting."""
+"""Stop reasons that leave a turn unfinished: a resumed run completes it, and its limits continue to count."""
 
 
 @dataclass(slots=True, kw_only=True)
 class CallFacts:
-    """What is on record of a call that has no result: what it set out to do, was asked about, was answered.
+    """What is recorded of a call that has no result.
 
-    `used` is the answer by which it set out.
+    `used` is the answer with which the call was started, if it was.
     """
 
-    intended: CallIntended | None = None
+    intent: CallIntended | None = None
     used: ApprovalAnswer | None = None
-    asked: ApprovalQuestion | None = None
-    decided: ApprovalAnswer | None = None
+    question: ApprovalQuestion | None = None
+    answer: ApprovalAnswer | None = None
 
 
 @dataclass(slots=True, kw_only=True)
 class OpenTurn:
-    """The last turn of the model, which nothing has closed yet."""
+    """The last turn of the model, as long as no later record has closed it."""
 
-    answered: ModelTurn
+    record: ModelTurn
     turn: Turn
-    ended: dict[str, CallEnded] = field(default_factory=dict)
-    spent: dict[tuple[str, int], UsageAdded] = field(default_factory=dict)
+    results: dict[str, CallEnded] = field(default_factory=dict)
+    usage: dict[tuple[str, int], UsageAdded] = field(default_factory=dict)
 
     @property
     def open_calls(self) -> list[ToolCall]:
         """The calls without a result."""
-        return [call for call in self.turn.calls if call.id not in self.ended]
+        return [call for call in self.turn.calls if call.id not in self.results]
 
 
 class RebuiltRun:
-    """Takes record after record into the state of a run; knows at the end where it stands."""
+    """Applies every record to the state of a run. Afterwards the attributes say where the run stands.
+
+    `turn` is the turn that is still open, `end` how the run ended unless it has continued since, `stop` why the model
+    was asked for a last answer, `facts` what is known of calls without a result, and `values` the state of the run.
+    """
 
     def __init__(self, state: RunState, records: Iterable[Record]) -> None:
         self.state = state
         self.turn: OpenTurn | None = None
-        self.finished: RunEnded | None = None
-        self.stopped: StopDecided | None = None
+        self.end: RunEnded | None = None
+        self.stop: StopDecided | None = None
         self.facts: dict[str, CallFacts] = {}
-        self.kept: dict[str, object] = {}
-        self._unspent: list[UsageAdded] = []
+        self.values: dict[str, object] = {}
+        self._early_usage: list[UsageAdded] = []
         inherited = 0
         for number, record in enumerate(records):
             if isinstance(record, RunBegan):
                 inherited = record.inherited
-            self._take(record)
+            if self.is_paused and not isinstance(record, StateSet):
+                self.end = None  # the run continued: how it was paused is behind it
+            self._apply(record)
             if number and number == inherited:
-                self._forked()
-        for spent in self._unspent:
-            self._spend(spent)
+                self._end_inherited()
+        for usage in self._early_usage:
+            self._add_usage(usage)
         if not self.is_paused:
             self.close_turn()
 
     @property
     def is_paused(self) -> bool:
-        """Whether the run was ended in the middle of something, or never ended at all."""
-        return self.finished is None or self.finished.stop_reason in PAUSED
+        """Whether the run ended in the middle of a turn, or has not ended at all."""
+        return self.end is None or self.end.stop_reason in PAUSED
 
     @property
     def pending(self) -> dict[str, ApprovalQuestion]:
-        """The questions that wait for an answer, by call."""
+        """The questions without an answer, by call id."""
         open_calls = self.turn.open_calls if self.turn is not None else ()
-        facts = ((call.id, self.facts.get(call.id)) for call in open_calls)
+        known = ((call.id, self.facts.get(call.id)) for call in open_calls)
         return {
-            call_id: known.asked
-            for call_id, known in facts
-            if known is not None and known.asked is not None and known.decided is None
+            call_id: facts.question
+            for call_id, facts in known
+            if facts is not None and facts.question is not None and facts.answer is None
         }
 
     def close_turn(self) -> None:
-        """The last turn is over, with all that was made of it."""
+        """Complete the open turn with the results that are recorded."""
         if self.turn is None:
             return
         turn, self.turn = self.turn, None
-        for ended in turn.ended.values():
+        for ended in turn.results.values():
             self.state.conversation.answer(ended.result)
-        logs = self._guarded(turn)
-        for spent in turn.spent.values():
-            self._spend(spent)
-        answered, steps = turn.answered, self.state.steps
-        step = self.state.budget.end_step(turn.turn.text, logs, closing=answered.closing)
-        slowest_ms = max((ended.duration_ms for ended in turn.ended.values()), default=0.0)
-        bill = Bill.of(total_cost([answered.cost, *(spent.cost for spent in turn.spent.values())]))
-        steps[-1] = replace(step, duration_s=answered.duration_s + slowest_ms / 1000, bill=bill)
+        logs = self._replay_guard(turn)
+        for usage in turn.usage.values():
+            self._add_usage(usage)
+        record, steps = turn.record, self.state.steps
+        step = self.state.budget.end_step(turn.turn.text, logs, closing=record.closing, is_cut=turn.turn.is_cut)
+        slowest_ms = max((ended.duration_ms for ended in turn.results.values()), default=0.0)
+        bill = Bill.of(total_cost([record.cost, *(usage.cost for usage in turn.usage.values())]))
+        steps[-1] = replace(step, duration_s=record.duration_s + slowest_ms / 1000, bill=bill)
 
-    def count_anew(self) -> None:
-        """A limit is behind us, or somebody said something new: limits and patience begin again."""
+    def reset_limits(self) -> None:
+        """Count steps, tokens and reminders from here on: a limit was reached, or a new message came."""
         self.state.budget.counted_from = len(self.state.steps)
         self.state.nudges.clear()
 
-    def count_spent(self, turn: OpenTurn) -> None:
-        """Count what sub-agents used in calls that are over; those of the others count again when they go on."""
-        for spent in turn.spent.values():
-            if not spent.call_id or spent.call_id in turn.ended:
-                self._spend(spent)
+    def add_finished_usage(self, turn: OpenTurn) -> None:
+        """Count what sub-agents used in calls that are over; the others count it when they continue."""
+        for usage in turn.usage.values():
+            if not usage.call_id or usage.call_id in turn.results:
+                self._add_usage(usage)
 
-    def _take(self, record: Record) -> None:
+    def _apply(self, record: Record) -> None:
         match record:
             case MessageAdded():
-                self._said(record)
+                self._on_message(record)
             case ModelTurn():
-                self._answered(record)
+                self._on_model_turn(record)
             case CallEnded() if self.turn is not None:
-                self.turn.ended[record.result.call_id] = record
+                self.turn.results[record.result.call_id] = record
             case UsageAdded():
-                self._spent(record)
+                self._on_usage(record)
             case OutputsTrimmed() | MessagesCompacted():
-                self._changed(record)
+                self._on_context_change(record)
             case StopDecided():
-                self.stopped = record
+                self.stop = record
             case RunEnded():
-                self.finished = record
+                self.end = record
             case StateSet():
-                self._kept(record)
+                self._on_state(record)
             case CallIntended() | ApprovalQuestion() | ApprovalAnswer():
-                self._call(record)
+                self._on_call(record)
             case _:
                 return
 
-    def _forked(self) -> None:
-        """What was taken over from another run ends here; how that one went on is none of this one's business."""
+    def _end_inherited(self) -> None:
+        """End the records that a fork took over: how the other run went on does not matter here."""
         self.close_turn()
-        self.count_anew()
-        self.stopped = self.finished = None
+        self.reset_limits()
+        self.stop = self.end = None
 
-    def _spent(self, record: UsageAdded) -> None:
-        if not record.call_id:  # for a compaction, which belongs to the turn that comes next
-            self._unspent.append(record)
+    def _on_usage(self, record: UsageAdded) -> None:
+        if not record.call_id:  # of a compaction, which belongs to the next turn
+            self._early_usage.append(record)
         elif self.turn is not None:
-            self.turn.spent[record.run_id, record.step] = record
+            self.turn.usage[record.run_id, record.step] = record
 
-    def _kept(self, record: StateSet) -> None:
-        self.kept[record.name] = record.value
+    def _on_state(self, record: StateSet) -> None:
+        self.values[record.name] = record.value
         if record.name == LABELS_KEY:
             self.state.run.labels |= read_labels(record.value)
 
-    def _said(self, record: MessageAdded) -> None:
+    def _on_message(self, record: MessageAdded) -> None:
         self.close_turn()
-        if self.finished is not None or record.about is None:
-            self.count_anew()
-            self.stopped = None
-        self.finished = None
-        if record.about is not None:
+        if self.end is not None or record.about is None:
+            self.reset_limits()
+            self.stop = None
+        self.end = None
+        if record.about is None:
+            self.state.add_message(record.message)
+        else:
             self.state.nudges[record.about] = self.state.nudges.get(record.about, 0) + 1
-        hear = self.state.add_message if record.about is None else self.state.add_own_message
-        hear(record.message)
+            self.state.add_own_message(record.message)
 
-    def _answered(self, record: ModelTurn) -> None:
+    def _on_model_turn(self, record: ModelTurn) -> None:
         self.close_turn()
         if not self.is_paused:
-            self.count_anew()
-            self.stopped = None
-        self.finished = None
-        self._look()
+            self.reset_limits()
+            self.stop = None
+        self.end = None
+        self._send_window()
         self.state.conversation.append(record.message)
         self.state.window.answered(record.usage)
         self.state.budget.answered(record.usage)
-        spent = {(one.run_id, one.step): one for one in self._unspent}
-        self.turn = OpenTurn(answered=record, turn=make_turn(self.state, recorded_response(record)), spent=spent)
-        self._unspent.clear()
+        usage = {(one.run_id, one.step): one for one in self._early_usage}
+        self.turn = OpenTurn(record=record, turn=make_turn(self.state, recorded_response(record)), usage=usage)
+        self._early_usage.clear()
 
-    def _look(self) -> None:
-        """What the model was sent next is what there was then."""
+    def _send_window(self) -> None:
+        """Count the messages so far as sent."""
         self.state.window.look(self.state.conversation.legal())
         self.state.window.sends()
 
-    def _changed(self, record: OutputsTrimmed | MessagesCompacted) -> None:
+    def _on_context_change(self, record: OutputsTrimmed | MessagesCompacted) -> None:
         self.close_turn()
-        self._look()
+        self._send_window()
         if isinstance(record, OutputsTrimmed):
             self.state.window.trim(record)
         else:
             self.state.window.compact(record, self.state.conversation.legal())
 
-    def _call(self, record: CallIntended | ApprovalQuestion | ApprovalAnswer) -> None:
+    def _on_call(self, record: CallIntended | ApprovalQuestion | ApprovalAnswer) -> None:
         call_id = record.call.id if isinstance(record, CallIntended) else record.call_id
         facts = self.facts.setdefault(call_id, CallFacts())
         match record:
             case CallIntended():  # the answer that led here is used up: it counts once
-                facts.intended, facts.used, facts.asked, facts.decided = record, facts.decided, None, None
+                facts.intent, facts.used, facts.question, facts.answer = record, facts.answer, None, None
             case ApprovalQuestion():
-                facts.asked, facts.decided = record, None
+                facts.question, facts.answer = record, None
             case _:
-                facts.decided = record
+                facts.answer = record
 
-    def _guarded(self, turn: OpenTurn) -> tuple[ToolCallLog, ...]:
-        ran = [call for call in turn.turn.calls if call.id in turn.ended and turn.ended[call.id].code != "not_run"]
+    def _replay_guard(self, turn: OpenTurn) -> tuple[ToolCallLog, ...]:
+        """Show the loop guard the calls of a turn; return their figures."""
+        ran = [call for call in turn.turn.calls if call.id in turn.results and turn.results[call.id].code != "not_run"]
         if not ran:
             return ()
         self.state.guard.begin(ran)
-        results = {call.id: recorded_result(turn.ended[call.id]) for call in ran}
+        results = {call.id: recorded_result(turn.results[call.id]) for call in ran}
         for call in ran:
             self.state.guard.add_result(call, results[call.id])
         self.state.guard.end(results)
-        return tuple(make_log(call, results[call.id], turn.ended[call.id].duration_ms) for call in ran)
+        return tuple(make_log(call, results[call.id], turn.results[call.id].duration_ms) for call in ran)
 
-    def _spend(self, spent: UsageAdded) -> None:
-        sub = SubRun(
-            name=spent.name,
-            run_id=spent.run_id,
-            call_id=spent.call_id,
-            usage=spent.usage,
-            bill=Bill.of(spent.cost),
+    def _add_usage(self, record: UsageAdded) -> None:
+        self.state.budget.spent_by(
+            SubRun(
+                name=record.name,
+                run_id=record.run_id,
+                call_id=record.call_id,
+                usage=record.usage,
+                bill=Bill.of(record.cost),
+            )
         )
-        self.state.budget.spent_by(sub)
 
 
 def recorded_response(record: ModelTurn) -> ModelResponse:
-    """The turn as the model gave it."""
+    """Return the turn as the model gave it."""
     return ModelResponse(
         message=record.message, stop=cast("StopKind", record.stop), usage=record.usage, stop_detail=record.stop_detail
     )

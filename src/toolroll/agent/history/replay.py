@@ -16,7 +16,6 @@ from toolroll.agent.events import Event, StepFinished
 from toolroll.agent.history.differences import NOTHING, Difference, Outline, compare_steps, compare_tools, outline
 from toolroll.agent.history.rebuild import PAUSED, recorded_response
 from toolroll.agent.history.resume import GOING_ON
-from toolroll.agent.history.unknown_calls import ALREADY_DONE, UNKNOWN
 from toolroll.agent.loop import run_loop
 from toolroll.agent.result import RunResult
 from toolroll.agent.run import new_run, run_to_end
@@ -27,6 +26,7 @@ from toolroll.journal.journal import MemoryJournal, Recording
 from toolroll.journal.records import (
     ApprovalAnswer,
     CallEnded,
+    CallIntended,
     MessageAdded,
     MessagesCompacted,
     ModelTurn,
@@ -86,7 +86,7 @@ async def replay(agent: "Agent[object]", run_id: str, *, effects: Container[Effe
     from tempfile import TemporaryDirectory  # noqa: PLC0415 - only who replays needs it
 
     with TemporaryDirectory(prefix="toolroll-replay-") as folder:
-        choice = _FromRecord(effects, parts)
+        choice = _RecordedCalls(effects, parts)
         return await _Replay(agent.setup, recording, choice, Path(folder)).report()
 
 
@@ -129,13 +129,13 @@ class RecordedOutputs(OutputStore):
 
 
 class _Replay:
-    def __init__(self, setup: Setup, recording: Recording, choice: "_FromRecord", folder: Path) -> None:
+    def __init__(self, setup: Setup, recording: Recording, choice: "_RecordedCalls", folder: Path) -> None:
         self._recording = recording
         self._folder = folder
         self._records = [record for _, record in recording]
         self._setup = setup
         self._tape = MemoryJournal()
-        self._known = choice.of(setup, recording.run_id, self._records)
+        self._known = choice.choose(setup, recording.run_id, self._records)
         self._stop_at: int | None = None
         self._not_an_end = 0
         self._state = self._new_state()
@@ -243,30 +243,43 @@ class _Answers:
         return Approve(edited=decided.edited) if decided.decision == "approve" else Reject(reason=decided.reason)
 
 
-class _FromRecord:
-    """Which calls are not run again, and what they came to then."""
+class _RecordedCalls:
+    """Chooses the calls that are not run again but answered from the record."""
 
     def __init__(self, effects: Container[Effect], parts: Container[str]) -> None:
         self._effects = effects
         self._parts = parts
 
-    def of(self, setup: Setup, run_id: str, records: Sequence[Record]) -> dict[str, CallEnded]:
-        """The recorded results by call id."""
+    def choose(self, setup: Setup, run_id: str, records: Sequence[Record]) -> dict[str, CallEnded]:
+        """Return the recorded results by call id."""
         ended = {record.result.call_id: record for record in records if isinstance(record, CallEnded)}
-        answers = [record for record in records if isinstance(record, ModelTurn)]
-        left = [call for call in (answers[-1].message.calls if answers else ()) if call.id not in ended]
+        turns = [record for record in records if isinstance(record, ModelTurn)]
+        left = [call for call in (turns[-1].message.calls if turns else ()) if call.id not in ended]
         ended |= {call.id: _unfinished(call) for call in left}
+        begun = {record.call.id for record in records if isinstance(record, CallIntended)}
         return {
             call_id: record
             for call_id, record in ended.items()
-            if f"{run_id}.{call_id}" in self._parts or self._is_left_alone(setup, record)
+            if f"{run_id}.{call_id}" in self._parts
+            or _was_settled(record, has_begun=call_id in begun)
+            or self._is_left_out(setup, record)
         }
 
-    def _is_left_alone(self, setup: Setup, record: CallEnded) -> bool:
-        content, tool = record.result.content, setup.tools.get(record.result.name)
-        if record.code in _NEVER_RAN or content == ALREADY_DONE or str(content).startswith(UNKNOWN):
-            return True
+    def _is_left_out(self, setup: Setup, record: CallEnded) -> bool:
+        tool = setup.tools.get(record.result.name)
         return record.code != "not_run" and tool is not None and effect_of(tool) not in self._effects
+
+
+def _was_settled(record: CallEnded, *, has_begun: bool) -> bool:
+    """Whether a resumed run gave the call its result without running it, because nobody knew whether it had run.
+
+    A call that runs takes time. So a success without time was found out, and a rejection of a call that had begun was
+    the answer to whether it should run again.
+    """
+    if record.code in _NEVER_RAN:
+        return True
+    is_success = record.code is None and not record.result.is_error
+    return record.duration_ms == 0 and (is_success or (record.code == "rejected" and has_begun))
 
 
 def _unfinished(call: ToolCall) -> CallEnded:

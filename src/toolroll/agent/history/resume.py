@@ -1,37 +1,34 @@
-"""Going on with a run from its record, in any process.
+"""Resuming a run from its record, in any process.
 
-Finished model calls are not paid again, finished tool calls are not run again, calls that never started are run.
-What was being asked is asked again; what was answered is not, as long as it is still the same question.
+Completed model calls are not paid for again, completed tool calls are not run again, and calls that never started are
+run. Open questions are asked again; an answer that was given still counts as long as the question is the same.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
+from toolroll.agent.answer import read_output
 from toolroll.agent.approvals import AskLater
 from toolroll.agent.events import Event, RunStarted, StepFinished, Warned
 from toolroll.agent.finish import NO_ANSWER, accept_last_turn, ask_last_answer, build_result, finish_run
 from toolroll.agent.history.rebuild import CallFacts, OpenTurn, RebuiltRun
 from toolroll.agent.history.unknown_calls import UNKNOWN, end_unrun, settle_unknown
 from toolroll.agent.loop import run_loop, settle_turn
-from toolroll.agent.result import Ending, Out, RunResult, StopReason
-from toolroll.agent.run import GO_ON, AgentRun, as_user_message, new_run, run_to_end
+from toolroll.agent.result import Ending, RunResult, StopReason
+from toolroll.agent.run import GO_ON, RunRequest, as_user_message, new_run, run_to_end
 from toolroll.agent.setup import Setup
 from toolroll.agent.state import Answer, RunState
 from toolroll.errors import DecisionRefused, UsageError
-from toolroll.journal.journal import Journal, no_such_run
-from toolroll.journal.records import ApprovalAnswer, MessageAdded, StopDecided
+from toolroll.journal.journal import Journal, Recording, no_such_run
+from toolroll.journal.records import ApprovalAnswer, MessageAdded, RunEnded, StopDecided
 from toolroll.journal.redaction import lost_a_secret
 from toolroll.kernel.approval.request import Approve, Decision, Reject
 from toolroll.kernel.data.messages import AssistantMessage, Prompt, ToolCall
 
-if TYPE_CHECKING:
-    from toolroll.agent.agent import Agent
-
 FIRST_POLL_S: Final = 0.02
 LONGEST_POLL_S: Final = 0.5
-"""How often a run that another process drives is looked at: soon at first, then without costing anything."""
-_WAITING: Final = "is being driven by another process; waiting for it. If it stands at a question, answer it there."
+"""How often a run of another process is checked: soon at first, then seldom enough to cost nothing."""
 GOING_ON: Final = "go_on"
 NOT_RUN: Final = "[not run: the run was interrupted before this call began, and goes on with something else]"
 LOST: Final = (
@@ -39,24 +36,197 @@ LOST: Final = (
 )
 
 
-async def resume(
-    agent: "Agent[Out]",
-    run_id: str,
-    *,
-    decisions: Mapping[str, Decision] | None = None,
-    prompt: Prompt | None = None,
-    on_event: Callable[[Event], None] | None = None,
-    stream: bool = False,
-) -> RunResult[Out]:
-    """Go on with a run of the agent's journal from the last complete fact; a run that is complete is only reported.
+async def continue_run(
+    request: RunRequest, run_id: str, *, emit: Callable[[Event], None], on_open: Callable[[RunState], None]
+) -> RunResult[object]:
+    """Continue a run from its last complete record; a run that is complete is only reported.
 
-    `decisions` answers pending questions by call id, each bound to what was asked then. `prompt` goes on with something
-    new: calls that were never finished are not run any more. While another process drives the run, it is waited for.
+    The decisions of the request answer pending questions, each bound to what was asked then. With a prompt, calls that
+    were never finished are not run any more. `on_open` receives the state before anything is done.
+
+    While another process drives the run, this waits. If that process brings the run to an end, the end is reported; if
+    it dies, the run is continued here.
     """
-    result = await resume_run(
-        agent.setup, run_id, decisions=decisions or {}, prompt=prompt, emit=on_event or _nobody, stream=stream
-    )
-    return cast("RunResult[Out]", result)
+    setup, journal = request.setup, request.setup.journal
+    if journal is None:
+        raise UsageError("Only a run with a journal can be resumed. Give the agent journal=SqliteJournal(path).")
+    if setup.approver is None:
+        setup = replace(setup, approver=AskLater())
+    before = await journal.read(run_id)  # first: acquiring a run that is not there would create it
+    await _acquire(journal, run_id, emit)
+    try:
+        recording = await journal.read(run_id)
+        if not recording.records:  # deleted since the first look, and created again by acquiring it
+            raise no_such_run(run_id)
+        state = new_run(setup, (), emit, stream=request.stream, caller=request.caller, run_id=run_id)
+        on_open(state)
+        rebuilt = RebuiltRun(state, (record for _, record in recording))
+        if request.caller is not None:
+            for step in state.steps:  # what the part has used counts for the whole, which has not seen it
+                emit(StepFinished(step=step))
+        if _is_complete(rebuilt, request, has_ended=_has_ended_since(before, recording)):
+            return _recorded_result(rebuilt)
+        _bind_answers(rebuilt, request.decisions)
+        continuation = _Continuation(rebuilt, request.prompt, before.notes)  # acquiring it has repaired what they tell
+        return await run_to_end(state, continuation.run)
+    finally:
+        await journal.release(run_id)
+
+
+async def _acquire(journal: Journal, run_id: str, emit: Callable[[Event], None]) -> None:
+    """Take the run, waiting for another process that drives it."""
+    import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
+
+    pause_s = FIRST_POLL_S
+    while not await journal.acquire(run_id):
+        if pause_s == FIRST_POLL_S:
+            text = (
+                f"Run {run_id} is being driven by another process; waiting for it. If it stands at a question, answer "
+                "it there."
+            )
+            emit(Warned(kind="waiting_for_run", text=text))
+        await asyncio.sleep(pause_s)
+        pause_s = min(2 * pause_s, LONGEST_POLL_S)
+
+
+def _has_ended_since(before: Recording, now: Recording) -> bool:
+    """Whether the process that was waited for has brought the run to an end. One that was killed has not."""
+    last = before.records[-1][0] if before.records else 0
+    return any(isinstance(record, RunEnded) for number, record in now if number > last)
+
+
+def _is_complete(rebuilt: RebuiltRun, request: RunRequest, *, has_ended: bool) -> bool:
+    """Whether there is nothing left to do: the run has its answer, or another process has just brought it to an end."""
+    if rebuilt.end is None or request.prompt is not None:
+        return False
+    if has_ended:
+        return not request.decisions or not rebuilt.pending.keys() >= request.decisions.keys()
+    return rebuilt.end.stop_reason in ("answer", "done") and not request.decisions
+
+
+def _recorded_result(rebuilt: RebuiltRun) -> RunResult[object]:
+    """Return the end of the run as it is recorded."""
+    end, state = rebuilt.end, rebuilt.state
+    assert end is not None
+    state.waiting.update(rebuilt.pending)
+    rebuilt.close_turn()
+    ending = Ending(reason=cast("StopReason", end.stop_reason), detail=end.stop_detail, text=end.text)
+    if ending.reason in ("answer", "done"):
+        read_output(state, ending.text)
+    result = build_result(state, ending, closing=bool(state.steps) and state.steps[-1].closing)
+    # Before 0.2.0 a record had only the text that stands for a missing answer.
+    has_answer = end.text != NO_ANSWER if end.has_answer is None else end.has_answer
+    return replace(result, has_answer=has_answer)
+
+
+def _bind_answers(rebuilt: RebuiltRun, decisions: Mapping[str, Decision]) -> None:
+    """Bind each answer to its question: those on record, and those that are given now."""
+    answers, pending = rebuilt.state.answers, rebuilt.pending
+    rebuilt.state.asked.update(pending)
+    for call_id, facts in rebuilt.facts.items():
+        answer = _recorded_answer(facts.answer)
+        if answer is not None:
+            answers[call_id] = answer
+    for call_id, decision in decisions.items():
+        if call_id not in pending:
+            waiting = ", ".join(pending) or "none"
+            raise DecisionRefused(f"Nothing waits for an answer about {call_id[:64]!r}. Calls that do: {waiting}.")
+        answers[call_id] = Answer(digest=pending[call_id].digest, decision=decision, is_recorded=False)
+
+
+def _recorded_answer(record: ApprovalAnswer | None) -> Answer | None:
+    """Return the answer on record, unless the person's text lost a secret when it was stored: they said another one."""
+    if record is None or lost_a_secret(record.edited or ""):
+        return None
+    decision = Approve(edited=record.edited) if record.decision == "approve" else Reject(reason=record.reason)
+    return Answer(digest=record.digest, decision=decision, is_recorded=True)
+
+
+class _Continuation:
+    """The rest of a run, from where its record ends."""
+
+    def __init__(self, rebuilt: RebuiltRun, prompt: Prompt | None, repairs: Sequence[str]) -> None:
+        self._rebuilt = rebuilt
+        self._state = rebuilt.state
+        self._prompt = prompt
+        self._repairs = repairs
+
+    async def run(self) -> RunResult[object]:
+        """Continue to the end."""
+        rebuilt, state = self._rebuilt, self._state
+        state.emit(RunStarted(run_id=state.run.run_id, model=state.setup.model.origin.model))
+        for text in self._repairs:
+            state.emit(Warned(kind="record_repaired", text=text))
+        state.restore(rebuilt.values)
+        if self._prompt is not None:
+            return await self._run_with_prompt(self._prompt)
+        if not rebuilt.is_paused:
+            rebuilt.reset_limits()
+        if rebuilt.stop is not None and rebuilt.is_paused:
+            return await self._close(rebuilt.stop)
+        ending = None if rebuilt.turn is None else await self._complete_turn(rebuilt.turn)
+        if ending is None:
+            await self._end_with_user()
+        return await run_loop(state, ending)
+
+    async def _run_with_prompt(self, prompt: Prompt) -> RunResult[object]:
+        rebuilt, state = self._rebuilt, self._state
+        if rebuilt.turn is not None:
+            for call in rebuilt.turn.open_calls:
+                has_begun = rebuilt.facts.get(call.id, CallFacts()).intent is not None
+                await end_unrun(state, call, UNKNOWN if has_begun else NOT_RUN, code="interrupted")
+            rebuilt.turn.results |= state.known
+            state.known.clear()
+            rebuilt.close_turn()
+        rebuilt.reset_limits()
+        message = as_user_message(prompt)
+        state.add_message(message)
+        await state.record(MessageAdded(message=message))
+        return await run_loop(state)
+
+    async def _complete_turn(self, turn: OpenTurn) -> Ending | None:
+        """Do what is left of the last turn."""
+        state = self._state
+        state.begin_step()
+        self._rebuilt.add_finished_usage(turn)
+        state.recorded_usage.update(turn.usage)
+        state.known.update(turn.results)
+        if turn.turn.ending is None:
+            for call in turn.open_calls:
+                await self._prepare_call(call, self._rebuilt.facts.get(call.id, CallFacts()))
+        ending = await settle_turn(state, turn.turn)
+        self._add_recorded_time(turn)
+        return ending
+
+    async def _prepare_call(self, call: ToolCall, facts: CallFacts) -> None:
+        if lost_a_secret(call.arguments):
+            text = LOST if facts.intent is None else f"{UNKNOWN} {LOST}"
+            await end_unrun(self._state, call, text, code="secret_lost")
+        elif facts.intent is not None:
+            await settle_unknown(self._state, call, facts.intent, _recorded_answer(facts.used))
+
+    async def _close(self, stop: StopDecided) -> RunResult[object]:
+        """Complete a run whose model was already asked for its last answer, and perhaps has given it."""
+        turn, state = self._rebuilt.turn, self._state
+        ending = Ending(reason=cast("StopReason", stop.stop_reason), detail=stop.stop_detail)
+        is_closed = False
+        if turn is not None:
+            state.begin_step()
+            state.known.update(turn.results)
+            is_closed = await accept_last_turn(state, turn.turn)
+            self._add_recorded_time(turn)
+        is_closed = is_closed or await ask_last_answer(state)
+        return await finish_run(state, ending, closing=is_closed)
+
+    async def _end_with_user(self) -> None:
+        """Let the conversation end with a message of the user: a request must not end with the model's own words."""
+        last = self._state.conversation.snapshot()[-1:]
+        if last and isinstance(last[0], AssistantMessage):
+            await self._state.instruct(GO_ON, about=GOING_ON)
+
+    def _add_recorded_time(self, turn: OpenTurn) -> None:
+        steps = self._state.steps
+        steps[-1] = replace(steps[-1], duration_s=steps[-1].duration_s + turn.record.duration_s)
 
 
 async def resume_run(
@@ -67,197 +237,13 @@ async def resume_run(
     decisions: Mapping[str, Decision] | None = None,
     prompt: Prompt | None = None,
     stream: bool = False,
-    caller: AgentRun | None = None,
-    on_open: Callable[[RunState], None] | None = None,
+    on_open: Callable[[RunState], None] = lambda _state: None,
 ) -> RunResult[object]:
-    """The same for a setup; `caller` is the run that this one is a part of, `on_open` gets hold of the state."""
-    journal = setup.journal
-    if journal is None:
-        raise UsageError("Only a run with a journal can be resumed. Give the agent journal=SqliteJournal(path).")
-    if setup.approver is None:
-        setup = replace(setup, approver=AskLater())
-    before = await journal.read(run_id)  # a run that is not there must not be made; a torn end is mended by holding it
-    has_waited = await _wait_for_lock(journal, run_id, emit)
-    try:
-        recording = await journal.read(run_id)
-        if not recording.records:  # deleted since it was looked at, and made anew by holding it
-            raise no_such_run(run_id)
-        state = new_run(setup, (), emit, stream=stream, caller=caller, run_id=run_id)
-        if on_open is not None:
-            on_open(state)
-        recalled = RebuiltRun(state, (record for _, record in recording))
-        if caller is not None:
-            for step in state.steps:  # what the part has used counts for the whole, which has not seen it
-                emit(StepFinished(step=step))
-        if _is_only_reported(recalled, decisions or {}, prompt, has_waited=has_waited):
-            return _recorded_result(recalled)
-        _bind_answers(recalled, decisions or {})
-        return await run_to_end(state, lambda: _Resumption(recalled, before.notes, prompt).run())
-    finally:
-        await journal.release(run_id)
-
-
-async def _wait_for_lock(journal: Journal, run_id: str, emit: Callable[[Event], None]) -> bool:
-    """Hold the run; whether somebody else had to be waited for."""
-    import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
-
-    pause_s = FIRST_POLL_S
-    while not await journal.acquire(run_id):
-        if pause_s == FIRST_POLL_S:
-            emit(Warned(text=f"Run {run_id} {_WAITING}"))
-        await asyncio.sleep(pause_s)
-        pause_s = min(2 * pause_s, LONGEST_POLL_S)
-    return pause_s > FIRST_POLL_S
+    """Continue a run without a `LiveRun`."""
+    request = RunRequest(setup=setup, resume=run_id, decisions=decisions or {}, prompt=prompt, stream=stream)
+    return await continue_run(request, run_id, emit=emit, on_open=on_open)
 
 
 def is_about_waiting(event: Warned) -> bool:
-    """Whether it says that another process drives the run."""
-    return event.text.endswith(_WAITING)
-
-
-def _is_only_reported(
-    recalled: RebuiltRun, decisions: Mapping[str, Decision], prompt: Prompt | None, *, has_waited: bool
-) -> bool:
-    """Whether there is nothing to do but to report: the run is complete, or somebody else has just driven it."""
-    if recalled.finished is None or prompt is not None:
-        return False
-    if has_waited:
-        return not decisions or not recalled.pending.keys() >= decisions.keys()
-    return recalled.finished.stop_reason in ("answer", "done") and not decisions
-
-
-def _recorded_result(recalled: RebuiltRun) -> RunResult[object]:
-    """The end of the run as it is on record."""
-    finished, state = recalled.finished, recalled.state
-    assert finished is not None
-    state.waiting.update(recalled.pending)
-    recalled.close_turn()
-    reason = cast("StopReason", finished.stop_reason)
-    text = "" if finished.text == NO_ANSWER else finished.text  # the record has no other mark for a missing answer
-    ending = Ending(reason=reason, detail=finished.stop_detail, text=text)
-    _read_output(state, ending)
-    return build_result(state, ending, closing=bool(state.steps) and state.steps[-1].closing)
-
-
-def _bind_answers(recalled: RebuiltRun, decisions: Mapping[str, Decision]) -> None:
-    """Tie each answer to what was asked: those on record, and those that are given now."""
-    answers, pending = recalled.state.answers, recalled.pending
-    recalled.state.asked.update(pending)
-    for call_id, facts in recalled.facts.items():
-        answer = _answer(facts.decided)
-        if answer is not None:
-            answers[call_id] = answer
-    for call_id, decision in decisions.items():
-        if call_id not in pending:
-            waiting = ", ".join(pending) or "none"
-            raise DecisionRefused(f"Nothing waits for an answer about {call_id[:64]!r}. Calls that do: {waiting}.")
-        answers[call_id] = Answer(digest=pending[call_id].digest, decision=decision, is_recorded=False)
-
-
-def _answer(decided: ApprovalAnswer | None) -> Answer | None:
-    """The answer on record, unless the person's text lost a secret when it was stored: that is not what they said."""
-    if decided is None or lost_a_secret(decided.edited or ""):
-        return None
-    decision = Approve(edited=decided.edited) if decided.decision == "approve" else Reject(reason=decided.reason)
-    return Answer(digest=decided.digest, decision=decision, is_recorded=True)
-
-
-class _Resumption:
-    """The rest of a run, from where its record ends."""
-
-    def __init__(self, recalled: RebuiltRun, notes: Sequence[str], prompt: Prompt | None) -> None:
-        self._recalled = recalled
-        self._state = recalled.state
-        self._notes = notes
-        self._prompt = prompt
-
-    async def run(self) -> RunResult[object]:
-        """Go on to the end."""
-        recalled, state = self._recalled, self._state
-        state.emit(RunStarted(run_id=state.run.run_id, model=state.setup.model.origin.model))
-        for note in self._notes:
-            state.emit(Warned(text=note))
-        state.restore(recalled.kept)
-        if self._prompt is not None:
-            return await self._with_prompt(self._prompt)
-        if not recalled.is_paused:
-            recalled.count_anew()
-        if recalled.stopped is not None and recalled.is_paused:
-            return await self._closing(recalled.stopped)
-        ending = None if recalled.turn is None else await self._turn(recalled.turn)
-        if ending is None:
-            await self._keep_legal()
-        return await run_loop(state, ending)
-
-    async def _with_prompt(self, prompt: Prompt) -> RunResult[object]:
-        recalled, state = self._recalled, self._state
-        if recalled.turn is not None:
-            for call in recalled.turn.open_calls:
-                begun = recalled.facts.get(call.id, CallFacts()).intended is not None
-                await end_unrun(state, call, UNKNOWN if begun else NOT_RUN, code="interrupted")
-            recalled.turn.ended |= state.known
-            state.known.clear()
-            recalled.close_turn()
-        recalled.count_anew()
-        message = as_user_message(prompt)
-        state.add_message(message)
-        await state.record(MessageAdded(message=message))
-        return await run_loop(state)
-
-    async def _turn(self, turn: OpenTurn) -> Ending | None:
-        """Make of the last turn what was not made of it yet."""
-        state = self._state
-        state.begin_step()
-        await self._prepare(turn)
-        ending = await settle_turn(state, turn.turn)
-        self._add_time(turn)
-        return ending
-
-    async def _prepare(self, turn: OpenTurn) -> None:
-        self._recalled.count_spent(turn)
-        self._state.known.update(turn.ended)
-        if turn.turn.ending is None:
-            for call in turn.open_calls:
-                await self._look_at(call, self._recalled.facts.get(call.id, CallFacts()))
-
-    async def _look_at(self, call: ToolCall, facts: CallFacts) -> None:
-        if lost_a_secret(call.arguments):
-            begun = facts.intended is not None
-            await end_unrun(self._state, call, f"{UNKNOWN} {LOST}" if begun else LOST, code="secret_lost")
-        elif facts.intended is not None:
-            await settle_unknown(self._state, call, facts.intended, _answer(facts.used))
-
-    async def _closing(self, stopped: StopDecided) -> RunResult[object]:
-        """The model was told to give its last answer, and perhaps has."""
-        recalled, state = self._recalled, self._state
-        ending = Ending(reason=cast("StopReason", stopped.stop_reason), detail=stopped.stop_detail)
-        is_closed = False
-        if recalled.turn is not None:
-            state.begin_step()
-            state.known.update(recalled.turn.ended)
-            is_closed = await accept_last_turn(state, recalled.turn.turn)
-            self._add_time(recalled.turn)
-        is_closed = is_closed or await ask_last_answer(state)
-        return await finish_run(state, ending, closing=is_closed)
-
-    async def _keep_legal(self) -> None:
-        """A request must not end with the model's own words."""
-        state = self._state
-        last = state.conversation.snapshot()[-1:]
-        if last and isinstance(last[0], AssistantMessage):
-            await state.instruct(GO_ON, about=GOING_ON)
-
-    def _add_time(self, turn: OpenTurn) -> None:
-        steps = self._state.steps
-        steps[-1] = replace(steps[-1], duration_s=steps[-1].duration_s + turn.answered.duration_s)
-
-
-def _read_output(state: RunState, ending: Ending) -> None:
-    from toolroll.agent.answer import read_output  # noqa: PLC0415 - only for a run that is over
-
-    if ending.reason in ("answer", "done"):
-        read_output(state, ending.text)
-
-
-def _nobody(_event: Event) -> None:
-    return None
+    """Whether the warning says that another process drives the run."""
+    return event.kind == "waiting_for_run"

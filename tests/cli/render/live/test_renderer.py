@@ -145,7 +145,7 @@ def test_S1_what_a_person_should_know_stays(room: Room) -> None:
         STARTED, TextArrived("Half"), Retrying(attempt=1, wait_s=0.5, reason="Busy."), TextArrived("All.")
     )
     assert shown == ["Half", "", "! Busy. Trying again in 0.5 s (attempt 2).", "", "All.", "step 1 · scripted"]
-    shown = room.on_event(Warned(text="Careful."), trimmed)
+    shown = room.on_event(Warned(kind="repeated_call", text="Careful."), trimmed)
     assert shown[6:8] == ["! Careful.", "· context: 3 old outputs replaced by references, 61,000 -> 30,000 tokens"]
     assert room.renderer.finish(replace(RESULT, text="All.")) == 0
     assert room.glass.look().count("All.") == 1
