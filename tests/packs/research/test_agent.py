@@ -18,7 +18,7 @@ from toolroll.models.model import ModelResponse, Wire
 from toolroll.models.obedient import ObedientModel
 from toolroll.models.retry import RetryRule
 from toolroll.models.scripted import Call, Line
-from toolroll.packs.research.agent import SEARCH_POLICY, Research, connect_model, generate_research
+from toolroll.packs.research.agent import SEARCH_POLICY, connect_model, generate_research
 from toolroll.packs.research.local import LocalSource
 from toolroll.testing import RecordingApprover
 
@@ -196,25 +196,12 @@ async def test_R20_what_was_cut_off_is_not_whole() -> None:
 
 
 async def test_R20_what_a_limit_broke_off_is_not_whole() -> None:
-    def told(reason: str, detail: str) -> Research:
-        return Research(
-            content="x",
-            input_tokens=0,
-            output_tokens=0,
-            steps=1,
-            tool_calls=None,
-            sources=(),
-            failed_searches=(),
-            message=AssistantMessage(blocks=()),
-            cost=None,
-            stop_reason=reason,
-            stop_detail=detail,
-            run_id="r",
-        )
-
-    assert told("condition", "step_count_is(5)").is_whole
-    assert not told("condition", "tokens_over(9): reached while the model was writing").is_whole
-    assert not told("cut_off", "").is_whole
+    model = ScriptedModel(["# Half " + "word " * 400])
+    done = await generate_research("s", "u", model=model, environment={}, token_limit=100)
+    assert (done.stop_reason, done.is_whole) == ("condition", False)
+    assert done.content.startswith("# Half word")
+    whole = await generate_research("s", "u", model=ScriptedModel(["# Whole"]), environment={}, token_limit=100)
+    assert (whole.stop_reason, whole.is_whole) == ("answer", True)
 
 
 async def test_R20_a_model_by_its_name_uses_the_keys_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -96,13 +96,8 @@ class Research:
     stop_reason: str
     stop_detail: str
     run_id: str
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the model came to the end of what it wrote."""
-        return self.stop_reason in ("answer", "done", "condition") and "while the model was writing" not in (
-            self.stop_detail
-        )
+    is_whole: bool = True
+    """Whether the model came to the end of what it wrote."""
 
 
 async def generate_research(system_prompt: str, user_prompt: str, **options: Unpack[ResearchOptions]) -> Research:
@@ -210,6 +205,7 @@ def _make_research(
         stop_reason=result.stop_reason,
         stop_detail=result.stop_detail,
         run_id=result.run_id,
+        is_whole=result.stop_reason in ("answer", "done", "condition") and not result.steps[-1].is_cut,
     )
 
 
