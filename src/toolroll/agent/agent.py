@@ -1,5 +1,6 @@
 """The agent: a model, tools, and rules for when to stop. One loop serves `run`, `run_sync` and `stream`."""
 
+import asyncio
 from collections.abc import Coroutine, Iterable, Mapping
 from dataclasses import replace
 from types import TracebackType
@@ -129,8 +130,6 @@ async def _wait_and_close(run: LiveRun[Out]) -> RunResult[Out]:
 
 def blocking(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine to its end from code without an event loop."""
-    import asyncio  # noqa: PLC0415 - five interpreter starts; only who runs an agent pays them
-
     if not is_in_event_loop():
         return asyncio.run(work)
     work.close()

@@ -1,8 +1,9 @@
 """Asking a person: the question is recorded before it is shown, the answer before it counts, and each counts once."""
 
+import asyncio
 import inspect
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolroll.agent.events import Warned
 from toolroll.agent.state import Change, RunState
@@ -25,10 +26,6 @@ from toolroll.kernel.call.execute import Asking, admit, show
 from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.data.messages import ToolCall
 from toolroll.kernel.define.tool import Tool
-
-if TYPE_CHECKING:
-    import asyncio
-
 
 NOT_YET: Final = Reject("no answer yet")
 """What the executor is given where a person is asked later; it ends nothing, for the call stays open."""
@@ -55,8 +52,6 @@ class OneAtATime:
 
     async def decide(self, requests: Sequence[ApprovalRequest], /) -> Sequence[Decision]:
         """One decision for each request, in their order."""
-        import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
-
         self._lock = self._lock or asyncio.Lock()
         async with self._lock:
             answer = self.approver.decide(requests)

@@ -1,9 +1,10 @@
 """A run that has been started: its events, its conversation at any moment, and ways to wait for it or to stop it."""
 
+import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Generic, Self, TypeAlias, cast
+from typing import Generic, Self, TypeAlias, cast
 
 from toolroll.agent.events import Event
 from toolroll.agent.history.fork import fork_run
@@ -14,9 +15,6 @@ from toolroll.agent.state import RunState
 from toolroll.errors import UsageError
 from toolroll.kernel.call.context import Run, random_id
 from toolroll.kernel.data.messages import Message
-
-if TYPE_CHECKING:
-    import asyncio
 
 Listener: TypeAlias = Callable[[Event], None]
 """Is called with every event of a run, in the moment it happens."""
@@ -93,8 +91,6 @@ class LiveRun(Generic[Out]):
 
     async def aclose(self) -> None:
         """Cancel the run if it has not ended, and wait until it has."""
-        import asyncio  # noqa: PLC0415 - five interpreter starts; only who runs an agent pays them
-
         task = self._task
         if task is None:
             return
@@ -136,14 +132,10 @@ class LiveRun(Generic[Out]):
             await self.aclose()
 
     def _begin(self) -> "asyncio.Task[RunResult[object]]":
-        import asyncio  # noqa: PLC0415 - as above
-
         self._task = asyncio.ensure_future(self._execute_in_task())
         return self._task
 
     async def _join(self, task: "asyncio.Task[RunResult[object]]") -> RunResult[object]:
-        import asyncio  # noqa: PLC0415 - as above
-
         try:
             return await task
         except asyncio.CancelledError:
@@ -156,8 +148,6 @@ class LiveRun(Generic[Out]):
 
         Raised out of a task it would end the event loop, and everything else in it.
         """
-        import asyncio  # noqa: PLC0415 - as above
-
         try:
             return await self._execute()
         except KeyboardInterrupt as error:
@@ -211,8 +201,6 @@ class _Mailbox:
 
     async def filled(self) -> bool:
         """Wait until there is something to read; False when there never will be."""
-        import asyncio  # noqa: PLC0415 - as above
-
         while not self.events and not self._is_closed:
             self._waiting = asyncio.get_running_loop().create_future()
             await self._waiting

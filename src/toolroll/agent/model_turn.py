@@ -1,5 +1,6 @@
 """One turn of the model: asked with retries, continued while it pauses, shown while it is written."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias, assert_never
@@ -57,8 +58,6 @@ async def take_turn(asking: TurnRequest, request: ModelRequest) -> ModelResponse
     """The model's whole turn, within its time; a paused one is continued, and its usage summed."""
     if asking.seconds is None:
         return await _take_whole_turn(asking, request)
-    import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
-
     clock = asyncio.timeout(max(asking.seconds, 0.0))
     try:
         async with clock:

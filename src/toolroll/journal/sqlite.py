@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from toolroll.errors import JournalRefused
 from toolroll.journal.codec import FORMAT_VERSION, Encoded, encode
@@ -18,6 +18,7 @@ from toolroll.journal.deletion import Deletion, delete, measure_deletion
 from toolroll.journal.holder import Holder, process_of
 from toolroll.journal.journal import Recording, RunRow
 from toolroll.journal.records import Record, RunBegan
+from toolroll.journal.statistics import Statistics, gather
 from toolroll.journal.tables import (
     LIST_RUNS,
     RUN_LOG,
@@ -28,9 +29,6 @@ from toolroll.journal.tables import (
     repair_tail,
 )
 from toolroll.safe.sqlite import transaction
-
-if TYPE_CHECKING:
-    from toolroll.journal.statistics import Statistics
 
 _Row: TypeAlias = tuple[str, int, str, float, bytes, str]
 _INSERT: Final = "insert into records values (?, ?, ?, ?, ?, ?)"
@@ -129,8 +127,6 @@ class SqliteJournal:
 
     async def statistics(self, *, since: float = 0.0, model: str | None = None) -> "Statistics":
         """Figures over all that was recorded since then, of one model if one is named."""
-        from toolroll.journal.statistics import Statistics, gather  # noqa: PLC0415 - only who asks for them needs it
-
         if not self._path.exists():
             return Statistics()
         with self._reading() as db:

@@ -8,16 +8,15 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from operator import eq
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from toolroll.errors import ModelError, UsageError
 from toolroll.kernel.data.messages import Message, Origin
 from toolroll.kernel.define.tool import ToolDefinition
 from toolroll.models.encode import compact
 from toolroll.models.model import Delta, Model, ModelRequest, ModelResponse, WebSearch
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
 
 VERSION: Final = 1
 
@@ -115,14 +114,10 @@ _Line: TypeAlias = _Head | _Shortened
 
 @cache
 def _adapter() -> "TypeAdapter[_Line]":
-    from pydantic import ConfigDict, TypeAdapter  # noqa: PLC0415 - building it takes 20 ms; few runs need it
-
     return TypeAdapter(_Line, config=ConfigDict(ser_json_bytes="base64", val_json_bytes="base64", extra="forbid"))
 
 
 def _read(number: int, line: str) -> _Line:
-    from pydantic import ValidationError  # noqa: PLC0415 - as above
-
     try:
         read = _adapter().validate_json(line)
     except ValidationError as error:

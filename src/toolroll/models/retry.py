@@ -1,5 +1,6 @@
 """Asking again: three times, with growing and jittered pauses, as long as nothing was shown yet."""
 
+import asyncio
 import random
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
@@ -24,8 +25,6 @@ class Retry:
 
 
 async def _sleep(seconds: float) -> None:
-    import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
-
     await asyncio.sleep(seconds)
 
 

@@ -8,7 +8,9 @@ decided by the conversation, not by the process: a run that is resumed elsewhere
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from toolroll.errors import ModelError, RequestRefused, UsageError
 from toolroll.kernel.data.messages import AssistantBlock, AssistantMessage, CallBlock, Origin, TextBlock, ToolCall
@@ -18,9 +20,6 @@ from toolroll.messages import SCRIPT_CODE_UNKNOWN, SCRIPT_INVALID, SCRIPT_TOO_LA
 from toolroll.models.model import ModelRequest, ModelResponse, StopKind
 from toolroll.models.scripted import Line, ScriptedModel
 from toolroll.safe.paths.os_errors import os_errors
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
 
 PREFIX: Final = "scripted:"
 MAX_SCRIPT_BYTES: Final = 16 * 1024 * 1024
@@ -71,8 +70,6 @@ def _error(code: str, message: str) -> ModelError:
 
 
 def _read(path: Path, data: bytes) -> Sequence[Any]:
-    from pydantic import ValidationError  # noqa: PLC0415 - only who plays a file needs it
-
     try:
         return _adapter().validate_json(data)
     except ValidationError as error:
@@ -83,8 +80,6 @@ def _read(path: Path, data: bytes) -> Sequence[Any]:
 
 @cache
 def _adapter() -> "TypeAdapter[list[Any]]":
-    from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter  # noqa: PLC0415 - as above
-
     class Strict(BaseModel):
         model_config = ConfigDict(extra="forbid")
 

@@ -18,15 +18,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
+
+from pydantic import TypeAdapter
 
 from toolroll.errors import OutputMissing
 from toolroll.safe.paths.files import PRIVATE_FILE_MODE
 from toolroll.safe.text import one_line
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
-
 
 Kind = Literal["text", "bytes", "parts"]
 FORMAT: Final = 1
@@ -110,8 +108,6 @@ def decode_meta(data: bytes, ref_id: str) -> Meta:
 
 @cache
 def _adapter() -> "TypeAdapter[Meta]":
-    from pydantic import TypeAdapter  # noqa: PLC0415 - made at first use: importing does nothing
-
     return TypeAdapter(Meta)
 
 

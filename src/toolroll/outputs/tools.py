@@ -1,5 +1,6 @@
 """`tool_output_cache` and `tool_output_cache_grep`: how a model reads what its context no longer holds (K53, K54)."""
 
+import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Annotated
@@ -52,8 +53,6 @@ def output_tools(store: OutputStore | Callable[[ToolContext], OutputStore]) -> t
         return _with_note(told, _lowered(limit=(given.limit, PAGE_LINES)))
 
     async def grep(given: _GrepInput, ctx: ToolContext) -> str:
-        import asyncio  # noqa: PLC0415 - costs 5 interpreter starts; whoever waits for this has loaded it
-
         wanted = min(given.max_matches, MATCHES_LIMIT)
         with _tool_failures():
             kept = store_of(ctx).open(given.ref_id)

@@ -5,6 +5,7 @@ what is left of them is recognized by its size and treated as missing. Known sec
 written (D6). What only looks like a secret stays, because an output is read back to be worked with (K50).
 """
 
+import logging
 import os
 import re
 import shutil
@@ -298,8 +299,6 @@ def describe_short(ref_id: str, origin: OutputOrigin, data: bytes, *, is_text: b
 
 def warn_not_stored(tool: str, error: Exception) -> None:
     """Say in the log that an output is not kept, and why."""
-    import logging  # noqa: PLC0415 - hardly ever needed
-
     logging.getLogger(LOGGER_NAME).warning("the output of %s could not be kept: %s", tool, error)
 
 

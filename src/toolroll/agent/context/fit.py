@@ -37,8 +37,6 @@ async def make_room(state: RunState) -> None:
         if state.outputs is not None:
             await trim_outputs(state, choose_outputs(window, state.outputs))
         if window.is_full:
-            from toolroll.agent.context.compact import compact  # noqa: PLC0415 - most runs never need it
-
             await compact(state)
         if window.tokens < before:
             state.budget.sends(window.tokens)

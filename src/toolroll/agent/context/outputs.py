@@ -1,5 +1,6 @@
 """The outputs of a run: where they are stored, what of them enters the context, and the tools that read them back."""
 
+import asyncio
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -18,6 +19,7 @@ from toolroll.kernel.define.tool import Tool, ToolDefinition
 from toolroll.kernel.define.toolset import Toolset
 from toolroll.outputs.cut import EXEMPT, cut_for_context, cut_from_whole, cut_parts
 from toolroll.outputs.store import OutputStore
+from toolroll.outputs.tools import output_tools
 
 IN_A_THREAD_CHARACTERS: Final = 262_144
 """From here on writing takes longer than handing it to a thread: about a millisecond."""
@@ -68,8 +70,6 @@ async def store_result(keeper: Keeper, message: ToolMessage, limit_bytes: int, w
     length = len(content) if isinstance(content, str) else IN_A_THREAD_CHARACTERS
     if length < IN_A_THREAD_CHARACTERS:
         return store_and_cut(keeper, message, limit_bytes, whole)
-    import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
-
     return await asyncio.to_thread(store_and_cut, keeper, message, limit_bytes, whole)
 
 
@@ -114,8 +114,6 @@ def _read_from(call: ToolCall) -> str | None:
 @lru_cache(maxsize=1)
 def _output_tools() -> tuple[Tool, ...]:
     # Once for all runs: making them takes as long as ten steps.
-    from toolroll.outputs.tools import output_tools  # noqa: PLC0415 - only who keeps outputs needs them
-
     return output_tools(_store_of)
 
 

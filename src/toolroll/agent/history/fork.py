@@ -31,6 +31,7 @@ from toolroll.journal.records import (
 )
 from toolroll.kernel.call.context import random_id
 from toolroll.kernel.data.messages import UserMessage
+from toolroll.outputs.store import inherit_outputs
 
 _NAME: Final = re.compile(rb"[A-Za-z0-9_-]+")
 """What a reference to an output looks like, wherever it stands."""
@@ -159,8 +160,6 @@ def _with_outputs(setup: Setup, run_id: str, made: str, inherited: Sequence[Reco
     """The setup as a run of it has it; outputs that the inherited records name can be read from the new run."""
     outputs = open_outputs(setup, made, None)
     if outputs is not None:
-        from toolroll.outputs.store import inherit_outputs  # noqa: PLC0415 - only who forks needs it
-
         named = {name.decode("ascii") for record in inherited for name in _names(record)}
         inherit_outputs(outputs.folder, of_run=run_id, to_run=made, named=named)
         outputs.close()

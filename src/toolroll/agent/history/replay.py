@@ -8,6 +8,7 @@ recorded run itself is not changed.
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from toolroll.agent.approvals import effect_of
@@ -83,8 +84,6 @@ async def replay(agent: "Agent[object]", run_id: str, *, effects: Container[Effe
         raise UsageError("Only a run with a journal can be replayed. Give the agent journal=SqliteJournal(path).")
     recording = await journal.read(run_id)
     parts = {row.run_id for row in await journal.runs() if row.parent == run_id}
-    from tempfile import TemporaryDirectory  # noqa: PLC0415 - only who replays needs it
-
     with TemporaryDirectory(prefix="toolroll-replay-") as folder:
         choice = _RecordedCalls(effects, parts)
         return await _Replay(agent.setup, recording, choice, Path(folder)).report()

@@ -4,6 +4,7 @@ Completed model calls are not paid for again, completed tool calls are not run a
 run. Open questions are asked again; an answer that was given still counts as long as the question is the same.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, cast
@@ -75,8 +76,6 @@ async def continue_run(
 
 async def _acquire(journal: Journal, run_id: str, emit: Callable[[Event], None]) -> None:
     """Take the run, waiting for another process that drives it."""
-    import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
-
     pause_s = FIRST_POLL_S
     while not await journal.acquire(run_id):
         if pause_s == FIRST_POLL_S:
