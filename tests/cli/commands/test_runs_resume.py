@@ -13,7 +13,6 @@ from tests.support.programs import environment
 from tests.support.project import Project
 
 from toolroll.agent.events import Event, Warned
-from toolroll.agent.history.resume import is_about_waiting
 from toolroll.cli.actions.runs.continuation import without_wait_warning
 from toolroll.cli.actions.runs.resume import warn_if_busy
 from toolroll.journal.records import RunBegan
@@ -96,4 +95,3 @@ def test_XD3_the_waiting_is_told_once() -> None:
     for event in (waits, other):
         without_wait_warning(heard.append)(event)
     assert heard == [other]
-    assert (is_about_waiting(waits), is_about_waiting(other)) == (True, False)

@@ -241,8 +241,3 @@ async def resume_run(
     """Continue a run without a `LiveRun`."""
     request = RunRequest(setup=setup, resume=run_id, decisions=decisions or {}, prompt=prompt, stream=stream)
     return await continue_run(request, run_id, emit=emit, on_open=on_open)
-
-
-def is_about_waiting(event: Warned) -> bool:
-    """Whether the warning says that another process drives the run."""
-    return event.kind == "waiting_for_run"

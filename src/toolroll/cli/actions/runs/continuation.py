@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolroll.agent.events import Event, Warned
-from toolroll.agent.history.resume import is_about_waiting
 from toolroll.agent.live import Listener
 from toolroll.agent.result import RunResult
 from toolroll.apps.explore import ExploreOptions
@@ -55,7 +54,7 @@ def without_wait_warning(listener: Listener) -> Listener:
     """Return a listener for all events but the warning that another process is at work on the run."""
 
     def listen(event: Event) -> None:
-        if not (isinstance(event, Warned) and is_about_waiting(event)):
+        if not (isinstance(event, Warned) and event.kind == "waiting_for_run"):
             listener(event)
 
     return listen
