@@ -24,12 +24,12 @@ class Folders:
 
     @property
     def run_log(self) -> Path:
-        """The file of all runs."""
+        """Return the path of the file that holds all runs."""
         return self.data / "runs.db"
 
 
 def find_folders(environment: Mapping[str, str]) -> Folders:
-    """Where things belong: all below `TOOLROLL_HOME` when that is set, else where this system keeps such files."""
+    """Find the user's folders: below `TOOLROLL_HOME` if that is set, else where this system keeps such files."""
     home = environment.get(HOME_VARIABLE)
     return _folders_below(home) if home else _system_folders()
 
@@ -45,7 +45,7 @@ def _folders_below(home: str) -> Folders:
 
 
 def _describe_problem(home: str) -> str:
-    """Why nothing can be kept below a path; empty where it is a folder, or may become one."""
+    """Describe why a path cannot hold folders of ours; empty where it is a folder, or may become one."""
     try:
         found = os.stat(home)  # noqa: PTH116 - as it was given
     except FileNotFoundError:

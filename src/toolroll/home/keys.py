@@ -51,7 +51,7 @@ class KeyringBackend:
 
 
 def find_keyring() -> KeyringBackend:
-    """Which keyring there is."""
+    """Find the keyring of this system."""
     if find_spec("keyring") is None:
         return KeyringBackend(why="the keyring library is not installed (pip install 'toolroll[keyring]')")
     try:
@@ -74,11 +74,11 @@ class KeyBook:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> "KeyBook":
-        """The book in the user's configuration."""
+        """Open the key book in the user's configuration."""
         return cls(find_folders(environment).config)
 
     def names(self) -> tuple[str, ...]:
-        """Which keys are there."""
+        """Return the names of the keys in the keyring."""
         with os_errors(str(self._folder)):
             if not (self._folder / _NAMES_FILE.name).exists():
                 return ()
@@ -86,7 +86,7 @@ class KeyBook:
             return self._read(root)
 
     def get(self, name: str) -> str | None:
-        """The key; None where there is none. A ToolrollError says that the keyring cannot be read."""
+        """Return the key; None where there is none. A ToolrollError says that the keyring cannot be read."""
         if name not in self.names():
             return None
         with _open_keyring("read") as keyring:
@@ -154,12 +154,12 @@ class _KeyringEnvironment(Mapping[str, str]):
 
 
 def with_keys(environment: Mapping[str, str]) -> Mapping[str, str]:
-    """The environment, in which keys of the keyring are found too. A key in a variable comes first."""
+    """Return the environment with the keys of the keyring added. A key in a variable comes first."""
     return _KeyringEnvironment(environment)
 
 
 def known_secrets(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """What must never be stored or told: secrets in the environment, and the keys in the keyring as far as it opens."""
+    """Return the secrets in the environment, and the keys in the keyring if it opens: what must never be stored."""
     known = set(secret_values(environment))
     book = KeyBook.from_environment(environment)
     with suppress(ToolrollError):  # a keyring that does not open has given nobody anything either
@@ -174,7 +174,7 @@ def is_key_name(name: str) -> bool:
 
 @contextmanager
 def _open_keyring(verb: str) -> Iterator[Any]:
-    """The keyring library; what it raises becomes an error of ours without a word of it: it may quote the key."""
+    """Open the keyring library; its errors become ours without their words, which may quote the key."""
     found = find_keyring()
     if found.why:
         raise KeyringFailed(f"There is no keyring to use: {found.why}. Set the key as a variable instead.")

@@ -41,7 +41,7 @@ class ProjectFile:
 
 
 def read_project_file(root: Path, environment: Mapping[str, str]) -> ProjectFile:
-    """What there is, and whether somebody has trusted exactly that."""
+    """Read the project's settings file, and look up whether somebody has trusted exactly that content."""
     try:
         content = read_project_bytes(root)
         if content is None:
@@ -53,7 +53,7 @@ def read_project_file(root: Path, environment: Mapping[str, str]) -> ProjectFile
 
 
 def read_project_bytes(root: Path) -> bytes | None:
-    """The bytes of the file; None where there is none. A FileProblem says why it cannot be read."""
+    """Return the bytes of the file; None where there is none. A FileProblem says why it cannot be read."""
     # Not through a workspace: its guard lets nobody in there.
     with closing(Root(root)) as files:
         try:
@@ -63,7 +63,7 @@ def read_project_bytes(root: Path) -> bytes | None:
 
 
 def read_project_layer(root: Path, environment: Mapping[str, str]) -> tuple[Layer | None, tuple[str, ...]]:
-    """What the project says, where it is trusted; and what a person should know.
+    """Return what the project sets, if it is trusted, and notes for the person.
 
     A trusted file that makes no sense is an error, as it may hold rules that deny.
     """
@@ -81,7 +81,7 @@ def read_project_layer(root: Path, environment: Mapping[str, str]) -> tuple[Laye
 
 
 def untrusted_note(root: Path, path: str, what: str) -> str:
-    """The note about a file of a project's own that nobody has trusted."""
+    """Return the note about a project's own file that nobody has trusted."""
     told = f"'{quote_path(path)}' has {what} of the project's own. Nobody has trusted it: they are not used."
     # Quoted as a shell reads it: whoever named the file must not write the command that is copied from here.
     words = ["toolroll", "trust", "add", quote_path(path)]
@@ -90,7 +90,7 @@ def untrusted_note(root: Path, path: str, what: str) -> str:
 
 
 def parse_project_settings(content: bytes) -> SettingsFile:
-    """The settings in a project's file; UsageError names what a project may not set."""
+    """Parse the settings in a project's file; UsageError names what a project may not set."""
     try:
         whole = tomllib.loads(content.decode())
         for name in _setting_names(whole):
@@ -108,7 +108,7 @@ def parse_project_settings(content: bytes) -> SettingsFile:
 
 
 def describe_settings(file: SettingsFile) -> str:
-    """What trusting the file comes to, in words."""
+    """Describe what trusting the file means."""
     names = ", ".join(explicit_values(file)) or "nothing"
     check = f" Its check is a command that would run as you: {shlex.join(file.code.check)}" if file.code.check else ""
     return f"It sets {names}.{quote_path(check)}"

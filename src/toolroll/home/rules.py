@@ -82,12 +82,12 @@ class RememberedRule:
 
     @property
     def rule(self) -> Rule:
-        """The rule as a policy takes it."""
+        """Return the rule as a policy takes it."""
         return Rule(action=self.action, tool=self.tool, path=self.path)
 
     @property
     def identity(self) -> ToolIdentity:
-        """The tool that it is for."""
+        """Return the tool that the rule is for."""
         return ToolIdentity(tool=self.tool, fingerprint=self.fingerprint, place=self.place)
 
     def grants_same(self, other: "RememberedRule") -> bool:
@@ -96,7 +96,7 @@ class RememberedRule:
 
 
 def path_problem(path: str) -> str | None:
-    """Why a path glob is too wide, or too odd, to be remembered; None for one that can be."""
+    """Describe why a path glob is too wide, or too odd, to be remembered; None for one that can be."""
     parts = path.split("/")
     if not _is_plain(path):
         return "it has characters that cannot be seen, or blanks around it."
@@ -108,7 +108,7 @@ def path_problem(path: str) -> str | None:
 
 
 def workspace_key(folder: Path) -> str:
-    """The one name of a workspace that rules are bound to: absolute, and without links."""
+    """Return the name of a workspace that rules are bound to: absolute, and without links."""
     return str(folder.resolve())
 
 
@@ -120,24 +120,24 @@ class RuleBook:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> "RuleBook":
-        """The rule book in the user's configuration."""
+        """Open the rule book in the user's configuration."""
         return cls(find_folders(environment).config)
 
     @property
     def path(self) -> Path:
-        """The file, for messages; it exists once something was remembered."""
+        """Return the path of the file, for messages; it exists once something was remembered."""
         return self._folder / _FILE.name
 
     def rules(self) -> tuple[RememberedRule, ...]:
-        """All rules that count, oldest first."""
+        """Return all rules in effect, oldest first."""
         return tuple(rule for one in self._all() if (rule := one.to_rule()))
 
     def count_outdated(self) -> int:
-        """How many rules are of an older form, for any tool of a name: they count for nothing, and go with a change."""
+        """Count the rules of version 1, for any tool of a name: they have no effect, and the next change drops them."""
         return sum(one.to_rule() is None for one in self._all())
 
     def rules_for(self, workspace: str, tools: Collection[ToolIdentity]) -> tuple[Rule, ...]:
-        """What was remembered for this workspace and these tools, and for no others, for a policy."""
+        """Return the rules for this workspace and these tools, and for no others, for a policy."""
         return tuple(one.rule for one in self.rules() if one.workspace == workspace and one.identity in tools)
 
     def _all(self) -> "list[_StoredRule]":
@@ -194,7 +194,7 @@ class _StoredRule(BaseModel):
     place: str | None = None
 
     def to_rule(self) -> RememberedRule | None:
-        """The rule; None for one of version 1, which does not say which code the tool is."""
+        """Return the rule; None for one of version 1, which does not say which code the tool is."""
         if self.fingerprint is None or self.place is None:
             return None
         return RememberedRule(**self.model_dump())

@@ -43,14 +43,14 @@ _LINK: Final = (
 
 
 def settings_path(environment: Mapping[str, str]) -> Path:
-    """Where the user's settings are, or would be."""
+    """Return the path of the user's settings file, whether it exists or not."""
     return find_folders(environment).config / SETTINGS_NAME.name
 
 
 def read_settings(
     environment: Mapping[str, str], *, root: Path | None = None, flags: Mapping[str, object] | None = None
 ) -> Settings:
-    """The settings that count, in the project `root` if there is one; `flags` are those that are not None.
+    """Read the settings in effect, in the project `root` if there is one; `flags` that are None are not set.
 
     UsageError says what is wrong with a file or a variable; then nothing of it is used.
     """
@@ -66,14 +66,14 @@ def read_settings(
 
 
 def read_user_layer(environment: Mapping[str, str]) -> Layer | None:
-    """What the user's own file says."""
+    """Return what the user's own file sets; None without one."""
     path = settings_path(environment)
     data = read_user_file(path)
     return None if data is None else Layer.of_file(parse_settings(data, path), Origin(kind="user", place=str(path)))
 
 
 def read_user_file(path: Path) -> bytes | None:
-    """What is in the user's file; None without one."""
+    """Return the bytes of the user's file; None without one."""
     if not path.parent.exists():
         return None
     with closing(Root(private_folder(path.parent))) as root:

@@ -152,7 +152,7 @@ class Setting:
 
     @property
     def variable(self) -> str:
-        """The variable that sets it: `code.max_steps` is TOOLROLL_CODE_MAX_STEPS."""
+        """Return the variable that sets it: `code.max_steps` is TOOLROLL_CODE_MAX_STEPS."""
         return PREFIX + self.name.replace(".", "_").upper()
 
     def parse(self, words: Sequence[str], *, called: str = "") -> Any:

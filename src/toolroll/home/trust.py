@@ -55,16 +55,16 @@ class TrustBook:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> "TrustBook":
-        """The book in the user's configuration."""
+        """Open the trust book in the user's configuration."""
         return cls(find_folders(environment).config)
 
     @property
     def path(self) -> Path:
-        """The file, for messages; it exists once something was trusted."""
+        """Return the path of the file, for messages; it exists once something was trusted."""
         return self._folder / _FILE.name
 
     def files(self) -> tuple[TrustedFile, ...]:
-        """Everything that is trusted, oldest first."""
+        """Return everything that is trusted, oldest first."""
         if not self._folder.exists():
             return ()
         with closing(Root(private_folder(self._folder))) as root:

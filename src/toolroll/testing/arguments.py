@@ -33,7 +33,7 @@ class RefusedArguments:
 
 
 def validate_arguments(tool: Tool, raw: str) -> object | RefusedArguments:
-    """The checked arguments, through the executor's own door; nothing runs."""
+    """Validate arguments through the executor, without running the tool."""
     admitted = admit(tool, raw, make_run(approver=None).context())
     if isinstance(admitted, ToolResult):
         beyond = admitted.code == ArgumentsRefused.code and _is_beyond_schema(tool, raw)

@@ -53,7 +53,7 @@ class ToolCheck:
 
 
 def failure_text(tool: str, problems: tuple[Finding, ...], findings: tuple[Finding, ...]) -> str:
-    """The report on a tool that did not pass, every problem a line."""
+    """Return the report on a tool that did not pass, every problem on a line."""
     lines = [f"{tool} did not pass:", *(f"- {problem}" for problem in problems)]
     if findings:
         lines += ["Also worth knowing:", *(f"- {finding}" for finding in findings)]

@@ -29,7 +29,7 @@ FORMAT_PREFIX: Final = "toolroll:"
 
 @cache
 def format_strategies() -> dict[str, st.SearchStrategy[str]]:
-    """A strategy for each format."""
+    """Return a strategy for each format that pydantic writes into schemas."""
     zone = st.just(UTC)  # RFC 3339 has no times without a zone
     known = {
         "date": st.dates().map(str),
@@ -118,7 +118,7 @@ class _StrategyBuilder:
         self._referred = lru_cache(self._follow)
 
     def make(self, node: Schema, left: int | None = None) -> Strategy:
-        """A strategy for what the schema takes."""
+        """Return a strategy for the values that the schema accepts."""
         left = len(self._definitions) + MAX_RECURSION if left is None else left
         if "$ref" in node:
             return self._referred(node["$ref"], left)

@@ -21,7 +21,7 @@ def check_schema(tool: Tool) -> Outcome:
 
 
 def find_schema_error(schema: Mapping[str, object]) -> str | None:
-    """Where and why it is not a draft-07 schema, if it is none."""
+    """Describe where and why a schema is not draft-07; None if it is."""
     try:
         Draft7Validator.check_schema(schema)
     except SchemaError as error:
@@ -35,7 +35,7 @@ def matches_schema(value: object, schema: Mapping[str, object]) -> bool:
 
 
 def walk_schema(node: Mapping[str, object], place: str = "parameters") -> Iterator[tuple[str, Mapping[str, object]]]:
-    """Every schema within a schema, with its place in it."""
+    """Yield every schema within a schema, with its place in it."""
     yield place, node
     for key in ("properties", "definitions", "$defs"):
         named = node.get(key)

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from toolroll.kernel.data.serialize import dump_json
@@ -18,7 +19,7 @@ _WHY: Final = "Prompt caches depend on it: sort what comes from a set, and take 
 
 
 def description_bytes(tool: Tool) -> bytes:
-    """What a model is told about the tool, as it is sent."""
+    """Return what a model is told about the tool, as it is sent."""
     return dump_json([tool.name, tool.description, tool.parameters]).encode()
 
 
@@ -40,7 +41,7 @@ def check_bytes(tool: Tool) -> Outcome:
 
 
 def import_paths(tool: Tool) -> list[str]:
-    """Where the tool can be imported from, as `module:name`, the module that defines it first."""
+    """Return where the tool can be imported from, as `module:name`, the defining module first."""
     own = getattr(tool.core, "__module__", None)
     found = [
         f"{module}:{name}"
@@ -53,8 +54,6 @@ def import_paths(tool: Tool) -> list[str]:
 
 def describe_in_child(homes: list[str]) -> None:
     """Write the description of the tool that the first importable home holds."""
-    from importlib import import_module  # noqa: PLC0415 - runs in a process of its own
-
     for home in homes:
         module, _, name = home.partition(":")
         try:

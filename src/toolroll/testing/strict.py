@@ -63,7 +63,7 @@ def _missing_form(rules: StrictRules, form: NotStrict) -> Finding:
 
 
 def find_broken_rules(form: _StrictForm) -> Iterator[str]:
-    """What strict mode would refuse in this form."""
+    """Yield what strict mode would refuse in this form."""
     if broken := find_schema_error(form.schema):
         yield broken
         return
@@ -110,7 +110,7 @@ class _FormComparison:
             self.other.offer(_finding("null means something else here than leaving the parameter out.", strict))
 
     def _with_defaults(self, arguments: object) -> object:
-        """The arguments of a function with its defaults filled in; an input type has done that itself."""
+        """Return the arguments of a function with its defaults; an input type has filled them in itself."""
         if not isinstance(arguments, dict):
             return arguments
         properties: Any = self._tool.parameters["properties"]
@@ -118,7 +118,7 @@ class _FormComparison:
 
 
 def to_strict(value: object, node: Schema, root: Schema) -> object:
-    """The value as a model writes it under the strict form: with null for what is required there and left out here."""
+    """Return the value as a model writes it under the strict form: with null for required fields that are left out."""
     if "$ref" in node:
         return to_strict(value, resolve_reference(root, node["$ref"]) or {}, root)
     if "anyOf" in node:

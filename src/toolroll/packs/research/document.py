@@ -30,7 +30,7 @@ _LOADED: Final = re.compile(
 
 
 def answer_text(message: AssistantMessage, sources: Sequence[Source]) -> str:
-    """What a model wrote, with the marks of what it cites, without what it said on the way to its title."""
+    """Return what a model wrote, with the marks of its sources, without what it said before the title."""
     parts = (cited_text(replace(message, blocks=blocks), sources).strip() for blocks in _split_at_searches(message))
     text = "\n\n".join(part for part in parts if part)
     title = _TITLE.search(text)
@@ -38,14 +38,14 @@ def answer_text(message: AssistantMessage, sources: Sequence[Source]) -> str:
 
 
 def new_document(idea: str, text: str, sources: Sequence[Source], *, note: str = "") -> str:
-    """A whole document. `note` says what is wrong with it, if something is."""
+    """Return a whole document. `note` says what is wrong with it, if anything."""
     body = _clean_links(text.strip(), sources, known=())
     titled = body if body.startswith("# ") else f"# {idea_title(idea)}\n\n{body}"
     return _join_parts(titled, note, _source_list(body, sources))
 
 
 def append_update(before: str, text: str, sources: Sequence[Source], *, today: date, note: str = "") -> str:
-    """The document with a part more, `## Update - <date>`; what was there stays as it is."""
+    """Return the document with one more part, `## Update - <date>`; the rest stays as it is."""
     own = re.sub(r"\A# .*\n*", "", text.strip())
     body = _clean_links(own or text.strip(), sources, known=_footnote_numbers(before))
     return _join_parts(
@@ -64,13 +64,13 @@ def _without_footnotes(text: str) -> str:
 
 
 def renumber_sources(sources: Iterable[Source], *, after: str | None) -> tuple[Source, ...]:
-    """The sources with numbers that the footnotes of an earlier text do not use."""
+    """Return the sources with numbers that the footnotes of an earlier text do not use."""
     used = max(map(int, _footnote_numbers(after or "")), default=0)
     return tuple(source.model_copy(update={"number": source.number + used}) for source in sources)
 
 
 def _split_at_searches(message: AssistantMessage) -> list[tuple[AssistantBlock, ...]]:
-    """A model does not search in the middle of a sentence: what comes after begins anew."""
+    """Split the blocks at searches: a model does not search in the middle of a sentence."""
     parts: list[list[AssistantBlock]] = [[]]
     for block in message.blocks:
         if isinstance(block, ServerBlock):
@@ -81,7 +81,7 @@ def _split_at_searches(message: AssistantMessage) -> list[tuple[AssistantBlock, 
 
 
 def _clean_links(text: str, sources: Sequence[Source], *, known: Collection[str]) -> str:
-    """The text with no mark that leads nowhere, no second note for one mark, and nothing that loads by itself."""
+    """Remove marks that lead nowhere, second notes for one mark, and everything that loads by itself."""
     ours = {str(source.number) for source in sources}
     text = _NOTE.sub(lambda note: "" if note[1] in ours or note[1] in known else note[0], text).rstrip()
     leads = ours | set(known) | _footnote_numbers(text)
@@ -101,7 +101,7 @@ def _footnote_numbers(text: str) -> set[str]:
 
 
 def _source_list(body: str, sources: Sequence[Source], *, level: int = 2) -> str:
-    """All sources: as footnotes where the text refers to them, as links where it does not."""
+    """List all sources: as footnotes where the text refers to them, as links where it does not."""
     if not sources:
         return ""
     marks = set(_MARK.findall(body))

@@ -72,12 +72,12 @@ class Job:
 
     @classmethod
     def new(cls, *, clock: Callable[[], datetime] = utc_now, make_id: Callable[[], str] = random_id) -> "Job":
-        """A job that begins now."""
+        """Return a job that begins now."""
         return cls(id=make_id(), started=clock(), runs=(make_id(), make_id()))
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, object]) -> "Job":
-        """The job that a run belongs to, by what the run has kept; UsageError where that is nothing."""
+        """Return the job that a run belongs to, from the settings of the run; UsageError where they name none."""
         match settings.get(JOB):
             case {"id": str(job_id), "started": str(started), "runs": [str(first), str(second)]}:
                 return cls(id=job_id, started=datetime.fromisoformat(started), runs=(first, second))
@@ -86,7 +86,7 @@ class Job:
 
     @property
     def fields(self) -> dict[str, object]:
-        """The job as a run keeps it."""
+        """Return the job as the settings of a run store it."""
         return {"id": self.id, "started": self.started.isoformat(), "runs": list(self.runs)}
 
 

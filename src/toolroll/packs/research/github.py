@@ -105,7 +105,7 @@ class GitHubSource:
 
     @classmethod
     def from_environment(cls, repository: str, *, environment: Mapping[str, str], branch: str | None = None) -> Self:
-        """The source with the token (GITHUB_TOKEN, GH_TOKEN) and server (GITHUB_API_URL) of the environment."""
+        """Open the source with the token (GITHUB_TOKEN, GH_TOKEN) and server (GITHUB_API_URL) of the environment."""
         token = environment.get("GITHUB_TOKEN") or environment.get("GH_TOKEN")
         base_url = environment.get("GITHUB_API_URL") or API_URL
         return cls(repository, token=token, branch=branch, base_url=base_url)
@@ -123,14 +123,14 @@ class GitHubSource:
         await self._api.aclose()
 
     async def read(self, path: str, *, limit_bytes: int = MAX_READ_BYTES) -> ResearchFile:
-        """A file, whole; FileTooLarge above the limit, never a part."""
+        """Return a whole file; raise FileTooLarge above the limit."""
         path = self._path(path, "read")
         item = await self._item(path, limit_bytes)
         data = await self._bytes(path, item, limit_bytes)
         return decode_file(path, data, size=item.size or 0)
 
     async def list_ideas(self) -> tuple[IdeaEntry, ...]:
-        """The ideas that have a document, the newest first. Two requests, however many there are."""
+        """Return the ideas that have a document, the newest first. It takes two requests, however many there are."""
         sha = await self._ideas_sha()
         if sha is None:
             return ()
@@ -166,7 +166,7 @@ class GitHubSource:
             await self._api.pause(pause_s)
 
     def where(self, path: str) -> str:
-        """The file's page."""
+        """Return the address of the file's page."""
         base = self._api.base_url
         site = SITE_URL if base == API_URL else base.removesuffix("/api/v3")
         branch = quote(self.branch or "HEAD", safe="/")
@@ -205,7 +205,7 @@ class GitHubSource:
         return data
 
     async def _blob(self, sha: str) -> bytes:
-        """A file over 1 MB, by the hash that its entry told: so it is the very content that a change is made from."""
+        """Return a file over 1 MB by the hash in its entry: so it is the very content that a change is made from."""
         answer = await self._api.get(f"{self._base}/git/blobs/{_check_sha(sha)}", accept=RAW)
         if answer.status not in _OK:
             raise self._failure(answer)
@@ -284,7 +284,7 @@ def _parse_contents(answer: HttpResponse) -> _Item | list[_Item]:
 
 
 def _decode_content(item: _Item) -> bytes:
-    """The content: base64, in lines of 60 characters."""
+    """Decode the content: base64, in lines of 60 characters."""
     try:
         if item.encoding == "base64" and item.content is not None:
             return base64.b64decode("".join(item.content.split()), validate=True)

@@ -29,7 +29,7 @@ _DATED: Final = re.compile(r"\d{4}-\d{2}-\d{2}-(.+)")
 
 
 def idea_slug(idea: str) -> str:
-    """The idea in `[a-z0-9-]`, the same for the same idea in another spelling, never empty, and not too long.
+    """Return the idea in `[a-z0-9-]`, the same for other spellings of it, never empty, and not too long.
 
     What does not fit, or cannot be written in Latin letters, is told apart by a hash of the idea.
     """
@@ -44,25 +44,25 @@ def idea_slug(idea: str) -> str:
 
 
 def idea_path(idea: str, *, today: date) -> str:
-    """The path of the document that a new exploration of the idea writes."""
+    """Return the path of the document that a new exploration of the idea writes."""
     return f"{today.isoformat()}-{idea_slug(idea)}/{DOCUMENT}"
 
 
 def find_existing(idea: str, known: Sequence[IdeaEntry]) -> IdeaEntry | None:
-    """The newest earlier exploration of the same idea."""
+    """Find the newest earlier exploration of the same idea."""
     slug = idea_slug(idea)
     return next((entry for entry in known if path_slug(entry.path) == slug), None)
 
 
 def path_slug(path: str) -> str:
-    """The slug in the path of a document."""
+    """Return the slug in the path of a document."""
     folder = path.partition("/")[0]
     dated = _DATED.fullmatch(folder)
     return dated[1] if dated else folder
 
 
 def find_idea(named: str, known: Sequence[IdeaEntry]) -> IdeaEntry:
-    """The idea that a person names: by its path, its folder, its slug or its words; the newest of several."""
+    """Find the idea that a person names by path, folder, slug or words; the newest of several."""
     wanted = named.strip().removeprefix(f"{IDEAS}/").removesuffix(f"/{DOCUMENT}").rstrip("/")
     for entry in known:
         if wanted == entry.path.removesuffix(f"/{DOCUMENT}"):
@@ -76,7 +76,7 @@ def find_idea(named: str, known: Sequence[IdeaEntry]) -> IdeaEntry:
 
 
 def list_related(idea: str, known: Sequence[IdeaEntry], *, max_tokens: int = RELATED_TOKENS) -> str:
-    """The earlier ideas with their paths, those with the same words first, then the newest; as many as there is room.
+    """List the paths of earlier ideas that fit, those with the same words first, then the newest.
 
     What was left out is counted in the last line.
     """
@@ -103,7 +103,7 @@ def _words(slug: str) -> frozenset[str]:
 
 
 def _to_latin(text: str) -> tuple[str, bool]:
-    """The text in Latin letters as far as that goes, and whether letters or digits were lost on the way."""
+    """Return the text in Latin letters as far as possible, and whether letters or digits were lost."""
     if not text.isascii():
         from translitua import translit  # noqa: PLC0415 - half an interpreter start, only for other scripts
 

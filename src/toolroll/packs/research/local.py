@@ -4,6 +4,7 @@ Every use goes through a `Workspace`: links that lead out, protected names and r
 not exist before something is written.
 """
 
+import asyncio
 from pathlib import Path
 from typing import Final
 
@@ -50,17 +51,13 @@ class LocalSource:
         self._state = state
 
     async def read(self, path: str, *, limit_bytes: int = MAX_READ_BYTES) -> ResearchFile:
-        """A file, whole; FileTooLarge above the limit, never a part."""
-        import asyncio  # noqa: PLC0415 - who waits for this has loaded it
-
+        """Return a whole file; raise FileTooLarge above the limit."""
         path = parse_research_path(path)
         data = await asyncio.to_thread(self._read, path, limit_bytes)
         return decode_file(path, data, size=len(data))
 
     async def list_ideas(self) -> tuple[IdeaEntry, ...]:
-        """The ideas that have a document, the newest first; none where there is no folder yet."""
-        import asyncio  # noqa: PLC0415 - as above
-
+        """Return the ideas that have a document, the newest first; none where there is no folder yet."""
         return await asyncio.to_thread(self._list)
 
     async def write(self, path: str, content: str, *, message: str) -> None:
@@ -69,12 +66,10 @@ class LocalSource:
 
     async def update(self, path: str, change: Change, *, message: str) -> None:  # noqa: ARG002 - a folder keeps no history
         """Change a file under a lock; `change` is asked again if a program without the lock was faster."""
-        import asyncio  # noqa: PLC0415 - as above
-
         await asyncio.to_thread(self._update, parse_research_path(path), change)
 
     def where(self, path: str) -> str:
-        """The file's path on this machine."""
+        """Return the file's path on this machine."""
         return str(self.folder / parse_research_path(path))
 
     def _open(self) -> Workspace:

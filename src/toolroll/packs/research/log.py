@@ -1,5 +1,6 @@
 """The log of an idea's explorations: `exploration-log.json` beside the document, one entry appended a run (R22)."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
@@ -44,23 +45,22 @@ class LogEntry:
 
     @property
     def fields(self) -> dict[str, object]:
-        """The entry as JSON: without what this run does not have."""
+        """Return the entry as JSON, without optional fields that this run does not have."""
         optional = ("tool_calls", "notes", "error")
         return {name: value for name, value in asdict(self).items() if name not in optional or value is not None}
 
 
 def log_path(document: str) -> str:
-    """The path of the log that belongs to a document."""
+    """Return the path of the log that belongs to a document."""
     return f"{document.removesuffix(DOCUMENT)}{LOG}"
 
 
 def add_entry(before: str | None, entry: LogEntry) -> str:
-    """The log with one more entry, in place of an earlier one of the same job.
+    """Return the log with one more entry, which replaces an earlier one of the same job.
 
     A log that cannot be read is kept as it is, inside the new one.
     """
-    import json  # noqa: PLC0415 - for people: indented, which our own writer does not do
-
+    # Not our own writer: this is for people, indented.
     others = [one for one in parse_log(before) if not _belongs_to(one, entry.job_id)]
     return json.dumps([*others, entry.fields], ensure_ascii=False, indent=2) + "\n"
 
@@ -70,7 +70,7 @@ def _belongs_to(entry: object, job_id: str) -> bool:
 
 
 def parse_log(text: str | None) -> Sequence[object]:
-    """The entries of a log, the oldest first."""
+    """Return the entries of a log, the oldest first."""
     if text is None or not text.strip():
         return []
     try:

@@ -69,7 +69,7 @@ _MESSAGES: Final[dict[Rule, str]] = {
 
 
 def parse_research_path(given: str) -> str:
-    """The path that a text names, relative to `ideas/`; PathRefused with the message of the first rule it breaks."""
+    """Parse a path relative to `ideas/`; raise PathRefused with the message of the first rule it breaks."""
     path = trim(given)
     rule = next((rule for rule, is_broken in _RULES.items() if is_broken(path)), None)
     if rule is not None:
@@ -80,5 +80,5 @@ def parse_research_path(given: str) -> str:
 
 
 def trim(given: str) -> str:
-    """The text without the blanks around it."""
+    """Return the text without the blanks around it."""
     return given.strip(_BLANKS)

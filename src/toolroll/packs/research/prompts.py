@@ -65,7 +65,7 @@ def system_prompt(
     phase: Phase = "whole",
     is_own_search: bool = False,
 ) -> str:
-    """The framework and how to use these tools; `is_own_search` says that the search is a tool of ours."""
+    """Return the framework and how to use these tools; `is_own_search` says that the search is our own tool."""
     parts = {
         "whole": [framework.text, _ENDING],
         "gather": [f"{_GATHER}\n\n{framework.text}"],
@@ -93,7 +93,7 @@ def _guidance(tools: Collection[str], *, is_own_search: bool) -> list[str]:
 def user_prompt(
     idea: str, *, context: str = "", related: str = "", update_of: str | None = None, continue_from: str | None = None
 ) -> str:
-    """The idea, what the person adds, and the earlier research to build on, by its paths."""
+    """Return the idea, what the person adds, and the paths of the earlier research to build on."""
     parts = [f"Idea: {visible(idea.strip())}"]
     if context.strip():
         parts.append(f"Context from the person who asks:\n\n{visible(context.strip())}")
@@ -114,7 +114,7 @@ def user_prompt(
 
 
 def notes_prompt(asked: str, notes: str, sources: str) -> str:
-    """What the second phase is asked: the same as the first, with its notes and the sources they rest on."""
+    """Return the prompt of the second phase: that of the first, with its notes and their sources."""
     parts = [asked, f"<notes>\n{notes.strip()}\n</notes>"]
     if sources:
         parts.append(f"Sources, by their marks:\n\n{sources}")
@@ -122,5 +122,5 @@ def notes_prompt(asked: str, notes: str, sources: str) -> str:
 
 
 def idea_title(idea: str) -> str:
-    """The idea as the title of a document."""
+    """Return the idea as the title of a document."""
     return one_line(" ".join(idea.split()), 200)

@@ -4,12 +4,13 @@ A surface says where with `deps`: `ideas` (the folder; `ideas` in the working fo
 (OWNER/NAME on GitHub) with `branch`. A program overrides `research.source` with a source of its own.
 """
 
+import asyncio
 import os
 from collections.abc import AsyncIterator
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal, NotRequired, TypeAlias, cast
+from typing import Annotated, Final, Literal, NotRequired, TypeAlias, cast
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -24,9 +25,6 @@ from toolroll.packs.research.local import LocalSource
 from toolroll.packs.research.paths import EXAMPLE, IDEAS, MAX_PATH_CHARACTERS, parse_research_path, trim
 from toolroll.packs.research.source import ResearchFile, ResearchSource
 from toolroll.safe.paths.names import quote_path
-
-if TYPE_CHECKING:
-    import asyncio
 
 ErrorType: TypeAlias = Literal["file_not_found", "path_validation", "file_too_large", "api_error"]
 
@@ -64,7 +62,7 @@ class ReadRecord:
 
 
 async def open_source(ctx: ToolContext) -> AsyncIterator[ResearchSource]:
-    """Where the run's research is kept; closed when the run is."""
+    """Open the source of the run's research; close it when the run ends."""
     repository = cast("str | None", ctx.deps.get("repository"))
     if repository is None:
         yield LocalSource(cast("Path | None", ctx.deps.get("ideas")) or Path.cwd() / IDEAS)
@@ -86,12 +84,10 @@ class ReadCache:
     """What a run has read so far; two that ask for the same file at once read it once."""
 
     _files: dict[str, ResearchFile] = field(default_factory=dict)
-    _asked: "dict[str, asyncio.Lock]" = field(default_factory=dict)
+    _asked: dict[str, asyncio.Lock] = field(default_factory=dict)
 
     async def read(self, path: str, source: ResearchSource) -> tuple[ResearchFile, bool]:
-        """The file, and whether it was read before."""
-        import asyncio  # noqa: PLC0415 - who waits for this has loaded it
-
+        """Return the file, and whether it was read before."""
         # A lock, not a shared task: when the one who reads is cancelled, the next one in line reads.
         async with self._asked.setdefault(path, asyncio.Lock()):
             known = self._files.get(path)
@@ -102,7 +98,7 @@ class ReadCache:
 
 
 def make_read_cache() -> ReadCache:
-    """Of a run that has read nothing."""
+    """Return the cache of a run that has read nothing."""
     return ReadCache()
 
 
@@ -146,7 +142,7 @@ async def read_research(
 
 
 def describe_failure(error: ToolrollError) -> ReadFailure:
-    """What a model is told of an error: the kind of it, and a message in words that do not change."""
+    """Describe an error for the model: its kind, and a message that does not change."""
     match error:
         case PathRefused():
             return {"ok": False, "error_type": "path_validation", "message": error.message}

@@ -54,11 +54,11 @@ class ResearchSource(Protocol):
     """Keeps research: read it, list it, write it."""
 
     async def read(self, path: str, *, limit_bytes: int = MAX_READ_BYTES) -> ResearchFile:
-        """A file, whole; FileTooLarge above the limit, never a part."""
+        """Return a whole file; raise FileTooLarge above the limit."""
         ...
 
     async def list_ideas(self) -> Sequence[IdeaEntry]:
-        """The ideas that have a document, the newest first."""
+        """Return the ideas that have a document, the newest first."""
         ...
 
     async def write(self, path: str, content: str, *, message: str) -> None:
@@ -70,12 +70,12 @@ class ResearchSource(Protocol):
         ...
 
     def where(self, path: str) -> str:
-        """Where a person finds the file: a path on disk, or an address."""
+        """Return where a person finds the file: a path on disk, or an address."""
         ...
 
 
 def decode_file(path: str, data: bytes, *, size: int) -> ResearchFile:
-    """The file that some bytes are, or NotText."""
+    """Return the bytes as a file of text, or raise NotText."""
     return ResearchFile(content=decode(data, path=path).text, size=size)
 
 
@@ -88,18 +88,18 @@ def decode_exact(path: str, data: bytes) -> str:
 
 
 def missing_error(path: str) -> FileMissing:
-    """The error for a path with nothing there."""
+    """Return the error for a path with nothing there."""
     return FileMissing(f"File not found: {path}", path=path)
 
 
 def not_a_file_error(path: str, entries: Iterable[str] = ()) -> NotAFile:
-    """The error for a folder, a link or a submodule; `entries` are the names in a folder, those of folders with `/`."""
+    """Return the error for a folder, a link or a submodule; `entries` are the names in a folder, folders with `/`."""
     inside = tuple(sorted(f"{path}/{quote_path(name)}" for name in entries))
     return NotAFile(f"Path is not a file: {path}", path=path, entries=inside[:MAX_LISTED_ENTRIES])
 
 
 def too_large_error(path: str, *, limit_bytes: int) -> FileTooLarge:
-    """The error for a file above the limit; it says what the model can do."""
+    """Return the error for a file above the limit; it says what the model can do."""
     # These words were agreed on for the tool's limit; a larger one is for programs, which have no use for the advice.
     message = "File exceeds 50KB limit. Try a more specific path or request a summary."
     if limit_bytes != MAX_READ_BYTES:
@@ -108,7 +108,7 @@ def too_large_error(path: str, *, limit_bytes: int) -> FileTooLarge:
 
 
 def make_entries(folders: Iterable[str]) -> tuple[IdeaEntry, ...]:
-    """The entries for folders that have a document; what `read_research` could not name is left out."""
+    """Return the entries for folders that have a document, except those that `read_research` could not name."""
     found = [entry for name in folders if (entry := _parse_idea(name)) is not None]
     return tuple(sorted(found, key=lambda entry: (entry.date or date.min, entry.path), reverse=True))
 

@@ -21,7 +21,7 @@ class SearchBackend(Protocol):
 
     @property
     def name(self) -> str:
-        """The name of the backend in failures and logs."""
+        """Return the name of the backend in failures and logs."""
         ...
 
     async def search(self, query: str, *, limit: int) -> Sequence[SearchHit]:

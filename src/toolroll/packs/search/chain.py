@@ -59,7 +59,7 @@ class SearchChain:
         self._quota = quota
 
     async def search(self, query: str, *, limit: int = MAX_HITS) -> SearchAnswer:
-        """The hits of the first backend that answers."""
+        """Return the hits of the first backend that answers."""
         if self._quota is not None and not self._quota.take():
             spent = SearchFailed(backend=QUOTA, reason="This run has used up its searches.")
             return SearchAnswer(failures=(spent,))
@@ -91,7 +91,7 @@ class RunQuota:
 
     @property
     def used(self) -> int:
-        """The searches so far."""
+        """Return the number of searches so far."""
         kept = self._run.state.get(QUOTA_STATE)
         return kept if isinstance(kept, int) else 0
 
@@ -111,6 +111,6 @@ class searches_over:  # noqa: N801 - reads as the word it is in an agent's defin
     searches: int = MAX_SEARCHES
 
     def __call__(self, steps: Sequence[Step]) -> str | None:
-        """Why to stop, if it is time."""
+        """Return why to stop, if it is time."""
         made = sum(step.usage.web_searches for step in steps)
         return f"searches_over({self.searches})" if made > self.searches else None

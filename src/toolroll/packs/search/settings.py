@@ -27,7 +27,7 @@ class SearchSettings:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The backends in the order in which they are asked."""
+        """Return the names of the backends in the order in which they are asked."""
         return tuple(spec.name for spec, _ in self.backends)
 
     def make_backends(self, context: BackendContext) -> tuple[SearchBackend, ...]:

@@ -85,31 +85,31 @@ def record_sources(run: Run, message: AssistantMessage) -> None:
 
 
 def read_sources(state: Mapping[str, object]) -> tuple[Source, ...]:
-    """The ledger in the state of a run, by number; what is damaged is left out."""
+    """Return the sources in the state of a run, by number, without damaged ones."""
     kept = (_parse_source(value) for name, value in state.items() if name.startswith(f"{SOURCES_STATE}:"))
     return tuple(sorted((one for one in kept if one is not None), key=lambda source: source.number))
 
 
 def final_state(recording: Recording) -> dict[str, object]:
-    """What a recorded run had kept at its end, the ledger included."""
+    """Return the state of a recorded run at its end, the ledger included."""
     return {record.name: record.value for _, record in recording if isinstance(record, StateSet)}
 
 
 def footnotes(sources: Iterable[Source]) -> str:
-    """The sources as Markdown footnotes, a line each: number, title, link and the day it was found."""
+    """Return the sources as Markdown footnotes, a line each: number, title, link and the day it was found."""
     return "\n".join(
         f"[^{one.number}]: [{_escape(one.title)}](<{one.url}>), found {one.found_at[:10]}" for one in sources
     )
 
 
 def cited_text(message: AssistantMessage, sources: Sequence[Source]) -> str:
-    """What a model wrote, with a footnote mark after each statement that it gives a source for."""
+    """Return what a model wrote, with a footnote mark after each statement that has a source."""
     numbers = {source.url: source.number for source in sources}
     return "".join(_mark(block, numbers) for block in message.blocks if isinstance(block, TextBlock))
 
 
 def find_linked(text: str, sources: Iterable[Source]) -> tuple[Source, ...]:
-    """The sources that a text refers to, by their link or by their footnote mark."""
+    """Find the sources that a text refers to, by their link or by their footnote mark."""
     marks = set(re.findall(r"\[\^([0-9]{1,9})\](?!:)", text))
     return tuple(one for one in sources if str(one.number) in marks or one.url in text)
 
@@ -164,7 +164,7 @@ def record_failures(run: Run, query: str, failures: Iterable[SearchFailed]) -> N
 
 
 def read_failures(state: Mapping[str, object]) -> tuple[FailedSearch, ...]:
-    """The failed searches in the state of a run, in order."""
+    """Return the failed searches in the state of a run, in order."""
     kept = state.get(FAILURES_STATE)
     try:
         return tuple(FailedSearch.model_validate(one) for one in kept) if isinstance(kept, list) else ()

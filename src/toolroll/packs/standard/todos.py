@@ -43,7 +43,7 @@ class TodoList(BaseModel):
 
     @classmethod
     def of_run(cls, run: Run) -> "TodoList":
-        """The list that is kept with the run; an empty one at first."""
+        """Return the todo list of the run; an empty one at first."""
         return cls.model_validate(run.state.get(STATE) or {})
 
 
@@ -109,7 +109,7 @@ def _numbered(todos: Sequence[TodoLine], before: TodoList) -> TodoList:
 
 
 def _ids_by_name(todos: Sequence[TodoLine], before: TodoList) -> list[str | None]:
-    """The ids that the model named; each must exist and stand once."""
+    """Return the ids that the model named; each must exist and be used once."""
     known = [todo.id for todo in before.todos]
     named = [todo.id for todo in todos]
     for index, one in enumerate(named):

@@ -33,7 +33,7 @@ class Framework:
 
 
 def load_framework(mode: str) -> Framework:
-    """The framework of a mode: `business`, `exploration`, or the path of a Markdown file of one's own."""
+    """Load the framework of a mode: `business`, `exploration`, or the path of the user's own Markdown file."""
     if mode in MODES:
         return Framework(name=mode, text=(_HERE / f"{mode}.md").read_text(encoding="utf-8").strip())
     if not mode.casefold().endswith(_SUFFIXES):
@@ -45,7 +45,7 @@ def load_framework(mode: str) -> Framework:
 
 
 def read_framework(path: Path) -> Framework:
-    """A framework of one's own; UsageError where the file holds nothing."""
+    """Read the user's own framework; UsageError where the file is empty."""
     name = quote_path(str(path))
     with os_errors(str(path)), path.open("rb") as file:
         data = file.read(MAX_FRAMEWORK_BYTES + 1)

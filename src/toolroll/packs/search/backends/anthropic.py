@@ -51,7 +51,7 @@ class AnthropicSearch:
 
 
 def _extract_hits(message: AssistantMessage) -> Iterable[RawHit]:
-    """The results, each with what was cited from it: their own text is sealed for the model."""
+    """Return the results, each with what was cited from it: their own text is sealed for the model."""
     results = [block for block in message.blocks if isinstance(block, ServerBlock) and block.kind == "result"]
     sources = [source for block in results for source in block.sources]
     if not sources:

@@ -106,7 +106,7 @@ class _PageParser(HTMLParser):
 
 
 def _link_target(href: str) -> str:
-    """The page behind a link of theirs (`//duckduckgo.com/l/?uddg=...`); nothing for an advertisement."""
+    """Return the page behind a link of theirs (`//duckduckgo.com/l/?uddg=...`); empty for an advertisement."""
     try:
         parts = urlsplit(href, scheme="https")
         if parts.hostname is None or not f".{parts.hostname}".endswith(f".{_OWN}"):
