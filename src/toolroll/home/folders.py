@@ -57,8 +57,7 @@ def _describe_problem(home: str) -> str:
 
 
 def _system_folders() -> Folders:
-    # Imported here: one interpreter start, and not even asked when TOOLROLL_HOME is set.
-    from platformdirs import PlatformDirs  # noqa: PLC0415
+    from platformdirs import PlatformDirs  # noqa: PLC0415 - one interpreter start, not needed with TOOLROLL_HOME
 
     places = PlatformDirs("toolroll", appauthor=False)
     return Folders(data=places.user_data_path, config=places.user_config_path, cache=places.user_cache_path)

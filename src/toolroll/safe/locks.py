@@ -44,8 +44,7 @@ class FileLock:
 
     async def acquire_async(self) -> None:
         """Take the lock; the event loop runs on while it is waited for."""
-        # Importing it costs as much as five interpreter starts, and most locks are taken without a loop.
-        import asyncio  # noqa: PLC0415
+        import asyncio  # noqa: PLC0415 - five interpreter starts, and most locks are taken without a loop
 
         for pause_s in self._attempts():
             await asyncio.sleep(pause_s)

@@ -52,8 +52,7 @@ def open_beneath(dir_fd: int, path: str, flags: int, mode: int = 0) -> int:
 
 @cache
 def _raw_open() -> RawOpen:
-    # Importing it costs as much as a tenth of an interpreter start, and most commands open no file.
-    import ctypes  # noqa: PLC0415
+    import ctypes  # noqa: PLC0415 - a tenth of an interpreter start, and most commands open no file
 
     class OpenHow(ctypes.Structure):
         _fields_ = (("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64))
