@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from toolroll import DependencyKey, Preview, Run, ToolContext, define_tool, tool
+from toolroll import DependencyKey, Preview, Run, ToolCall, ToolContext, define_tool, tool
 from toolroll.errors import DependencyError
-from toolroll.kernel.call.context import random_id, utc_now
+from toolroll.kernel.call.context import Ledger, random_id, utc_now
 from toolroll.kernel.call.events import KernelEvent, Progress, StateChanged
 
 WAIT_S = 60.0
@@ -237,3 +237,21 @@ def test_a_listener_cannot_swallow_ctrl_c() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         Run(on_event=stop).report(Progress(call_id="c", message="m"))
+
+
+async def test_a_ledger_may_record_intents_alone() -> None:
+    class Intents(Ledger):
+        def __init__(self) -> None:
+            self.names: list[str] = []
+
+        async def intent(self, call: ToolCall, /) -> None:
+            self.names.append(call.name)
+
+    @tool
+    def greet() -> str:
+        """Greet."""
+        return "hello"
+
+    ledger = Intents()
+    result = await greet.execute_raw("{}", Run(ledger=ledger).context())
+    assert (result.text, ledger.names) == ("hello", ["greet"])

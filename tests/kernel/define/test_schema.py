@@ -560,3 +560,19 @@ def test_K12_a_definition_is_made_once_per_tool() -> None:
 
 
 def _take(x: Mapping[str, int]) -> None: ...
+
+
+def test_a_definition_that_another_one_uses_twice_is_written_once() -> None:
+    class Inner(BaseModel):
+        number: int
+
+    class Outer(BaseModel):
+        first: Inner
+        second: Inner
+
+    class Arguments(BaseModel):
+        outer: Outer
+
+    schema: Any = to_draft07(TypeAdapter(Arguments))
+    assert list(schema["definitions"]) == ["Inner"]
+    assert schema["properties"]["outer"]["properties"]["second"] == {"$ref": "#/definitions/Inner"}
