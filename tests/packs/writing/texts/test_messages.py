@@ -12,6 +12,7 @@ import toolroll
 import toolroll.messages as program_messages
 from toolroll.cli.ghostpen.source_posts import PASTED_SOURCE
 from toolroll.messages import A_FILE, A_FOLDER, WRONG_KIND, Template, Text
+from toolroll.packs.writing.notion import pages
 from toolroll.packs.writing.profiles import faults
 from toolroll.packs.writing.profiles.feedback import Category
 from toolroll.packs.writing.profiles.schema import Language as ProfileLanguage
@@ -71,7 +72,7 @@ def templates_in(module: object) -> Iterator[Template]:
                 yield made.template if isinstance(made, Text) else made
 
 
-TEMPLATES = {one.key: one for module in (program_messages, faults) for one in templates_in(module)}
+TEMPLATES = {one.key: one for module in (program_messages, faults, pages) for one in templates_in(module)}
 
 
 def forms_of(text: str | Mapping[str, str]) -> list[str]:

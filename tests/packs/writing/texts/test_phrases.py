@@ -26,11 +26,13 @@ from toolroll.packs.writing.texts.messages import placeholders
 from toolroll.packs.writing.texts.phrases import MAX_CHARACTERS, in_ukrainian
 
 SOURCE = Path(toolroll.__file__).parent
+COMMAND_LINE = ("main.py", "write.py")
+"""Mistakes in a command line are told by click, in English."""
 MAKERS = (
     *sorted(str(one.relative_to(SOURCE)) for one in SOURCE.glob("packs/writing/**/*.py")),
-    *sorted(str(one.relative_to(SOURCE)) for one in SOURCE.glob("cli/profile/*.py")),
-    *("cli/ghostpen/write_post.py", "cli/model_choice.py", "cli/spec.py", "models/connect.py", "models/catalog.py"),
-    *("cli/ghostpen/agent.py", "models/scripted_file.py"),
+    *sorted(str(one.relative_to(SOURCE)) for one in SOURCE.glob("cli/ghostpen/*.py") if one.name not in COMMAND_LINE),
+    *("apps/models.py", "apps/spec.py", "models/connect.py", "models/catalog.py"),
+    "models/scripted_file.py",
 )
 OWN_WORDS = {
     *("ProfileMissing", "ProfileInvalid", "ProfileFixed", "ProfileNewer", "ChangeRefused"),  # told by their fields
@@ -116,8 +118,8 @@ def check_ukrainian(text: str) -> None:
 
 
 def test_W34_the_messages_are_found() -> None:
-    assert len(MESSAGES) > 20
-    assert "Notion did not answer within {} seconds." in MESSAGES
+    assert len(MESSAGES) > 10
+    assert "A draft needs at least one style profile to be written by." in MESSAGES
 
 
 @pytest.mark.parametrize("template", MESSAGES)

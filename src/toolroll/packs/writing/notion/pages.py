@@ -7,6 +7,7 @@ from typing import Final
 from urllib.parse import quote
 
 from toolroll.errors import ServiceFailed
+from toolroll.messages import Template
 from toolroll.packs.writing.notion.blocks import Block, Json, body_of, items, kind_of, mapping, plain_text, text
 from toolroll.packs.writing.notion.client import NotionClient, unreadable_error
 from toolroll.packs.writing.notion.from_markdown import from_markdown
@@ -25,6 +26,14 @@ CLEANUP_S: Final = 5.0
 """For the trash, after the deadline."""
 
 STATUS: Final = "Draft"
+
+PAGE_IN_PART: Final = Template("notion_page_in_part", "{reason} A part of the page is in Notion.")
+PAGE_UNKNOWN: Final = Template("notion_page_unknown", "{reason} The page may be in Notion all the same.")
+PAGE_TOO_DEEP: Final = Template("notion_page_too_deep", "The page is nested deeper than {most} levels.")
+PAGE_TOO_LONG: Final = Template("notion_page_too_long", "The page has more than {most} blocks.")
+NO_DATA_SOURCE: Final = Template(
+    "notion_no_data_source", "The Notion database has no data source that the connection may use."
+)
 
 _REFUSED: Final = 400
 _FAILED: Final = 500
@@ -79,8 +88,8 @@ async def make_page(client: NotionClient, database_id: str, new: NewPage) -> Mad
         async with client.deadline():
             return await making.make(database_id, new)
     except ServiceFailed as error:
-        left = await making.what_is_left(error)
-        raise ServiceFailed(f"{error.message}{left}", status=error.status) from error
+        message = await making.describe_failure(error)
+        raise ServiceFailed(message, status=error.status) from error
 
 
 def properties_of(new: NewPage) -> Block:
@@ -108,7 +117,7 @@ class _Reading:
     async def children(self, block_id: str, *, depth: int) -> list[Block]:
         """The blocks inside a page or block, each with those inside of it."""
         if depth > MAX_READ_DEPTH:
-            raise ServiceFailed(f"The page is nested deeper than {MAX_READ_DEPTH} levels.", status=200)
+            raise ServiceFailed(PAGE_TOO_DEEP(most=MAX_READ_DEPTH), status=200)
         import asyncio  # noqa: PLC0415 - as above
 
         found = await self._all(block_id)
@@ -136,7 +145,7 @@ class _Reading:
             found += items(answer.get("results"))
             self._count += len(items(answer.get("results")))
             if self._count > MAX_READ_BLOCKS:
-                raise ServiceFailed(f"The page has more than {MAX_READ_BLOCKS:,} blocks.", status=200)
+                raise ServiceFailed(PAGE_TOO_LONG(most=f"{MAX_READ_BLOCKS:,}"), status=200)
             following = text(answer.get("next_cursor"))
             if answer.get("has_more") is not True or not following:
                 return found
@@ -148,7 +157,7 @@ async def _data_source(client: NotionClient, database_id: str) -> str:
     database = await client.get(f"databases/{database_id}")
     sources = items(database.get("data_sources"))
     if not sources:
-        raise ServiceFailed("The Notion database has no data source that the connection may use.", status=200)
+        raise ServiceFailed(NO_DATA_SOURCE(), status=200)
     return _checked_id(sources[0].get("id"))
 
 
@@ -172,12 +181,12 @@ class _Making:
             await self._client.patch(f"blocks/{self._page_id}/children", {"children": batch})
         return Made(page_id=self._page_id, url=text(page.get("url")))
 
-    async def what_is_left(self, error: ServiceFailed) -> str:
-        """What to say of a page that was not finished. Half a page is worse than none: it goes to the trash."""
+    async def describe_failure(self, error: ServiceFailed) -> str:
+        """Return the message about a page that was not finished. Half a page is worse than none: it is trashed."""
         if self._page_id:
-            return "" if await self._trash() else " A part of the page is in Notion."
+            return error.message if await self._trash() else PAGE_IN_PART(reason=error.message)
         is_open = self._is_sent and (error.status is None or error.status < _REFUSED or error.status >= _FAILED)
-        return " The page may be in Notion all the same." if is_open else ""
+        return PAGE_UNKNOWN(reason=error.message) if is_open else error.message
 
     async def _trash(self) -> bool:
         import asyncio  # noqa: PLC0415 - who waits for this has loaded it
