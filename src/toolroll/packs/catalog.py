@@ -1,4 +1,4 @@
-"""Tools with where they came from: from packs by name, from files and modules that a person names."""
+"""Collect tools with where they came from: from packs by name, from files and modules that a person names."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -27,15 +27,15 @@ class Catalog:
 
     @property
     def tools(self) -> Toolset:
-        """The tools as a set; two of one name are refused."""
+        """Return the tools as a set; two of one name are refused."""
         return Toolset(entry.tool for entry in self.entries)
 
     def get(self, name: str) -> CatalogEntry | None:
-        """The entry of exactly this name."""
+        """Return the entry of exactly this name."""
         return next((entry for entry in self.entries if entry.tool.name == name), None)
 
     def find(self, name: str) -> CatalogEntry:
-        """The entry of that name; `ToolFailure` with the known names and the nearest one."""
+        """Return the entry of that name; `ToolFailure` with the known names and the nearest one."""
         tools, found = self.tools, self.get(name)
         if found is None:
             raise ToolFailure(tools.unknown(name).text, code="unknown_tool")
@@ -43,7 +43,7 @@ class Catalog:
 
 
 def read_catalog(packs: Sequence[str] = (), sources: Sequence[str] = (), *, wanted: str | None = None) -> Catalog:
-    """The tools of these packs, files and modules; of every pack when none is named.
+    """Return the tools of these packs, files and modules; of every pack when none is named.
 
     With `wanted`, and nothing named, only the pack that holds it is loaded, if one does.
     """

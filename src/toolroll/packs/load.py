@@ -1,4 +1,4 @@
-"""Tools from a Python file or module that a person names. Its code runs: name only what you would run yourself."""
+"""Load tools from a Python file or module that a person names. Its code runs: name only what you would run yourself."""
 
 import sys
 from collections.abc import Callable
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 def load_tools(source: str) -> tuple[Tool, ...]:
-    """All tools that a file (`tools.py`, `path/to/tools`) or an importable module has under public names, in order."""
+    """Return the tools that a file (`tools.py`, `path/to/tools`) or a module has under public names, in order."""
     module = _from_file(Path(source)) if _is_file(source) else _from_name(source)
     found = _tools_in(module)
     if not found:
@@ -25,14 +25,14 @@ def load_tools(source: str) -> tuple[Tool, ...]:
 
 
 def load_content(content: bytes, file: str) -> tuple[Tool, ...]:
-    """The tools in this content of a file, which is not read again: what runs is what somebody looked at."""
+    """Return the tools in this content of a file, which is not read again: what runs is what somebody looked at."""
     try:
         # As text: of bytes, Python would mind a `coding` comment, and read something else than was shown (in UTF-7,
         # `# +AAo-exec(...)` is a comment to the eye and a statement to Python).
         text = content.decode("utf-8")
     except UnicodeDecodeError:
-        told = f"The tools in '{quote_path(file)}' could not be loaded. It is not UTF-8."
-        raise DefinitionError(told, tool=file) from None
+        message = f"The tools in '{quote_path(file)}' could not be loaded. It is not UTF-8."
+        raise DefinitionError(message, tool=file) from None
     # Modules beside it were not looked at: they cannot be imported by it.
     return _tools_in(_from_content(text, file))
 
@@ -43,7 +43,7 @@ def _tools_in(module: ModuleType) -> tuple[Tool, ...]:
 
 
 def source_place(source: str) -> str:
-    """Which code a source that was loaded is: the absolute path of its file, without links."""
+    """Return which code a source that was loaded is: the absolute path of its file, without links."""
     if _is_file(source):
         return str(Path(source).resolve())
     file = getattr(sys.modules[source], "__file__", None)
@@ -79,8 +79,10 @@ def _from_name(name: str) -> ModuleType:
     except DefinitionError as error:
         missing = error.__cause__.name if isinstance(error.__cause__, ModuleNotFoundError) else None
         if missing is not None and (name == missing or name.startswith(f"{missing}.")):
-            told = f"There is no module '{quote_path(name)}', here or installed. For a file write its name with '.py'."
-            raise UsageError(told) from None
+            message = (
+                f"There is no module '{quote_path(name)}', here or installed. For a file write its name with '.py'."
+            )
+            raise UsageError(message) from None
         raise
 
 
@@ -96,12 +98,12 @@ def _run(source: str, work: Callable[[], T]) -> T:
     except (Exception, SystemExit) as error:  # a person's own code runs here, and may raise whatever it likes
         place = f"'{quote_path(source)}'" + (f", line {line}" if (line := _line_of(error, source)) else "")
         what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        told = f"The tools in {place} could not be loaded. {what}"
-        raise DefinitionError(told, tool=source) from error
+        message = f"The tools in {place} could not be loaded. {what}"
+        raise DefinitionError(message, tool=source) from error
 
 
 def _line_of(error: BaseException, source: str) -> int | None:
-    """The line of the named file that the error came through: where the person has to look."""
+    """Return the line of the named file that the error came through: where the person has to look."""
     lines = [error.lineno] if isinstance(error, SyntaxError) and error.filename == source else []
     trace = error.__traceback__
     while trace is not None:

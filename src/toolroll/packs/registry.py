@@ -41,7 +41,7 @@ class Pack:
 
     @property
     def tools(self) -> tuple[ToolSummary, ...]:
-        """The tools of the pack, without loading them."""
+        """Return the tools of the pack, without loading them."""
         return _read_list()[self.name]
 
 
@@ -82,7 +82,7 @@ PACKS: Final = (
 
 
 def pack_named(name: str) -> Pack:
-    """The pack of that name; `UsageError` with the nearest one where there is none."""
+    """Return the pack of that name; `UsageError` with the nearest one where there is none."""
     known = {pack.name: pack for pack in PACKS}
     if name in known:
         return known[name]
@@ -92,7 +92,7 @@ def pack_named(name: str) -> Pack:
 
 
 def packs_holding(tool: str) -> tuple[Pack, ...]:
-    """The packs that hold a tool of exactly this name."""
+    """Return the packs that hold a tool of exactly this name."""
     return tuple(pack for pack in PACKS if any(line.name == tool for line in pack.tools))
 
 

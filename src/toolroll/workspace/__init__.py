@@ -1,1 +1,1 @@
-"""A folder that tools may work in: the only way to its files, and what is found in them."""
+"""A folder that tools may work in: the only way to its files, with search, edits, changes and symbols."""

@@ -1,4 +1,4 @@
-"""How much of a workspace is read, shown and waited for: all of it settings (C44)."""
+"""Limits of how much of a workspace is read, shown and waited for; all of them are settings (C44)."""
 
 from dataclasses import dataclass, fields
 from typing import Final

@@ -1,4 +1,4 @@
-"""A file as numbered lines: as many as fit, each as long as fits, and how to get the rest (C10)."""
+"""Read a file as numbered lines: as many as fit, each as long as fits, and how to get the rest (C10)."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ class Line:
 
     @property
     def is_cut(self) -> bool:
-        """Whether the line has more than is in `text`."""
+        """Return whether the line has more than is in `text`."""
         return len(self.text) < self.characters
 
 
@@ -45,14 +45,14 @@ class FilePart:
 
     @property
     def is_whole(self) -> bool:
-        """Whether every character of the file is in it."""
+        """Return whether every character of the file is in it."""
         return len(self.lines) == self.total_lines and not any(line.is_cut for line in self.lines)
 
 
 def read_lines(
     workspace: "Workspace", path: RelativePath, *, offset: int = 1, limit: int | None = None, column: int = 0
 ) -> FilePart:
-    """The lines of a file from number `offset` on; of lines that are too long, the characters from `column` on.
+    """Return the lines of a file from number `offset` on; of lines that are too long, the characters from `column` on.
 
     An empty file has no lines, which is no error. ArgumentsRefused for a place that the file does not have.
     """

@@ -1,4 +1,4 @@
-"""What may have been meant by a name that nothing has."""
+"""Suggest what may have been meant by a path that does not exist."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ _LIKENESS: Final = 0.6  # difflib's own idea of close
 
 
 def suggest_paths(workspace: "Workspace", path: RelativePath) -> tuple[str, ...]:
-    """Up to three paths that exist: like it in the same folder, or of the same name elsewhere."""
+    """Return up to three paths that exist: similar ones in the same folder, or of the same name elsewhere."""
     found = dict.fromkeys(_beside(workspace, path))
     with suppress(OSError, ToolrollError):  # no walk can be made: that is no reason to say something else
         found |= dict.fromkeys(_elsewhere(workspace, path))

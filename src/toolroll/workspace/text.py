@@ -1,4 +1,4 @@
-"""From a file's bytes to text, and never back: what is guessed here is good for the eye and for nothing else.
+"""Decode a file's bytes for reading, never for writing back: a guess here is good enough for the eye.
 
 The order is: byte order mark, strict UTF-8, the encoding that the file itself declares, a guess. Lines end at `\\n`
 alone (XF4): what `str.splitlines` takes for line ends besides (VT, FF, NEL, U+2028, a bare CR) would shift all numbers
@@ -53,12 +53,12 @@ class Text:
 
     @property
     def is_certain(self) -> bool:
-        """Whether the text is what its writer saw."""
+        """Return whether the text is what its writer saw."""
         return self.known != "guess"
 
     @property
     def note(self) -> str | None:
-        """What a reader has to know about the encoding; None for plain UTF-8."""
+        """Return what a reader has to know about the encoding; None for plain UTF-8."""
         if self.known == "guess":
             return "not UTF-8, and it declares no encoding: shown as Latin-1, letters beyond ASCII may be wrong"
         if self.known == "utf-8":
@@ -67,24 +67,24 @@ class Text:
 
     @property
     def lines(self) -> list[str]:
-        """The lines without their `\\n`; the last one only if there is something in it."""
+        """Return the lines without their `\\n`; the last one only if there is something in it."""
         return split_lines(self.text)
 
     @property
     def line_ends(self) -> LineEnds:
-        """Which line ends there are."""
+        """Return which line ends there are."""
         found = set(_LINE_END.findall(self.text))
         return _END_NAMES[found.pop()] if len(found) == 1 else ("mixed" if found else "none")
 
 
 def split_lines(text: str) -> list[str]:
-    """The lines of a text as `\\n` separates them, and as `wc` and editors count them: no line after the last end."""
+    """Return the lines of a text as `\\n` separates them, and as editors count them: no line after the last end."""
     lines = text.split("\n")
     return lines if lines[-1] else lines[:-1]
 
 
 def decode(data: bytes, *, path: str) -> Text:
-    """The text of a file, or NotText where it is binary; `path` is for the error."""
+    """Return the text of a file, or NotText where it is binary; `path` is for the error."""
     if marked := _by_mark(data):
         return marked
     if b"\0" in data:
@@ -100,7 +100,7 @@ def decode(data: bytes, *, path: str) -> Text:
 
 
 def declared_encoding(data: bytes) -> str | None:
-    """Python's name for the encoding that the first two lines declare, if it is one of those for text."""
+    """Return Python's name for the encoding that the first two lines declare, if it is one of those for text."""
     head = b"\n".join(data[:_DECLARING_BYTES].split(b"\n")[:_DECLARING_LINES])
     match = _DECLARED.search(head)
     if not match:

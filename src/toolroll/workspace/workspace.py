@@ -1,4 +1,4 @@
-"""A folder that tools work in. It is the only way to a file there (C1).
+"""A folder that tools work in: the only way to a file there (C1).
 
 Every use goes through a `Root`, which walks from a descriptor and trusts no name twice, and through one guard, which
 is asked about each path as it was given and as it is without links. Writing is compare-and-swap: the hash of what is
@@ -80,7 +80,7 @@ class Workspace:
         deny: Sequence[str] = (),
         limits: Limits = DEFAULT_LIMITS,
     ) -> Self:
-        """The workspace with its state among the user's own files."""
+        """Return the workspace with its state among the user's own files."""
         state, own = state_folder(Path(root), environment), own_folders(Path(root), environment)
         return cls(root, state=state, deny=deny, limits=limits, own=own)
 
@@ -93,12 +93,12 @@ class Workspace:
         self.close()
 
     def close(self) -> None:
-        """Give the folder's descriptor back; every use after it is an error."""
+        """Close the folder's descriptor; every use after it is an error."""
         self._files.close()
 
     @cached_property
     def state(self) -> Path:
-        """A folder for its owner alone, outside of the workspace: made when it is first asked for."""
+        """Return a folder for its owner alone, outside of the workspace: made when it is first asked for."""
         folder = (self._state or state_folder(self.root, os.environ)).resolve()
         if folder.is_relative_to(self.root):
             raise UsageError(f"The folder for private data, '{folder}', is inside of the workspace. Set another one.")
@@ -109,7 +109,7 @@ class Workspace:
     # --- Names -----------------------------------------------------------------------------------------
 
     def path(self, text: str) -> RelativePath:
-        """The path that a text names, or PathRefused with the rule that it breaks. Nothing is touched."""
+        """Return the path that a text names, or PathRefused with the rule that it breaks. Nothing is touched."""
         try:
             return parse_path(text)
         except PathRefused as error:
@@ -119,18 +119,18 @@ class Workspace:
             raise
 
     def folder(self, text: str) -> RelativePath | None:
-        """The folder that a text names, with a `/` at its end or not; None, for nothing or `.`, is the workspace."""
+        """Return the folder that a text names, with or without a `/` at its end; None, for `.`, is the workspace."""
         name = text.strip()
         # One at most, and never all there is: `a//` and `/` are refused as they are for files (XP1).
         plain = name[:-1] if name.endswith("/") and not name.endswith("//") and name != "/" else name
         return None if plain in {"", "."} else self.path(plain)
 
     def why_denied(self, path: RelativePath, use: Use = "read") -> str | None:
-        """Why a path may not be used, as the end of a sentence about it; None where it may."""
+        """Return why a path may not be used, as the end of a sentence about it; None where it may."""
         return self.denials.reason(path, use)
 
     def is_denied(self, path: RelativePath) -> bool:
-        """Whether a path may not be seen."""
+        """Return whether a path may not be seen."""
         return self.denials.reason(path) is not None
 
     def _inside(self, text: str) -> str | None:
@@ -140,7 +140,7 @@ class Workspace:
     # --- Reading ---------------------------------------------------------------------------------------
 
     def read(self, path: RelativePath) -> Content:
-        """All of a file; FileMissing names what may have been meant, FileTooLarge what to do instead."""
+        """Return all of a file; FileMissing names what may have been meant, FileTooLarge what to do instead."""
         try:
             data = self._files.read_bytes(path, limit_bytes=self.limits.file_bytes)
         except FileMissing as error:
@@ -150,18 +150,18 @@ class Workspace:
         return Content(path=path, data=data, hash=content_hash(data))
 
     def open(self, path: RelativePath) -> OpenFile:
-        """A regular file held open, for reading parts of what is too large to read whole."""
+        """Return a regular file held open, for reading parts of what is too large to read whole."""
         return self._files.open_file(path)
 
     def status(self, path: RelativePath | None) -> FileStatus:
-        """What is at a path (None: the workspace itself), links inside followed; FileMissing with suggestions."""
+        """Return what is at a path (None: the workspace), following links inside; FileMissing with suggestions."""
         try:
             return self._files.stat(path or _ROOT)
         except FileMissing as error:
             raise self._missing(error, path or _ROOT) from None
 
     def glance(self, path: RelativePath) -> FileStatus | None:
-        """What is at a path that a walk has found; None where nothing is there any more that may be seen.
+        """Return what is at a path that a walk has found; None where nothing is there any more that may be seen.
 
         A walk goes by names: a folder that becomes a link at the wrong moment leads it outside (XP5). What it found
         there is not here, and so is never shown.
@@ -172,7 +172,7 @@ class Workspace:
             return None
 
     def exists(self, path: RelativePath) -> bool:
-        """Whether anything is at a path. Nobody is told what else may have been meant: that takes a walk."""
+        """Return whether anything is at a path. Nobody is told what else may have been meant: that takes a walk."""
         try:
             self._files.stat(path)
         except FileMissing:
@@ -180,7 +180,7 @@ class Workspace:
         return True
 
     def entries(self, folder: RelativePath | None = None) -> tuple[tuple[Entry, ...], int]:
-        """What is in one folder by name, without what is denied; and how many of those there are."""
+        """Return what is in one folder by name, without what is denied; and how many of those there are."""
         try:
             entries = self._files.list_folder(folder)
         except FileMissing as error:
@@ -190,7 +190,7 @@ class Workspace:
         return seen, len(entries) - len(seen)
 
     def hash(self, path: RelativePath) -> str | None:
-        """The hash of a file's content, however large it is; None where there is no such file."""
+        """Return the hash of a file's content, however large it is; None where there is no such file."""
         digest, offset = hashlib.sha256(), 0
         try:
             with self._files.open_file(path) as file:
@@ -205,9 +205,9 @@ class Workspace:
         names = suggest_paths(self, path)
         if not names:
             return error
-        told = " or ".join(f"'{quote_path(name)}'" for name in names if _can_be_named(name))
-        if told:
-            return FileMissing(f"There is no '{error.path}'. Did you mean {told}?", path=error.path)
+        suggestions = " or ".join(f"'{quote_path(name)}'" for name in names if _can_be_named(name))
+        if suggestions:
+            return FileMissing(f"There is no '{error.path}'. Did you mean {suggestions}?", path=error.path)
         message = (
             f"There is no '{error.path}'. There is '{quote_path(names[0])}', which cannot be named here: blanks or a "
             "dot at the end of a name are taken for a mistake. It has to be renamed first."
@@ -247,12 +247,12 @@ class Workspace:
         self._files.remove_folder(path)
 
     def sweep(self, folder: RelativePath | None = None) -> int:
-        """Remove from one folder what writers that were killed left there; tells how many files."""
+        """Remove from one folder what killed writers left there, and return how many files that were."""
         return self._files.sweep_temporary(folder)
 
     @contextmanager
     def locked(self, *paths: RelativePath) -> Iterator[None]:
-        """Inside, no other thread or process writes to these files through a workspace; `write` may be called here."""
+        """Keep other threads and processes from writing these files; `write` may be called inside."""
         held: set[str] = self._held.__dict__.setdefault("keys", set())
         # Always in the same order: two changes of the same files cannot wait for each other.
         keys = sorted({self._lock_key(path) for path in paths} - held)
@@ -293,12 +293,12 @@ def _can_be_named(path: str) -> bool:
 
 
 def state_folder(root: Path, environment: Mapping[str, str]) -> Path:
-    """Where a project's locks, index and history are kept, among the user's own files; asking makes nothing."""
+    """Return where a project's locks, index and history are kept, among the user's own files; asking makes nothing."""
     return find_folders(environment).data / "workspaces" / content_hash(str(root.resolve()))[:_KEY_CHARACTERS]
 
 
 def own_folders(root: Path, environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The user's own folders that lie in this one, also where they are absent: settings, rules and trust (XA9).
+    """Return the user's own folders that lie in this one, also where they are absent: settings, rules and trust (XA9).
 
     In a folder of dotfiles (`~/.config`) an agent could otherwise write its own leave. To work among the settings
     themselves is refused.

@@ -45,7 +45,7 @@ class Page:
 
 
 def format_file(reading: FilePart) -> Page:
-    """The file as a model reads it: a heading, numbered lines, and where to go on."""
+    """Return the file as a model reads it: a heading, numbered lines, and where to go on."""
     numbered = [_number_line(line, len(str(reading.total_lines))) for line in reading.lines]
     lines = reading.lines[: count_fitting(numbered)]
     size = f"{count_noun(reading.total_lines, 'line')}, {count_noun(reading.size, 'byte')}"
@@ -70,7 +70,7 @@ def format_file(reading: FilePart) -> Page:
 
 
 def count_fitting(lines: Sequence[str], most_bytes: int = MAX_PAGE_BYTES) -> int:
-    """How many of the lines, from the first on, fit into one answer: one at least, where there are any."""
+    """Return how many of the lines, from the first on, fit into one answer: one at least, where there are any."""
     sizes = accumulate(len(line.encode("utf-8", "surrogatepass")) + 1 for line in lines)
     return max(sum(size <= most_bytes for size in sizes), min(1, len(lines)))
 
@@ -91,7 +91,7 @@ def _number_line(line: Line, width: int) -> str:
 
 
 def format_listing(listing: Listing, folder: str) -> str:
-    """A folder as a model reads it: one entry a line, and where the next page begins."""
+    """Return a folder as a model reads it: one entry a line, and where the next page begins."""
     if not listing.entries:
         return _past_the_end(listing) if listing.total else _nothing_in(folder, listing.skipped)
     lines = [_entry(one, listing.twins) for one in listing.entries]
@@ -123,7 +123,7 @@ def _entry(one: ListedEntry, twins: Lookalikes) -> str:
 
 
 def format_found(found: FoundFiles, pattern: str) -> str:
-    """Files by name, one a line."""
+    """Format files that were found by name, one a line."""
     if not found.paths:
         looked = f"{_files_were(found.searched)} looked at{_format_skipped(found.skipped)}"
         return f"No file fits '{quote_path(pattern)}': {looked}. Try a shorter part of the name, or list_files."
@@ -136,13 +136,13 @@ def format_found(found: FoundFiles, pattern: str) -> str:
 
 
 def _alike(paths: Sequence[RelativePath], twins: Lookalikes) -> Iterator[str]:
-    """What to make of names that would look the same."""
+    """Yield what to make of names that would look the same."""
     if twins and any(display_path(path, twins) != display_path(path) for path in paths):
         yield "[a name with ‹U+...› for letters looks like another one, and is written with just these characters]"
 
 
 def format_search(result: SearchResult, pattern: str, *, most: int | None = None) -> str:
-    """Matches by file, with line numbers: so many of them as fit into one answer; without `most`, all there are."""
+    """Format matches by file, with line numbers: as many as fit into one answer; without `most`, all there are."""
     if not result.files:
         looked = f"{_files_were(result.searched)} searched{_format_skipped(result.skipped)}"
         return f"No line matches '{quote_path(pattern)}': {looked}.{_in_old_encodings(result.not_utf8)}"
@@ -155,12 +155,12 @@ def format_search(result: SearchResult, pattern: str, *, most: int | None = None
 
 
 def fits_in_answer(result: SearchResult, *, most: int) -> bool:
-    """Whether one answer with at most so many matches shows all of them."""
+    """Return whether one answer with at most so many matches shows all of them."""
     return not result.files or sum(row.is_match for row in _first_rows(result, most)) == result.total
 
 
 def format_all_matches(result: SearchResult, pattern: str) -> str:
-    """All matches there are, as whole lines; the last one says how to see those that are not here."""
+    """Return all matches there are, as whole lines; the last one says how to see those that are not here."""
     return f"{format_search(result, pattern)}\n"
 
 
@@ -199,7 +199,7 @@ _TIMED_OUT: Final = "[the time was up before everything was searched: narrow it 
 
 
 def _left_out(skipped: Skipped) -> Iterator[str]:
-    """What could have had more of what was found."""
+    """Yield what could have had more of what was found."""
     if skipped.unreadable:
         yield f"[{skipped.unreadable:,} unreadable: not looked into]"
     if skipped.timed_out:
@@ -211,7 +211,7 @@ def _files_were(number: int) -> str:
 
 
 def count_noun(number: int, what: str) -> str:
-    """`1 file`, `2 files`."""
+    """Return a number with its noun: `1 file`, `2 files`."""
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
@@ -220,7 +220,7 @@ def _window(line: MatchLine) -> str:
 
 
 def _format_skipped(skipped: Skipped) -> str:
-    """What was not looked at, as the end of a sentence."""
+    """Return what was not looked at, as the end of a sentence."""
     counts = {
         "ignored": skipped.ignored,
         "binary": skipped.binary,
@@ -228,17 +228,17 @@ def _format_skipped(skipped: Skipped) -> str:
         "denied": skipped.denied,
         "unreadable": skipped.unreadable,
     }
-    told = ", ".join(f"{count:,} {why}" for why, count in counts.items() if count)
+    counted = ", ".join(f"{count:,} {why}" for why, count in counts.items() if count)
     late = "; the time was up before all were seen" if skipped.timed_out else ""
     least = "at least " if skipped.at_least else ""
     some = "; counting what was passed over took too long" if skipped.at_least else ""
-    return (f", {least}{skipped.total:,} passed over ({told})" if told else some) + late
+    return (f", {least}{skipped.total:,} passed over ({counted})" if counted else some) + late
 
 
 def format_definitions(
     answer: Definitions, symbol: str, contexts: Sequence[Sequence[Line]], *, missed: Group | None = None
 ) -> str:
-    """Where something is defined; the first ones with the lines they begin with.
+    """Return where something is defined; the first ones with the lines they begin with.
 
     `missed` is the kind that was asked for where the answer has only others.
     """
@@ -267,7 +267,7 @@ def _definition(one: Definition, context: Sequence[Line]) -> str:
 
 
 def format_importers(answer: Importers, asked: str, *, is_complete: bool) -> str:
-    """Who imports something, with the statement and what is special about it."""
+    """Return who imports something, with the statement and what is special about it."""
     note = [] if is_complete else ["[the index is not complete yet: there may be more]"]
     if not answer.found:
         known = answer.meaning.paths or answer.meaning.owners
@@ -290,8 +290,8 @@ def _importer(one: Importer) -> str:
         *([] if one.certainty == "resolved" else ["by its text only"]),
         *([f"through {quote_path(one.via)}"] if one.via else []),
     ]
-    told = f"  [{', '.join(marks)}]" if marks else ""
-    return f"{quote_path(one.path)}:{one.line}  {one_line(' '.join(one.text.split()), MAX_STATEMENT_CHARACTERS)}{told}"
+    mark = f"  [{', '.join(marks)}]" if marks else ""
+    return f"{quote_path(one.path)}:{one.line}  {one_line(' '.join(one.text.split()), MAX_STATEMENT_CHARACTERS)}{mark}"
 
 
 _UNKNOWN: Final = {
@@ -305,7 +305,7 @@ _UNKNOWN: Final = {
 
 
 def format_outline(path: str, symbols: Sequence[Symbol], *, why_unknown: str | None = None) -> str:
-    """What a file defines, indented as it is nested; or why that is not known."""
+    """Return what a file defines, indented as it is nested; or why that is not known."""
     if why_unknown is not None:
         reason = _UNKNOWN.get(why_unknown, why_unknown)
         return f"What {quote_path(path)} defines is not known: {reason}. Read it with read_file, or search in it."
@@ -324,7 +324,7 @@ def _format_symbol(symbol: Symbol) -> str:
 
 
 def format_references(answer: References, symbol: str) -> str:
-    """Where a name is used, by file."""
+    """Return where a name is used, by file."""
     notes = [f"[{note}]" for note in answer.notes]
     if not answer.found:
         return "\n".join(
@@ -340,7 +340,7 @@ def format_references(answer: References, symbol: str) -> str:
 
 
 def format_index_trouble(trouble: ToolrollError) -> str:
-    """That the index cannot be kept, and why, without the path: it is of no use to a model, and private."""
+    """Say that the index cannot be kept, and why, without the path: it is of no use to a model, and private."""
     cause = trouble.__cause__
     said = cause.strerror if isinstance(cause, OSError) else str(cause or "")
     why = said or str(getattr(trouble, "errno_name", trouble.code))
@@ -353,6 +353,6 @@ def _reference(one: Reference) -> str:
 
 
 def _shorten(lines: Sequence[str], total: int) -> list[str]:
-    """As many as fit into one answer, and how many more there are."""
+    """Return as many as fit into one answer, and how many more there are."""
     count = count_fitting(lines)
     return [*lines[:count], *([f"...and {total - count:,} more"] if count < total else [])]

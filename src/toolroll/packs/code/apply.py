@@ -1,4 +1,4 @@
-"""Carrying out what was approved, and telling the model what was written and how it differs from what it proposed."""
+"""Apply what was approved, and report what was written and how it differs from what the model proposed."""
 
 import asyncio
 from collections import Counter
@@ -24,7 +24,7 @@ from toolroll.workspace.workspace import Workspace
 async def apply_proposal(
     workspace: Workspace, history: History, index: Index, contents: ContentCache, ctx: ToolContext
 ) -> str:
-    """Write the proposal that was approved; what the model reads about it."""
+    """Write the proposal that was approved, and return what the model reads about it."""
     preview = ctx.preview
     if preview is None or not isinstance(preview.payload, Proposal):
         raise tool_failure("Nobody has approved this. Nothing was written.", code="needs_approval")
@@ -38,7 +38,7 @@ async def apply_proposal(
 
 
 def _tell_index(index: Index, proposal: Proposal, ctx: ToolContext) -> None:
-    """An index that is complete stays right; one that is not will get there by itself."""
+    """Refresh an index that is complete; one that is not will get there by itself."""
     try:
         if index.is_ready:
             index.refresh([change.path for change in proposal.changes])
@@ -62,7 +62,7 @@ def _kept(proposal: Proposal) -> Iterator[str]:
 
 
 def _difference(proposal: Proposal) -> list[str]:
-    """What the person wrote or took instead, as a diff from the old content: the model proposed something else."""
+    """Return, as a diff from the old content, what the person wrote or took instead of what the model proposed."""
     if proposal.edited is None:
         return []
     told_so = "The person did not take all of it as proposed. This is what was changed:"
@@ -75,7 +75,7 @@ def _change_text(change: Change) -> str:
 
 
 def _note_seen(seen: SeenFiles, contents: ContentCache, proposal: Proposal) -> None:
-    """The model knows what it wrote itself; of a file that it had seen in parts, it still knows parts."""
+    """Note that the model knows what it wrote itself; of a file that it had seen in part, it still knows a part."""
     for change in proposal.changes:
         path, data = str(change.path), change.after or b""
         total = len(split_lines(decode_exactly(data).text))

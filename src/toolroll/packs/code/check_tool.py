@@ -29,7 +29,7 @@ class RunCheck(BaseModel):
 
 
 def check_tool(command: Sequence[str], *, seconds: float) -> Tool:
-    """The tool that runs this command in the workspace's folder."""
+    """Return the tool that runs this command in the workspace's folder."""
     if not command or not all(command):
         raise UsageError("A check is a command with its arguments, each of them a text that is not empty.")
     shown = shlex.join(command)

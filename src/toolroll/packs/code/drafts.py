@@ -1,4 +1,4 @@
-"""From what a model asks for to a proposal: the files as they are now, and only what the model has seen (C16-C19)."""
+"""Draft proposals from what a model asks for: on the files as they are now, and only on what it has seen (C16-C19)."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -49,12 +49,12 @@ class _File:
 
     @property
     def is_behind(self) -> bool:
-        """Whether the file has changed since the model read it."""
+        """Return whether the file has changed since the model read it."""
         return self.base != self.before
 
     @property
     def is_changed(self) -> bool:
-        """Whether there is a change of it already."""
+        """Return whether there is a change of it already."""
         return self.after != self.base
 
 
@@ -81,7 +81,7 @@ class Drafter:
         expected_replacements: int | None = None,
         expected_hash: str | None = None,
     ) -> None:
-        """One passage of a file for another."""
+        """Replace one passage of a file by another."""
         file = self._current(path, merges=expected_hash is None)
         try:
             edited = edit_text(
@@ -104,7 +104,7 @@ class Drafter:
         self._files[file.path] = replace(file, after=edited.data)
 
     def replace_whole(self, path: str, content: str) -> None:
-        """All of a file that the model has seen all of."""
+        """Replace all of a file that the model has seen all of."""
         file = self._current(path, whole=True)
         if file.is_changed:
             raise _changed_before(file.path)
@@ -113,7 +113,7 @@ class Drafter:
         self._files[file.path] = replace(file, after=written.data)
 
     def create(self, path: str, content: str) -> None:
-        """A file that is not there yet."""
+        """Add a file that is not there yet."""
         place = self._writable(path)
         if place in self._files or self._workspace.exists(place):
             raise self._exists(place, path)
@@ -122,7 +122,7 @@ class Drafter:
         self._files[place] = _File(path=place, before=None, after=content.encode("utf-8"), base=None)
 
     def proposal(self, description: str, index: Index) -> Proposal:
-        """All of it, with a hint on who depends on what changes (C23)."""
+        """Return all of it, with a hint on who depends on what changes (C23)."""
         files = self._files.values()
         changes = tuple(Change(path=one.path, before=one.before, after=_merged(one)) for one in files)
         idle = next((change for change in changes if change.does_nothing), None)
@@ -144,7 +144,7 @@ class Drafter:
         )
 
     def _current(self, path: str, *, whole: bool = False, merges: bool = True) -> _File:
-        """A file as the model knows it, with the changes so far."""
+        """Return a file as the model knows it, with the changes so far."""
         place = self._writable(path)
         file = self._files.get(place) or self._read(place)
         if file.before is None or is_by_person(self._ctx):
@@ -160,8 +160,8 @@ class Drafter:
         seen, path = SeenFiles(self._ctx.run), str(file.path)
         known = seen.get(path)
         if known is None:
-            told = f"You have not read '{quote_path(path)}' in this run. Read it first, then propose the change."
-            raise StaleFile(told, path=quote_path(path))
+            message = f"You have not read '{quote_path(path)}' in this run. Read it first, then propose the change."
+            raise StaleFile(message, path=quote_path(path))
         hash_ = content_hash(now)
         if known.hash != hash_ and not file.is_changed:
             file = replace(file, base=self._contents.get(known.hash), after=b"")
@@ -192,7 +192,7 @@ class Drafter:
             )
 
     def _exists(self, place: RelativePath, path: str) -> FileExists:
-        """What is there already; only a file can be read and changed instead."""
+        """Return what is there already; only a file can be read and changed instead."""
         name, kind = quote_path(path), "file" if place in self._files else self._workspace.status(place).kind
         if kind == "file":
             return FileExists(f"'{name}' exists already. Read it, and change it with edit or edit_file.", path=name)
@@ -212,7 +212,7 @@ class Drafter:
 
 
 def _importers(changes: Sequence[Change], index: Index) -> tuple[str, ...]:
-    """How many files import each of those that change; that it is not known, where it takes a look at all of them."""
+    """Return how many files import each changed one, or that this is not known without looking at all of them."""
     paths = [str(one.path) for one in changes if one.before is not None and language_of(str(one.path)) is not None]
     with suppress(ToolrollError):  # the index is a help: no change fails for it
         if index.is_ready:
@@ -233,7 +233,7 @@ def _changed_before(place: RelativePath) -> EditRefused:
 
 
 def _merged(file: _File) -> bytes:
-    """What will be there: with what changed since the model read the file, or StaleFile where the two touch."""
+    """Return what will be there: with what changed since the model read the file, or StaleFile where the two touch."""
     if file.base is None or file.before is None or not file.is_behind:
         return file.after
     merged = try_merge(file.base, file.after, file.before)
@@ -243,7 +243,7 @@ def _merged(file: _File) -> bytes:
 
 
 def _changed(file: _File, advice: str, total: int | None = None) -> StaleFile:
-    """The file is another one by now: what changed, where that is still known, and how to go on."""
+    """Return the file is another one by now: what changed, where that is still known, and how to go on."""
     name, now = quote_path(str(file.path)), file.before or b""
     lines = len(split_lines(decode_exactly(now).text))
     had = total if file.base is None else len(split_lines(decode_exactly(file.base).text))

@@ -31,7 +31,7 @@ Draft: TypeAlias = Callable[[Drafter, Mapping[str, Any]], None]
 
 
 def _previewing(draft: Draft) -> Callable[[Mapping[str, object], ToolContext, str | None], Any]:
-    """The preview of a tool whose changes `draft` puts together."""
+    """Return the preview of a tool whose changes `draft` puts together."""
 
     async def preview(arguments: Mapping[str, object], ctx: ToolContext, edited: str | None) -> Preview:
         with tool_errors():
@@ -56,7 +56,7 @@ def _previewing(draft: Draft) -> Callable[[Mapping[str, object], ToolContext, st
 
 
 def build_preview(proposal: Proposal) -> Preview:
-    """What a person sees; of several files they may take parts, by a diff with fewer hunks."""
+    """Return what a person sees; of several files they may take parts, by a diff with fewer hunks."""
     preview = proposal.preview()
     if len(proposal.changes) == 1 and proposal.edited is None:
         return preview

@@ -41,7 +41,7 @@ def _describe(error: ToolrollError, instead: str) -> str:
 
 
 def _is_about_own_data(error: ToolrollError) -> bool:
-    """Whether it is about the history or the folder of it and the locks: files of the project have relative paths."""
+    """Return whether it is about the history or our folder: files of the project have relative paths."""
     return error.path.startswith("/") if isinstance(error, FileProblem) else isinstance(error, JournalRefused)
 
 

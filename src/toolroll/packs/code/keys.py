@@ -1,4 +1,4 @@
-"""What the tools of this pack stand on: the workspace, its history and its index, made once for a run.
+"""Open what the tools of this pack need, once for a run: the workspace, its history and its index.
 
 A surface says where the run works with `deps`: `root` (the working folder if it is left out), `deny`, `limits`, and
 `by_person` for calls that a person makes, who needs to have read nothing before (C19).
@@ -20,7 +20,7 @@ from toolroll.workspace.workspace import Workspace
 
 
 def open_workspace(ctx: ToolContext) -> Iterator[Workspace]:
-    """The folder that the run works in; closed when the run is."""
+    """Yield the folder that the run works in; closed when the run is."""
     given = ctx.deps
     root = cast("Path | None", given.get("root")) or Path.cwd()
     deny = cast("tuple[str, ...]", given.get("deny", ()))
@@ -35,7 +35,7 @@ InWorkspace = Annotated[Workspace, Depends(WORKSPACE)]
 
 
 def open_contents(workspace: InWorkspace) -> ContentCache:
-    """What was read in this workspace, by its hash."""
+    """Return what was read in this workspace, by its hash."""
     return ContentCache(workspace)
 
 
@@ -45,7 +45,7 @@ WithContents = Annotated[ContentCache, Depends(CONTENTS)]
 
 
 def open_changes(workspace: InWorkspace, ctx: ToolContext) -> Iterator[History]:
-    """The history of the workspace; what a kill left half done is put right first."""
+    """Yield the history of the workspace; what a kill left half done is put right first."""
     history, recovered = open_history(workspace)
     for one in recovered:
         ctx.logger.warning("change %s was left half done: %s", one.id, one.outcome)
@@ -57,7 +57,7 @@ HISTORY: Final[DependencyKey[History]] = DependencyKey("code.history", open_chan
 
 
 def open_index(workspace: InWorkspace) -> Iterator[Index]:
-    """The symbols of the workspace as they were left; built when something is asked for that needs it."""
+    """Yield the symbols of the workspace as they were left; built when something is asked for that needs it."""
     with Index.open(workspace) as index:
         yield index
 
@@ -68,5 +68,5 @@ WithIndex = Annotated[Index, Depends(INDEX)]
 
 
 def is_by_person(ctx: ToolContext) -> bool:
-    """Whether a person makes this call, not a model."""
+    """Return whether a person makes this call, not a model."""
     return bool(ctx.deps.get("by_person"))

@@ -57,7 +57,7 @@ INSTRUCTIONS: Final = RelativePath(parts=("AGENTS.md",))
 
 
 def system_prompt(*, instructions: str | None = None, tools: Collection[str]) -> str:
-    """The prompt for these tools, with the project's own instructions if there are any."""
+    """Return the prompt for these tools, with the project's own instructions if there are any."""
     can_change = "edit_file" in tools
     parts = [_CAN if can_change else _READ_ONLY, _EXPLORE, *([_CHANGE] if can_change else []), _STYLE]
     if instructions and instructions.strip():
@@ -66,7 +66,7 @@ def system_prompt(*, instructions: str | None = None, tools: Collection[str]) ->
 
 
 def _quoted(instructions: str) -> str:
-    """The instructions as a person would see them: nothing invisible speaks to the model."""
+    """Return the instructions as a person would see them: nothing invisible speaks to the model."""
     text = visible(instructions[:MAX_INSTRUCTIONS_CHARACTERS])
     cut = "\n[cut here]" if len(instructions) > MAX_INSTRUCTIONS_CHARACTERS else ""
     return f"Project instructions (AGENTS.md):\n\n{text}{cut}"
@@ -81,7 +81,7 @@ class Instructions:
 
 
 def read_instructions(workspace: Workspace) -> Instructions:
-    """The project's AGENTS.md; one that cannot be read is never an error, and never kept quiet about."""
+    """Return the project's AGENTS.md; one that cannot be read is never an error, and never kept quiet about."""
     try:
         # A read that finds nothing looks all over the project for what may have been meant: 0.2 s at 15,000 files.
         if not any(entry.name == INSTRUCTIONS.name for entry in workspace.entries()[0]):

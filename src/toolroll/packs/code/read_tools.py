@@ -113,7 +113,7 @@ async def find_files(
 
 
 def _spelled(parse: Callable[[str], _Named], path: str) -> _Named:
-    """What a path names; one as lists (`src/`) and shells (`./src`) show it is refused with its right spelling."""
+    """Return what a path names; `src/` and `./src`, as lists and shells show it, are refused with a hint."""
     try:
         return parse(path)
     except PathRefused as error:

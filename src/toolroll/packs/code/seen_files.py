@@ -1,4 +1,4 @@
-"""What the model has seen of which file, and at which content (C16, C19).
+"""Remember what the model has seen of which file, and at which content (C16, C19).
 
 Kept with the run as plain data, so that a run that is resumed elsewhere still knows. A line counts as seen when it was
 shown whole; a file as seen whole when every line of it was, at one and the same hash.
@@ -29,12 +29,12 @@ class SeenFile(BaseModel):
     """How many calls were made by then: in none of them could the model know, as all of a turn are made first."""
 
     def was_told(self, hash_: str, call: int) -> bool:
-        """Whether the model knew of a newer content when it made that call, the so-manieth of the run."""
+        """Return whether the model knew of a newer content when it made that call, the so-manieth of the run."""
         return self.told == hash_ and self.told_after is not None and call > self.told_after
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of it was shown."""
+        """Return whether all of it was shown."""
         return self.total == 0 or self.spans == [(0, self.total)]
 
 
@@ -45,22 +45,22 @@ class SeenFiles:
         self._run = run
 
     def get(self, path: str) -> SeenFile | None:
-        """What was seen of a file; None if nothing was."""
+        """Return what was seen of a file; None if nothing was."""
         kept = self._run.state.get(_name(path))
         return None if kept is None else SeenFile.model_validate(kept)
 
     def add(self, path: str, hash_: str, total: int, spans: Sequence[Span]) -> None:
-        """Lines of a file were shown; what was seen of another content of it does not count any more."""
+        """Note lines that were shown; what was seen of another content of the file no longer counts."""
         before = self.get(path)
         known = before.spans if before is not None and before.hash == hash_ else []
         self._keep(path, SeenFile(hash=hash_, total=total, spans=merge_spans([*known, *spans])))
 
     def add_whole(self, path: str, hash_: str, total: int) -> None:
-        """The model knows all of a file: it has just written it."""
+        """Note that the model knows all of a file: it has just written it."""
         self._keep(path, SeenFile(hash=hash_, total=total, spans=merge_spans([(0, total)])))
 
     def tell(self, path: str, hash_: str) -> None:
-        """The model is told what has changed in a file since it saw it; what it saw stays what it knows."""
+        """Note that the model was told what has changed in a file since; what it saw is still what it knows."""
         if (known := self.get(path)) is not None:
             self._keep(path, known.model_copy(update={"told": hash_, "told_after": self._run.calls}))
 
@@ -75,7 +75,7 @@ def _name(path: str) -> str:
 
 
 def merge_spans(spans: Sequence[Span]) -> list[Span]:
-    """The same lines in as few spans as possible."""
+    """Return the same lines in as few spans as possible."""
     found: list[Span] = []
     for start, end in sorted(spans):
         if found and start <= found[-1][1]:

@@ -131,12 +131,12 @@ def repo_map(
 
 
 def _noted(text: str, index: Index) -> str:
-    """The answer, and why it may have taken longer than usual."""
+    """Return the answer, and why it may have taken longer than usual."""
     return text if index.trouble is None else "\n".join([text.rstrip("\n"), format_index_trouble(index.trouble)])
 
 
 def _bring_up(index: Index, ctx: ToolContext, wait_s: float) -> bool:
-    """Start to bring the index up to date, and wait for a while; whether it is complete."""
+    """Start to bring the index up to date, wait for a while, and return whether it is complete."""
 
     def tell(done: int, total: int) -> None:
         ctx.progress(f"parsed {done:,} of {total:,} files", done / total if total else None)

@@ -1,4 +1,4 @@
-"""All tools of this pack, in the order in which a model is told of them."""
+"""List all tools of this pack, in the order in which a model gets them."""
 
 from typing import Final
 

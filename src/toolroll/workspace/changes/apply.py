@@ -1,4 +1,4 @@
-"""A proposal carried out: all of it or none of it, and only on what it was based on (C30, C32).
+"""Apply a proposal: all of it or none of it, and only to what it was based on (C30, C32).
 
 The order is: locks on all files, in one order for everybody; every file is what the proposal was made from, or nothing
 happens; the intent with all contents goes on record; the files are written, each a compare-and-swap of its own; the
@@ -33,7 +33,7 @@ class AppliedChange:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """All that is worth telling, a sentence each."""
+        """Return all that is worth telling, a sentence each."""
         linked = [
             f"'{quote_path(path)}' had other names (hard links): they keep the old content, this name has the new one."
             for path in self.hard_linked
@@ -71,7 +71,7 @@ def apply(
 
 
 def _check_and_record(workspace: Workspace, change: Change) -> Entry:
-    """What goes on record of a file, after a look at whether it is what the change was made from."""
+    """Return what goes on record of a file, after a look at whether it is what the change was made from."""
     path = change.path
     if workspace.hash(path) != change.base:
         raise _stale_error(workspace, change)

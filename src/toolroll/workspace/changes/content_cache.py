@@ -1,4 +1,4 @@
-"""Contents that were read, by their hash: what a file was, when it is another one by now (C19).
+"""Keep contents that were read, by their hash, to show what changed in a file since (C19).
 
 Private, outside of the workspace, and no promise: the oldest are removed, and whoever finds nothing here does without.
 """
@@ -41,7 +41,7 @@ class ContentCache:
             os.utime(path)
 
     def get(self, hash_: str) -> bytes | None:
-        """The content of that hash, if it is still here whole."""
+        """Return the content of that hash, if it is still here whole."""
         with suppress(OSError, ToolrollError):
             path = self._opened() / hash_
             data = path.read_bytes()

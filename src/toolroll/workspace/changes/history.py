@@ -1,4 +1,4 @@
-"""Every applied change with what was there before and after, outside of the project: what undo and redo stand on (C31).
+"""Record every applied change with the contents before and after, outside of the project, for undo and redo (C31).
 
 A change is on record with all its contents before the first file is touched, so that a kill at any moment leaves
 enough to finish it or to take it back (`recovery`).
@@ -60,7 +60,7 @@ and not exists (select 1 from entries where after = hash)
 
 
 def new_id() -> str:
-    """A name for a change that no other one has."""
+    """Return a name for a change that no other one has."""
     return secrets.token_hex(_ID_BYTES)
 
 
@@ -116,7 +116,7 @@ class History:
                 _mark_undone(db, change)
 
     def changes(self, *, run_id: str | None = None, path: str | None = None, limit: int = -1) -> tuple[Record, ...]:
-        """What happened, the latest first: of one run, to one file, or all of it."""
+        """Return what happened, the latest first: of one run, to one file, or all of it."""
         conditions = {
             "run_id = ?": run_id,
             "exists (select 1 from entries where change = changes.id and path = ?)": path,
@@ -125,34 +125,34 @@ class History:
         return self._records(" and ".join(given) or "1", list(given.values()), limit)
 
     def get(self, change: str) -> Record | None:
-        """One change, or None."""
+        """Return one change, or None."""
         return next(iter(self._records("id = ?", [change])), None)
 
     def unfinished(self) -> tuple[Record, ...]:
-        """Changes that began and are not known to have ended: of a process at work, or of one that was killed."""
+        """Return changes that began and have not ended yet: of a process at work, or of one that was killed."""
         return self._records("state = 'intended'", [])
 
     def undos_of(self, change: str) -> tuple[Record, ...]:
-        """The changes that took this one back, the latest first."""
+        """Return the changes that took this one back, the latest first."""
         return self._records("kind = 'undo' and id in (select change from undoes where target = ?)", [change])
 
     def undos_of_run(self, run_id: str) -> tuple[Record, ...]:
-        """The changes that took back what a run had changed, the latest first."""
+        """Return the changes that took back what a run had changed, the latest first."""
         return self._records(f"kind = 'undo' and id in ({_TAKEN_FROM_RUN})", [run_id])
 
     def taken_back_by(self, undo: str, path: str) -> tuple[Record, ...]:
-        """The changes of a file that an undo took back, as far as they are kept, the latest first."""
+        """Return the changes of a file that an undo took back, as far as they are kept, the latest first."""
         return self._records("id in (select target from undoes where change = ? and path = ?)", [undo, path])
 
     def redone(self) -> dict[tuple[str, str], str]:
-        """By change and file, for what was undone and is there again: the redo that brought it back last."""
+        """Return, by change and file, the redo that last brought back what was undone."""
         if not self.path.exists():
             return {}
         with self._reading() as db:
             return {(change, path): redo for change, path, redo in db.execute(_REDONE)}
 
     def content(self, hash_: str) -> bytes:
-        """A content by its hash; damage is found, never handed out."""
+        """Return a content by its hash; damage is found, never handed out."""
         with self._reading() as db:
             row = db.execute("select body from contents where hash = ?", (hash_,)).fetchone()
         try:
@@ -165,7 +165,7 @@ class History:
         return data
 
     def collect(self) -> DroppedChanges:
-        """Let go of what is too old or too much, the oldest first; never of the newest change that can be undone."""
+        """Drop what is too old or too much, the oldest first; never the newest change that can be undone."""
         gone: list[str] = []
         with self._writing() as db:
             before = _size(db)
@@ -232,5 +232,5 @@ def _drop(db: "sqlite3.Connection", change: str) -> None:
 
 
 def _without_secrets(description: str) -> str:
-    """Words of a model, kept and listed later: unlike the contents, nothing needs them byte for byte."""
+    """Redact words of a model, which are listed later; unlike contents, nothing needs them byte for byte."""
     return redact(description, known=known_secrets(os.environ))

@@ -1,4 +1,4 @@
-"""A change that a person can look at before it happens: what is shown is what is written (C30).
+"""Describe a change so that a person can look at it before it happens: what is shown is what is written (C30).
 
 A proposal never changes. It holds the exact bytes before and after, and everything else is computed from them: the
 diff, the notes, the hashes. The diff's lines are exact, so that single hunks can be taken; whoever shows them spells
@@ -48,39 +48,39 @@ class Change:
 
     @property
     def base(self) -> str | None:
-        """The hash of what the change is based on; None for a new file."""
+        """Return the hash of what the change is based on; None for a new file."""
         return None if self.before is None else content_hash(self.before)
 
     @property
     def target(self) -> str | None:
-        """The hash of what will be there; None for a file that is removed."""
+        """Return the hash of what will be there; None for a file that is removed."""
         return None if self.after is None else content_hash(self.after)
 
     @property
     def does_nothing(self) -> bool:
-        """Whether all would be as before."""
+        """Return whether all would be as before."""
         return self.before == self.after and self.mode is None
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """The lines that change."""
+        """Return the lines that change."""
         old, new = (text.split("\n") for text in self.texts)
         changed = [one for one in opcodes(old, new) if one[0] != "equal"]
         return tuple(Span(start=i1, end=i2, new_start=j1, new_end=j2) for _, i1, i2, j1, j2 in changed)
 
     @property
     def texts(self) -> tuple[str, str]:
-        """The text before and after; with the byte-order mark only where that is among what changes."""
+        """Return the text before and after; with the byte-order mark only where that is among what changes."""
         return _texts_of(self.before, self.after)
 
     @property
     def diff(self) -> list[str]:
-        """The change as lines of a unified diff; only its heading where no line changes."""
+        """Return the change as lines of a unified diff; only its heading where no line changes."""
         return list(_diff_of(self.before, self.after, str(self.path)))
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the diff alone does not show."""
+        """Return what the diff alone does not show."""
         kind = ("This is a new file.",) if self.before is None else ()
         gone = ("The file is removed.",) if self.after is None else ()
         mode = (f"Its mode becomes {self.mode:03o}.",) if self.mode is not None else ()
@@ -113,39 +113,39 @@ class Proposal:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The files, in the order in which they are shown."""
+        """Return the files, in the order in which they are shown."""
         return tuple(str(change.path) for change in self.changes)
 
     @property
     def base(self) -> str:
-        """The hash of all that the proposal is based on: for one file, that of its content."""
+        """Return the hash of all that the proposal is based on: for one file, that of its content."""
         return _hash_of(self.paths, [change.base for change in self.changes])
 
     @property
     def target(self) -> str:
-        """The hash of all that will be there, in the form of `base`."""
+        """Return the hash of all that will be there, in the form of `base`."""
         return _hash_of(self.paths, [change.target for change in self.changes])
 
     @property
     def parts(self) -> tuple["Proposal", ...]:
-        """The same file by file, each a proposal of its own."""
+        """Return the same file by file, each a proposal of its own."""
         return tuple(replace(self, changes=(change,)) for change in self.changes)
 
     def only(self, paths: Iterable[str]) -> "Proposal":
-        """The same for some of the files."""
+        """Return the same for some of the files."""
         wanted = set(paths)
         return replace(self, changes=tuple(change for change in self.changes if str(change.path) in wanted))
 
     @property
     def editable(self) -> str | None:
-        """The exact proposed text, where there is one: of a single file that stays or comes."""
+        """Return the exact proposed text, where there is one: of a single file that stays or comes."""
         if self.edited is not None:
             return self.edited
         after = _decode(self.changes[0].after)
         return None if len(self.changes) > 1 or after is None else after.text
 
     def with_edited(self, text: str) -> "Proposal":
-        """The proposal with a person's text; written in the file's encoding, with its mark and line ends."""
+        """Return the proposal with a person's text; written in the file's encoding, with its mark and line ends."""
         [change, *others] = self.changes
         if others or change.after is None:
             raise UsageError("Only the text of a single file can be edited. Take this as it is, or leave it.")
@@ -154,24 +154,24 @@ class Proposal:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the diff alone does not show; with several files, each note says of which one."""
+        """Return what the diff alone does not show; with several files, each note says of which one."""
         if len(self.changes) == 1:
             return (*self.remarks, *self.changes[0].notes)
         return (*self.remarks, *(f"{change.path}: {note}" for change in self.changes for note in change.notes))
 
     @property
     def fittings(self) -> tuple[str, ...]:
-        """What who proposed it must be told of how its text was taken, in the files that are still among these."""
-        told = dict.fromkeys(f"{quote_path(path)}: {how}" for path, how in self.fitted if path in self.paths)
-        return tuple(told)
+        """Return what the proposer must know of how its text was matched, in the files that are still here."""
+        notes = dict.fromkeys(f"{quote_path(path)}: {how}" for path, how in self.fitted if path in self.paths)
+        return tuple(notes)
 
     @property
     def diff(self) -> str:
-        """All of the change as one text."""
+        """Return all of the change as one text."""
         return "".join(chain.from_iterable(change.diff for change in self.changes))
 
     def preview(self) -> Preview:
-        """What a person is shown, with the proposal itself as payload."""
+        """Return what a person is shown, with the proposal itself as payload."""
         diffs = [change.diff for change in self.changes]
         signs = Counter(line[0] for lines in diffs for line in lines[2:])
         return Preview(

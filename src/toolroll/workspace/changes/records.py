@@ -1,4 +1,4 @@
-"""What the history knows of a change: its files with their content before and after, and what became of it."""
+"""Types of the history: a change, its files with their contents before and after, and what became of it."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -40,7 +40,7 @@ class Record:
 
     @property
     def is_undone(self) -> bool:
-        """Whether all of it has been taken back."""
+        """Return whether all of it has been taken back."""
         return all(entry.undone_by is not None for entry in self.entries)
 
 

@@ -1,4 +1,4 @@
-"""Changes that a kill or a power cut left half done, found by their intents when a workspace is opened.
+"""Finish or take back changes that a kill or a power cut left half done, when a workspace is opened.
 
 Where all files are as after the change, it is done. Else what was written is taken back. A file with a content that is
 neither the one before nor the one after is somebody's work: it stays, and is named.
@@ -28,7 +28,7 @@ class RecoveredChange:
 
 
 def open_history(workspace: Workspace) -> tuple[History, tuple[RecoveredChange, ...]]:
-    """The history of a workspace, with everything that was left half done put right."""
+    """Return the history of a workspace, with everything that was left half done put right."""
     history = History(workspace.state)
     return history, recover(workspace, history)
 

@@ -73,7 +73,7 @@ def insert_entries(db: "sqlite3.Connection", change: str, entries: Sequence[Entr
 
 
 def read_records(db: "sqlite3.Connection", where: str, values: Sequence[object], limit: int = -1) -> tuple[Record, ...]:
-    """The changes for which a condition holds, the latest first."""
+    """Return the changes for which a condition holds, the latest first."""
     query = f"select {_RECORD_COLUMNS} from changes where {where} order by number desc limit ?"  # noqa: S608 - ours
     rows = db.execute(query, (*values, limit)).fetchall()
     return tuple(_record(db, row) for row in rows)

@@ -1,4 +1,4 @@
-"""Undo and redo: a list of what would happen first, then exactly that, as a change of its own (C31).
+"""Undo and redo changes: first a plan of what would happen, then exactly that, as a change of its own (C31).
 
 An undo leads each file from what a change made of it to what was there before. Where somebody has worked on the file
 since, that work stays: the undo is merged with it if the two do not touch, and only when that is accepted; otherwise
@@ -60,11 +60,11 @@ class UndoPlan:
     more: int = 0
 
     def taken(self, *, merges: bool) -> tuple[UndoStep, ...]:
-        """The steps that can be done; those that merge only if that is accepted."""
+        """Return the steps that can be done; those that merge only if that is accepted."""
         return tuple(step for step in self.steps if step.change and (merges or step.action != "merge"))
 
     def proposal(self, *, merges: bool) -> Proposal | None:
-        """The same as a proposal, to be shown and approved; None where nothing can be done."""
+        """Return the same as a proposal, to be shown and approved; None where nothing can be done."""
         changes = tuple(step.change for step in self.taken(merges=merges) if step.change)
         return Proposal(changes=changes, description=self.description) if changes else None
 
@@ -86,7 +86,7 @@ def plan_undo(
     path: str | None = None,
     run_id: str | None = None,
 ) -> UndoPlan:
-    """What undoing would do: a change, all of a run, or what was done last, to a file or at all.
+    """Plan an undo of a change, of all of a run, or of what was done last, to a file or at all.
 
     That is the latest change, or the latest redo with all that it brought back: whichever came later.
     """
@@ -110,7 +110,7 @@ def plan_redo(
     path: str | None = None,
     run_id: str | None = None,
 ) -> UndoPlan:
-    """What redoing would do: what was undone of a change, of all of a run, or by the latest undo, of a file or at all.
+    """Plan a redo of what was undone: of a change, of all of a run, or by the latest undo, of a file or at all.
 
     Of a run it is the last of its undos that is turned back first: each finds the file as it had left it.
     """
@@ -146,14 +146,14 @@ def _is_active(record: Record, kind: Kind, path: str | None) -> bool:
 
 
 def _active_entries(record: Record, path: str | None) -> list[Entry]:
-    """What of it nobody has taken back, in one file or in all."""
+    """Return what of it nobody has taken back, in one file or in all."""
     return [entry for entry in record.entries if entry.undone_by is None and path in (None, entry.path)]
 
 
 def _latest_parts(
     records: Sequence[Record], listed: Sequence[str], redone: Mapping[tuple[str, str], str], path: str | None
 ) -> list[Record]:
-    """Of the changes that are in force, the parts that came by what was done last; `listed` has the latest first."""
+    """Return the parts of the changes in force that came by what was done last; `listed` has the latest first."""
     order = {id_: number for number, id_ in enumerate(listed)}
     came_by: dict[str, list[Record]] = {}
     for record in records:
@@ -167,13 +167,13 @@ def _latest_parts(
 
 
 def _to_redo(history: History, record: Record) -> Record:
-    """An undo with what a redo has to turn back."""
+    """Return an undo with what a redo has to turn back."""
     entries = [_entry_to_redo(history, record.id, entry) for entry in record.entries]
     return replace(record, entries=tuple(entry for entry in entries if entry is not None))
 
 
 def _entry_to_redo(history: History, undo: str, entry: Entry) -> Entry | None:
-    """The entry of an undo; None where what it took back is neither in it nor kept elsewhere.
+    """Return the entry of an undo; None where what it took back is neither in it nor kept elsewhere.
 
     Where a file was back already, by hand, the undo found nothing to do and its entry leads nowhere: then the redo
     goes by what the changes themselves had made of the file.
@@ -206,7 +206,7 @@ def _describe_state(record: Record) -> str:
 def _build_plan(
     workspace: Workspace, history: History, records: Sequence[Record], *, kind: Kind, path: str | None
 ) -> UndoPlan:
-    """The steps of all files, each through its entries from the latest to the first."""
+    """Return the steps of all files, each through its entries from the latest to the first."""
     found: dict[str, list[tuple[str, Entry]]] = {}
     for record in records:
         for entry in _active_entries(record, path):
@@ -224,7 +224,7 @@ def _describe(history: History, records: Iterable[Record]) -> str:
 
 
 def _original_changes(history: History, record: Record) -> Iterable[Record]:
-    """The changes that an undo took back, as far as they are kept; any other record is one itself."""
+    """Return the changes that an undo took back, as far as they are kept; any other record is one itself."""
     if record.kind != "undo":
         return [record]
     found = [one for entry in record.entries for one in history.taken_back_by(record.id, entry.path)]
@@ -263,7 +263,7 @@ def _read_current(workspace: Workspace, path: str) -> tuple[bytes | None, int | 
 
 
 def _merge(back: Change, now: bytes | None) -> bytes | tuple[Conflict, ...]:
-    """The later work with the change taken out of it, or where the two touch."""
+    """Return the later work with the change taken out of it, or where the two touch."""
     if now is None or back.before is None or back.after is None:
         sides = Conflict(line=1, base=back.before or b"", ours=now or b"", theirs=back.after or b"")
         return (sides,)
@@ -272,7 +272,7 @@ def _merge(back: Change, now: bytes | None) -> bytes | tuple[Conflict, ...]:
 
 
 def _mode_to_give(entries: Sequence[Entry], now: bytes | None, mode: int | None) -> int | None:
-    """The mode to give: of a file that comes back, and where the mode is still the one that the change gave."""
+    """Return the mode to give: of a file that comes back, and where the mode is still the one that the change gave."""
     given: int | None = None
     for entry in entries:
         comes_back = entry.after is None and now is None

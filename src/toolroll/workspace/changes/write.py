@@ -1,4 +1,4 @@
-"""One file at a time, forth and back: always compare-and-swap, so that nobody else's content is ever overwritten."""
+"""Write one file of a change, or take it back: always compare-and-swap, so that nobody's work is overwritten."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -25,7 +25,7 @@ class RollbackResult:
 
 
 def write_change(workspace: Workspace, change: Change) -> bool:
-    """Carry out one change if its file is as it says; tells whether other names keep the old content."""
+    """Write one change if its file is as it says, and return whether other names keep the old content."""
     if change.does_nothing:
         return False
     if change.after is not None:
@@ -36,7 +36,7 @@ def write_change(workspace: Workspace, change: Change) -> bool:
 
 
 def file_state(workspace: Workspace, entry: Entry) -> FileState:
-    """Where the file of an entry stands, by its hash; by its mode where that is all that changes."""
+    """Return where the file of an entry stands, by its hash; by its mode where that is all that changes."""
     try:
         path = parse_path(entry.path)
         now = workspace.hash(path)
@@ -55,12 +55,12 @@ def _state_by_mode(entry: Entry, mode: int | None) -> FileState:
 
 
 def file_mode(workspace: Workspace, path: RelativePath) -> int:
-    """Who may read, write and run a file; set-user-id is not among what is given back."""
+    """Return who may read, write and run a file; set-user-id is not among what is given back."""
     return workspace.status(path).mode & 0o777
 
 
 def count_missing_folders(workspace: Workspace, path: RelativePath) -> int:
-    """How many of the folders that a path needs are not there."""
+    """Return how many of the folders that a path needs are not there."""
     missing, folder = 0, path.parent
     while folder.parts and not workspace.exists(folder):
         missing, folder = missing + 1, folder.parent
@@ -77,7 +77,7 @@ def roll_back(workspace: Workspace, entries: Sequence[Entry], content: ContentRe
 
 
 def reverse_change(entry: Entry, content: ContentReader) -> Change:
-    """The change that leads from after an entry to before it."""
+    """Return the change that leads from after an entry to before it."""
     gives_mode = entry.after_mode is not None or entry.after is None
     return Change(
         path=parse_path(entry.path),

@@ -1,4 +1,4 @@
-"""One edit of one file: this text for that one, or a refusal that says what to do (C18)."""
+"""Replace one text by another in one file, or refuse with what to do instead (C18)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,12 +39,12 @@ class EditResult:
 
     @property
     def fitting(self) -> str | None:
-        """What to tell about a match that was not exact, and what that did to the new text."""
+        """Return what to tell about a match that was not exact, and what that did to the new text."""
         return None if self.tier == "exact" else f"{_NOT_EXACT} {self.tier}; {_FITTED[self.tier]}."
 
     @property
     def note(self) -> str | None:
-        """The same, and what to tell about new text that seems to stand for something else."""
+        """Return the same, and what to tell about new text that seems to stand for something else."""
         notes = [self.fitting] if self.fitting else []
         # Pointed out, not refused: it deletes at most what old_string names, and the person sees it.
         notes += [
@@ -63,7 +63,7 @@ def edit_text(
     expected_replacements: int | None = None,
     expected_hash: str | None = None,
 ) -> EditResult:
-    """The content with `old` replaced by exactly `new`, or EditRefused; StaleFile if it is not the expected content.
+    """Replace `old` by exactly `new`, or raise EditRefused; StaleFile if the content is not the expected one.
 
     `expected_replacements` is how many places there must be: all of them are replaced. Without it and `replace_all`
     there must be one.
@@ -87,7 +87,7 @@ def edit_text(
 
 
 def _locate(carrier: EncodedText, old: str, new: str) -> tuple[Matches | None, str]:
-    """Where the text is, and what to put there; first as the file was shown, for that is what a model has copied."""
+    """Find the text, and what to put there; first as the file was shown, which is what a model has copied."""
     carried = carrier.as_shown(old)
     if carried != old and (found := find_matches(carrier.text, carried)) is not None:
         return found, carrier.as_shown(new)
@@ -107,16 +107,16 @@ def _check_request(old: str, new: str, expected: int | None, *, path: str) -> No
 
 def _check_count(found: Matches, *, replace_all: bool, expected: int | None, path: str) -> None:
     count = len(found.matches)
-    told = f"{count} times, at {_list_lines(found.lines)}"
+    where = f"{count} times, at {_list_lines(found.lines)}"
     how = "" if found.tier == "exact" else f" (with different {found.tier})"
     if expected is not None and count != expected:
-        why = f"expects old_string {expected} times, but it is there {told}{how}. Expect that, or add lines around it"
+        why = f"expects old_string {expected} times, but it is there {where}{how}. Expect that, or add lines around it"
         raise _refusal(why, path=path, rule="count", lines=found.lines)
     if count > 1 and found.tier in _BOUND_TIERS:
-        why = f"finds old_string {told}{how}. Copy the text exactly, with the lines around it"
+        why = f"finds old_string {where}{how}. Copy the text exactly, with the lines around it"
         raise _refusal(why, path=path, rule="ambiguous", lines=found.lines)
     if count > 1 and expected is None and not replace_all:
-        why = f"finds old_string {told}{how}. Add lines around it to name one place, or set replace_all"
+        why = f"finds old_string {where}{how}. Add lines around it to name one place, or set replace_all"
         raise _refusal(why, path=path, rule="ambiguous", lines=found.lines)
 
 

@@ -1,4 +1,4 @@
-"""The text of a file with a way back to exactly its bytes.
+"""Decode a file so that its text leads back to exactly its bytes.
 
 Whatever the bytes are, there is a text for them, and the text leads back to the same bytes. Where no encoding is known,
 the carrier is UTF-8 with surrogate escapes, which loses nothing (measured on 20,000 random contents), and what is added
@@ -24,11 +24,11 @@ class EncodedText:
     is_known: bool = True
 
     def encode(self, text: str) -> bytes:
-        """The bytes for a text in which everything new has been checked."""
+        """Return the bytes for a text in which everything new has been checked."""
         return self.mark + text.encode(self.encoding, "surrogateescape")
 
     def as_shown(self, text: str) -> str:
-        """What a text from a reader means here: bytes that nobody knows are shown as Latin-1."""
+        """Return what a text from a reader means here: bytes that nobody knows are shown as Latin-1."""
         if self.is_known:
             return text
         try:
@@ -51,7 +51,7 @@ class EncodedText:
 
 
 def decode_exactly(data: bytes) -> EncodedText:
-    """The text of a file: by its byte-order mark, as UTF-8, as it declares itself, or as bytes that nobody knows."""
+    """Decode a file: by its byte-order mark, as UTF-8, as it declares itself, or as bytes of an unknown encoding."""
     for mark, encoding in MARKS:
         if data.startswith(mark) and (marked := _try_decode(data[len(mark) :], encoding)) is not None:
             return EncodedText(text=marked, encoding=encoding, mark=mark)

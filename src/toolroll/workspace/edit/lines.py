@@ -1,4 +1,4 @@
-"""A text as lines and what stands between them, so that each line keeps its own end.
+"""Split a text into lines and what ends them, so that each line keeps its own end.
 
 `\\n` and `\\r\\n` end a line, mixed as they may be. A bare `\\r` ends one only where nothing else does (files of the
 old Macintosh): beside other ends it is data, such as in the log of a progress bar, and stays what it is.
@@ -27,14 +27,14 @@ class Lines:
 
     @property
     def text(self) -> str:
-        """The text again."""
+        """Return the text again."""
         if len(kinds := set(self.ends)) <= 1:  # nearly always, and five times as fast
             return "".join(kinds).join(self.contents)
         return "".join([part for pair in zip(self.contents, (*self.ends, ""), strict=True) for part in pair])
 
     @property
     def starts(self) -> list[int]:
-        """Where each line begins in the text."""
+        """Return where each line begins in the text."""
         starts = [0]
         for content, end in zip(self.contents, self.ends, strict=False):
             starts.append(starts[-1] + len(content) + len(end))
@@ -42,21 +42,21 @@ class Lines:
 
     @property
     def last_end(self) -> str:
-        """The end that one more line would get: that of the line before it; a plain newline where there is none."""
+        """Return the end that one more line would get: that of the line before it, or a plain newline."""
         return self.ends[-1] if self.ends else "\n"
 
     def part(self, first: int, last: int) -> "Lines":
-        """Some of the lines, the last one included, without the end that follows it."""
+        """Return some of the lines, the last one included, without the end that follows it."""
         return Lines(contents=self.contents[first : last + 1], ends=self.ends[first:last])
 
 
 def has_bare_ends(text: str) -> bool:
-    """Whether lines end in a bare carriage return here."""
+    """Return whether lines end in a bare carriage return here."""
     return "\r" in text and "\n" not in text
 
 
 def split_lines(text: str, *, bare_ends: bool) -> Lines:
-    """The lines of a text; `bare_ends` says whether a bare carriage return ends one (see `has_bare_ends`)."""
+    """Return the lines of a text; `bare_ends` says whether a bare carriage return ends one (see `has_bare_ends`)."""
     if "\r" not in text:  # nearly always, and ten times as fast
         contents = tuple(text.split("\n"))
         return Lines(contents=contents, ends=("\n",) * (len(contents) - 1))
@@ -65,14 +65,14 @@ def split_lines(text: str, *, bare_ends: bool) -> Lines:
 
 
 def line_number(text: str, position: int) -> int:
-    """The number of the line that a position is in, counted as everywhere: by newlines, from 1 (XF4)."""
+    """Return the number of the line that a position is in, counted as everywhere: by newlines, from 1 (XF4)."""
     return text.count("\n", 0, position) + 1
 
 
 def align_lines(
     old: Lines, new: Sequence[str], *, last_end: str, key: Callable[[str], str] | None = None
 ) -> tuple[Lines, tuple[int, ...]]:
-    """The new lines, those that were there before exactly as they were, the others with the ends of their neighbours.
+    """Return the new lines: those that were there before unchanged, others with the ends of their neighbours.
 
     `key` says when a line is the same (None: when it is equal). `last_end` is the end of the last of the old lines,
     which is not among theirs. Also tells which of the new lines were not there before.
@@ -86,7 +86,7 @@ def align_lines(
 
 
 def _origins(old: Sequence[str], new: Sequence[str]) -> tuple[list[int | None], list[int]]:
-    """For each new line: which old one it is, if any, and which old one's end it takes."""
+    """Return for each new line which old one it is, if any, and which old one's end it takes."""
     origins: list[int | None] = []
     shades: list[int] = []
     for tag, i1, i2, j1, j2 in opcodes(old, new):

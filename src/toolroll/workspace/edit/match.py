@@ -39,7 +39,7 @@ class Shift:
     less: str = ""
 
     def apply(self, line: str) -> str | None:
-        """The line as it has to be in the file; None where it has fewer blanks than are to go."""
+        """Return the line as it has to be in the file; None where it has fewer blanks than are to go."""
         if not line.strip(_BLANKS):
             return line
         return self.more + line.removeprefix(self.less) if line.startswith(self.less) else None
@@ -53,7 +53,7 @@ class TabChange:
     with_tabs: bool
 
     def apply(self, line: str) -> str | None:
-        """The line as it has to be in the file."""
+        """Return the line as it has to be in the file."""
         body = line.lstrip(_BLANKS)
         columns = len(line[: len(line) - len(body)].expandtabs(self.width))
         tabs, spaces = divmod(columns, self.width) if self.with_tabs else (0, columns)
@@ -82,12 +82,12 @@ class Matches:
 
     @property
     def lines(self) -> tuple[int, ...]:
-        """The numbers of the lines where they begin."""
+        """Return the numbers of the lines where they begin."""
         return tuple(match.line for match in self.matches)
 
 
 def find_matches(text: str, old: str) -> Matches | None:
-    """Where `old` is in the text, or None."""
+    """Return where `old` is in the text, or None."""
     if exact := _number_lines(text, [(start, start + len(old)) for start in _places(text, old)]):
         return Matches(tier="exact", matches=exact)
     bare_ends = has_bare_ends(text)
@@ -110,7 +110,7 @@ def _tiers(text: str, lines: Lines, asked: Lines) -> Iterator[tuple[Tier, tuple[
 
 
 def _places(text: str, part: str) -> Iterator[int]:
-    """Where a part begins, one after the other; if there is only one, also the one that overlaps it."""
+    """Yield where a part begins, one after the other; if there is only one, also the one that overlaps it."""
     first = at = text.find(part)
     count = 0
     while at >= 0:
@@ -144,7 +144,7 @@ def _strip(content: str) -> str:
 
 
 def _match_inside_lines(text: str, lines: Lines, asked: Lines, form: Callable[[str], str]) -> tuple[Match, ...]:
-    """Places of a text, compared with all line ends alike; the beginning and the end may be inside a line."""
+    """Find a text, comparing all line ends as equal; the beginning and the end may be inside a line."""
     if len(asked.contents) == 1:
         return ()  # there is no line end in it, and what precedes one is all that a tier may change
     # What is not followed by a line end is not trailing: `x =` must not be found for `x = `.
@@ -165,7 +165,7 @@ def _match_inside_lines(text: str, lines: Lines, asked: Lines, form: Callable[[s
 
 
 def _find_windows(lines: Lines, asked: Lines) -> list[int]:
-    """Where whole lines begin that differ from what was asked for at most in the blanks around them."""
+    """Return where whole lines begin that differ from what was asked for at most in the blanks around them."""
     there = list(map(_strip, lines.contents))
     keys = map(_strip, _whole_lines(asked))
     places = list(_places("\n".join(["", *there, ""]), "\n".join(["", *keys, ""])))
@@ -180,7 +180,7 @@ def _match_by_rule(
     windows: Sequence[int],
     rule_of: Callable[[Sequence[tuple[str, str]]], Rule | None],
 ) -> tuple[Match, ...]:
-    """The windows in which one rule says how all lines are indented."""
+    """Return the windows in which one rule says how all lines are indented."""
     contents = _whole_lines(asked)
     is_ended = len(contents) < len(asked.contents)
     starts = lines.starts if windows else []
@@ -205,7 +205,7 @@ def _indentations(asked: Sequence[str], there: Sequence[str]) -> list[tuple[str,
 
 
 def _line_offsets(forms: Sequence[str]) -> list[int]:
-    """Where each line begins when all of them are joined by one character."""
+    """Return where each line begins when all of them are joined by one character."""
     marks = [0]
     for form in forms[:-1]:
         marks.append(marks[-1] + len(form) + 1)
@@ -213,19 +213,19 @@ def _line_offsets(forms: Sequence[str]) -> list[int]:
 
 
 def same_indent_rule(pairs: Sequence[Pair]) -> Shift | None:
-    """The rule that leaves all lines where they are, if they are there."""
+    """Return the rule that leaves all lines where they are, if they are there."""
     return Shift() if all(asked == there for asked, there in pairs) else None
 
 
 def shift_rule(pairs: Sequence[Pair]) -> Shift | None:
-    """The rule by which all lines are moved in or out, if there is one."""
+    """Return the rule by which all lines are moved in or out, if there is one."""
     asked, there = pairs[0]
     rule = Shift(more=there.removesuffix(asked)) if there.endswith(asked) else Shift(less=asked.removesuffix(there))
     return rule if all(rule.apply(f"{asked}x") == f"{there}x" for asked, there in pairs) else None
 
 
 def tab_rule(pairs: Sequence[Pair]) -> TabChange | None:
-    """The rule by which tabs and spaces stand for each other in all lines, if there is one."""
+    """Return the rule by which tabs and spaces stand for each other in all lines, if there is one."""
     with_tabs = any("\t" in there for _, there in pairs)
     rules = (TabChange(width=width, with_tabs=with_tabs) for width in _TAB_WIDTHS)
     fitting = (rule for rule in rules if all(rule.apply(f"{asked}x") == f"{there}x" for asked, there in pairs))
@@ -233,5 +233,5 @@ def tab_rule(pairs: Sequence[Pair]) -> TabChange | None:
 
 
 def leading_blanks(line: str) -> str:
-    """The blanks that a line begins with."""
+    """Return the blanks that a line begins with."""
     return line[: len(line) - len(line.lstrip(_BLANKS))]

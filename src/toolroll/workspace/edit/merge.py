@@ -50,14 +50,14 @@ class _Chunk:
     theirs: Sequence[str]
 
     def settled(self) -> Sequence[str] | None:
-        """The lines that all agree on: of the side that changed something, if only one did."""
+        """Return the lines that all agree on: of the side that changed something, if only one did."""
         if self.ours == self.base:
             return self.theirs
         return self.ours if self.theirs in (self.base, self.ours) else None
 
 
 def merge(base: bytes, ours: bytes, theirs: bytes) -> MergeResult:
-    """Both changes of the base, if no two of them touch (diff3); otherwise all the places where they do."""
+    """Merge both changes of the base if no two of them touch (diff3); otherwise return all places where they do."""
     merged: list[str] = []
     conflicts: list[Conflict] = []
     for chunk in _chunks(_lines(base), _lines(ours), _lines(theirs)):
@@ -71,7 +71,7 @@ def merge(base: bytes, ours: bytes, theirs: bytes) -> MergeResult:
 
 
 def _chunks(base: list[str], ours: list[str], theirs: list[str]) -> Iterator[_Chunk]:
-    """The texts cut at every line that none of them changed: such a line is a chunk, and what lies between two is."""
+    """Yield the texts cut at every line that none of them changed; such a line is a chunk of its own."""
     in_ours, in_theirs = _map_unchanged(base, ours), _map_unchanged(base, theirs)
     at = our_at = their_at = 0
     for number in [number for number in range(len(base)) if number in in_ours and number in in_theirs]:
@@ -84,7 +84,7 @@ def _chunks(base: list[str], ours: list[str], theirs: list[str]) -> Iterator[_Ch
 
 
 def _map_unchanged(base: list[str], side: list[str]) -> dict[int, int]:
-    """Which line of the side each line of the base is, as far as it is still there."""
+    """Return which line of the side each line of the base is, as far as it is still there."""
     equal = [(i1, i2, j1) for tag, i1, i2, j1, _ in opcodes(base, side) if tag == "equal"]
     return {number: j1 + number - i1 for i1, i2, j1 in equal for number in range(i1, i2)}
 
@@ -100,15 +100,15 @@ def _bytes(text: str) -> bytes:
 
 
 def describe_drift(path: RelativePath, before: bytes, now: bytes) -> str:
-    """The difference as a short diff, without secrets; what is left out is counted."""
+    """Return the difference as a short diff, without secrets; what is left out is counted."""
     name = str(path)
     old, new = decode(before, path=name).text, decode(now, path=name).text
     lines = [line.rstrip("\n") for line in unified_diff(old, new, path=quote_path(name))]
     rest = len(lines) - MAX_SHOWN_LINES
     # A key may be longer than what is shown of its line: what is cut first would no longer look like one.
     safe = redact("\n".join(lines[:MAX_SHOWN_LINES]), known=known_secrets(os.environ)).split("\n")
-    told = [_shorten(visible(line)) for line in safe] if lines else ["No line: only how it is encoded."]
-    return "\n".join([*told, *([f"[{rest:,} more lines of the difference]"] if rest > 0 else [])])
+    shown_lines = [_shorten(visible(line)) for line in safe] if lines else ["No line: only how it is encoded."]
+    return "\n".join([*shown_lines, *([f"[{rest:,} more lines of the difference]"] if rest > 0 else [])])
 
 
 def _shorten(line: str) -> str:
@@ -116,7 +116,7 @@ def _shorten(line: str) -> str:
 
 
 def try_merge(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
-    """Both changes of the base; None where they touch, or where the encoding is not the same everywhere."""
+    """Merge both changes of the base; None where they touch, or where the encoding is not the same everywhere."""
     carriers = [decode_exactly(data) for data in (base, ours, theirs)]
     if len({(one.encoding, one.mark, one.is_known) for one in carriers}) > 1 or _is_wide(carriers[0]):
         return None

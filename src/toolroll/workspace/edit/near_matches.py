@@ -1,4 +1,4 @@
-"""Places that differ from what was asked for in characters that look alike: to be offered, never to be used (XE5)."""
+"""Find places that differ from a text in characters that look alike: to be offered, never to be used (XE5)."""
 
 import re
 import unicodedata
@@ -35,7 +35,7 @@ class NearMatch:
 
 
 def find_near_matches(text: str, old: str) -> tuple[NearMatch, ...]:
-    """Where something is that an eye would take for `old`; the first few places."""
+    """Return where something is that an eye would take for `old`; the first few places."""
     lines = text.split("\n")
     wanted = "\n".join(map(_fold, old.strip().split("\n")))
     if not wanted.strip():
@@ -52,7 +52,7 @@ def find_near_matches(text: str, old: str) -> tuple[NearMatch, ...]:
 
 
 def _with_line_edges(old: str, wanted: str) -> re.Pattern[str]:
-    """What is looked for: where `old` begins or ends with the end of a line, a longer line is simply another one."""
+    """Return the pattern to look for: where `old` begins or ends with a line end, a longer line does not match."""
     lead, trail = old[: len(old) - len(old.lstrip())], old[len(old.rstrip()) :]
     return re.compile(("^" if "\n" in lead else "") + wanted + ("$" if "\n" in trail else ""), re.MULTILINE)
 

@@ -1,4 +1,4 @@
-"""What a diff alone does not show of a change, in words (C33): line ends, encodings, characters that cannot be seen."""
+"""Describe what a diff alone does not show: line ends, encodings, characters that cannot be seen (C33)."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ _END_NAMES: Final = {"\r\n": "CRLF", "\n": "LF", "\r": "CR"}
 
 
 def content_notes(before: EncodedText | None, after: EncodedText | None) -> Iterator[str]:
-    """The notes on one file: as it is, and as it would be; None where there is none."""
+    """Yield the notes on one file: as it is, and as it would be; None where there is none."""
     if after is None:
         return
     if before is not None:
@@ -65,12 +65,12 @@ def _character_notes(before: str, after: str) -> Iterator[str]:
     for number, line in added:
         for finding in suspicious(line):
             named.setdefault(_format_character(finding), []).append(number)
-    told = [
+    notes = [
         f"{name} in line {lines[0]}{_format_more(lines)}" for name, lines in list(named.items())[:MAX_CHARACTERS_NAMED]
     ]
-    rest = len(named) - len(told)
+    rest = len(named) - len(notes)
     others = f", and {rest} other kinds" if rest > 0 else ""
-    yield f"New lines hold characters that would not be seen: {', '.join(told)}{others}."
+    yield f"New lines hold characters that would not be seen: {', '.join(notes)}{others}."
 
 
 def _format_more(lines: Sequence[int]) -> str:

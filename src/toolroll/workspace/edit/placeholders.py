@@ -1,4 +1,4 @@
-"""Text that stands for code that was left out: writing it would delete that code.
+"""Find text that stands for code that was left out: writing it would delete that code.
 
 Only what is new counts: a file that has had such a line before may keep it. And only lines that are a comment, or a
 remark in brackets or between dots, and say nothing else: a comment may speak of "the rest of the arguments".
@@ -51,7 +51,7 @@ class Placeholder:
 
 
 def find_placeholders(old: str, new: str) -> tuple[Placeholder, ...]:
-    """The lines of the new text that stand for something left out, and were not there before."""
+    """Return the lines of the new text that stand for something left out, and were not there before."""
     lines, were = new.split("\n"), set(old.split("\n"))
     is_shorter = len(lines) <= old.count("\n")
     found = [

@@ -1,4 +1,4 @@
-"""New text put in the place of old text; every byte that is not in such a place stays as it is (C3)."""
+"""Put new text in the place of old text; every other byte stays as it is (C3)."""
 
 import re
 from bisect import bisect_right
@@ -25,7 +25,7 @@ class _Group:
 
 
 def splice(text: str, found: Matches, new: str, *, literally: bool, path: str) -> str:
-    """The text with `new` in all the places that were found.
+    """Return the text with `new` in all the places that were found.
 
     Lines of `new` that were there before stay as they are in the file, with their line ends and trailing blanks; the
     others take the ends of their neighbours. `literally` is for a request that spells out line ends itself.
@@ -50,7 +50,7 @@ def splice(text: str, found: Matches, new: str, *, literally: bool, path: str) -
 
 
 def _stays_in_lines(text: str, found: Matches, new: str) -> bool:
-    """Whether no line end is replaced or put in: then there is none to keep, in however many places."""
+    """Return whether no line end is replaced or put in: then there is none to keep, in however many places."""
     first = found.matches[0]
     return found.tier == "exact" and not _LINE_END.search(new) and not _LINE_END.search(text, first.start, first.end)
 
@@ -64,7 +64,7 @@ def _insert(text: str, matches: Sequence[Match], news: Sequence[str], start: int
 
 
 def _widen_to_line_ends(text: str, matches: Sequence[Match]) -> Iterator[Match]:
-    """What begins with the second half of a line end begins with all of it: no half may be left."""
+    """Yield what begins with the second half of a line end begins with all of it: no half may be left."""
     for match in matches:
         is_half = 0 < match.start < match.end and text[match.start - 1 : match.start + 1] == "\r\n"
         yield Match(start=match.start - is_half, end=match.end, line=match.line, rule=match.rule)

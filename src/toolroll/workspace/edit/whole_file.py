@@ -1,4 +1,4 @@
-"""The whole new content of a file, as a model wrote it, brought back to how the file is written (C3, C16).
+"""Encode the whole new content of a file, as a model wrote it, the way the file is written (C3, C16).
 
 Lines that were there before keep their bytes: their line ends, and what the model could not see. The byte-order mark
 and the encoding stay, and so does the last line end, or its absence: models add and drop it by habit. `edit` can
@@ -35,7 +35,7 @@ class WholeFile:
 
 @lru_cache(maxsize=KEPT_TEXTS)
 def encode_whole_file(data: bytes, content: str, *, path: str) -> WholeFile:
-    """The bytes that the whole new content stands for, or EditRefused."""
+    """Return the bytes that the whole new content stands for, or EditRefused."""
     carrier = decode_exactly(data)
     if carrier.text.strip() and not content.strip():
         raise _refusal("is empty, and the file is not. To empty a file, replace its text with edit", path, "empty")
@@ -54,7 +54,7 @@ def encode_whole_file(data: bytes, content: str, *, path: str) -> WholeFile:
 
 
 def encode_person_text(before: bytes | None, after: bytes, text: str, *, path: str) -> bytes:
-    """The bytes for a text that a person wrote in place of a proposed one.
+    """Return the bytes for a text that a person wrote in place of a proposed one.
 
     It is taken to the letter. Only line ends that an editor or a browser has lost come back: a line that is neither in
     the file nor in the proposal, and ends in a plain newline, takes the end of its neighbours.
@@ -84,7 +84,7 @@ def _with_usual_last_end(old: Lines, new: Sequence[str]) -> tuple[str, ...]:
 
 
 def _shown_lines(carrier: EncodedText, old: Lines) -> dict[str, str]:
-    """How lines in an unknown encoding were shown: as Latin-1. Who gives them back like that did not change them."""
+    """Return how lines in an unknown encoding were shown (as Latin-1), to recognize those that come back unchanged."""
     if carrier.is_known:
         return {}
     return {line: line.encode("utf-8", "surrogateescape").decode("latin-1") for line in old.contents}

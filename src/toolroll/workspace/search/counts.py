@@ -1,4 +1,4 @@
-"""How many lines match in which file, and, where none does, why that may be."""
+"""Count the matching lines of each file, and explain why there are none."""
 
 import os
 import re
@@ -33,7 +33,7 @@ class Scope:
     file_pattern: str | None
 
     def has(self, name: str) -> bool:
-        """Whether the pattern fits a file, by its path from the workspace or from where the search starts."""
+        """Return whether the pattern fits a file, by its path from the workspace or from where the search starts."""
         if self.file_pattern is None:
             return True
         below = name.removeprefix(self.start.removeprefix("./") + "/")
@@ -41,7 +41,7 @@ class Scope:
 
     @property
     def arguments(self) -> list[str]:
-        """What lets ripgrep pass over most files that do not fit.
+        """Return what lets ripgrep pass over most files that do not fit.
 
         As a type of files: `--glob` would also bring back what is ignored. Types are about the last name alone.
         """
@@ -81,7 +81,7 @@ async def count_matches(
     """Search everything once; `failed` says that nothing was searched and something is wrong.
 
     Only `with_all` the files without a match are named, too: to look at 15,000 names takes longer than the search.
-    Only `with_log` it is told what was passed over.
+    Only `with_log` the log says what was skipped.
     """
     limits = workspace.limits
     # With zeros included it names every file that it took for text; binary ones are missing.
@@ -113,7 +113,7 @@ async def count_matches(
 
 
 async def count_not_utf8(workspace: "Workspace", scope: Scope, counts: MatchCounts, clock: Deadline) -> int:
-    """How many of the files that were searched are in an older encoding: only what is ASCII can be found there."""
+    """Count the searched files that are in an older encoding: only ASCII can be found there."""
     found = await count_matches(workspace, _NOT_UTF8, scope, clock)
     return len(found.matching.keys() & counts.searched if counts.searched else found.matching)
 
@@ -123,7 +123,7 @@ def _may_have_fitting(workspace: "Workspace", scope: Scope, name: str) -> bool:
 
 
 def _read_rows(printed: bytes) -> tuple[dict[str, int], str]:
-    """Names and numbers, and what is printed after them; a name may have line ends in it, but no NUL."""
+    """Read names and numbers, and what is printed after them; a name may have line ends in it, but no NUL."""
     # Decoded at once, and as names are: 8,000 names take 30 ms one by one, and 3 ms so.
     text = os.fsdecode(printed)
     end = (text.find("\n", text.rfind("\0")) + 1 or len(text)) if "\0" in text else 0
@@ -136,7 +136,7 @@ def _read_rows(printed: bytes) -> tuple[dict[str, int], str]:
 
 
 async def explain_no_match(workspace: "Workspace", scope: Scope, counts: MatchCounts, clock: Deadline) -> Skipped:
-    """Why nothing matched: what was passed over, by reason."""
+    """Return why nothing matched: what was passed over, by reason."""
     tracked = await walk(workspace, scope.start, clock)
     skipped = await count_ignored(workspace, scope.start, clock, tracked, scope.has)
     if counts.timed_out or skipped.timed_out:

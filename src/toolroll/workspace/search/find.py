@@ -1,4 +1,4 @@
-"""Files by name: a pattern with wildcards, or any part of a name; the most likely ones first (C13)."""
+"""Find files by name: by a pattern with wildcards or any part of a name, the most likely ones first (C13)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,14 +32,14 @@ class FoundFiles:
 
     @property
     def more(self) -> int:
-        """How many fit beyond those that are here."""
+        """Return how many fit beyond those that are here."""
         return self.total - len(self.paths)
 
 
 async def find_files(
     workspace: "Workspace", pattern: str, *, folder: RelativePath | None = None, limit: int | None = None
 ) -> FoundFiles:
-    """The files that count below a folder whose names fit, whatever the case of their letters.
+    """Return the files that count below a folder whose names fit, whatever the case of their letters.
 
     With `*`, `?` or `**` the pattern is for the name, or, where it has a `/`, for the path from the workspace or from
     that folder. Without, or where no file fits it, it is a part of a name or path. Exact names come first, then
@@ -103,7 +103,7 @@ def _part_rank(part: str) -> Callable[[str], Rank | None]:
 
 
 def _likeness(part: str, name: str, path: str, *, exact: bool) -> int:
-    """How well a part fits: 0 is best."""
+    """Return how well a part fits: 0 is best."""
     if name == part or path.endswith("/" + part) or path == part:
         return 0 if exact else 1
     if name.partition(".")[0] == part:

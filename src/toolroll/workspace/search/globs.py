@@ -1,4 +1,4 @@
-"""Patterns for file names as people write them: `*.py`, `src/**/test_*.js`, `*.{ts,tsx}`."""
+"""Match file names with patterns as people write them: `*.py`, `src/**/test_*.js`, `*.{ts,tsx}`."""
 
 import re
 from fnmatch import fnmatchcase
@@ -18,7 +18,7 @@ Parts = tuple[str, ...]
 
 
 def matches_glob(pattern: str, path: str) -> bool:
-    """Whether a path fits: by its name alone where the pattern has no `/`, else as a whole.
+    """Return whether a path fits: by its name alone where the pattern has no `/`, else as a whole.
 
     `*` and `?` stay within one name, `**` as a whole name stands for any number of folders, `[abc]` and `{a,b}` for one
     of several; several patterns have commas between them. A bracket also stands for itself, as in `app/[id]/page.tsx`.
@@ -29,7 +29,7 @@ def matches_glob(pattern: str, path: str) -> bool:
 
 @lru_cache(maxsize=256)
 def compile_glob(pattern: str) -> tuple[Parts, ...]:
-    """The alternatives of a pattern, each as its names."""
+    """Return the alternatives of a pattern, each as its names."""
     found = [pattern]
     # Every alternative has as many braces left as the others, so that one can be asked for all.
     while len(found) <= MAX_ALTERNATIVES and _BRACES.search(found[0]):
@@ -59,7 +59,7 @@ def _match_name(piece: str, name: str) -> bool:
 
 
 def check_glob(pattern: str, *, name: str) -> None:
-    """ArgumentsRefused, with what to write instead, where a pattern that fits no file is none at all.
+    """Raise ArgumentsRefused, with what to write instead, where a pattern that fits no file is not a glob.
 
     For who found nothing: an odd pattern may be the name of a file, and then it is right as it is.
     """

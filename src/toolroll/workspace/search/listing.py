@@ -1,4 +1,4 @@
-"""What is in a folder, a page at a time (C11)."""
+"""List what is in a folder, a page at a time (C11)."""
 
 import asyncio
 import re
@@ -35,7 +35,7 @@ class ListedEntry:
 
 
 def display_path(path: RelativePath, twins: Lookalikes = frozenset()) -> str:
-    """The path with every character to be seen: invisible, reordering and undecodable ones are escaped.
+    """Return the path with every character to be seen: invisible, reordering and undecodable ones are escaped.
 
     So are blanks around a name: a path is trimmed before it is used, so that such a file is not what it seems (XP7).
     So is a name that looks like another one: see `lookalikes`.
@@ -57,19 +57,19 @@ class Listing:
 
     @property
     def more(self) -> int:
-        """How many entries come after this page."""
+        """Return how many entries come after this page."""
         return max(0, self.total - self.offset - len(self.entries))
 
     @property
     def next_offset(self) -> int | None:
-        """Where the next page begins; None after the last."""
+        """Return where the next page begins; None after the last."""
         return self.offset + len(self.entries) if self.more else None
 
 
 async def list_folder(
     workspace: "Workspace", folder: RelativePath | None = None, *, recursive: bool = False, offset: int = 0
 ) -> Listing:
-    """One page of what is in a folder (None: the workspace).
+    """List one page of what is in a folder (None: the workspace).
 
     By itself a folder is listed whole, folders first, with links, pipes and the like as what they are. What is ignored
     is there too, marked: a person who looks for `node_modules` must find it. With `recursive` it is the files at any
@@ -142,7 +142,7 @@ def _to_listed(entry: Entry, above: tuple[str, ...], *, ignored: bool = False) -
 
 
 def _look_up_page(workspace: "Workspace", page: Iterable[RelativePath], beside: Collection[str]) -> list[ListedEntry]:
-    """The paths of a page with what is there now; what is gone, or cannot be seen any more, is left out."""
+    """Return the paths of a page with what is there now; what is gone, or cannot be seen any more, is left out."""
     folders = dict[RelativePath, dict[str, Entry]]()
     found = (
         _look_up_special(workspace, path, folders) if str(path) in beside else _look_up_file(workspace, path)
@@ -159,7 +159,7 @@ def _look_up_file(workspace: "Workspace", path: RelativePath) -> ListedEntry | N
 def _look_up_special(
     workspace: "Workspace", path: RelativePath, folders: dict[RelativePath, dict[str, Entry]]
 ) -> ListedEntry | None:
-    """What is at a path itself, no link followed; `folders` keeps those that were looked into."""
+    """Return what is at a path itself, no link followed; `folders` keeps those that were looked into."""
     if path.parent not in folders:
         folders[path.parent] = {}
         with suppress(FileProblem, PathRefused):

@@ -1,4 +1,4 @@
-"""Paths that look the same and are not: `é` is one character or two, and a file system may hold both (C33, XP7)."""
+"""Tell apart paths that look the same: `é` is one character or two, and a file system may hold both (C33, XP7)."""
 
 import unicodedata
 from collections import defaultdict
@@ -11,7 +11,7 @@ Lookalikes = frozenset[str]
 
 
 def find_lookalikes(names: Iterable[str]) -> Lookalikes:
-    """Those of the paths, and of the folders on the way to them, that look like another and are spelled the odd way.
+    """Return those paths, and folders on the way to them, that look like another one and are spelled the odd way.
 
     The usual spelling is the composed one (NFC), which is what people type and models write. It is never among them.
     """
@@ -24,7 +24,7 @@ def find_lookalikes(names: Iterable[str]) -> Lookalikes:
 
 
 def spell_lookalike(path: str, twins: Lookalikes) -> str:
-    """The path on one line, every character to be seen; in names that are twins, all beyond ASCII is spelled out."""
+    """Return the path on one line with every character visible; in lookalike names, all beyond ASCII is spelled out."""
     ways = list(_prefixes(path)) if twins else []
     if twins.isdisjoint(ways):
         return quote_path(path)
@@ -34,7 +34,7 @@ def spell_lookalike(path: str, twins: Lookalikes) -> str:
 
 
 def _prefixes(path: str) -> Iterator[str]:
-    """The folders on the way to a path, and the path."""
+    """Return the folders on the way to a path, and the path."""
     parts = path.split("/")
     return ("/".join(parts[: count + 1]) for count in range(len(parts)))
 

@@ -1,4 +1,4 @@
-"""The line of a match, or as much of it around the match as fits: read through the workspace, not from the search.
+"""Read the line of a match, or as much of it around the match as fits, through the workspace.
 
 What is shown is therefore guarded like any other reading, whatever became of the file since it was searched (XP5).
 """
@@ -32,7 +32,7 @@ class MatchLine:
 
 
 def read_match_line(file: OpenFile, match: RipgrepMatch, *, characters: int, limit_bytes: int) -> MatchLine:
-    """The line of a match with at most that many characters; only files in UTF-16 are read whole for it."""
+    """Return the line of a match with at most that many characters; only files in UTF-16 are read whole for it."""
     head = os.pread(file.fd, _HEAD_BYTES, 0)
     if head.startswith(UTF16_MARKS):
         before, after = _split_utf16(file, match, limit_bytes)
@@ -70,7 +70,7 @@ def _fit(number: int, before: str, after: str, matched: int, most: int, *, cut_b
 
 
 def _split_utf16(file: OpenFile, match: RipgrepMatch, limit_bytes: int) -> tuple[str, str]:
-    """The line before and after the match began; places are counted as if the file were in UTF-8."""
+    """Return the line before and after the match began; places are counted as if the file were in UTF-8."""
     lines = split_lines(decode(file.read(limit_bytes), path=str(file.resolved)).text)
     line = lines[match.line - 1] if match.line <= len(lines) else ""
     encoded = line.encode("utf-8", "surrogatepass")
@@ -78,7 +78,7 @@ def _split_utf16(file: OpenFile, match: RipgrepMatch, limit_bytes: int) -> tuple
 
 
 def _decode(data: bytes, declared: str | None) -> str:
-    """The text of a part of a line: a character that was cut at either end is left out."""
+    """Return the text of a part of a line: a character that was cut at either end is left out."""
     start = next((at for at, byte in enumerate(data[:_CHARACTER_BYTES]) if byte not in _CONTINUATION), 0)
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:

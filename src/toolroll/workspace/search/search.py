@@ -1,4 +1,4 @@
-"""Lines that match a regular expression, grouped by file (C12).
+"""Search files for lines that match a regular expression (C12).
 
 Two passes of ripgrep. The first counts the matching lines of every file, and names those without any: the true number
 is known however few are shown, and so is what was looked at. The second finds the places, in the first few files by
@@ -40,7 +40,7 @@ MAX_ACCOUNTED_FILES: Final = 2_000
 """Files among which nothing was found that are looked through again for the reason: a tenth of a second.
 
 Of more the log of the search has to do. It is less exact in one thing: files that are protected for an odd spelling of
-their names (`id_rsa~`, `.env.mine`) are told as searched, though nothing that is in them could have been shown.
+their names (`id_rsa~`, `.env.mine`) count as searched, though nothing that is in them could have been shown.
 """
 _ESCAPED_LETTERS: Final = re.compile(r"\\[xupP]")
 _ASCII_WORDS: Final = re.compile(r"[\w \"'/:;<>=,-]+", re.ASCII)
@@ -74,17 +74,17 @@ class SearchResult:
 
     @property
     def shown(self) -> int:
-        """How many lines are here."""
+        """Return how many lines are here."""
         return sum(len(file.lines) for file in self.files)
 
     @property
     def more(self) -> int:
-        """How many lines match beyond those that are here."""
+        """Return how many lines match beyond those that are here."""
         return self.total - self.shown
 
     @property
     def is_complete(self) -> bool:
-        """Whether everything was searched before the time was up."""
+        """Return whether everything was searched before the time was up."""
         return not self.skipped.timed_out
 
 
@@ -97,7 +97,7 @@ async def search(
     max_matches: int | None = None,
     ignore_case: bool = False,
 ) -> SearchResult:
-    """The lines below a folder, or in one file, that match; ArgumentsRefused where a pattern makes no sense.
+    """Return the lines below a folder, or in one file, that match; ArgumentsRefused where a pattern makes no sense.
 
     Binary files, those over the limit, ignored and denied ones are not searched. A file that is named itself is,
     though it may be ignored.
@@ -144,22 +144,22 @@ class _Pattern:
 
     @property
     def is_ascii(self) -> bool:
-        """Whether it is words in ASCII: they are found in every encoding, and need no further pass."""
+        """Return whether it is words in ASCII: they are found in every encoding, and need no further pass."""
         return _ASCII_WORDS.fullmatch(self.pattern) is not None
 
     @property
     def has_letters(self) -> bool:
-        """Whether it asks for letters beyond ASCII, by themselves or by their number or kind."""
+        """Return whether it asks for letters beyond ASCII, by themselves or by their number or kind."""
         return not self.pattern.isascii() or _ESCAPED_LETTERS.search(self.pattern) is not None
 
 
 def _is_too_many_to_explain(counts: MatchCounts, scope: Scope) -> bool:
-    """Whether to say why nothing was found would take several times as long as to search."""
+    """Return whether to say why nothing was found would take several times as long as to search."""
     return scope.file_pattern is None and counts.looked_at > MAX_ACCOUNTED_FILES
 
 
 def _check_scope(scope: Scope, counts: MatchCounts, skipped: Skipped) -> None:
-    """ArgumentsRefused where no file was searched, as none fits a pattern that is broken."""
+    """Raise ArgumentsRefused where no file was searched, as none fits a broken pattern."""
     is_fitting = counts.searched or skipped.ignored or skipped.binary or skipped.too_large
     if scope.file_pattern is not None and not is_fitting and not skipped.timed_out:
         check_glob(scope.file_pattern, name="filePattern")
@@ -187,7 +187,7 @@ def _check_text(pattern: str) -> str:
 
 
 def _why_unsearchable(workspace: "Workspace", path: RelativePath) -> Skipped | None:
-    """Why a file that was named itself cannot be searched; whatever is no file is an error."""
+    """Return why a file that was named itself cannot be searched; whatever is no file is an error."""
     with workspace.open(path) as file:
         if file.stat.st_size > workspace.limits.search_file_bytes:
             return Skipped(too_large=1)
@@ -196,7 +196,7 @@ def _why_unsearchable(workspace: "Workspace", path: RelativePath) -> Skipped | N
 
 
 async def _check_pattern(asked: _Pattern) -> None:
-    """Ask for the pattern alone: what is wrong with it is told apart from what is wrong with files."""
+    """Try the pattern alone, so that its errors are told apart from those of files."""
     end = await run_ripgrep(
         [*asked.arguments, "--", "-"], timeout_s=_SECONDS_TO_CHECK, on_line=lambda _: True, limit_bytes=_PLACES_BYTES
     )
@@ -207,13 +207,13 @@ async def _check_pattern(asked: _Pattern) -> None:
 
 
 def _reason(stderr: str) -> str:
-    """What is wrong, without the pattern as ripgrep rewrote it before, and without the options it advises after."""
+    """Return what is wrong, without the pattern as ripgrep rewrote it and without the options it advises."""
     last = stderr.strip().removeprefix("rg: ").rpartition("\nerror: ")[2]
     return visible(last.partition("\n\n")[0])[: MAX_ERROR_MESSAGE_CHARACTERS // 2]
 
 
 def _first_files(matching: dict[str, int], most: int) -> Iterator[tuple[str, int]]:
-    """The first files by path that have enough lines together."""
+    """Yield the first files by path that have enough lines together."""
     lines = 0
     # Each has a line at least, so that no more are needed; `/` is before all else in the order of the parts.
     keys = map(str.replace, matching, repeat("/"), repeat("\0"))

@@ -1,4 +1,4 @@
-"""What a search passed over, as its own log tells: to walk through everything again takes half as long as to search.
+"""Count what a search skipped, from its own log: walking everything again takes half as long as the search.
 
 The log names a file or a whole folder and the reason. What is below a folder is counted by a walk there alone, so that
 the cost is that of what was passed over, whatever the size of the rest (C2).
@@ -43,7 +43,7 @@ class SkipLog:
 
 
 def parse_log(stderr: str) -> SkipLog:
-    """What ripgrep said with `--debug`; lines of another kind are passed over."""
+    """Return what ripgrep said with `--debug`; lines of another kind are passed over."""
     found: dict[str, list[str]] = {"ignored": [], "denied": [], "binary": [], "too_large": []}
     for line in _PASSED.finditer(stderr):
         found[_skip_reason(line)].append(line["name"])
@@ -52,7 +52,7 @@ def parse_log(stderr: str) -> SkipLog:
 
 
 async def log_walk(workspace: "Workspace", start: str, clock: Deadline, *, in_one_folder: bool = False) -> SkipLog:
-    """What a walk from there passes over for ignore files and the built-in list, in that folder alone or below it."""
+    """Return what a walk skips for ignore files and the built-in list, in that folder alone or also below it."""
     depth = ["--max-depth=1"] if in_one_folder else []
     arguments = ["--files", "--debug", *depth, *walk_arguments(workspace, denying=False), "--", start]
     end, _ = await gather_ripgrep(
@@ -76,7 +76,7 @@ def _skip_reason(line: re.Match[str]) -> str:
 
 
 async def count_skipped(workspace: "Workspace", log: SkipLog, clock: Deadline) -> Skipped:
-    """How many files that is, by reason, within a second: `at_least` where they are more."""
+    """Return how many files that is, by reason, within a second: `at_least` where they are more."""
     brief = Deadline(seconds=min(clock.left_s, MAX_COUNTING_SECONDS))
     visible = workspace.denials.visible
     binary, too_large = len(visible(log.binary)), len(visible(log.too_large))
@@ -93,7 +93,7 @@ async def count_skipped(workspace: "Workspace", log: SkipLog, clock: Deadline) -
 
 
 async def _count_below(workspace: "Workspace", names: Collection[str], clock: Deadline, *, ignoring: bool) -> Skipped:
-    """Files, and those below folders: what may be seen as `ignored`, the others as `denied`."""
+    """Count files, and those below folders: what may be seen as `ignored`, the others as `denied`."""
     # A link would be followed as it is named itself, and could lead anywhere.
     paths = (f"./{name}" for name in names if not (workspace.root / name).is_symlink())
     found = Skipped()

@@ -36,7 +36,7 @@ class FileStamp:
 
 
 def tracked_files(workspace: "Workspace", folder: RelativePath | None = None) -> Iterator[FileStamp]:
-    """Every file that counts below a folder (None: the workspace), in no order; for threads, as it waits."""
+    """Yield every file that counts below a folder (None: the workspace), in no order; for threads, as it waits."""
     for path in tracked_paths(workspace, folder):
         with suppress(OSError):  # removed meanwhile
             # By name, as this is a hint: 10 times faster than a walk from the root, and reading is guarded anyway.
@@ -46,7 +46,7 @@ def tracked_files(workspace: "Workspace", folder: RelativePath | None = None) ->
 
 
 def tracked_paths(workspace: "Workspace", folder: RelativePath | None = None) -> Iterator[RelativePath]:
-    """The paths of every file that counts below a folder, in no order."""
+    """Yield the paths of every file that counts below a folder, in no order."""
     arguments = ["--files", "--null", *walk_arguments(workspace), "--", search_start(workspace, folder)]
     found = iterate_ripgrep(arguments, cwd=workspace.root, separator=b"\0")
     for printed in islice(found, workspace.limits.walk_files):
@@ -56,7 +56,7 @@ def tracked_paths(workspace: "Workspace", folder: RelativePath | None = None) ->
 
 
 def search_start(workspace: "Workspace", folder: RelativePath | None) -> str:
-    """Where a walk starts, in the words of ripgrep; NotAFile where there is no folder.
+    """Return where a walk starts, in the words of ripgrep; NotAFile where there is no folder.
 
     Without links: a path that is given to ripgrep is followed, and only what it finds below is not.
     """
@@ -67,22 +67,22 @@ def search_start(workspace: "Workspace", folder: RelativePath | None) -> str:
 
 
 def path_argument(path: RelativePath) -> str:
-    """A path that no option and no special file name can be taken for."""
+    """Return a path that no option and no special file name can be taken for."""
     return "./" + "/".join(path.parts)
 
 
 def decode_name(printed: bytes) -> str:
-    """The path that ripgrep printed; a name that is not UTF-8 carries its bytes as surrogates."""
+    """Return the path that ripgrep printed; a name that is not UTF-8 carries its bytes as surrogates."""
     return os.fsdecode(printed.removeprefix(b"./"))
 
 
 def to_path(name: str) -> RelativePath:
-    """The path of a name that a walk found."""
+    """Return the path of a name that a walk found."""
     return RelativePath(parts=tuple(name.split("/")))
 
 
 def walk_arguments(workspace: "Workspace", *, ignoring: bool = True, denying: bool = True) -> list[str]:
-    """The arguments with which ripgrep sees the files that count; or, to count them, ignored and denied ones too.
+    """Return the arguments with which ripgrep sees the files that count, or also ignored and denied ones.
 
     Files whose name begins with a dot count. Ignore files of folders above the workspace count where git would read
     them; settings of the user and the machine do not, so that everybody sees the same.
@@ -100,7 +100,7 @@ def walk_arguments(workspace: "Workspace", *, ignoring: bool = True, denying: bo
 
 
 def is_ignored_by_default(name: str, *, is_folder: bool, at_root: bool) -> bool:
-    """Whether the built-in list names it; the project's own ignore files are not asked."""
+    """Return whether the built-in list names it; the project's own ignore files are not asked."""
     for pattern in _default_patterns():
         anchored, bare = pattern.startswith("/"), pattern.strip("/")
         if (is_folder or not pattern.endswith("/")) and (at_root or not anchored) and fnmatchcase(name, bare):
@@ -119,7 +119,7 @@ def _in_repository(root: Path) -> bool:
 
 
 def _ignore_files(root: Path) -> Iterator[str]:
-    """The ignore files of the workspace itself: a walk that begins in a folder of it takes them for a parent's.
+    """Yield the ignore files of the workspace itself: a walk that begins in a folder of it takes them for a parent's.
 
     Those of folders between the two are not read then, as all their paths would be taken as from here.
     """
@@ -129,7 +129,7 @@ def _ignore_files(root: Path) -> Iterator[str]:
 
 
 def _deny_arguments(workspace: "Workspace") -> Iterator[str]:
-    """Globs that keep ripgrep away from most of what is denied: a saving, as each result is judged again by the rules.
+    """Yield globs that keep ripgrep away from most of what is denied; each result is judged again by the rules.
 
     None of them fits more than its rule does: nothing may go missing because of them.
     """

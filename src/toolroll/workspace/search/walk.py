@@ -41,7 +41,7 @@ class Skipped:
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """Return all of them."""
         return self.ignored + self.binary + self.too_large + self.denied + self.unreadable
 
 
@@ -54,7 +54,7 @@ class Deadline:
 
     @property
     def left_s(self) -> float:
-        """Seconds until it is up; never below zero."""
+        """Return the seconds that are left; never below zero."""
         return max(0.0, self.seconds - (time.monotonic() - self.started))
 
 
@@ -72,7 +72,7 @@ class WalkResult:
 
 
 async def walk(workspace: "Workspace", start: str, clock: Deadline, *, ignoring: bool = True) -> WalkResult:
-    """The files below a starting point that count (or all), without those that are denied, which are counted."""
+    """Return the files below a starting point that count (or all), without those that are denied, which are counted."""
     names: list[str] = []
     hides, most = workspace.denials.hides, workspace.limits.walk_files
     denied = 0
@@ -100,14 +100,14 @@ async def walk(workspace: "Workspace", start: str, clock: Deadline, *, ignoring:
 
 
 def unreadable_paths(stderr: str) -> list[str]:
-    """The files and folders that ripgrep says it could not read."""
+    """Return the files and folders that ripgrep says it could not read."""
     return _COMPLAINT.findall(stderr)
 
 
 async def count_ignored(
     workspace: "Workspace", start: str, clock: Deadline, seen: WalkResult, fits: NameFilter
 ) -> Skipped:
-    """The account of a walk that found nothing: at least so many files were not among those that count."""
+    """Return the account of a walk that found nothing: at least so many files were not among those that count."""
     brief = Deadline(seconds=min(clock.left_s, MAX_COUNTING_SECONDS))
     every = await walk(workspace, start, brief, ignoring=False)
     kept = set(seen.names)
@@ -116,7 +116,7 @@ async def count_ignored(
 
 
 def skipped_by_walk(seen: WalkResult) -> Skipped:
-    """The account of a walk that found something."""
+    """Return the account of a walk that found something."""
     return Skipped(denied=seen.denied, unreadable=seen.unreadable, timed_out=not seen.is_complete)
 
 
@@ -131,7 +131,7 @@ class SpecialEntries:
 def find_special_entries(
     workspace: "Workspace", start: str, ignored: Collection[str], clock: Deadline
 ) -> SpecialEntries:
-    """What a walk does not name below a folder, without what is ignored and denied; for threads, as it waits.
+    """Return what a walk does not name below a folder, without what is ignored and denied; for threads, as it waits.
 
     A folder is named where nothing at all is in it: what is in others is named, or passed over and counted. It goes by
     names, as the walk does: whoever shows one looks at it again.
@@ -149,7 +149,7 @@ def find_special_entries(
 
 
 def _scan_folder(workspace: "Workspace", folder: str) -> tuple[list[str], list[str], bool]:
-    """The folders in one, what is neither folder nor file, and whether nothing is there. Nothing denied is named."""
+    """Return the folders in one, what is neither folder nor file, and whether it is empty. Nothing denied is named."""
     # Not through the guarded listing: it asks for every file's size, and takes 10 times as long.
     prefix, hides = f"{folder}/" if folder else "", workspace.denials.hides
     inner, others = list[str](), list[str]()

@@ -1,4 +1,4 @@
-"""What a query finds in one parsed file: definitions, and the places that definitions stand in."""
+"""Capture definitions, and what definitions stand in, with the query of a language."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class Captures:
 
 
 def find_captures(language: Language, root: Node) -> Captures:
-    """The places below a node; each name stands for one of them."""
+    """Return the places below a node; each name stands for one of them."""
     named: dict[int, Capture] = {}
     others: list[Capture] = []
     exported: set[bytes] = set()
@@ -77,7 +77,7 @@ def _captures_of(pattern: int, captures: dict[str, list[Node]]) -> Iterator[Capt
 
 
 def _targets(node: Node) -> Iterator[Node]:
-    """The names that a target of Python binds, however deep they are nested; not what only a member of is set."""
+    """Yield the names that a target of Python binds, however deep they are nested; not what only a member of is set."""
     left = [node]
     while left:
         one = left.pop()

@@ -1,4 +1,4 @@
-"""Definitions without an index: of the files with the word, those are parsed where a line looks like one (C22).
+"""Search definitions without an index: parse the files where a line looks like one (C22).
 
 It answers at once while an index is built, and for files in languages that nothing here can parse: of those the line
 itself is the answer, and marked as uncertain.
@@ -75,7 +75,7 @@ class Definition:
 def search_definitions(
     workspace: Workspace, workers: Workers, name: str, *, is_known: Callable[[str], bool]
 ) -> tuple[list[Definition], bool]:
-    """The definitions of a name in files that are not known, and whether there were more files to look at."""
+    """Return the definitions of a name in files that are not known, and whether there were more files to look at."""
     words = ["--word-regexp", "--fixed-strings", f"--regexp={name}"]
     files = find_files_with(workspace, words, MAX_FILES_WITH_WORD + 1)
     unknown = [path for path in files[:MAX_FILES_WITH_WORD] if not is_known(str(path))]
@@ -100,7 +100,7 @@ class _Search:
     is_cut: bool = False
 
     def tasks(self, files: list[RelativePath]) -> Iterator[tuple[str, Task]]:
-        """The files to parse; lines of others go to `texts`."""
+        """Yield the files to parse; lines of others go to `texts`."""
         parsed = 0
         for path in files:
             data = self._read(path)
@@ -114,7 +114,7 @@ class _Search:
                 yield str(path), Task(operation="extract", language=language.name, data=data)
 
     def take_lines(self, path: str) -> None:
-        """The lines of a file at which its parser failed: what they look like is better than nothing."""
+        """Take the lines of a file at which its parser failed: what they look like is better than nothing."""
         data = self._read(RelativePath(parts=tuple(path.split("/"))))
         self.texts += _find_lines(path, data, self.name)
 
@@ -127,7 +127,7 @@ class _Search:
 
 
 def looks_defined(data: bytes, name: str) -> bool:
-    """Whether some line may define the name: a keyword before it, or an assignment, a type or parameters after it.
+    """Return whether a line may define the name: a keyword before it, or an assignment, type or parameters after it.
 
     An assignment to several names at once may have brackets between.
     """
@@ -151,7 +151,7 @@ def _definition_patterns(name: str) -> "tuple[re.Pattern[bytes], ...]":
 
 
 def _find_lines(path: str, data: bytes, name: str) -> Iterator[Definition]:
-    """Lines that a keyword makes a definition; without one, a line of an unknown language may be anything."""
+    """Find lines that a keyword makes a definition; without one, a line of an unknown language may be anything."""
     pattern, word = _definition_patterns(name)[0], name.encode()
     lines = ((number, line) for number, line in enumerate(as_utf8(data).split(b"\n"), start=1) if word in line)
     matching = ((number, line) for number, line in lines if pattern.search(line[:MAX_LEAD_BYTES]))

@@ -1,4 +1,4 @@
-"""Where a name is defined: which of several definitions is meant, and which comes first."""
+"""Choose among the definitions of a name: which are meant, and which comes first."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -29,7 +29,7 @@ class Definitions:
 
 
 def split_name_path(text: str) -> tuple[tuple[str, ...], str]:
-    """What the name stands in, outermost first, and the name: `Class.method`, `a::b`, `Class#method`."""
+    """Return what the name stands in, outermost first, and the name: `Class.method`, `a::b`, `Class#method`."""
     parts = [part for part in _SEPARATOR.split(text.strip().removesuffix("()")[:MAX_NAME_CHARACTERS]) if part]
     return (tuple(parts[:-1]), parts[-1]) if parts else ((), "")
 
@@ -37,13 +37,13 @@ def split_name_path(text: str) -> tuple[tuple[str, ...], str]:
 def choose_definitions(
     found: Iterable[Definition], around: Sequence[str], kind: Group | None
 ) -> tuple[Definition, ...]:
-    """Those of the kind whose path ends as asked, in the order of how likely they are meant."""
+    """Return those of the kind whose path ends as asked, in the order of how likely they are meant."""
     kept = [one for one in found if _is_of(one.symbol, kind) and _is_in(one, around)]
     return tuple(sorted(kept, key=_rank))
 
 
 def import_as_definition(edge: Edge, name: str) -> Definition:
-    """Where a file takes the name in, as an answer like the others."""
+    """Return where a file takes the name in, as an answer like the others."""
     statement = edge.statement
     symbol = Symbol(
         name=name,
@@ -61,7 +61,7 @@ def import_as_definition(edge: Edge, name: str) -> Definition:
 
 
 def is_test_or_example(path: str) -> bool:
-    """Whether the file is a test, an example, or somebody else's: what is defined there is seldom meant."""
+    """Return whether the file is a test, an example, or somebody else's: what is defined there is seldom meant."""
     return _TESTS.search(path) is not None
 
 
@@ -70,7 +70,7 @@ def _is_of(symbol: Symbol, kind: Group | None) -> bool:
 
 
 def _is_in(one: Definition, around: Sequence[str]) -> bool:
-    """Whether the definition stands in these, some of which may be the file and its folders: `services.user.load`."""
+    """Return whether the definition is inside of these, which may be the file and its folders: `services.user.load`."""
     if not around:
         return True
     folder, _, name = one.path.rpartition("/")

@@ -35,7 +35,7 @@ _QUALIFIED: Final = re.compile(r"^(.+)(?:::)((?:operator\b.*|~?\w+))$", re.DOTAL
 
 
 def as_utf8(data: bytes) -> bytes:
-    """The same lines in UTF-8, whatever they were in: names in ASCII, which is nearly all of them, stay as they are."""
+    """Return the same lines in UTF-8, whatever they were in; names in ASCII, nearly all of them, stay the same."""
     if data.startswith(_UTF_16):
         return data.decode("utf-16", "replace").encode("utf-8", "replace")
     try:
@@ -47,18 +47,18 @@ def as_utf8(data: bytes) -> bytes:
 
 
 def leading_words(data: bytes, start: int) -> bytes:
-    """The words before a definition on its own line: `export default`, `pub static`, `const`."""
+    """Return the words before a definition on its own line: `export default`, `pub static`, `const`."""
     return _lead(data, start) or b""
 
 
 def _lead(data: bytes, start: int) -> bytes | None:
-    """None where more than words stands before: another definition, a bracket."""
+    """Return the words before a definition; None where more stands there: another definition, a bracket."""
     found = _LEAD.fullmatch(data, data.rfind(b"\n", 0, start) + 1, start)
     return found[1] if found else None
 
 
 def read_signature(data: bytes, start: int, end: int, *, is_whole: bool) -> str:
-    """The source from `start` to `end` on one line; without a known body (`is_whole`), up to where one may begin."""
+    """Return the source from `start` to `end` on one line; with no body (`is_whole`), up to where one may begin."""
     text = data[start : min(end, start + _MAX_SIGNATURE_BYTES)]
     if is_whole:
         brace, line = text.find(b"{"), text.find(b"\n")
@@ -70,18 +70,18 @@ def read_signature(data: bytes, start: int, end: int, *, is_whole: bool) -> str:
 
 
 def hide_values(text: str) -> str:
-    """A definition of a value without its long strings, which may be a key: the index keeps what a file has lost."""
+    """Return the definition of a value without long strings, which may be keys: the index outlives the file's text."""
     start = text.find("=") + 1  # nothing of a macro stands before a sign
     return redact(text[:start] + _STRING.sub(r"\1…\2", text[start:]))
 
 
 def hide_secrets(text: str) -> str:
-    """Other text without what looks like a secret. Looking for one is slow: only where something could be one."""
+    """Return other text without what looks like a secret; the slow search runs only where something could be one."""
     return redact(text) if _SOLID.search(text) else text
 
 
 def read_docstring(data: bytes, body: int) -> str | None:
-    """The first line of a Python docstring that begins where the body does."""
+    """Return the first line of a Python docstring that begins where the body does."""
     found = _DOCSTRING.match(data, body)
     if found is None:
         return None
@@ -91,7 +91,7 @@ def read_docstring(data: bytes, body: int) -> str | None:
 
 
 def read_comment_before(data: bytes, start: int, mark: bytes) -> str | None:
-    """The first line of the comment right above a definition; annotations may stand between."""
+    """Return the first line of the comment right above a definition; annotations may stand between."""
     if _lead(data, start) is None:
         return None
     line_end = data.rfind(b"\n", 0, start)
@@ -107,12 +107,12 @@ def read_comment_before(data: bytes, start: int, mark: bytes) -> str | None:
 
 
 def _is_comment(line: bytes, mark: bytes) -> bool:
-    """Whether all of a line is comment: what stands beside code belongs to that."""
+    """Return whether all of a line is comment: what stands beside code belongs to that."""
     return line.startswith(mark) or (line.endswith(_BLOCK_ENDS) and line.rfind(b"/*") <= 0)
 
 
 def _comment(data: bytes, line_start: int, line_end: int, mark: bytes) -> str | None:
-    """The comment whose last line this is, read upwards to where it begins."""
+    """Return the comment whose last line this is, read upwards to where it begins."""
     lines: list[bytes] = []
     in_block = not data[line_start:line_end].strip().startswith(mark)
     while len(lines) < _MAX_COMMENT_LINES:
@@ -140,7 +140,7 @@ def _cut(text: str, limit: int) -> str:
 
 
 def split_name(text: str) -> tuple[str | None, str]:
-    """What a qualified name belongs to, and the name itself: `a::Foo::run` is `run` of `a.Foo`."""
+    """Return what a qualified name belongs to, and the name itself: `a::Foo::run` is `run` of `a.Foo`."""
     if text.isidentifier():  # nearly always
         return None, text
     text = " ".join(text.split())
@@ -154,17 +154,17 @@ def split_name(text: str) -> tuple[str | None, str]:
 
 
 def owner_path(text: str) -> str | None:
-    """The type or table that a receiver, a prototype or an `impl` names, as a dotted path; None for a module."""
+    """Return the type or table that a receiver, a prototype or an `impl` names, as a dotted path; None for a module."""
     text = _GENERIC.sub("", _REFERENCE.sub("", _receiver(text)))
     return _MODULE_OBJECT.sub("", _SEPARATOR.sub(".", _BLANKS.sub("", text))).strip(".") or None
 
 
 def _receiver(text: str) -> str:
-    """Slices and references of Rust (`impl Trait for &[Foo]`) belong to what is inside."""
+    """Strip slices and references of Rust (`impl Trait for &[Foo]`), which belong to what is inside."""
     stripped = text.lstrip("&* ")
     return stripped[1:] if stripped.startswith(("[", "(")) else text
 
 
 def join_names(*parts: str | None) -> str | None:
-    """A dotted path of those parts that are there."""
+    """Return a dotted path of those parts that are there."""
     return ".".join(part for part in parts if part) or None

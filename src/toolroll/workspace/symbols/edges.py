@@ -1,4 +1,4 @@
-"""Where imports lead: edges between files, kept in the index, and made anew where files come and go."""
+"""Store where imports lead: edges between files, resolved again where files come and go."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator
@@ -28,22 +28,22 @@ class StoredEdges:
         self._store = store
 
     def onto(self, path: str) -> Iterable[Edge]:
-        """Every edge that was resolved to this file."""
+        """Return every edge that was resolved to this file."""
         return map(_edge, self._store.all(f"{_QUERY} where edges.path = ?", (path,)))
 
     def saying(self, module: str) -> Iterable[Edge]:
-        """Every edge whose target's module is this one or lies below it."""
+        """Return every edge whose target's module is this one or lies below it."""
         # A range of the index: all that begins with the text, and of these what a separator follows.
         rows = self._store.all(f"{_QUERY} where module >= ? and module < ?", (module, f"{module}\U0010ffff"))
         return (_edge(row) for row in rows if is_within(cast("str", row[3]), module))
 
     def naming(self, name: str) -> Iterable[Edge]:
-        """Every edge whose statement has this among its `names`."""
+        """Return every edge whose statement has this among its `names`."""
         query = f"{_QUERY} where import in (select import from names where name = ?)"  # noqa: S608
         return map(_edge, self._store.all(query, (name,)))
 
     def taking_in(self, name: str) -> Iterable[Edge]:
-        """Every edge whose statement has this among its `names`, or makes it known to its file (`import x as name`)."""
+        """Return every edge whose statement has this among its `names`, or binds it (`import x as name`)."""
         those = "select import from names where name = ? union select import from binds where name = ?"
         return map(_edge, self._store.all(f"{_QUERY} where import in ({those})", (name, name)))
 
@@ -51,7 +51,7 @@ class StoredEdges:
 def resolve_imports(
     store: "Store", resolver: "Resolver", statements: "Iterable[tuple[int, str, ImportStatement]]"
 ) -> int:
-    """Write down where these statements lead; returns how many there were."""
+    """Store where these statements lead, and return how many there were."""
     count, rest = 0, iter(statements)
     while batch := list(islice(rest, BATCH)):
         edges = [(number, to) for number, path, one in batch for to in resolver.resolve(path, one)]
@@ -61,7 +61,7 @@ def resolve_imports(
 
 
 def affected_files(store: "Store", added: Collection[str], removed: Collection[str]) -> "Iterator[int]":
-    """The files with statements that may lead elsewhere, now that these files are new or gone."""
+    """Yield the files with statements that may lead elsewhere, now that these files are new or gone."""
     for path in removed:
         yield from _numbers(store, "select file from edges where path in (?, ?)", (path, dirname(path)))
     for path in {*added, *removed}:

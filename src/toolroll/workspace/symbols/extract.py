@@ -49,7 +49,7 @@ _WORD_PARENTS: Final = frozenset({"command_name", "function_definition"})
 
 
 def extract(language: str, data: bytes) -> FileSymbols:
-    """What a file in this language defines and imports; never fails on any bytes."""
+    """Return what a file in this language defines and imports; never fails on any bytes."""
     known, data = LANGUAGES[language], as_utf8(data)
     tree = parse(known, data)
     found = find_captures(known, tree.root_node)
@@ -107,7 +107,7 @@ class _Reader:
         self._scopes.append(_Scope(start=start, end=end, kind=kind, path=path, exported=exported))
 
     def _around(self, start: int, end: int) -> _Scope | None:
-        """What this span stands in; the names of one declaration (`int a, b`) stand beside each other."""
+        """Return what this span stands in; the names of one declaration (`int a, b`) stand beside each other."""
         while self._scopes and (
             self._scopes[-1].end <= start or (self._scopes[-1].start, self._scopes[-1].end) == (start, end)
         ):
@@ -139,7 +139,7 @@ class _Reader:
         )
 
     def _start(self, node: Node) -> Node:
-        """Where a definition begins, with its decorators."""
+        """Return where a definition begins, with its decorators."""
         outer, self._outer = self._outer, None
         return outer if outer is not None and outer.end_byte == node.end_byte else node
 
@@ -165,13 +165,13 @@ class _Reader:
         return self._language.is_exported(name, before, around.kind if around else None)
 
     def _is_module_member(self, place: Capture, around: _Scope | None) -> bool:
-        """Whether it is a function of the object that a module hands out."""
+        """Return whether it is a function of the object that a module hands out."""
         is_handed_out = place.kind == "method" and self._language.exports_objects
         return around is None and (place.parent is not None or is_handed_out)
 
 
 def _path_for(name: str, around: _Scope | None) -> str | None:
-    """The path that a name stands in; in `typedef struct T {} T` the inner one is the same as the outer."""
+    """Return the path that a name stands in; in `typedef struct T {} T` the inner one is the same as the outer."""
     if around is None or around.path is None:
         return None
     above, _, last = around.path.rpartition(".")
@@ -203,7 +203,7 @@ def read_imports(language: Language, tree: Tree, data: bytes) -> tuple[ImportSta
 
 
 def _is_sound(statement: ImportStatement) -> bool:
-    """Broken code gives modules without a name, and strings that hold no name but a whole program."""
+    """Reject what broken code gives: modules without a name, and strings that hold a whole program."""
     module = statement.module
     return bool(module or statement.level) and len(module) <= MAX_MODULE_CHARACTERS and module.isprintable()
 
@@ -218,26 +218,26 @@ class Lines:
         self._starts = list(accumulate([len(line) + 1 for line in data.split(b"\n")[:-1]], initial=0))
 
     def line(self, byte: int) -> int:
-        """The line that the byte stands in."""
+        """Return the line that the byte stands in."""
         return bisect_right(self._starts, byte)
 
     def last_line(self, start: int, end: int) -> int:
-        """The line in which what goes from `start` to before `end` ends, without a line end that it takes along."""
+        """Return the line in which the span from `start` to before `end` ends, not counting a line end at its end."""
         return self.line(max(start, end - 1))
 
     def column(self, byte: int) -> int:
-        """The column of the byte, in characters."""
+        """Return the column of the byte, in characters."""
         start = self._starts[self.line(byte) - 1]
         return len(self._data[start:byte].decode("utf-8", "replace")) + 1
 
     def text(self, line: int) -> bytes:
-        """One line, without its end."""
+        """Return one line, without its end."""
         end = self._starts[line] - 1 if line < len(self._starts) else len(self._data)
         return self._data[self._starts[line - 1] : end]
 
 
 def find_occurrences(language: str, data: bytes, name: str) -> list[tuple[int, int, str]]:
-    """Line, column and the text of the line of every place where the name is used or defined."""
+    """Return line, column and the text of the line of every place where the name is used or defined."""
     known, data = LANGUAGES[language], as_utf8(data)
     starts = [found.start() for found in re.finditer(_whole_word(name), data)][:MAX_OCCURRENCES]
     if not starts:
@@ -256,7 +256,7 @@ def _whole_word(name: str) -> bytes:
 
 
 def _is_name(node: Node | None, start: int, end: int) -> bool:
-    """Whether the node is exactly that span, and a name."""
+    """Return whether the node is exactly that span, and a name."""
     if node is None or (node.start_byte, node.end_byte) != (start, end) or _TEXT.search(node.type):
         return False
     # A word of a shell is a name where it is run or defined, and text everywhere else.

@@ -64,7 +64,7 @@ class Index:
 
     @classmethod
     def open(cls, workspace: Workspace) -> Self:
-        """The index of a workspace as it was left; a damaged one, or one of another version, begins anew."""
+        """Return the index of a workspace as it was left; a damaged one, or one of another version, begins anew."""
         return cls(workspace)
 
     @classmethod
@@ -98,7 +98,7 @@ class Index:
 
     @property
     def is_ready(self) -> bool:
-        """Whether every file has been looked at once: answers come from the index alone."""
+        """Return whether every file has been looked at once: answers come from the index alone."""
         return self._with(lambda store: store.fact(COMPLETE) == 1)
 
     def start(self, on_progress: Progress | None = None) -> None:
@@ -108,7 +108,7 @@ class Index:
             self._builder.start()
 
     def wait(self, seconds: float) -> bool:
-        """Wait for what `start` began, so long at most; whether it has ended."""
+        """Wait at most so long for what `start` began, and return whether it has ended."""
         if self._builder is None:
             return True
         self._builder.join(seconds)
@@ -132,18 +132,18 @@ class Index:
             return RefreshResult(is_complete=False)
 
     def skipped(self) -> dict[str, int]:
-        """How many files are not in the index, by reason."""
+        """Return how many files are not in the index, by reason."""
         return {state: n for state, n in self._with(Store.states).items() if state not in {PARSED, OTHER}}
 
     def size(self) -> tuple[int, int]:
-        """How many files were parsed, and how many definitions they have."""
+        """Return how many files were parsed, and how many definitions they have."""
         query = "select (select count(*) from files where state = ?), (select count(*) from symbols)"
         return cast("tuple[int, int]", self._with(lambda store: store.all(query, (PARSED,)))[0])
 
     # --- Asking ----------------------------------------------------------------------------------------
 
     def definitions(self, name_path: str, kind: Group | None = None) -> Definitions:
-        """Where a name is defined; `Class.method` names one by what it is in. `import` finds where it is imported.
+        """Find where a name is defined; `Class.method` names one by what it is in, `import` finds where it is imported.
 
         So does no kind at all where the name is defined nowhere: it is somebody else's, such as `np`.
         """
@@ -164,33 +164,33 @@ class Index:
         return Definitions(found=found, notes=notes, suggestions=() if found else self._similar(name))
 
     def outline(self, path: RelativePath) -> tuple[Symbol, ...]:
-        """What a file defines, in its order; parsed now if it has changed."""
+        """Return what a file defines, in its order; parsed now if it has changed."""
         self._check([str(path)])
         return tuple(self._with(lambda store: store.outline(str(path))))
 
     def why_unknown(self, path: RelativePath) -> str | None:
-        """Why nothing is known of what a file defines; None where it was parsed, or never looked at."""
+        """Return why nothing is known of what a file defines; None where it was parsed, or never looked at."""
         known = self._stamp(str(path))
         return known.state if known is not None and known.state not in {PARSED, OTHER} else None
 
     def references(self, name_path: str) -> References:
-        """Every place where a name stands, with the definition around it; strings and comments do not count."""
+        """Return every place where a name stands, with the definition around it; strings and comments do not count."""
         _, name = split_name_path(name_path)
         answer = find_references(self._workspace, self._workers, name)
         outlines = {path: self.outline(RelativePath(parts=tuple(path.split("/")))) for path in _paths(answer.found)}
         return replace(answer, found=tuple(_with_definition(one, outlines[one.path], name) for one in answer.found))
 
     def importers(self, asked: str, *, base: str | None = None) -> Importers:
-        """Who imports a module, a file, a package or a name; `base` is the file that a relative path is from."""
+        """Return who imports a module, a file, a package or a name; `base` is the file that a relative path is from."""
         return self._with(lambda store: self._importers(store, asked, base))
 
     def importer_count(self, path: str) -> int:
-        """How many files import this one."""
+        """Return how many files import this one."""
         query = "select count(distinct file) from edges where path = ?"
         return cast("int", self._with(lambda store: store.all(query, (path,))[0][0]))
 
     def repo_map(self, budget_tokens: int) -> str:
-        """What matters most, in at most so many tokens."""
+        """Return what matters most, in at most so many tokens."""
         return self._with(lambda store: repo_map(store, budget_tokens))
 
     # --- Inside ----------------------------------------------------------------------------------------
@@ -202,7 +202,7 @@ class Index:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Inside, no other process builds this index; where nothing can be kept, each has its own anyway."""
+        """Keep other processes from building this index; where nothing can be kept, each has its own anyway."""
         path = self._store.path
         with ExitStack() as stack:
             if path is not None and can_write(path.parent):
@@ -220,7 +220,7 @@ class Index:
         )
 
     def _make_resolver(self, store: Store) -> Resolver:
-        """A resolver for the files that the index has now; the last one where it still has the same."""
+        """Return a resolver for the files that the index has now; the last one where it still has the same."""
         generation = store.generation
         if self._resolver is None or self._resolver[0] != generation:
             self._resolver = (generation, Resolver(store.paths(), self._content))
@@ -244,7 +244,7 @@ class Index:
         return [Definition(path=path, symbol=symbol) for path, symbol in found]
 
     def _check(self, paths: Iterable[str]) -> bool:
-        """Look at these files again, and parse those that changed; whether there were any."""
+        """Look at these files again, parse those that changed, and return whether there were any."""
         some = list(dict.fromkeys(paths))[:MAX_REFRESHED]
         stale = [
             RelativePath(parts=tuple(path.split("/")))
@@ -259,7 +259,7 @@ class Index:
         return self._with(lambda store: store.stamp(path))
 
     def _is_parsed(self, path: str) -> bool:
-        """Whether the index has all there is to know of a file."""
+        """Return whether the index has all there is to know of a file."""
         known = self._stamp(path)
         return known is not None and known.state == PARSED and is_current(self._workspace, path, known)
 
@@ -289,7 +289,7 @@ class Index:
         return tuple(notes)
 
     def _with(self, function: Callable[[Store], T]) -> T:
-        """Ask the tables. A damaged file is made anew; what the disk refuses is had in memory (C14)."""
+        """Ask the tables; a damaged file is rebuilt, and an index that the disk refuses is kept in memory (C14)."""
         store = self._store
         for _ in range(2):
             try:
@@ -302,7 +302,7 @@ class Index:
             raise _damage_error(store.path, error) from error
 
     def _replaced(self, store: Store, error: DatabaseDamaged | DatabaseRefused) -> Store:
-        """Another store in the place of this one: the one that another thread has put there, if one has."""
+        """Replace a store; where another thread has done so already, its store is returned."""
         with self._replacing:
             if self._store is store:
                 self._store, self._resolver = self._better(store, error), None
@@ -316,7 +316,7 @@ class Index:
         return self._opened(lambda: _close_and_remove(store.path))
 
     def _opened(self, place: Callable[[], Path | None]) -> Store:
-        """The index at a place; in memory where the system refuses it: no edit and no search fails for that."""
+        """Return the index at a place; in memory where the system refuses it: no edit and no search fails for that."""
         path: Path | None = None
         try:
             path = place()
@@ -358,7 +358,7 @@ def _paths(found: Iterable[Reference]) -> list[str]:
 
 
 def _with_definition(one: Reference, outline: tuple[Symbol, ...], name: str) -> Reference:
-    """The reference with the innermost definition around it."""
+    """Return the reference with the innermost definition around it."""
     holders = [symbol for symbol in outline if symbol.start_line <= one.line <= symbol.end_line]
     is_definition = any((symbol.line, symbol.column) == (one.line, one.column) for symbol in holders)
     around = [symbol for symbol in holders if (symbol.line, symbol.name) != (one.line, name)]

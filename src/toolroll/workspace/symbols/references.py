@@ -1,4 +1,4 @@
-"""Who refers to a name: files that hold the word are parsed, and only where it is a name it counts."""
+"""Find where a name is used: files that hold the word are parsed, and only names count."""
 
 import re
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ class References:
 
 
 def find_references(workspace: Workspace, workers: Workers, name: str) -> References:
-    """Every place where the name is used or defined, but for strings and comments."""
+    """Return every place where the name is used or defined, but for strings and comments."""
     if not re.search(r"\w", name):
         return References(found=())
     files = find_files_with(workspace, ["--word-regexp", "--fixed-strings", f"--regexp={name}"], MAX_FILES + 1)

@@ -1,4 +1,4 @@
-"""What matters most in a workspace, in few tokens: files that others import, with the definitions they are used for."""
+"""Map what matters most in a workspace, in few tokens: files that others import, with what they are used for."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -27,7 +27,7 @@ _FILES: Final = (
 
 
 def repo_map(store: "Store", budget_tokens: int) -> str:
-    """The map as text, at most so long: a line for each file, its definitions indented below."""
+    """Return the map as text, at most so long: a line for each file, its definitions indented below."""
     left, parts = int(budget_tokens * CHARACTERS_A_TOKEN), []
     for path, importers in _ranked(store):
         block = _block(store, path, importers, left)
@@ -39,7 +39,7 @@ def repo_map(store: "Store", budget_tokens: int) -> str:
 
 
 def _ranked(store: "Store") -> Iterator[tuple[str, int]]:
-    """Files by how many others import them; then, where nothing imports anything, by how much they offer."""
+    """Yield files by how many others import them, then the rest by how much they define."""
     imported = [(cast("str", path), cast("int", n)) for path, n in store.all(_IMPORTED, (_MAX_FILES,))]
     imported.sort(key=lambda one: (is_test_or_example(one[0]), -one[1], one[0]))
     yield from imported
@@ -50,7 +50,7 @@ def _ranked(store: "Store") -> Iterator[tuple[str, int]]:
 
 
 def _block(store: "Store", path: str, importers: int, left: int) -> str | None:
-    """One file with as many of its definitions as there is room for; None where there is none."""
+    """Format one file with as many of its definitions as there is room for; None where there is no room."""
     used = f" (imported by {importers})" if importers else ""
     block = f"{path}{used}\n"
     if len(block) > left:
@@ -71,5 +71,5 @@ def _most_used(store: "Store", path: str) -> list[Symbol]:
 
 
 def _first_of_each(symbols: Iterable[Symbol]) -> list[Symbol]:
-    """Overloads and prototypes say the same thing again."""
+    """Drop overloads and prototypes, which repeat the same thing."""
     return list({symbol.name: symbol for symbol in reversed(list(symbols))}.values())

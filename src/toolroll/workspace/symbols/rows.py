@@ -1,4 +1,4 @@
-"""Symbols and imports as rows of plain values: between processes, and in the tables of the index."""
+"""Convert symbols and imports to rows of plain values: between processes, and in the tables of the index."""
 
 import struct
 from dataclasses import astuple, fields
@@ -28,7 +28,7 @@ _TUPLES: Final = (_NAMES, _BINDS)
 
 
 def to_rows(found: FileSymbols) -> Rows:
-    """What a file has, as plain values that JSON can carry."""
+    """Return what a file has, as plain values that JSON can carry."""
     return (
         [symbol_row(symbol) for symbol in found.symbols],
         [list(astuple(one)) for one in found.imports],
@@ -37,7 +37,7 @@ def to_rows(found: FileSymbols) -> Rows:
 
 
 def symbol_row(symbol: Symbol) -> Row:
-    """The fields of one symbol; `astuple` would copy every one of them and take ten times as long."""
+    """Return the fields of one symbol; `astuple` would copy every one of them and take ten times as long."""
     return [
         symbol.name,
         symbol.kind,
@@ -53,7 +53,7 @@ def symbol_row(symbol: Symbol) -> Row:
 
 
 def to_symbol(row: "Row | tuple[Value, ...]") -> Symbol:
-    """The symbol that was made a row."""
+    """Return the symbol that was made a row."""
     name, kind, line, column, start_line, end_line, parent, signature, doc, exported = row
     return Symbol(
         name=cast("str", name),
@@ -70,17 +70,17 @@ def to_symbol(row: "Row | tuple[Value, ...]") -> Symbol:
 
 
 def names_of(row: ImportRow) -> list[str]:
-    """The names that an import takes out of its module."""
+    """Return the names that an import takes out of its module."""
     return cast("list[str]", row[_NAMES])
 
 
 def binds_of(row: ImportRow) -> list[str]:
-    """The names that the file knows them by, where those are others: `np`, or the module itself."""
+    """Return the names that the file knows them by, where those are others: `np`, or the module itself."""
     return [name for name in cast("list[str]", row[_BINDS]) if name not in names_of(row)]
 
 
 def to_statement(row: ImportRow) -> ImportStatement:
-    """The import that was made a row."""
+    """Return the import that was made a row."""
     values = dict(zip(IMPORT_COLUMNS, row, strict=True))
     for position in _TUPLES:
         name = IMPORT_COLUMNS[position]

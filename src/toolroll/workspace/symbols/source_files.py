@@ -59,7 +59,7 @@ class ChangedFile:
 
     @property
     def path(self) -> str:
-        """From the root, with `/`."""
+        """Return the path from the root, with `/`."""
         return str(self.stamp.path)
 
 
@@ -73,7 +73,7 @@ class FileChanges:
 
     @property
     def added(self) -> list[str]:
-        """The paths that the index does not know yet."""
+        """Return the paths that the index does not know yet."""
         return [one.path for one in self.changed if one.known is None]
 
 
@@ -92,7 +92,7 @@ def scan_some(workspace: Workspace, store: Store, paths: Collection[RelativePath
 
 
 def is_current(workspace: Workspace, path: str, known: Stamp | None) -> bool:
-    """Whether a file still looks as it did when it was parsed."""
+    """Return whether a file still looks as it did when it was parsed."""
     found = next(_stamps(workspace, [RelativePath(parts=tuple(path.split("/")))]), None)
     return found is not None and known is not None and (found.size, found.mtime_ns) == (known.size, known.mtime_ns)
 
@@ -118,7 +118,7 @@ def _compare(found: Iterable[FileStamp], known: dict[str, Stamp]) -> FileChanges
 
 
 def is_encodable(path: str) -> bool:
-    """A name that is no text cannot be asked for either."""
+    """Return a name that is no text cannot be asked for either."""
     try:
         path.encode()
     except UnicodeEncodeError:
@@ -135,7 +135,7 @@ class ChangedFileReader:
     restamped: list[tuple[int, int, int]] = field(default_factory=list)
 
     def tasks(self, changed: Iterable[ChangedFile]) -> Iterator[tuple[FileRow, Task]]:
-        """The files that have to be parsed, each with the row that it will be."""
+        """Yield the files that have to be parsed, each with the row that it will be."""
         for one in changed:
             language = language_of(one.path)
             if language is None:
@@ -182,7 +182,7 @@ class ChangedFileReader:
 
 
 def skip_reason(data: bytes) -> Reason | None:
-    """Why this content is not parsed; None where it is."""
+    """Return why this content is not parsed; None where it is."""
     if b"\0" in data and not data.startswith(_UTF_16):
         return "binary"
     if len(data) > _SMALL_BYTES and len(data) // (data.count(b"\n") + 1) > _MINIFIED_MEAN_BYTES:
@@ -193,7 +193,7 @@ def skip_reason(data: bytes) -> Reason | None:
 
 
 def find_files_with(workspace: Workspace, pattern: Sequence[str], most: int) -> list[RelativePath]:
-    """The files in which one of the patterns (arguments of ripgrep) fits, at most so many; denied ones are left out."""
+    """Return the files that match one of the patterns (arguments of ripgrep), at most `most`, without denied ones."""
     return list(islice(_iterate_matching(workspace, pattern), most))
 
 

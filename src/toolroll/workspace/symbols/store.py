@@ -1,4 +1,4 @@
-"""The tables of an index: files with their stamps, symbols, imports, and where those lead."""
+"""Store the index: files with their stamps, symbols, imports, and where those lead."""
 
 import json
 import threading
@@ -63,7 +63,7 @@ class Store:
         self._lock = threading.RLock()
 
     def in_memory(self) -> "Store":
-        """The same for this process alone, as far as this one can be read; this one is closed."""
+        """Return the same for this process alone, as far as this one can be read; this one is closed."""
         store = Store(None)
         with self._lock:
             copy(self._db, store._db)
@@ -78,7 +78,7 @@ class Store:
     # --- Writing ---------------------------------------------------------------------------------------
 
     def put(self, files: Sequence[FileRow]) -> list[int]:
-        """Replace what is known of these files, all or none; returns their numbers.
+        """Replace what is known of these files, all or none, and return their numbers.
 
         What somebody has learned of a younger content meanwhile stays.
         """
@@ -87,11 +87,11 @@ class Store:
 
     @property
     def generation(self) -> int:
-        """Another number whenever files came or went, or one changed that says where modules are."""
+        """Return a number that changes whenever files come or go, or a manifest changes."""
         return self.fact(_GENERATION)
 
     def restamp(self, files: Iterable[tuple[int, int, int]]) -> None:
-        """New size and time, given with the number, of files whose content is what it was."""
+        """Store a new size and time, given with the number, of files whose content is the same."""
         with self._writing() as db:
             db.executemany("update files set size = ?2, mtime_ns = ?3 where id = ?1", files)
 
@@ -113,49 +113,49 @@ class Store:
             )
 
     def set_fact(self, name: str, value: int) -> None:
-        """Keep a number under a name."""
+        """Store a number under a name."""
         with self._writing() as db:
             db.execute("insert or replace into facts values (?, ?)", (name, value))
 
     # --- Files -----------------------------------------------------------------------------------------
 
     def fact(self, name: str) -> int:
-        """The number kept under a name, or 0."""
+        """Return the number kept under a name, or 0."""
         rows = self.all("select value from facts where name = ?", (name,))
         return cast("int", rows[0][0]) if rows else 0
 
     def stamps(self) -> dict[str, Stamp]:
-        """Every file by its path."""
+        """Return every file by its path."""
         return dict(self._stamps(_STAMPS))
 
     def stamp(self, path: str) -> Stamp | None:
-        """One file."""
+        """Return one file as it is known, or None."""
         found = self._stamps(f"{_STAMPS} where path = ?", (path,))
         return next((stamp for _, stamp in found), None)
 
     def paths(self) -> list[str]:
-        """The paths of every file."""
+        """Return the paths of every file."""
         return [cast("str", path) for (path,) in self.all("select path from files")]
 
     def states(self) -> dict[str, int]:
-        """How many files there are by state."""
+        """Return how many files there are by state."""
         rows = self.all("select state, count(*) from files group by 1")
         return {cast("str", state): cast("int", count) for state, count in rows}
 
     # --- Symbols and imports ---------------------------------------------------------------------------
 
     def named(self, name: str) -> list[tuple[str, Symbol]]:
-        """Every definition of a name, with its file."""
+        """Return every definition of a name, with its file."""
         rows = self.all(f"select path, {_SYMBOL} from symbols join files on id = file where name = ?", (name,))  # noqa: S608
         return [(cast("str", row[0]), to_symbol(row[1:])) for row in rows]
 
     def outline(self, path: str) -> list[Symbol]:
-        """The definitions of one file in their order."""
+        """Return the definitions of one file in their order."""
         query = f"select {_SYMBOL} from symbols join files on id = file where path = ? order by symbols.rowid"  # noqa: S608
         return [to_symbol(row) for row in self.all(query, (path,))]
 
     def statements(self, files: Iterable[int] | None = None) -> Iterator[tuple[int, str, ImportStatement]]:
-        """The imports of these files (None: of all) with their number and the path of their file."""
+        """Yield the imports of these files (None: of all) with their number and the path of their file."""
         if files is None:
             yield from self._every_statement()
             return
@@ -163,14 +163,14 @@ class Store:
             yield from map(_statement, self.all(f"{_STATEMENTS} where file = ?", (number,)))
 
     def _every_statement(self) -> Iterator[tuple[int, str, ImportStatement]]:
-        """All of them, some thousand at a time: a large tree has a hundred megabytes of them."""
+        """Yield all of them, some thousand at a time: a large tree has a hundred megabytes of them."""
         last = -1
         while rows := self.all(f"{_STATEMENTS} where imports.id > ? order by imports.id limit 5000", (last,)):
             yield from map(_statement, rows)
             last = cast("int", rows[-1][0])
 
     def all(self, query: str, values: Sequence[Value] = ()) -> "list[tuple[Value, ...]]":
-        """The rows that a query finds."""
+        """Return the rows that a query finds."""
         with self._lock, INDEX.errors(self.path):
             return self._db.execute(query, values).fetchall()
 

@@ -1,4 +1,4 @@
-"""One definition, and all that one file defines and imports."""
+"""Types of the index: one definition, and all that one file defines and imports."""
 
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
@@ -61,7 +61,7 @@ class Symbol:
 
     @property
     def name_path(self) -> str:
-        """The name with what it is inside of: `Class.method`."""
+        """Return the name with what it is inside of: `Class.method`."""
         return f"{self.parent}.{self.name}" if self.parent else self.name
 
 

@@ -1,4 +1,4 @@
-"""Bringing an index up to date: parse what changed, forget what is gone, find out anew where imports lead."""
+"""Bring an index up to date: parse what changed, forget what is gone, resolve imports again."""
 
 import threading
 from collections.abc import Callable, Collection
@@ -67,7 +67,7 @@ class Updater:
         )
 
     def _touched(self, sweep: FileChanges, *, is_whole: bool) -> set[int]:
-        """The files of others whose imports may lead elsewhere: asked before what is gone is forgotten."""
+        """Return the files of others whose imports may lead elsewhere: asked before what is gone is forgotten."""
         if is_whole or not (sweep.added or sweep.gone):
             return set()
         return set(affected_files(self.store, sweep.added, sweep.gone)) - {stamp.id for stamp in sweep.gone.values()}
@@ -96,7 +96,7 @@ class Updater:
         return numbers, parsed, failed
 
     def _write(self, batch: list[FileRow], reading: ChangedFileReader) -> list[int]:
-        """Write down what has come together, and empty it."""
+        """Store what has come together, and empty it."""
         settled, restamped = reading.settled[:], reading.restamped[:]
         del reading.settled[: len(settled)], reading.restamped[: len(restamped)]
         numbers = self.store.put([*batch, *settled]) if batch or settled else []
@@ -126,7 +126,7 @@ class Updater:
 
 
 def _fill_row(row: FileRow, reply: Reply, failed: list[str]) -> FileRow:
-    """The row with what the worker found."""
+    """Return the row with what the worker found."""
     if reply.failure is None:
         symbols, imports, has_error = cast("Rows", reply.value)
         return replace(row, rows=(symbols, imports, has_error))

@@ -1,4 +1,4 @@
-"""The program of one worker process: the bytes of a file in, rows out, one after the other, until there are no more.
+"""The program of one worker process: it reads the bytes of a file and writes rows, until there are no more.
 
 It opens no file and no socket. A grammar that runs wild costs the file it was given: past its processor time the
 process is ended by a signal that nothing in it handles, as the parser holds the interpreter's lock.

@@ -1,4 +1,4 @@
-"""Parsing in processes of their own: parsers hold the interpreter's lock, and one that crashes takes its process along.
+"""Parse in worker processes: parsers hold the interpreter's lock, and one that crashes takes its process along.
 
 Processes are started when they are first needed, never more than there are cores; one of them stays for the next
 file, as starting one takes longer than most files. No event loop, and no `multiprocessing`: that would import the
@@ -77,7 +77,7 @@ class Worker:
         self._requests, self._replies = self._process.stdin, self._process.stdout
 
     def ask(self, task: Task) -> Reply:
-        """The reply; where there is a failure in it, the process is gone."""
+        """Return the reply; where there is a failure in it, the process is gone."""
         words = json.dumps({"operation": task.operation, "language": task.language, "name": task.name}).encode()
         try:
             self._send(REQUEST.pack(len(words), len(task.data)) + words + task.data)
@@ -131,7 +131,7 @@ class Workers:
         self._closed = False
 
     def map(self, tasks: Iterator[tuple[K, Task]], *, expected: int) -> Generator[tuple[K, Reply], None, None]:
-        """The reply to each task, in no order. Leaving the iteration early ends the processes at work."""
+        """Yield the reply to each task, in no order. Leaving the iteration early ends the processes at work."""
         run = _Run(self, tasks, min(self._most, expected // FILES_A_WORKER + 1))
         try:
             yield from run.results()
@@ -139,7 +139,7 @@ class Workers:
             run.stop()
 
     def take(self) -> Worker:
-        """A worker that waits, or a new one."""
+        """Return a worker that waits, or a new one."""
         with self._lock:
             return self._idle.pop() if self._idle else Worker(self._command)
 
@@ -217,7 +217,7 @@ class _Run(Generic[K]):
             return None if self._stopped.is_set() else next(self._tasks, None)
 
     def _ask(self, worker: Worker | None, task: Task) -> tuple[Worker | None, Reply]:
-        """A second try for a file at which the process went down: somebody else may have killed it."""
+        """Return a second try for a file at which the process went down: somebody else may have killed it."""
         reply = Reply(failure="crashed")
         for _ in range(2):
             if worker is None:
@@ -234,6 +234,6 @@ class _Run(Generic[K]):
 
 
 def _own_command() -> Sequence[str]:
-    """This interpreter without the working folder and its settings: a workspace could bring its own `json`."""
+    """Return this interpreter without the working folder and its settings: a workspace could bring its own `json`."""
     folders = [folder for folder in sys.path if Path(folder).is_absolute()]
     return [sys.executable, "-I", "-c", _PROGRAM, json.dumps(folders)]

@@ -1,4 +1,4 @@
-"""The files of a workspace, looked up by path, by folder and by the end of a path; each index is made once."""
+"""Look up the files of a workspace by path, by folder and by the end of a path."""
 
 from collections.abc import Callable, Collection, Iterable
 from posixpath import basename, dirname
@@ -40,42 +40,42 @@ class Files:
         return path in self._paths
 
     def has_folder(self, path: str) -> bool:
-        """Whether a file lies in this folder or below it."""
+        """Return whether a file lies in this folder or below it."""
         return path in self._in_folder
 
     def subfolders(self, folder: str) -> Iterable[str]:
-        """The names of the folders in a folder."""
+        """Return the names of the folders in a folder."""
         return self._subfolders.get(folder, ())
 
     def inside(self, folder: str) -> Iterable[str]:
-        """The files that lie directly in a folder."""
+        """Return the files that lie directly in a folder."""
         return self._in_folder.get(folder, ())
 
     def named(self, name: str) -> list[str]:
-        """The files with this name, in whatever folder."""
+        """Return the files with this name, in whatever folder."""
         return self._by_name.get(name, [])
 
     def ending(self, end: str) -> list[str]:
-        """The files whose path ends with these components."""
+        """Return the files whose path ends with these components."""
         paths = self._by_end.get(_last_two(end), []) if "/" in end else self._by_name.get(end, [])
         return _ending(paths[:MAX_ENDINGS], end)
 
     def folders_ending(self, end: str) -> list[str]:
-        """The folders whose path ends with these components."""
+        """Return the folders whose path ends with these components."""
         return _ending(self._folders_by_name.get(basename(end), [])[:MAX_ENDINGS], end)
 
     def first(self, candidates: Iterable[str]) -> str | None:
-        """The first of these paths that is a file."""
+        """Return the first of these paths that is a file."""
         return next((path for path in candidates if path in self._paths), None)
 
     def read(self, path: str) -> bytes | None:
-        """What a manifest holds; None where there is none, or where it is too large to be one."""
+        """Return what a manifest holds; None where there is none, or where it is too large to be one."""
         data = self._read(path) if path in self._paths else None
         return None if data is None or len(data) > MAX_CONFIG_BYTES else data
 
 
 def _last_two(path: str) -> str:
-    """The last two components: five thousand files are called `index.ts`, few of them in folders of one name."""
+    """Return the last two components: five thousand files are called `index.ts`, few of them in folders of one name."""
     return "/".join(path.rsplit("/", 2)[-2:])
 
 
@@ -85,7 +85,7 @@ def _ending(paths: list[str], end: str) -> list[str]:
 
 
 def resolve_path(folder: str, path: str) -> str | None:
-    """The path as seen from a folder, without `.` and `..`; None where it leaves the workspace."""
+    """Return the path as seen from a folder, without `.` and `..`; None where it leaves the workspace."""
     parts = folder.split("/") if folder else []
     for part in path.split("/"):
         if part == "..":
@@ -98,17 +98,17 @@ def resolve_path(folder: str, path: str) -> str | None:
 
 
 def join_path(folder: str, name: str) -> str:
-    """The path of a name in a folder that is known to be clean."""
+    """Return the path of a name in a folder that is known to be clean."""
     return f"{folder}/{name}" if folder else name
 
 
 def is_inside(path: str, folder: str) -> bool:
-    """Whether a path is a folder or lies in it."""
+    """Return whether a path is a folder or lies in it."""
     return not folder or path == folder or path.startswith(folder + "/")
 
 
 def folders_upward(folder: str) -> Iterable[str]:
-    """A folder, then the one it lies in, up to the root."""
+    """Yield a folder, then the one it lies in, up to the root."""
     while folder:
         yield folder
         folder = dirname(folder)
@@ -116,7 +116,7 @@ def folders_upward(folder: str) -> Iterable[str]:
 
 
 def nearest(paths: Collection[str], importer: str) -> str | None:
-    """The path that shares most of its folders with the importer: of twins in a monorepo, the one next door."""
+    """Return the path that shares most of its folders with the importer: of twins in a monorepo, the one next door."""
     if not paths:
         return None
     own = importer.split("/")
@@ -134,10 +134,10 @@ def nearest(paths: Collection[str], importer: str) -> str | None:
 
 
 def certain(path: str, module: str) -> Resolved:
-    """A file the language would find."""
+    """Return a file the language would find."""
     return Resolved(path=path, module=module, certainty="resolved")
 
 
 def guess(path: str | None, module: str) -> Resolved:
-    """A file that only looks right, or none."""
+    """Return a file that only looks right, or none."""
     return Resolved(path=path, module=module, certainty="specifier")

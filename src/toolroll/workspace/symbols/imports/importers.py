@@ -1,4 +1,4 @@
-"""Who imports a module, a file, a package or a name: the question behind `find_importers`."""
+"""Find who imports a module, a file, a package or a name."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -44,7 +44,7 @@ class Importers:
 def find_importers(
     asked: str, edges: StoredEdges, resolver: Resolver, *, base: str | None = None, exports: Exports | None = None
 ) -> Importers:
-    """Every statement that imports it, those included that take it from a file that passes it on.
+    """Return every statement that imports it, those included that take it from a file that passes it on.
 
     `exports` tells what a file gives to others: with it, `export * from` is followed only for names from there.
     """
@@ -83,7 +83,7 @@ def _direct(meaning: ModuleMeaning, edges: StoredEdges) -> list[Edge]:
 
 
 def _taking_name(meaning: ModuleMeaning, edges: StoredEdges) -> Iterator[Edge]:
-    """Who takes the name out of its owners, or out of whatever has it."""
+    """Yield who takes the name out of its owners, or out of whatever has it."""
     if meaning.owners:
         wanted = {meaning.name, EVERYTHING}
         yield from (edge for edge in _leading_to(meaning.owners, edges) if wanted & set(edge.statement.names))
@@ -100,7 +100,7 @@ def _leading_to(paths: Iterable[str], edges: StoredEdges) -> Iterator[Edge]:
 
 
 def _by_module_text(meaning: ModuleMeaning, edges: StoredEdges) -> Iterator[Edge]:
-    """By the text alone, unless the very same text is known to mean another file where it stands."""
+    """Yield edges by their text alone, unless that text is known to mean another file where it stands."""
     for edge in edges.saying(meaning.module) if meaning.module else ():
         is_elsewhere = edge.target.certainty == "resolved" and edge.target.path not in meaning.paths
         if not (is_elsewhere and meaning.paths and edge.target.module == meaning.module):
@@ -112,7 +112,7 @@ def _passes_on(edge: Edge) -> bool:
 
 
 def _is_package_front(edge: Edge) -> bool:
-    """Whether it is a name that a package takes from its own modules, for its users to find."""
+    """Return whether it is a name that a package takes from its own modules, for its users to find."""
     statement, language = edge.statement, language_of(edge.importer)
     if language is None or not (language.package_files_reexport and statement.names):
         return False
@@ -122,7 +122,7 @@ def _is_package_front(edge: Edge) -> bool:
 
 
 def _onward(edge: Edge, edges: StoredEdges, exports: Exports | None) -> Iterator[Edge]:
-    """Who takes from the passing file one of the names it passes on."""
+    """Yield who takes from the passing file one of the names it passes on."""
     passed = set(edge.statement.binds)
     if EVERYTHING in edge.statement.names:
         known = exports(edge.target.path) if exports is not None and edge.target.path is not None else None

@@ -17,7 +17,7 @@ Table = dict[str, object]
 
 
 def read_table(data: bytes | None) -> Table:
-    """The object a settings file holds; empty where it holds none, whatever is wrong with it."""
+    """Return the object a settings file holds; empty where it holds none, whatever is wrong with it."""
     if data is None:
         return {}
     text = data.decode("utf-8-sig", "replace")
@@ -29,24 +29,24 @@ def read_table(data: bytes | None) -> Table:
 
 
 def as_table(value: object) -> Table:
-    """The value if it is an object, else an empty one."""
+    """Return the value if it is an object, else an empty one."""
     return cast("Table", value) if isinstance(value, dict) else {}
 
 
 def as_texts(value: object) -> list[str]:
-    """The texts of a list; a text alone is a list of one."""
+    """Return the texts of a list; a text alone is a list of one."""
     if isinstance(value, str):
         return [value]
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
 def as_text(value: object) -> str | None:
-    """The value if it is a text with something in it."""
+    """Return the value if it is a text with something in it."""
     return value if isinstance(value, str) and value else None
 
 
 def read_toml(data: bytes | None) -> Table:
-    """The tables of a manifest; empty where it cannot be read, whatever is wrong with it."""
+    """Return the tables of a manifest; empty where it cannot be read, whatever is wrong with it."""
     if data is None:
         return {}
     try:
@@ -56,7 +56,7 @@ def read_toml(data: bytes | None) -> Table:
 
 
 def read_ini(data: bytes | None) -> dict[str, dict[str, str]]:
-    """The sections of a manifest; empty where it cannot be read."""
+    """Return the sections of a manifest; empty where it cannot be read."""
     parser = ConfigParser(interpolation=None, strict=False)
     try:
         parser.read_string("" if data is None else data.decode("utf-8-sig", "replace"))
@@ -66,7 +66,7 @@ def read_ini(data: bytes | None) -> dict[str, dict[str, str]]:
 
 
 def within(tables: Table, *names: str) -> Table:
-    """The table at a path of names, else an empty one."""
+    """Return the table at a path of names, else an empty one."""
     for name in names:
         tables = as_table(tables.get(name))
     return tables

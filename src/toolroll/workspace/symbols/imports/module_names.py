@@ -35,7 +35,7 @@ class ModuleMeaning:
 
 
 def interpret_module(text: str, resolver: Resolver, *, base: str | None = None) -> ModuleMeaning:
-    """What a text may mean; `base` is the file from which a relative path is meant, where that is known."""
+    """Return what a text may mean; `base` is the file from which a relative path is meant, where that is known."""
     asked = text.strip().strip("'\"`").partition("?")[0][:MAX_ASKED_CHARACTERS]
     asked = asked.rstrip("/") if asked.strip("/.") else asked
     if not asked:
@@ -65,7 +65,7 @@ def _relative(asked: str, files: Files, base: str | None) -> ModuleMeaning:
 
 
 def _at(files: Files, path: str) -> list[str]:
-    """The file or folder at a path, with or without its ending; a folder goes with the file that stands for it."""
+    """Return the file or folder at a path, with or without ending; a folder comes with the file that stands for it."""
     if path in files:
         return [path, *([dirname(path)] if basename(path) in package_files() else [])]
     hits = [stem + ending for stem in _stems(path) for ending in importable_extensions() if stem + ending in files]
@@ -75,13 +75,13 @@ def _at(files: Files, path: str) -> list[str]:
 
 
 def _stems(path: str) -> list[str]:
-    """The path, and without the ending of a compiled file, which is how TypeScript names a source."""
+    """Return the path, and without the ending of a compiled file, which is how TypeScript names a source."""
     stem, ending = splitext(path)
     return [path, stem] if ending in COMPILED else [path]
 
 
 def _by_end(files: Files, end: str) -> list[str]:
-    """Files whose path ends so, with or without an ending, or that stand for a folder that does."""
+    """Return files whose path ends so, with or without an ending, or that stand for a folder that does."""
     tail = end.strip("/.")
     if not tail:
         return []
@@ -92,7 +92,7 @@ def _by_end(files: Files, end: str) -> list[str]:
 
 
 def _owner(asked: str, resolver: Resolver) -> tuple[tuple[str, ...], str | None]:
-    """The file and the name in `pkg.mod.Name`, `crate::mod::Name` and `src/mod.py:Name`."""
+    """Return the file and the name in `pkg.mod.Name`, `crate::mod::Name` and `src/mod.py:Name`."""
     for separator in ("::", ":", "#", "."):
         module, found, name = asked.rpartition(separator)
         if found and module and _IDENTIFIER.fullmatch(name):

@@ -1,4 +1,4 @@
-"""One import as it stands in a file, and where it leads.
+"""Types of imports: a statement as it stands in a file, and where it leads.
 
 Plain data: a statement is made in a worker process, kept in the index, and resolved later, when the whole tree is
 known.
@@ -75,7 +75,7 @@ _SEPARATOR: Final = re.compile(r"::|[./\\]")
 
 
 def is_within(module: str, outer: str) -> bool:
-    """Whether a module is another one or lies below it: `numpy.linalg` and `lodash/fp`, but not `numpydoc`."""
+    """Return whether a module is another one or lies below it: `numpy.linalg` and `lodash/fp`, but not `numpydoc`."""
     if not outer or not module.startswith(outer):
         return False
     return len(module) == len(outer) or _SEPARATOR.match(module, len(outer)) is not None

@@ -40,20 +40,20 @@ class Source:
         self._data = data
 
     def text(self, node: "Node") -> str:
-        """What stands at the node, whatever bytes it is made of."""
+        """Return what stands at the node, whatever bytes it is made of."""
         return self._data[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     def field(self, node: "Node", name: str) -> str:
-        """What stands in a field of the node; nothing where the grammar found none in broken code."""
+        """Return what stands in a field of the node; nothing where the grammar found none in broken code."""
         child = node.child_by_field_name(name)
         return "" if child is None else self.text(child)
 
     def dotted(self, node: "Node") -> str:
-        """What stands at the node, without the blanks and line ends that may stand around dots."""
+        """Return what stands at the node, without the blanks and line ends that may stand around dots."""
         return "".join(self.text(node).replace("\\", " ").split())
 
     def literal(self, node: "Node | None") -> str | None:
-        """What a string says; None for no string, an empty one, and one that is computed."""
+        """Return what a string says; None for no string, an empty one, and one that is computed."""
         if node is None:
             return None
         parts = node.named_children
@@ -73,7 +73,7 @@ class Source:
         level: int = 0,
         passes_on: bool = False,
     ) -> ImportStatement:
-        """A statement that stands at the node."""
+        """Return a statement that stands at the node."""
         last = node.end_byte - (self._data[node.end_byte - 1 : node.end_byte] == b"\n")  # the C grammar takes it along
         beginning = self._data[node.start_byte : min(last, node.start_byte + 4 * MAX_TEXT_CHARACTERS)]
         # Points of py-tree-sitter 0.26.0 free numbers that others still use: rows above 256 end in a crash.
@@ -93,7 +93,7 @@ class Source:
 
 
 def ancestors(node: "Node") -> Iterator["Node"]:
-    """What the node lies in, nearest first, as far as it is worth to look."""
+    """Yield what the node lies in, nearest first, as far as it is worth to look."""
     above = node.parent
     for _ in range(MAX_ANCESTORS):
         if above is None:
@@ -103,7 +103,7 @@ def ancestors(node: "Node") -> Iterator["Node"]:
 
 
 def is_below(node: "Node", types: Collection[str], *, until: Collection[str] = ()) -> bool:
-    """Whether one of these types is above the node, and none of `until` comes first."""
+    """Return whether one of these types is above the node, and none of `until` comes first."""
     for above in ancestors(node):
         if above.type in types:
             return True
@@ -113,5 +113,5 @@ def is_below(node: "Node", types: Collection[str], *, until: Collection[str] = (
 
 
 def has_token(node: "Node", word: str) -> bool:
-    """Whether this word, which the grammar does not name, is a part of the node."""
+    """Return whether this word, which the grammar does not name, is a part of the node."""
     return any(child.type == word for child in node.children)

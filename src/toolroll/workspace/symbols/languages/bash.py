@@ -23,7 +23,7 @@ _OWN_FOLDER: Final = re.compile(r"""\$\(\s*dirname[^)]*\)|\$\{BASH_SOURCE(?:\[0\
 
 
 def _read_import(node: "Node", source: Source) -> Iterator[ImportStatement]:
-    """The statements one captured node stands for; of a computed folder only what follows it is known."""
+    """Read the import statements of one captured node; of a computed folder only what follows it is known."""
     argument = node.child_by_field_name("argument")
     if argument is None:
         return

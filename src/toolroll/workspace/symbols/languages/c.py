@@ -1,4 +1,4 @@
-"""C."""
+"""C. What is `static` is for its file alone."""
 
 import re
 from typing import Final

@@ -34,7 +34,7 @@ _IMPORTS: Final = "(using_directive) @statement"
 
 
 def _read_import(node: "Node", source: Source) -> Iterator[ImportStatement]:
-    """The statements one captured node stands for. A namespace gives all of its types without their names."""
+    """Read the import statements of one captured node. A namespace gives all of its types without their names."""
     alias = node.child_by_field_name("name")
     places = [child for child in node.named_children if child != alias]
     is_global = has_token(node, "global")

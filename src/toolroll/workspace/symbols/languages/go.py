@@ -37,7 +37,7 @@ _REPLACE: Final = re.compile(r"^(?:replace)?[ \t]*([^\s=>(]+)(?:[ \t]+v\S+)?[ \t
 
 
 def _read_import(node: "Node", source: Source) -> Iterator[ImportStatement]:
-    """The statements one captured node stands for."""
+    """Read the import statements of one captured node."""
     module = source.literal(node.child_by_field_name("path"))
     if module is None:
         return
@@ -72,13 +72,13 @@ class GoResolver(ImportResolver):
                 self._folders.setdefault(module, target)
 
     def resolve(self, importer: str, statement: ImportStatement) -> Iterator[Resolved]:
-        """The folder of the one package that a path names."""
+        """Yield the folder of the one package that a path names."""
         path = statement.module
         folder = resolve_path(dirname(importer), path) if path.startswith("./") else self.folder(path)
         yield guess(None, path) if folder is None or not self._has_code(folder) else certain(folder, path)
 
     def folder(self, path: str) -> str | None:
-        """The folder an import path stands for: that of the longest module it lies in, and on from there."""
+        """Return the folder an import path stands for: that of the longest module it lies in, and on from there."""
         module = path.strip("/")  # the folder above `/` is `/` again, for ever
         while module not in self._folders:
             module = dirname(module)

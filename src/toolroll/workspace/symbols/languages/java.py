@@ -30,7 +30,7 @@ _IMPORTS: Final = "(import_declaration) @statement"
 
 
 def _read_import(node: "Node", source: Source) -> Iterator[ImportStatement]:
-    """The statements one captured node stands for."""
+    """Read the import statements of one captured node."""
     kinds = {child.type: child for child in node.named_children}
     place = kinds.get("scoped_identifier") or kinds.get("identifier")
     path = "" if place is None else source.dotted(place)

@@ -37,7 +37,7 @@ _BARE_FUNCTION: Final = GrammarFix(
 
 
 def _read_import(node: "Node", source: Source) -> Iterator[ImportStatement]:
-    """The statements one captured node stands for."""
+    """Read the import statements of one captured node."""
     path = source.dotted(node.named_children[0]).replace("`", "")
     if has_token(node, EVERYTHING):
         yield source.statement(node, path, names=(EVERYTHING,))

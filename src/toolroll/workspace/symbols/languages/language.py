@@ -106,7 +106,7 @@ class Language:
 
 @cache
 def is_installed(language: Language) -> bool:
-    """Whether the wheel of its grammar is there; most come with the extra `languages`."""
+    """Return whether the wheel of its grammar is there; most come with the extra `languages`."""
     return find_spec(language.grammar) is not None
 
 

@@ -33,7 +33,7 @@ _IMPORTS: Final = """
 
 
 def _read_import(node: "Node", source: Source) -> Iterator[ImportStatement]:
-    """The statements one captured node stands for."""
+    """Read the import statements of one captured node."""
     name, arguments = node.child_by_field_name("name"), node.child_by_field_name("arguments")
     given = [] if arguments is None else arguments.named_children
     if name is None or not given:

@@ -43,7 +43,7 @@ _OWN_FOLDER: Final = ("__DIR__", "dirname(__FILE__)")
 
 
 def _read_import(node: "Node", source: Source) -> Iterator[ImportStatement]:
-    """The statements one captured node stands for."""
+    """Read the import statements of one captured node."""
     if node.type == "namespace_use_declaration":
         yield from _use(node, source)
     else:
@@ -79,7 +79,7 @@ def _include(node: "Node", source: Source) -> Iterator[ImportStatement]:
 
 
 def _path(node: "Node | None", source: Source) -> tuple[str, ImportForm] | None:
-    """A literal is looked for beside the file too; after a computed folder only its end is known."""
+    """Return a literal is looked for beside the file too; after a computed folder only its end is known."""
     if node is None or node.type != "binary_expression":
         module = source.literal(node)
         return None if module is None else (module, "file")
@@ -103,7 +103,7 @@ class Composer:
                 self._folders.setdefault(prefix, []).append(folder)
 
     def find(self, name: str) -> str | None:
-        """The file of a class by its full name, under the longest namespace that is mapped."""
+        """Return the file of a class by its full name, under the longest namespace that is mapped."""
         parts = name.split("\\")
         for count in range(len(parts) - 1, -1, -1):
             tail = "/".join(parts[count:]) + ".php"
@@ -141,7 +141,7 @@ class PhpResolver(ScriptResolver):
             yield guess(self._class_by_end(full), full) if path is None else certain(path, full)
 
     def _class_by_end(self, name: str) -> str | None:
-        """By folder and name, where no manifest says which namespace a folder stands for."""
+        """Find a class by folder and name, where no manifest says which namespace a folder stands for."""
         hits = self.files_ending("/".join(name.split("\\")[-2:]))
         return hits[0] if len(hits) == 1 and "\\" in name else None
 

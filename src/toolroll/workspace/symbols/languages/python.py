@@ -79,7 +79,7 @@ _VISIBLE: Final = re.compile(rb"[^\r\n]")
 
 
 def _read_import(node: "Node", source: Source) -> Iterator[ImportStatement]:
-    """The statements one captured node stands for."""
+    """Read the import statements of one captured node."""
     if node.type == "import_statement":
         yield from _whole_modules(node, source)
     elif node.type == "import_from_statement":
@@ -124,7 +124,7 @@ def _from_module(node: "Node", source: Source) -> ImportStatement:
 
 
 def _taken(node: "Node", source: Source) -> dict[str, str]:
-    """The imported names, each with the name it gets here."""
+    """Return the imported names, each with the name it gets here."""
     taken: dict[str, str] = {}
     for child in node.children_by_field_name("name"):
         name, alias = _renamed(child, source) if child.type == "aliased_import" else (source.dotted(child),) * 2
@@ -142,7 +142,7 @@ def _repeats(node: "Node", source: Source) -> bool:
 
 
 def _kind(node: "Node", source: Source) -> ImportKind:
-    """Whether it is for types, or for some cases only; a function is not a case, it runs sooner or later."""
+    """Return whether it is for types, or for some cases only; a function is not a case, it runs sooner or later."""
     inner = node
     for above in ancestors(node):
         if above.type in _SUITES:
@@ -198,14 +198,14 @@ class PythonResolver(ImportResolver):
                 self._roots_of.setdefault(name, []).append(root)
 
     def _tops(self, root: str) -> set[str]:
-        """The names that a root gives: its modules, and its folders whether they are packages or not."""
+        """Return the names that a root gives: its modules, and its folders whether they are packages or not."""
         start = len(root) + 1 if root else 0
         files = [path[start:] for path in self._files.inside(root)]
         modules = {name.rpartition(".")[0] for name in files if name.endswith((".py", ".pyi"))}
         return modules | set(self._files.subfolders(root))
 
     def resolve(self, importer: str, statement: ImportStatement) -> Iterator[Resolved]:
-        """The module's own file, then each submodule that is taken out of it by name."""
+        """Yield the module's own file, then each submodule that is taken out of it by name."""
         if statement.level:
             yield from self._relative(importer, statement)
             return
@@ -244,14 +244,14 @@ class PythonResolver(ImportResolver):
         yield from (certain(inner, f"{module}.{name}".lstrip(".")) for name, inner in taken if inner is not None)
 
     def dotted(self, path: str) -> str:
-        """The name of a module or package by its path without an ending, from the nearest root above it."""
+        """Return the name of a module or package by its path without an ending, from the nearest root above it."""
         folder = dirname(path)
         while folder and folder not in self._roots:
             folder = dirname(folder)
         return path[len(folder) :].strip("/").replace("/", ".")
 
     def find(self, module: str, importer: str) -> str | None:
-        """The file of an absolute module, seen from an importer; None for what is not in the workspace."""
+        """Return the file of an absolute module, seen from an importer; None for what is not in the workspace."""
         folder = dirname(importer)
         key = (folder, module)
         if key not in self._known:
@@ -280,7 +280,7 @@ class PythonResolver(ImportResolver):
         return None if root_next_door is None else hits[root_next_door]
 
     def _roots_reached(self, top: str, folder: str) -> Iterator[str]:
-        """The roots that may give a name: imports are absolute, so a package does not see its modules by bare names."""
+        """Yield the roots that may give a name: packages do not see their own modules by bare names."""
         is_standard, is_unnamed = top in sys.stdlib_module_names, is_inside_unnamed(self._files, folder)
         for root in self._roots_of.get(top, ()):
             if not (is_standard and is_package(self._files, root)) and (root or not is_unnamed):
@@ -292,7 +292,7 @@ class PythonResolver(ImportResolver):
         return self._files.first(base + end for end in _ENDS)
 
     def _by_end(self, module: str) -> str | None:
-        """A module below a root that nothing tells of: the only file whose path ends like it."""
+        """Return a module below a root that nothing tells of: the only file whose path ends like it."""
         if "." not in module or module.partition(".")[0] in sys.stdlib_module_names:
             return None
         tail = module.replace(".", "/")
@@ -301,7 +301,7 @@ class PythonResolver(ImportResolver):
 
 
 def python_roots(files: Files) -> frozenset[str]:
-    """Folders above top packages, those that manifests name, `src` beside a manifest, and the workspace's own."""
+    """Return folders above top packages, those that manifests name, `src` beside a manifest, and the root."""
     roots = {""}
     for name in PACKAGE_FILES:
         roots.update(_above_package(files, dirname(path)) for path in files.named(name))
@@ -314,12 +314,12 @@ def python_roots(files: Files) -> frozenset[str]:
 
 
 def is_package(files: Files, folder: str) -> bool:
-    """Whether a folder is a regular package."""
+    """Return whether a folder is a regular package."""
     return any((f"{folder}/{name}" if folder else name) in files for name in PACKAGE_FILES)
 
 
 def is_inside_unnamed(files: Files, folder: str) -> bool:
-    """Whether a folder is part of a package whose name is not known: the workspace itself, with no manifest in it."""
+    """Return whether a folder is part of a package without a known name: the workspace itself, without a manifest."""
     if any(manifest in files for manifest in MANIFESTS):
         return False
     return is_package(files, folder) and is_package(files, _above_package(files, folder))
@@ -338,7 +338,7 @@ def _declared(files: Files, manifest: str, path: str) -> list[str]:
 
 
 def _pyproject(files: Files, path: str) -> list[str]:
-    """What setuptools, Poetry, Hatch, PDM, pytest and Pyright are told; one `package-dir` may name several."""
+    """Return what setuptools, Poetry, Hatch, PDM, pytest and Pyright are told; one `package-dir` may name several."""
     tool = as_table(read_toml(files.read(path)).get("tool"))
     setuptools = as_table(tool.get("setuptools"))
     wheel = within(tool, "hatch", "build", "targets", "wheel")

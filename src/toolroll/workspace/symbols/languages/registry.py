@@ -85,7 +85,7 @@ def not_installed() -> Iterator[Language]:
 
 
 def is_manifest(path: str) -> bool:
-    """Whether a change of this file may change where imports of others lead."""
+    """Return whether a change of this file may change where imports of others lead."""
     name = basename(path)
     return name in _MANIFESTS or any(fnmatchcase(name, pattern) for pattern in _MANIFEST_PATTERNS)
 

@@ -27,7 +27,7 @@ _IMPORTS: Final = """
 
 
 def _read_import(node: "Node", source: Source) -> Iterator[ImportStatement]:
-    """The statements one captured node stands for."""
+    """Read the import statements of one captured node."""
     method, arguments = node.child_by_field_name("method"), node.child_by_field_name("arguments")
     given = [] if arguments is None else arguments.named_children
     module = source.literal(given[-1]) if given else None

@@ -50,7 +50,7 @@ _TARGET_FOLDERS: Final = frozenset({"benches", "bin", "examples", "tests"})  # e
 
 
 def _read_import(node: "Node", source: Source) -> Iterator[ImportStatement]:
-    """The statements one captured node stands for."""
+    """Read the import statements of one captured node."""
     if node.type == "use_declaration":
         yield from _use(node, source)
     elif node.type == "mod_item":
@@ -119,13 +119,13 @@ def _split(path: str) -> tuple[str, str]:
 
 
 def _inline(node: "Node", source: Source) -> list[str]:
-    """The modules written out in this file that the node stands in, outermost first."""
+    """Return the modules written out in this file that the node stands in, outermost first."""
     names = [source.field(above, "name") for above in ancestors(node) if above.type == "mod_item"]
     return names[::-1]
 
 
 def _from_file(module: str, inline: list[str]) -> str:
-    """The path as seen from the file's own module: `super` in an inline module is the file itself."""
+    """Return the path as seen from the file's own module: `super` in an inline module is the file itself."""
     parts = module.split("::")
     if not inline or parts[0] not in {"self", "super"}:
         return module
@@ -149,7 +149,7 @@ def _module(node: "Node", source: Source) -> Iterator[ImportStatement]:
 
 
 def _path_attribute(node: "Node", source: Source) -> str | None:
-    """The file that `#[path = "x.rs"]` names instead of the usual one."""
+    """Return the file that `#[path = "x.rs"]` names instead of the usual one."""
     before = node.prev_named_sibling
     while before is not None and before.type == "attribute_item":
         attribute = before.named_children[0]
@@ -167,7 +167,7 @@ class RustResolver(ImportResolver):
         self._crates = Crates(files)
 
     def resolve(self, importer: str, statement: ImportStatement) -> Iterator[Resolved]:
-        """The file of each name that is a module of its own, else that of the module it is taken from."""
+        """Yield the file of each name that is a module of its own, else that of the module it is taken from."""
         module = statement.module
         if statement.form == "file":
             path = resolve_path(dirname(importer), module)
@@ -188,7 +188,7 @@ class RustResolver(ImportResolver):
             yield guess(None, module)
 
     def find(self, importer: str, path: str) -> str | None:
-        """The file a path leads to from a file: the last module on it that has one."""
+        """Return the file a path leads to from a file: the last module on it that has one."""
         first, *rest = path.split("::")
         if first == "crate":
             return self._in_own_crate(importer, rest)
@@ -215,7 +215,7 @@ class RustResolver(ImportResolver):
                     yield path
 
     def in_crate(self, name: str, parts: list[str], folder: str = "") -> str | None:
-        """The file of a module in a crate of the workspace, by the name it has for code in this folder."""
+        """Return the file of a module in a crate of the workspace, by the name it has for code in this folder."""
         own = self._crates.around(folder)
         crate = self._crates.named(name if own is None else own.renamed.get(name, name))
         begin = None if crate is None else crate.library or crate.program
@@ -242,7 +242,7 @@ class RustResolver(ImportResolver):
         return None if at is None else self._descend(at, parts)
 
     def _parent(self, path: str) -> str | None:
-        """The file of the module that declares this one."""
+        """Return the file of the module that declares this one."""
         folder = dirname(path)
         if basename(path) == "mod.rs":
             folder = dirname(folder)
@@ -250,7 +250,7 @@ class RustResolver(ImportResolver):
         return self._files.first(each for each in [*around, folder + ".rs"] if each != path)
 
     def _descend(self, begin: str, parts: list[str], *, whole: bool = False) -> str | None:
-        """As far down as there are files; what comes after is an item in the last one."""
+        """Return as far down as there are files; what comes after is an item in the last one."""
         at = begin
         folder = self._children_of(begin)
         for part in parts:
@@ -269,7 +269,7 @@ class RustResolver(ImportResolver):
         return self._files.first((join_path(folder, f"{name}.rs"), join_path(folder, f"{name}/mod.rs")))
 
     def _children_of(self, path: str) -> str:
-        """The folder where the modules that a file declares lie."""
+        """Return the folder where the modules that a file declares lie."""
         return dirname(path) if basename(path) in _OWN_FOLDER or self._begins_crate(path) else path.removesuffix(".rs")
 
 
@@ -301,18 +301,18 @@ class Crates:
                 self._by_name.setdefault(crate.name, crate)
 
     def around(self, folder: str) -> Crate | None:
-        """The crate a folder belongs to."""
+        """Return the crate a folder belongs to."""
         if folder not in self._around:
             above = (self._by_folder.get(each) for each in folders_upward(folder))
             self._around[folder] = next((crate for crate in above if crate is not None), None)
         return self._around[folder]
 
     def every(self) -> Iterable[Crate]:
-        """All of them, by their folders."""
+        """Return all of them, by their folders."""
         return self._by_folder.values()
 
     def named(self, name: str) -> Crate | None:
-        """The crate with this name."""
+        """Return the crate with this name."""
         return self._by_name.get(name)
 
 

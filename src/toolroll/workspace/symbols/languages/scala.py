@@ -35,7 +35,7 @@ _RENAMED: Final = frozenset({"arrow_renamed_identifier", "as_renamed_identifier"
 
 
 def _read_import(node: "Node", source: Source) -> Iterator[ImportStatement]:
-    """The statements one captured node stands for."""
+    """Read the import statements of one captured node."""
     path: list[str] = []
     taken: dict[str, str] | None = None
     for child in [*node.children, None]:

@@ -36,7 +36,7 @@ _DECLARATIONS: Final = frozenset({"class", "enum", "func", "let", "protocol", "s
 
 
 def _read_import(node: "Node", source: Source) -> Iterator[ImportStatement]:
-    """The statements one captured node stands for."""
+    """Read the import statements of one captured node."""
     places = [child for child in node.named_children if child.type == "identifier"]
     path = "".join(source.dotted(place) for place in places[:1])
     before = source.text(node).partition(path or "\n")[0].split()

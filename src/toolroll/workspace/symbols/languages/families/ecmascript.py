@@ -103,7 +103,7 @@ _EXPORT: Final = re.compile(rb"\bexport\b")
 
 
 def _read_import(node: "Node", source: Source) -> Iterator[ImportStatement]:
-    """The statements one captured node stands for."""
+    """Read the import statements of one captured node."""
     if node.type == "import_statement":
         yield from _import(node, source)
     elif node.type == "export_statement":
@@ -128,7 +128,7 @@ def _import(node: "Node", source: Source) -> Iterator[ImportStatement]:
 
 
 def _clause(clause: "Node | None", source: Source) -> _Taken:
-    """What `x, * as y` or `x, {y as z}` takes; a namespace goes by `*`."""
+    """Return what `x, * as y` or `x, {y as z}` takes; a namespace goes by `*`."""
     taken: _Taken = {}
     for child in [] if clause is None else clause.named_children:
         if child.type == "identifier":
@@ -142,7 +142,7 @@ def _clause(clause: "Node | None", source: Source) -> _Taken:
 
 
 def _names(taken: _Taken) -> list[str]:
-    """A namespace takes no name out of the module: it is the module itself."""
+    """Return a namespace takes no name out of the module: it is the module itself."""
     return [name for name in taken if name]
 
 
@@ -156,7 +156,7 @@ def _specifiers(node: "Node", source: Source) -> _Taken:
 
 
 def _all_for_types(clause: "Node | None") -> bool:
-    """Whether each name is marked: the compiler then drops the statement as it drops `import type`."""
+    """Return whether each name is marked: the compiler then drops the statement as it drops `import type`."""
     parts = [] if clause is None else clause.named_children
     if [part.type for part in parts] != ["named_imports"]:
         return False
@@ -202,13 +202,13 @@ def _call_kind(node: "Node") -> ImportKind:
 
 
 def _enclosing(node: "Node") -> "Node":
-    """The declaration a call stands in: what a person takes for the import statement."""
+    """Return the declaration a call stands in: what a person takes for the import statement."""
     outer = next((above for above in ancestors(node) if above.type not in _WRAPPERS), node)
     return outer if outer.type in _STATEMENTS else node
 
 
 def _destructured(node: "Node", source: Source) -> _Taken:
-    """What `const {a, b: c} = require()` and `require().a` take."""
+    """Return what `const {a, b: c} = require()` and `require().a` take."""
     outer = next((above for above in ancestors(node) if above.type != "await_expression"), node)
     if outer.type == "member_expression":
         field = source.field(outer, "property")
@@ -239,11 +239,11 @@ class EcmascriptResolver(ImportResolver):
         self._known: dict[tuple[str, str, bool], Resolved] = {}
 
     def resolve(self, importer: str, statement: ImportStatement) -> Iterator[Resolved]:
-        """The one file that a specifier leads to."""
+        """Yield the one file that a specifier leads to."""
         yield self.find(dirname(importer), statement.module, is_typed=importer.endswith(_TYPED))
 
     def find(self, folder: str, specifier: str, *, is_typed: bool = True) -> Resolved:
-        """Where a specifier leads from a folder."""
+        """Return where a specifier leads from a folder."""
         key = (folder, specifier, is_typed)
         if key not in self._known:
             self._known[key] = self._search(folder, specifier, TYPED_FIRST if is_typed else PLAIN_FIRST)
@@ -292,7 +292,7 @@ class EcmascriptResolver(ImportResolver):
         return next((place for place in places if place is not None), None)
 
     def _source_of(self, package: Package, subpath: str, endings: tuple[str, ...]) -> str | None:
-        """Where only the compiled file is named, which a workspace does not keep: the source it is made of."""
+        """Return where only the compiled file is named, which a workspace does not keep: the source it is made of."""
         start = len(package.folder)
         for path in package.exported(subpath):
             tail = path[start:]

@@ -24,7 +24,7 @@ _INCLUDE_FOLDERS: Final = frozenset({"include", "includes", "inc", "headers", "p
 
 
 def read_import(node: "Node", source: Source) -> Iterator[ImportStatement]:
-    """The statements one captured node stands for; a macro in the place of a name is none."""
+    """Read the import statements of one captured node; a macro in the place of a name is none."""
     place = node.child_by_field_name("path")
     if place is not None and place.type == "system_lib_string":
         yield source.statement(node, source.text(place)[1:-1], kind=_kind(node, source), form="system")
@@ -38,7 +38,7 @@ def _kind(node: "Node", source: Source) -> ImportKind:
 
 
 def _is_guard(node: "Node", source: Source) -> bool:
-    """Whether it only keeps a header from being read twice: `#ifndef X`, and `#define X` right after."""
+    """Return whether it only keeps a header from being read twice: `#ifndef X`, and `#define X` right after."""
     parts = [child for child in node.named_children if child.type != "comment"][:2]
     if [part.type for part in parts[1:]] != ["preproc_def"]:
         return False
@@ -54,7 +54,7 @@ class IncludeResolver(ImportResolver):
         self._known: dict[str, list[str]] = {}
 
     def resolve(self, importer: str, statement: ImportStatement) -> Iterator[Resolved]:
-        """The one header that is meant."""
+        """Yield the one header that is meant."""
         module = statement.module
         beside = resolve_path(dirname(importer), module) if statement.form == "file" else None
         if beside is not None and beside in self._files:

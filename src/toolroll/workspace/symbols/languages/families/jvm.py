@@ -21,7 +21,7 @@ class JvmResolver(ImportResolver):
         self._known_packages: dict[str, list[str]] = {}
 
     def resolve(self, importer: str, statement: ImportStatement) -> Iterator[Resolved]:
-        """The file of each class; the folders of a package, for `*` and for what is no class."""
+        """Yield the file of each class; the folders of a package, for `*` and for what is no class."""
         for name in statement.names or (EVERYTHING,):
             full = statement.module if name == EVERYTHING else f"{statement.module}.{name}"
             path = self.find(full, importer)
@@ -35,7 +35,7 @@ class JvmResolver(ImportResolver):
                 yield guess(None, full)
 
     def find(self, name: str, importer: str) -> str | None:
-        """The file of a class, or of the class it is written in; of twins, the one nearest to the importer."""
+        """Return the file of a class, or of the class it is written in; of twins, the one nearest to the importer."""
         if name not in self._known:
             self._known[name] = self._search(name)
         return nearest(self._known[name], importer)
@@ -58,7 +58,7 @@ class JvmResolver(ImportResolver):
         return []
 
     def folders(self, package: str) -> list[str]:
-        """The folders with code of a package."""
+        """Return the folders with code of a package."""
         if package not in self._known_packages:
             places = self._files.folders_ending(package.replace(".", "/"))
             with_code = [place for place in places if any(path.endswith(ENDINGS) for path in self._files.inside(place))]

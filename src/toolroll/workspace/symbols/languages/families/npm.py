@@ -1,4 +1,4 @@
-"""Packages of a JavaScript workspace: their names, and the files that `exports`, `imports` and `main` lead to."""
+"""Read packages of JavaScript: their names, and the files that `exports`, `imports` and `main` lead to."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Package:
     """Whether a workspace of npm, Yarn or pnpm names it: other packages then find it by its name."""
 
     def exported(self, subpath: str) -> Iterator[str]:
-        """The files that stand for the package (`.`) or a path in it (`./x`), in order; they may not exist."""
+        """Yield the files that stand for the package (`.`) or a path in it (`./x`), in order; they may not exist."""
         exports = self.manifest.get("exports")
         if exports is not None:
             entries = as_table(exports)
@@ -48,7 +48,7 @@ class Package:
             yield from self._placed([subpath])
 
     def imported(self, name: str) -> Iterator[str]:
-        """The files that a private name (`#x`) stands for."""
+        """Yield the files that a private name (`#x`) stands for."""
         yield from self._placed(_targets(as_table(self.manifest.get("imports")), name))
 
     def _placed(self, targets: list[str]) -> Iterator[str]:
@@ -59,7 +59,7 @@ class Package:
 
 
 def _targets(entries: Table, name: str) -> list[str]:
-    """The targets of the entry that fits best: the exact one, else the longest pattern."""
+    """Return the targets of the entry that fits best: the exact one, else the longest pattern."""
     patterns = sorted(entries, key=lambda key: ("*" in key, -len(key.partition("*")[0])))
     for pattern in patterns:
         middle = match_pattern(pattern, name)
@@ -71,7 +71,7 @@ def _targets(entries: Table, name: str) -> list[str]:
 
 
 def _flat(value: object, depth: int) -> Iterator[str]:
-    """Every target under all conditions: which condition holds depends on who asks, the source is the same."""
+    """Yield every target under all conditions: which condition holds depends on who asks, the source is the same."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list) and depth < MAX_DEPTH:
@@ -97,23 +97,23 @@ class Packages:
         self._around: dict[str, Package | None] = {}
 
     def at(self, folder: str) -> Package | None:
-        """The package whose package.json lies right in this folder."""
+        """Return the package whose package.json lies right in this folder."""
         return self._by_folder.get(folder)
 
     def around(self, folder: str) -> Package | None:
-        """The package a folder belongs to."""
+        """Return the package a folder belongs to."""
         if folder not in self._around:
             above = (self._by_folder.get(each) for each in folders_upward(folder))
             self._around[folder] = next((package for package in above if package is not None), None)
         return self._around[folder]
 
     def named(self, name: str) -> list[Package]:
-        """The packages with this name, members of a workspace first."""
+        """Return the packages with this name, members of a workspace first."""
         return sorted(self._by_name.get(name, []), key=lambda package: not package.is_member)
 
 
 def package_name(specifier: str) -> tuple[str, str]:
-    """The package of `@scope/name/sub/path`, and the path in it as `exports` writes it."""
+    """Return the package of `@scope/name/sub/path`, and the path in it as `exports` writes it."""
     parts = specifier.split("/")
     count = 2 if specifier.startswith("@") else 1
     rest = "/".join(parts[count:])
@@ -134,7 +134,7 @@ def _workspaces(manifests: dict[str, Table]) -> Iterator[_Glob]:
 
 
 def _pnpm(files: Files) -> Iterator[_Glob]:
-    """The list under `packages:`; a reader for all of YAML would be a dependency for this one list."""
+    """Yield the list under `packages:`; a reader for all of YAML would be a dependency for this one list."""
     for path in files.named("pnpm-workspace.yaml"):
         data = files.read(path) or b""
         is_list = False
@@ -153,7 +153,7 @@ def _glob(folder: str, glob: str) -> Iterator[_Glob]:
 
 
 def _fits(parts: list[str], glob: tuple[str, ...]) -> bool:
-    """Component by component, each place at most once: no text makes this slow, as it can make an expression."""
+    """Match component by component, each place at most once: unlike an expression, no text can make this slow."""
     places = {0}
     for piece in glob:
         if piece == "**":

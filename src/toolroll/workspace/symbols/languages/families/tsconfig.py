@@ -1,4 +1,4 @@
-"""What tsconfig.json and jsconfig.json say about names that are no paths: `baseUrl`, `paths`, `extends`."""
+"""Read tsconfig.json and jsconfig.json: `baseUrl`, `paths` and `extends` map names to paths."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Mapping:
     """Names with at most one `*`, each with the paths to try, the most exact first."""
 
     def candidates(self, name: str) -> Iterator[str]:
-        """The paths to try for a name, in order."""
+        """Yield the paths to try for a name, in order."""
         for pattern, targets in self.patterns:
             middle = match_pattern(pattern, name)
             if middle is not None:
@@ -41,7 +41,7 @@ class Mapping:
 
 
 def match_pattern(pattern: str, name: str) -> str | None:
-    """What the `*` of a pattern stands for in a name; None where they differ."""
+    """Return what the `*` of a pattern stands for in a name; None where they differ."""
     start, star, end = pattern.partition("*")
     if not star:
         return "" if pattern == name else None
@@ -57,7 +57,7 @@ class Configurations:
         self._by_folder: dict[str, Mapping] = {}
 
     def for_folder(self, folder: str) -> Mapping:
-        """The nearest configuration that maps anything; one without a map is a part of the one above."""
+        """Return the nearest configuration that maps anything; one without a map is a part of the one above."""
         if folder not in self._by_folder:
             self._by_folder[folder] = self._nearest(folder)
         return self._by_folder[folder]
@@ -73,7 +73,7 @@ class Configurations:
         return Mapping()
 
     def _of(self, path: str, folder: str) -> Mapping | None:
-        """Its own map, else that of a configuration it refers to: starters keep the real one in `tsconfig.app.json`."""
+        """Return its own map, else that of a configuration it refers to: starters have it in `tsconfig.app.json`."""
         references = read_table(self._files.read(path)).get("references")
         others = [as_text(as_table(item).get("path")) for item in references] if isinstance(references, list) else []
         places = [path, *(self._file(folder, other) for other in others[:MAX_EXTENDS] if other)]
@@ -81,7 +81,7 @@ class Configurations:
         return next((mapping for mapping in mappings if mapping is not None), None)
 
     def _mapping(self, path: str) -> Mapping | None:
-        """The nearest `baseUrl` and `paths` along `extends`; later parents outrank earlier ones."""
+        """Return the nearest `baseUrl` and `paths` along `extends`; later parents outrank earlier ones."""
         base: str | None = None
         patterns: tuple[tuple[str, tuple[str, ...]], ...] | None = None
         for place, settings in self._chain(path):
@@ -108,7 +108,7 @@ class Configurations:
                     waiting.append(target)
 
     def _file(self, folder: str, name: str) -> str | None:
-        """The file that `extends` or `references` means; one of a package in `node_modules` is not in the workspace."""
+        """Return the file that `extends` or `references` means; packages in `node_modules` are not in the workspace."""
         path = resolve_path(folder, name) if name.startswith(".") else None
         if path is None:
             return None
