@@ -349,7 +349,7 @@ def test_a_root_that_is_no_folder_is_an_error(tmp_path: Path) -> None:
 
 def test_what_killed_writers_left_is_swept(workspace: Workspace, folder: Path) -> None:
     (folder / f".toolroll-{'0' * 32}.tmp").write_bytes(b"half")
-    assert workspace.sweep() == 1
+    assert workspace.remove_leftovers() == 1
     assert list(folder.iterdir()) == []
 
 

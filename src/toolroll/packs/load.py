@@ -96,13 +96,13 @@ def _run(source: str, work: Callable[[], T]) -> T:
     try:
         return work()
     except (Exception, SystemExit) as error:  # a person's own code runs here, and may raise whatever it likes
-        place = f"'{quote_path(source)}'" + (f", line {line}" if (line := _line_of(error, source)) else "")
+        place = f"'{quote_path(source)}'" + (f", line {line}" if (line := _find_line(error, source)) else "")
         what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         message = f"The tools in {place} could not be loaded. {what}"
         raise DefinitionError(message, tool=source) from error
 
 
-def _line_of(error: BaseException, source: str) -> int | None:
+def _find_line(error: BaseException, source: str) -> int | None:
     """Return the line of the named file that the error came through: where the person has to look."""
     lines = [error.lineno] if isinstance(error, SyntaxError) and error.filename == source else []
     trace = error.__traceback__

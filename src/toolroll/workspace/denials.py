@@ -26,7 +26,7 @@ class Denials:
         self, deny: Sequence[str] = (), *, protected: Iterable[str] = PROTECTED_NAMES, own: Iterable[str] = ()
     ) -> None:
         self.patterns = tuple(deny)
-        self._own = frozenset(_folded(path) for path in own)
+        self._own = frozenset(_fold(path) for path in own)
         self._rules = tuple(_Denial(pattern) for pattern in deny)
         self._protected: dict[Use, frozenset[str]] = {
             "read": frozenset(protected),
@@ -72,7 +72,7 @@ class Denials:
     def _own_reason(self, path: str, name: str, use: Use) -> str | None:
         if self._is_protected(name, use):
             return f"is protected against {'reading' if use == 'read' else 'writing'}: '{quote_path(name)}'"
-        if self._own and _folded(path) in self._own:
+        if self._own and _fold(path) in self._own:
             return "is where toolroll keeps the user's own settings and data"
         rule = next((rule for rule in self._rules if rule.fits(path, name)), None)
         return f"is denied by the rule '{quote_path(rule.pattern)}'" if rule else None
@@ -81,7 +81,7 @@ class Denials:
         return is_protected(RelativePath(parts=(name,)), self._protected[use])
 
 
-def _folded(path: str) -> str:
+def _fold(path: str) -> str:
     return "/".join(map(fold_name, path.split("/")))
 
 

@@ -42,7 +42,7 @@ def _beside(workspace: "Workspace", path: RelativePath) -> Iterator[str]:
 def _elsewhere(workspace: "Workspace", path: RelativePath) -> Iterator[str]:
     until, wanted = time.monotonic() + MAX_SECONDS, path.name.casefold()
     for other in tracked_paths(workspace):
-        if other.name.casefold() == wanted and workspace.glance(other):
+        if other.name.casefold() == wanted and workspace.find_status(other):
             yield str(other)
         if time.monotonic() > until:
             return

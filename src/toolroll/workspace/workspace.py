@@ -160,7 +160,7 @@ class Workspace:
         except FileMissing as error:
             raise self._missing(error, path or _ROOT) from None
 
-    def glance(self, path: RelativePath) -> FileStatus | None:
+    def find_status(self, path: RelativePath) -> FileStatus | None:
         """Return what is at a path that a walk has found; None where nothing is there any more that may be seen.
 
         A walk goes by names: a folder that becomes a link at the wrong moment leads it outside (XP5). What it found
@@ -246,7 +246,7 @@ class Workspace:
         """Remove an empty folder; one with something in it is refused."""
         self._files.remove_folder(path)
 
-    def sweep(self, folder: RelativePath | None = None) -> int:
+    def remove_leftovers(self, folder: RelativePath | None = None) -> int:
         """Remove from one folder what killed writers left there, and return how many files that were."""
         return self._files.sweep_temporary(folder)
 

@@ -75,17 +75,17 @@ def test_C31_the_oldest_go_first(tmp_path: Path) -> None:
     begin(history, "a", os.urandom(400))
     now[0] = 50
     begin(history, "b", os.urandom(400))
-    assert history.collect().ids == ()
+    assert history.drop_oldest().ids == ()
     now[0] = 120
-    collected = history.collect()
-    assert collected.ids == ("a",)
-    assert collected.freed_bytes >= 400
+    dropped = history.drop_oldest()
+    assert dropped.ids == ("a",)
+    assert dropped.freed_bytes >= 400
     begin(history, "c", os.urandom(400))
     begin(history, "d", os.urandom(400))
-    assert history.collect().ids == ("b",)
+    assert history.drop_oldest().ids == ("b",)
     assert [record.id for record in history.changes()] == ["d", "c"]
     now[0] = 1000
-    assert history.collect().ids == ("c",)
+    assert history.drop_oldest().ids == ("c",)
     history.close()
 
 
@@ -93,9 +93,9 @@ def test_C31_the_newest_undoable_change_and_intents_are_never_collected(tmp_path
     history = History(tmp_path, quota=Quota(max_bytes=100))
     begin(history, "intent", os.urandom(400), done=False)
     begin(history, "newest", os.urandom(400))
-    collected = history.collect()
-    assert collected.ids == ()
-    assert collected.is_over
+    dropped = history.drop_oldest()
+    assert dropped.ids == ()
+    assert dropped.is_over
     assert [record.id for record in history.unfinished()] == ["intent"]
     history.close()
 
@@ -105,9 +105,9 @@ def test_C31_a_content_of_several_changes_is_stored_once_and_kept(tmp_path: Path
     history = History(tmp_path, quota=Quota(max_bytes=600))
     begin(history, "a", data)
     begin(history, "b", data)
-    assert history.collect().ids == ()
+    assert history.drop_oldest().ids == ()
     begin(history, "c", os.urandom(400))
-    assert history.collect().ids == ("a", "b")
+    assert history.drop_oldest().ids == ("a", "b")
     with pytest.raises(JournalRefused, match="is missing"):
         history.content(content_hash(data))
     history.close()

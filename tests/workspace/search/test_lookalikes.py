@@ -14,7 +14,7 @@ NAMES = st.text(st.sampled_from("ae\u00e9\u0301\u0323\u212b\u00c5\uac00\u1100\u1
 
 
 @pytest.mark.parametrize(
-    ("names", "twins"),
+    ("names", "lookalikes"),
     [
         (["a", "b"], set()),
         ([COMPOSED, "a"], set()),
@@ -26,21 +26,21 @@ NAMES = st.text(st.sampled_from("ae\u00e9\u0301\u0323\u212b\u00c5\uac00\u1100\u1
         (["\u212b", "A\u030a"], {"\u212b", "A\u030a"}),
     ],
 )
-def test_C33_XP7_only_the_odd_one_of_two_that_look_alike_is_a_twin(names: list[str], twins: set[str]) -> None:
-    assert find_lookalikes(names) == twins
+def test_C33_XP7_only_the_odd_one_of_two_that_look_alike_is_a_twin(names: list[str], lookalikes: set[str]) -> None:
+    assert find_lookalikes(names) == lookalikes
 
 
 def test_C33_XP7_only_the_name_that_looks_alike_is_spelled_out() -> None:
-    twins = find_lookalikes([COMPOSED, f"{APART}/\u00fc/a"])
-    assert spell_lookalike(f"{APART}/\u00fc/a", twins) == "cafe‹U+0301›/\u00fc/a"
-    assert spell_lookalike(f"{COMPOSED}/a", twins) == f"{COMPOSED}/a"
+    lookalikes = find_lookalikes([COMPOSED, f"{APART}/\u00fc/a"])
+    assert spell_lookalike(f"{APART}/\u00fc/a", lookalikes) == "cafe‹U+0301›/\u00fc/a"
+    assert spell_lookalike(f"{COMPOSED}/a", lookalikes) == f"{COMPOSED}/a"
     hangul = find_lookalikes(["\uac00", "\u1100\u1161"])
     assert spell_lookalike("\u1100\u1161", hangul) == "‹U+1100›‹U+1161›"
 
 
 @given(st.lists(NAMES, max_size=6, unique=True))
 def test_C33_XP7_different_paths_never_look_the_same(names: list[str]) -> None:
-    twins = find_lookalikes(names)
-    told = [unicodedata.normalize("NFC", spell_lookalike(name, twins)) for name in names]
+    lookalikes = find_lookalikes(names)
+    told = [unicodedata.normalize("NFC", spell_lookalike(name, lookalikes)) for name in names]
     assert len(set(told)) == len(names)
     assert [spell_lookalike(name, frozenset()) for name in names] == [quote_path(name) for name in names]

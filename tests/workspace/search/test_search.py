@@ -18,7 +18,7 @@ from toolroll.workspace.limits import Limits
 from toolroll.workspace.search.counts import (
     MatchCounts,
     Scope,
-    _may_have_fitting,
+    _may_match,
     _read_rows,
     _unsearched_reason,
     explain_no_match,
@@ -323,7 +323,7 @@ def test_C2_XF8_what_cannot_be_read_counts_where_it_may_have_a_match(opened: Ope
     workspace, scope = opened("secret/**"), Scope(start="./", file_pattern="*.py")
     (folder / "closed").mkdir()
     expected = {"a.py": True, "closed": True, "b.js": False, "secret/c.py": False}
-    assert {name: _may_have_fitting(workspace, scope, name) for name in expected} == expected
+    assert {name: _may_match(workspace, scope, name) for name in expected} == expected
 
 
 @given(st.lists(st.text(min_size=1, max_size=20).filter(lambda name: "(os error" not in name), max_size=4))

@@ -12,7 +12,7 @@ from toolroll.safe.sqlite import DatabaseDamaged, remove_database
 from toolroll.workspace.symbols.database import INDEX, VERSION, connect
 from toolroll.workspace.symbols.extract import extract
 from toolroll.workspace.symbols.imports.statement import ImportStatement
-from toolroll.workspace.symbols.rows import names_of, to_rows, to_statement, to_symbol
+from toolroll.workspace.symbols.rows import read_names, to_rows, to_statement, to_symbol
 from toolroll.workspace.symbols.store import PARSED, FileRow, Store
 from toolroll.workspace.symbols.symbol import FileSymbols, Symbol
 
@@ -183,5 +183,5 @@ def test_C21_rows_carry_everything(symbol: Symbol, statement: ImportStatement) -
     symbols, imports, has_error = to_rows(FileSymbols(symbols=(symbol,), imports=(statement,), has_error=True))
     assert symbol == to_symbol(symbols[0])
     assert statement == to_statement(imports[0])
-    assert list(statement.names) == list(names_of(imports[0]))
+    assert list(statement.names) == list(read_names(imports[0]))
     assert has_error

@@ -94,12 +94,12 @@ def format_listing(listing: Listing, folder: str) -> str:
     """Return a folder as a model reads it: one entry a line, and where the next page begins."""
     if not listing.entries:
         return _past_the_end(listing) if listing.total else _nothing_in(folder, listing.skipped)
-    lines = [_entry(one, listing.twins) for one in listing.entries]
+    lines = [_entry(one, listing.lookalikes) for one in listing.entries]
     count = count_fitting(lines)
     more, after = listing.more + len(lines) - count, listing.offset + count
     note = f"({listing.total:,} {'entry' if listing.total == 1 else 'entries'}{_format_skipped(listing.skipped)})"
     rest = [f"...and {more:,} more (offset={after})"] if more else []
-    alike = _alike([one.path for one in listing.entries[:count]], listing.twins)
+    alike = _alike([one.path for one in listing.entries[:count]], listing.lookalikes)
     return "\n".join([f"{folder} {note}", *lines[:count], *alike, *rest])
 
 
@@ -112,8 +112,8 @@ def _past_the_end(listing: Listing) -> str:
     return f"There are {listing.total:,} entries, so none from offset {listing.offset:,} on."
 
 
-def _entry(one: ListedEntry, twins: Lookalikes) -> str:
-    shown = display_path(one.path, twins)
+def _entry(one: ListedEntry, lookalikes: Lookalikes) -> str:
+    shown = display_path(one.path, lookalikes)
     name = f"{shown}/" if one.kind == "folder" else shown
     mark = "  (ignored)" if one.ignored else ""
     if one.kind != "file":
@@ -127,17 +127,17 @@ def format_found(found: FoundFiles, pattern: str) -> str:
     if not found.paths:
         looked = f"{_files_were(found.searched)} looked at{_format_skipped(found.skipped)}"
         return f"No file fits '{quote_path(pattern)}': {looked}. Try a shorter part of the name, or list_files."
-    paths = [display_path(path, found.twins) for path in found.paths]
+    paths = [display_path(path, found.lookalikes) for path in found.paths]
     count = count_fitting(paths)
     more = found.more + len(paths) - count
     rest = [f"...and {more:,} more: name more of the path"] if more else []
-    alike = _alike(found.paths[:count], found.twins)
+    alike = _alike(found.paths[:count], found.lookalikes)
     return "\n".join([*paths[:count], *alike, *rest, *_left_out(found.skipped)])
 
 
-def _alike(paths: Sequence[RelativePath], twins: Lookalikes) -> Iterator[str]:
+def _alike(paths: Sequence[RelativePath], lookalikes: Lookalikes) -> Iterator[str]:
     """Yield what to make of names that would look the same."""
-    if twins and any(display_path(path, twins) != display_path(path) for path in paths):
+    if lookalikes and any(display_path(path, lookalikes) != display_path(path) for path in paths):
         yield "[a name with ‹U+...› for letters looks like another one, and is written with just these characters]"
 
 

@@ -31,13 +31,13 @@ async def apply_proposal(
     proposal = preview.payload
     with tool_errors():
         applied = await asyncio.to_thread(apply, workspace, proposal, history, run_id=ctx.run_id)
-    await asyncio.to_thread(_tell_index, index, proposal, ctx)
+    await asyncio.to_thread(_refresh_index, index, proposal, ctx)
     await asyncio.to_thread(_note_seen, SeenFiles(ctx.run), contents, proposal)
-    notes = (*proposal.fittings, *applied.notes, *_kept(proposal))
+    notes = (*proposal.match_notes, *applied.notes, *_merge_notes(proposal))
     return "\n".join([_summary(proposal, applied), *notes, *_difference(proposal)])
 
 
-def _tell_index(index: Index, proposal: Proposal, ctx: ToolContext) -> None:
+def _refresh_index(index: Index, proposal: Proposal, ctx: ToolContext) -> None:
     """Refresh an index that is complete; one that is not will get there by itself."""
     try:
         if index.is_ready:
@@ -56,7 +56,7 @@ def _counts(change: Change) -> str:
     return f"{'new, ' if change.before is None else ''}+{signs['+']} -{signs['-']}"
 
 
-def _kept(proposal: Proposal) -> Iterator[str]:
+def _merge_notes(proposal: Proposal) -> Iterator[str]:
     for path in proposal.merged:
         yield f"What had changed in {quote_path(path)} since you read it is kept. Read it before you replace it whole."
 

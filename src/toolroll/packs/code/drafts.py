@@ -68,7 +68,7 @@ class Drafter:
         self._files: dict[RelativePath, _File] = {}
         self.notes: list[str] = []
         self._fitted: list[tuple[str, str]] = []
-        self.made_new = "with create_file"
+        self.create_hint = "with create_file"
         """How the tool that was called makes a new file: said where one is missing."""
 
     def replace_text(
@@ -95,19 +95,19 @@ class Drafter:
             )
         except EditRefused:
             if file.is_behind:  # it may be meant for what is there now, which the model has not read
-                raise _changed(file, _READ_IT) from None
+                raise _stale_error(file, _READ_IT) from None
             raise
         if edited.note:
             self.notes.append(edited.note)
-        if edited.fitting:
-            self._fitted.append((str(file.path), edited.fitting))
+        if edited.match_note:
+            self._fitted.append((str(file.path), edited.match_note))
         self._files[file.path] = replace(file, after=edited.data)
 
     def replace_whole(self, path: str, content: str) -> None:
         """Replace all of a file that the model has seen all of."""
         file = self._current(path, whole=True)
         if file.is_changed:
-            raise _changed_before(file.path)
+            raise _changed_twice_error(file.path)
         written = encode_whole_file(file.after, content, path=str(file.path))
         self.notes += written.notes
         self._files[file.path] = replace(file, after=written.data)
@@ -124,7 +124,7 @@ class Drafter:
     def proposal(self, description: str, index: Index) -> Proposal:
         """Return all of it, with a hint on who depends on what changes (C23)."""
         files = self._files.values()
-        changes = tuple(Change(path=one.path, before=one.before, after=_merged(one)) for one in files)
+        changes = tuple(Change(path=one.path, before=one.before, after=_merge_drift(one)) for one in files)
         idle = next((change for change in changes if change.does_nothing), None)
         if idle is not None:
             name = quote_path(str(idle.path))
@@ -140,7 +140,7 @@ class Drafter:
             remarks=(*self.notes, *kept),
             merged=behind,
             fitted=tuple(self._fitted),
-            hints=_importers(changes, index),
+            hints=_importer_hints(changes, index),
         )
 
     def _current(self, path: str, *, whole: bool = False, merges: bool = True) -> _File:
@@ -167,10 +167,10 @@ class Drafter:
             file = replace(file, base=self._contents.get(known.hash), after=b"")
             if file.base is None or not merges or not known.was_told(hash_, self._ctx.number):
                 seen.tell(path, hash_)
-                raise _changed(file, _PROPOSE_AGAIN if file.base is not None and merges else _READ_IT, known.total)
+                raise _stale_error(file, _PROPOSE_AGAIN if file.base is not None and merges else _READ_IT, known.total)
             file = replace(file, after=file.base)
         if whole and not known.is_whole:
-            raise _seen_in_part(path, known)
+            raise _seen_in_part_error(path, known)
         return file
 
     def _writable(self, path: str) -> RelativePath:
@@ -205,13 +205,13 @@ class Drafter:
             found = self._workspace.status(place).resolved
             data = self._workspace.read(found).data
         except FileMissing as error:
-            raise FileMissing(f"{error.message} A new file is made {self.made_new}.", path=error.path) from None
+            raise FileMissing(f"{error.message} A new file is made {self.create_hint}.", path=error.path) from None
         self._workspace.denials.check(found, "write")
         decode(data, path=str(found))  # what read_file calls binary nobody has seen, and no diff of it can be judged
         return self._files.get(found) or _File(path=found, before=data, after=data, base=data)
 
 
-def _importers(changes: Sequence[Change], index: Index) -> tuple[str, ...]:
+def _importer_hints(changes: Sequence[Change], index: Index) -> tuple[str, ...]:
     """Return how many files import each changed one, or that this is not known without looking at all of them."""
     paths = [str(one.path) for one in changes if one.before is not None and language_of(str(one.path)) is not None]
     with suppress(ToolrollError):  # the index is a help: no change fails for it
@@ -223,7 +223,7 @@ def _importers(changes: Sequence[Change], index: Index) -> tuple[str, ...]:
     return (NOT_INDEXED,) if paths else ()
 
 
-def _changed_before(place: RelativePath) -> EditRefused:
+def _changed_twice_error(place: RelativePath) -> EditRefused:
     name = quote_path(str(place))
     message = (
         f"The whole content of '{name}' would take the place of what an earlier change in the same call gave it. "
@@ -232,17 +232,17 @@ def _changed_before(place: RelativePath) -> EditRefused:
     return EditRefused(message, path=name, rule="twice")
 
 
-def _merged(file: _File) -> bytes:
+def _merge_drift(file: _File) -> bytes:
     """Return what will be there: with what changed since the model read the file, or StaleFile where the two touch."""
     if file.base is None or file.before is None or not file.is_behind:
         return file.after
     merged = try_merge(file.base, file.after, file.before)
     if merged is None:
-        raise _changed(file, _THEY_TOUCH)
+        raise _stale_error(file, _THEY_TOUCH)
     return merged
 
 
-def _changed(file: _File, advice: str, total: int | None = None) -> StaleFile:
+def _stale_error(file: _File, advice: str, total: int | None = None) -> StaleFile:
     """Return the file is another one by now: what changed, where that is still known, and how to go on."""
     name, now = quote_path(str(file.path)), file.before or b""
     lines = len(split_lines(decode_exactly(now).text))
@@ -254,7 +254,7 @@ def _changed(file: _File, advice: str, total: int | None = None) -> StaleFile:
     return StaleFile(message, path=name)
 
 
-def _seen_in_part(path: str, known: SeenFile) -> StaleFile:
+def _seen_in_part_error(path: str, known: SeenFile) -> StaleFile:
     lines, name = sum(end - start for start, end in known.spans), quote_path(path)
     message = (
         f"You have seen {lines:,} of the {known.total:,} lines of '{name}', and edit_file replaces all of them. "

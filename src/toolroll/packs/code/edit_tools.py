@@ -30,7 +30,7 @@ MAX_CHANGES: Final = 500
 Draft: TypeAlias = Callable[[Drafter, Mapping[str, Any]], None]
 
 
-def _previewing(draft: Draft) -> Callable[[Mapping[str, object], ToolContext, str | None], Any]:
+def _make_preview(draft: Draft) -> Callable[[Mapping[str, object], ToolContext, str | None], Any]:
     """Return the preview of a tool whose changes `draft` puts together."""
 
     async def preview(arguments: Mapping[str, object], ctx: ToolContext, edited: str | None) -> Preview:
@@ -45,9 +45,9 @@ def _previewing(draft: Draft) -> Callable[[Mapping[str, object], ToolContext, st
 
         with tool_errors():
             whole = await asyncio.to_thread(propose)
-            proposal = whole if edited is None else _as_edited(whole, edited)
+            proposal = whole if edited is None else _apply_edits(whole, edited)
         if arguments.get("dry_run"):
-            told_so = " ".join(["Nothing was changed.", *proposal.fittings, "This is what would be:"])
+            told_so = " ".join(["Nothing was changed.", *proposal.match_notes, "This is what would be:"])
             raise Answered(f"{told_so}\n{proposal.diff}")
         # Of all files, also of those that a person left out: what they decided on must not have moved.
         return replace(build_preview(proposal), base=whole.base)
@@ -63,7 +63,7 @@ def build_preview(proposal: Proposal) -> Preview:
     return replace(preview, editable=preview.text if proposal.edited is None else proposal.edited)
 
 
-def _as_edited(proposal: Proposal, edited: str) -> Proposal:
+def _apply_edits(proposal: Proposal, edited: str) -> Proposal:
     return select_changes(proposal, edited) if len(proposal.changes) > 1 else proposal.with_edited(edited)
 
 
@@ -135,7 +135,7 @@ def _draft_edit(drafting: Drafter, given: Mapping[str, Any]) -> None:
 
 
 def _draft_changes(drafting: Drafter, given: Mapping[str, Any]) -> None:
-    drafting.made_new = 'by its content and "create": true'
+    drafting.create_hint = 'by its content and "create": true'
     for change in given["changes"]:
         _draft_one(drafting, FileChange.model_validate(change))
 
@@ -157,7 +157,7 @@ async def _carry_out(_given: BaseModel, ctx: ToolContext) -> str:
     return await apply_proposal(workspace, history, index, await ctx.resolve(CONTENTS), ctx)
 
 
-def _changing(name: str, description: str, shape: type[BaseModel], draft: Draft, path: str = "path") -> Tool:
+def _define_tool(name: str, description: str, shape: type[BaseModel], draft: Draft, path: str = "path") -> Tool:
     return define_tool(
         name=name,
         description=description,
@@ -167,11 +167,11 @@ def _changing(name: str, description: str, shape: type[BaseModel], draft: Draft,
         brings="private",
         paths=[path],
         why="description",
-        preview=_previewing(draft),
+        preview=_make_preview(draft),
     )
 
 
-edit_file: Final = _changing(
+edit_file: Final = _define_tool(
     "edit_file",
     "Propose changes to a file by its complete new content. The person sees the difference, and must approve it before "
     "it is written. Use it to fix bugs, add features or restructure code where much of a file changes. IMPORTANT: give "
@@ -180,7 +180,7 @@ edit_file: Final = _changing(
     lambda drafting, given: drafting.replace_whole(given["path"], given["content"]),
 )
 
-create_file: Final = _changing(
+create_file: Final = _define_tool(
     "create_file",
     "Propose a new file with the given content; folders that it needs are made. The person must approve it. Use it for "
     "new components, modules and settings. It never overwrites a file.",
@@ -188,7 +188,7 @@ create_file: Final = _changing(
     lambda drafting, given: drafting.create(given["path"], given["content"]),
 )
 
-edit: Final = _changing(
+edit: Final = _define_tool(
     "edit",
     "Propose to replace one passage of a file. The person sees the difference, and must approve it. old_string must be "
     "there exactly once: add lines around it until it is, or set replace_all. Read the file first.",
@@ -196,7 +196,7 @@ edit: Final = _changing(
     _draft_edit,
 )
 
-apply_changes: Final = _changing(
+apply_changes: Final = _define_tool(
     "apply_changes",
     "Propose several edits and files as one change. The person sees all of it at once, and all that they take happens, "
     "or nothing. Use it where changes belong together, such as a rename in several files.",

@@ -61,11 +61,11 @@ def system_prompt(*, instructions: str | None = None, tools: Collection[str]) ->
     can_change = "edit_file" in tools
     parts = [_CAN if can_change else _READ_ONLY, _EXPLORE, *([_CHANGE] if can_change else []), _STYLE]
     if instructions and instructions.strip():
-        parts.append(_quoted(instructions.strip()))
+        parts.append(_quote(instructions.strip()))
     return "\n\n".join(parts)
 
 
-def _quoted(instructions: str) -> str:
+def _quote(instructions: str) -> str:
     """Return the instructions as a person would see them: nothing invisible speaks to the model."""
     text = visible(instructions[:MAX_INSTRUCTIONS_CHARACTERS])
     cut = "\n[cut here]" if len(instructions) > MAX_INSTRUCTIONS_CHARACTERS else ""
@@ -88,17 +88,17 @@ def read_instructions(workspace: Workspace) -> Instructions:
             return Instructions()
         text = decode(workspace.read(INSTRUCTIONS).data, path=str(INSTRUCTIONS)).text
     except FileTooLarge as error:
-        return _unused(f"it has more than {error.limit_bytes:,} bytes (file_bytes in the settings). Shorten it.")
+        return _not_used(f"it has more than {error.limit_bytes:,} bytes (file_bytes in the settings). Shorten it.")
     except (FileProblem, PathRefused) as error:
-        return _unused(error.message)
-    return Instructions(text=text, note=_cut(len(text.strip())))
+        return _not_used(error.message)
+    return Instructions(text=text, note=_cut_note(len(text.strip())))
 
 
-def _unused(why: str) -> Instructions:
+def _not_used(why: str) -> Instructions:
     return Instructions(note=f"{INSTRUCTIONS} is not used: {why}")
 
 
-def _cut(characters: int) -> str | None:
+def _cut_note(characters: int) -> str | None:
     if characters <= MAX_INSTRUCTIONS_CHARACTERS:
         return None
     some = f"the first {MAX_INSTRUCTIONS_CHARACTERS:,} of its {characters:,} characters"

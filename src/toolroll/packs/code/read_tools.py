@@ -52,7 +52,7 @@ async def read_file(
     Says how many lines there are, where to go on, and the hash of the content.
     """
     with tool_errors():
-        place = _spelled(workspace.path, path)
+        place = _parse(workspace.path, path)
         reading = await asyncio.to_thread(read_lines, workspace, place, offset=offset, limit=limit, column=column)
         found = workspace.status(place).resolved
         if not is_by_person(ctx):
@@ -71,7 +71,7 @@ async def list_files(
 ) -> str:
     """List the files and folders in a folder, with kind, size and date. Use it to see how a project is laid out."""
     with tool_errors(instead="Name the folder that it is in; read_file reads a file."):
-        folder = _spelled(workspace.folder, path)
+        folder = _parse(workspace.folder, path)
         listing = await list_folder(workspace, folder, recursive=recursive, offset=offset)
     return format_listing(listing, f"{folder}/" if folder else "./")
 
@@ -92,7 +92,7 @@ async def search_files(
     Use it to find calls, uses of a variable, or any pattern.
     """
     with tool_errors():
-        folder, limits = _spelled(workspace.folder, path), workspace.limits
+        folder, limits = _parse(workspace.folder, path), workspace.limits
         most = max(limits.matches, limits.kept_matches)
         result = await search(workspace, pattern, folder=folder, file_pattern=filePattern, max_matches=most)
     answer = ToolResult.of_text(format_search(result, pattern, most=limits.matches))
@@ -108,11 +108,11 @@ async def find_files(
 ) -> str:
     """Find files by name. Use it when you know a part of a file's name, but not where it is."""
     with tool_errors():
-        found = await find_in(workspace, pattern, folder=_spelled(workspace.folder, path))
+        found = await find_in(workspace, pattern, folder=_parse(workspace.folder, path))
     return format_found(found, pattern)
 
 
-def _spelled(parse: Callable[[str], _Named], path: str) -> _Named:
+def _parse(parse: Callable[[str], _Named], path: str) -> _Named:
     """Return what a path names; `src/` and `./src`, as lists and shells show it, are refused with a hint."""
     try:
         return parse(path)

@@ -53,13 +53,15 @@ def find_definition(
     It knows the code's own structure: text and comments that merely contain the name are not found.
     """
     with tool_errors():
-        _check_asked(symbol)
-        _bring_up(index, ctx, SHORT_WAIT_S)
+        _check_name(symbol)
+        _refresh_index(index, ctx, SHORT_WAIT_S)
         narrowed = index.definitions(symbol, type)
         wider = index.definitions(symbol) if type is not None and not narrowed.found else narrowed
         answer = wider if wider.found else narrowed
         contexts = [_context(workspace, one) for one in answer.found[:MAX_WITH_CONTEXT]]
-    return _noted(format_definitions(answer, symbol, contexts, missed=None if answer is narrowed else type), index)
+    return _add_trouble(
+        format_definitions(answer, symbol, contexts, missed=None if answer is narrowed else type), index
+    )
 
 
 @tool(brings="private")
@@ -73,10 +75,10 @@ def find_importers(
 ) -> str:
     """Find all files that import a module or symbol, with the statements. Use it to see what a change would affect."""
     with tool_errors():
-        _check_asked(modulePath)
-        is_complete = _bring_up(index, ctx, LONG_WAIT_S)
+        _check_name(modulePath)
+        is_complete = _refresh_index(index, ctx, LONG_WAIT_S)
         answer = index.importers(modulePath)
-    return _noted(format_importers(answer, modulePath, is_complete=is_complete), index)
+    return _add_trouble(format_importers(answer, modulePath, is_complete=is_complete), index)
 
 
 @tool(brings="private", paths=["path"])
@@ -91,7 +93,7 @@ def outline(
         decode(workspace.read(place).data, path=path)  # says what is wrong with it, if it cannot be read
         symbols = index.outline(place)
         why = None if symbols else index.why_unknown(place)
-    return _noted(format_outline(str(place), symbols, why_unknown=why), index)
+    return _add_trouble(format_outline(str(place), symbols, why_unknown=why), index)
 
 
 @tool(brings="private")
@@ -102,10 +104,10 @@ def find_references(
 ) -> str:
     """Find every place where a name is used, with the function around it. Strings and comments do not count."""
     with tool_errors():
-        _check_asked(symbol)
-        _bring_up(index, ctx, SHORT_WAIT_S)
+        _check_name(symbol)
+        _refresh_index(index, ctx, SHORT_WAIT_S)
         answer = index.references(symbol)
-    return _noted(format_references(answer, symbol), index)
+    return _add_trouble(format_references(answer, symbol), index)
 
 
 @tool(brings="private")
@@ -119,23 +121,23 @@ def repo_map(
     It is the files that others import, and what they define.
     """
     with tool_errors():
-        is_complete = _bring_up(index, ctx, LONG_WAIT_S)
+        is_complete = _refresh_index(index, ctx, LONG_WAIT_S)
         text = index.repo_map(budget)
     if not text:
         raise tool_failure(
             "There is no code here that can be parsed. Use list_files to look around.", code="no_symbols"
         )
-    return _noted(
+    return _add_trouble(
         text if is_complete else f"{text}[the index is not complete yet: ask again later for all of it]", index
     )
 
 
-def _noted(text: str, index: Index) -> str:
+def _add_trouble(text: str, index: Index) -> str:
     """Return the answer, and why it may have taken longer than usual."""
     return text if index.trouble is None else "\n".join([text.rstrip("\n"), format_index_trouble(index.trouble)])
 
 
-def _bring_up(index: Index, ctx: ToolContext, wait_s: float) -> bool:
+def _refresh_index(index: Index, ctx: ToolContext, wait_s: float) -> bool:
     """Start to bring the index up to date, wait for a while, and return whether it is complete."""
 
     def tell(done: int, total: int) -> None:
@@ -148,7 +150,7 @@ def _bring_up(index: Index, ctx: ToolContext, wait_s: float) -> bool:
     return index.is_ready
 
 
-def _check_asked(name: str) -> None:
+def _check_name(name: str) -> None:
     """Refuse what no name of anything can be: it goes on to other programs."""
     if not name.strip().isprintable() or not name.strip():
         raise ArgumentsRefused(

@@ -28,7 +28,7 @@ class AppliedChange:
     id: str
     paths: tuple[str, ...]
     hard_linked: tuple[str, ...] = ()
-    collected: DroppedChanges = field(default_factory=DroppedChanges)
+    dropped: DroppedChanges = field(default_factory=DroppedChanges)
     remarks: tuple[str, ...] = ()
 
     @property
@@ -38,9 +38,9 @@ class AppliedChange:
             f"'{quote_path(path)}' had other names (hard links): they keep the old content, this name has the new one."
             for path in self.hard_linked
         ]
-        gone = len(self.collected.ids)
+        gone = len(self.dropped.ids)
         dropped = [f"{gone} of the oldest changes can no longer be undone: the history was full."] if gone else []
-        over = ["This change alone is more than the history should hold. It is kept."] if self.collected.is_over else []
+        over = ["This change alone is more than the history should hold. It is kept."] if self.dropped.is_over else []
         return (*linked, *dropped, *over, *self.remarks)
 
 
@@ -132,7 +132,7 @@ def _take_back(
 def _finish(history: History, applied: AppliedChange) -> AppliedChange:
     try:
         history.finish(applied.id, "applied", hard_linked=applied.hard_linked)
-        return replace(applied, collected=history.collect())
+        return replace(applied, dropped=history.drop_oldest())
     except JournalRefused as error:
         # All is written, and the intent tells so: the next one who opens the workspace closes the record.
         remark = f"The change was made, but its record could not be closed yet: {error.message}"

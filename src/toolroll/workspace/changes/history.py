@@ -164,7 +164,7 @@ class History:
             raise JournalRefused(problem(path=self.path, hash=hash_[:12]))
         return data
 
-    def collect(self) -> DroppedChanges:
+    def drop_oldest(self) -> DroppedChanges:
         """Drop what is too old or too much, the oldest first; never the newest change that can be undone."""
         gone: list[str] = []
         with self._writing() as db:

@@ -71,12 +71,12 @@ class Change:
     @property
     def texts(self) -> tuple[str, str]:
         """Return the text before and after; with the byte-order mark only where that is among what changes."""
-        return _texts_of(self.before, self.after)
+        return _decode_both(self.before, self.after)
 
     @property
     def diff(self) -> list[str]:
         """Return the change as lines of a unified diff; only its heading where no line changes."""
-        return list(_diff_of(self.before, self.after, str(self.path)))
+        return list(_make_diff(self.before, self.after, str(self.path)))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -84,7 +84,7 @@ class Change:
         kind = ("This is a new file.",) if self.before is None else ()
         gone = ("The file is removed.",) if self.after is None else ()
         mode = (f"Its mode becomes {self.mode:03o}.",) if self.mode is not None else ()
-        return (*kind, *gone, *mode, *_notes_of(self.before, self.after))
+        return (*kind, *gone, *mode, *_make_notes(self.before, self.after))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,12 +119,12 @@ class Proposal:
     @property
     def base(self) -> str:
         """Return the hash of all that the proposal is based on: for one file, that of its content."""
-        return _hash_of(self.paths, [change.base for change in self.changes])
+        return _hash_all(self.paths, [change.base for change in self.changes])
 
     @property
     def target(self) -> str:
         """Return the hash of all that will be there, in the form of `base`."""
-        return _hash_of(self.paths, [change.target for change in self.changes])
+        return _hash_all(self.paths, [change.target for change in self.changes])
 
     @property
     def parts(self) -> tuple["Proposal", ...]:
@@ -160,7 +160,7 @@ class Proposal:
         return (*self.remarks, *(f"{change.path}: {note}" for change in self.changes for note in change.notes))
 
     @property
-    def fittings(self) -> tuple[str, ...]:
+    def match_notes(self) -> tuple[str, ...]:
         """Return what the proposer must know of how its text was matched, in the files that are still here."""
         notes = dict.fromkeys(f"{quote_path(path)}: {how}" for path, how in self.fitted if path in self.paths)
         return tuple(notes)
@@ -188,7 +188,7 @@ class Proposal:
         )
 
 
-def _texts_of(before: bytes | None, after: bytes | None) -> tuple[str, str]:
+def _decode_both(before: bytes | None, after: bytes | None) -> tuple[str, str]:
     old, new = _decode(before), _decode(after)
     if old is None or new is None or (old.encoding, old.mark) == (new.encoding, new.mark):
         return old.text if old else "", new.text if new else ""
@@ -196,17 +196,17 @@ def _texts_of(before: bytes | None, after: bytes | None) -> tuple[str, str]:
 
 
 @lru_cache(maxsize=KEPT_CHANGES)
-def _diff_of(before: bytes | None, after: bytes | None, path: str) -> tuple[str, ...]:
-    old, new = _texts_of(before, after)
+def _make_diff(before: bytes | None, after: bytes | None, path: str) -> tuple[str, ...]:
+    old, new = _decode_both(before, after)
     return tuple(unified_diff(old, new, path=path)) or (f"--- a/{path}\n", f"+++ b/{path}\n")
 
 
 @lru_cache(maxsize=KEPT_CHANGES)
-def _notes_of(before: bytes | None, after: bytes | None) -> tuple[str, ...]:
+def _make_notes(before: bytes | None, after: bytes | None) -> tuple[str, ...]:
     return tuple(content_notes(_decode(before), _decode(after)))
 
 
-def _hash_of(paths: Sequence[str], hashes: Sequence[str | None]) -> str:
+def _hash_all(paths: Sequence[str], hashes: Sequence[str | None]) -> str:
     if len(hashes) == 1:
         return hashes[0] or ABSENT
     named = [f"{one or ABSENT} {path}" for path, one in zip(paths, hashes, strict=True)]

@@ -67,4 +67,4 @@ def _settle(workspace: Workspace, history: History, record: Record) -> Recovered
 def _sweep(workspace: Workspace, paths: list[RelativePath]) -> None:
     for folder in {path.parent for path in paths}:
         with suppress(FileProblem):
-            workspace.sweep(folder)
+            workspace.remove_leftovers(folder)

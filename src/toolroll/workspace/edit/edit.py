@@ -38,14 +38,14 @@ class EditResult:
     placeholders: tuple[Placeholder, ...] = ()
 
     @property
-    def fitting(self) -> str | None:
+    def match_note(self) -> str | None:
         """Return what to tell about a match that was not exact, and what that did to the new text."""
         return None if self.tier == "exact" else f"{_NOT_EXACT} {self.tier}; {_FITTED[self.tier]}."
 
     @property
     def note(self) -> str | None:
         """Return the same, and what to tell about new text that seems to stand for something else."""
-        notes = [self.fitting] if self.fitting else []
+        notes = [self.match_note] if self.match_note else []
         # Pointed out, not refused: it deletes at most what old_string names, and the person sees it.
         notes += [
             f"New text seems to stand for text left out: '{quote_path(one.text)}'." for one in self.placeholders[:1]

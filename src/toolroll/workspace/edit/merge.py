@@ -49,7 +49,7 @@ class _Chunk:
     ours: Sequence[str]
     theirs: Sequence[str]
 
-    def settled(self) -> Sequence[str] | None:
+    def agreed_lines(self) -> Sequence[str] | None:
         """Return the lines that all agree on: of the side that changed something, if only one did."""
         if self.ours == self.base:
             return self.theirs
@@ -61,7 +61,7 @@ def merge(base: bytes, ours: bytes, theirs: bytes) -> MergeResult:
     merged: list[str] = []
     conflicts: list[Conflict] = []
     for chunk in _chunks(_lines(base), _lines(ours), _lines(theirs)):
-        lines = chunk.settled()
+        lines = chunk.agreed_lines()
         if lines is None:
             sides = (b"".join(map(_bytes, side)) for side in (chunk.base, chunk.ours, chunk.theirs))
             conflicts.append(Conflict(line=chunk.line, **dict(zip(("base", "ours", "theirs"), sides, strict=True))))

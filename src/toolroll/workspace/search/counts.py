@@ -108,7 +108,7 @@ async def count_matches(
         failed=end.exit_code == _EXIT_PROBLEM and not counted,
         looked_at=int(looked_at[1]) if looked_at else 0,
         log=end.stderr if with_log else "",
-        unreadable=sum(_may_have_fitting(workspace, scope, name) for name in unreadable_paths(end.stderr)),
+        unreadable=sum(_may_match(workspace, scope, name) for name in unreadable_paths(end.stderr)),
     )
 
 
@@ -118,7 +118,7 @@ async def count_not_utf8(workspace: "Workspace", scope: Scope, counts: MatchCoun
     return len(found.matching.keys() & counts.searched if counts.searched else found.matching)
 
 
-def _may_have_fitting(workspace: "Workspace", scope: Scope, name: str) -> bool:
+def _may_match(workspace: "Workspace", scope: Scope, name: str) -> bool:
     return not workspace.denials.hides(name) and (scope.has(name) or (workspace.root / name).is_dir())
 
 

@@ -27,7 +27,7 @@ class FoundFiles:
     total: int
     searched: int
     skipped: Skipped
-    twins: Lookalikes = frozenset()
+    lookalikes: Lookalikes = frozenset()
     """Paths that look like others, found or not."""
 
     @property
@@ -61,13 +61,13 @@ async def find_files(
         if is_wild and not skipped.ignored and not skipped.timed_out:
             check_glob(wanted, name="pattern")
     first = [to_path(name) for _, name in ranked[:most]]
-    paths = tuple(path for path in first if workspace.glance(path))
+    paths = tuple(path for path in first if workspace.find_status(path))
     return FoundFiles(
         paths=paths,
         total=len(ranked) - len(first) + len(paths),
         searched=len(seen.names),
         skipped=skipped,
-        twins=find_lookalikes(seen.names),
+        lookalikes=find_lookalikes(seen.names),
     )
 
 

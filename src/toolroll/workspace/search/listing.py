@@ -34,13 +34,13 @@ class ListedEntry:
     ignored: bool = False
 
 
-def display_path(path: RelativePath, twins: Lookalikes = frozenset()) -> str:
+def display_path(path: RelativePath, lookalikes: Lookalikes = frozenset()) -> str:
     """Return the path with every character to be seen: invisible, reordering and undecodable ones are escaped.
 
     So are blanks around a name: a path is trimmed before it is used, so that such a file is not what it seems (XP7).
     So is a name that looks like another one: see `lookalikes`.
     """
-    shown = spell_lookalike(str(path), twins)
+    shown = spell_lookalike(str(path), lookalikes)
     return _OUTER_BLANK.sub(lambda blanks: "".join(f"‹U+{ord(one):04X}›" for one in blanks[0]), shown)
 
 
@@ -52,7 +52,7 @@ class Listing:
     total: int
     offset: int
     skipped: Skipped
-    twins: Lookalikes = frozenset()
+    lookalikes: Lookalikes = frozenset()
     """Paths that look like others in the whole list."""
 
     @property
@@ -91,7 +91,7 @@ async def list_folder(
         total=len(ordered),
         offset=offset,
         skipped=Skipped(denied=denied),
-        twins=find_lookalikes("/".join((*above, entry.name)) for entry in entries),
+        lookalikes=find_lookalikes("/".join((*above, entry.name)) for entry in entries),
     )
 
 
@@ -127,7 +127,7 @@ async def _list_below(workspace: "Workspace", start: str, offset: int, clock: De
             timed_out=not (seen.is_complete and beside.is_complete),
             at_least=passed.at_least,
         ),
-        twins=find_lookalikes([*seen.names, *beside.names]),
+        lookalikes=find_lookalikes([*seen.names, *beside.names]),
     )
 
 
@@ -152,7 +152,7 @@ def _look_up_page(workspace: "Workspace", page: Iterable[RelativePath], beside: 
 
 
 def _look_up_file(workspace: "Workspace", path: RelativePath) -> ListedEntry | None:
-    found = workspace.glance(path)
+    found = workspace.find_status(path)
     return None if found is None else ListedEntry(path=path, kind=found.kind, size=found.size, mtime_ns=found.mtime_ns)
 
 

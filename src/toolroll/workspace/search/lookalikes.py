@@ -23,12 +23,12 @@ def find_lookalikes(names: Iterable[str]) -> Lookalikes:
     return frozenset(path for look, alike in looks.items() if len(alike) > 1 for path in alike - {look})
 
 
-def spell_lookalike(path: str, twins: Lookalikes) -> str:
+def spell_lookalike(path: str, lookalikes: Lookalikes) -> str:
     """Return the path on one line with every character visible; in lookalike names, all beyond ASCII is spelled out."""
-    ways = list(_prefixes(path)) if twins else []
-    if twins.isdisjoint(ways):
+    ways = list(_prefixes(path)) if lookalikes else []
+    if lookalikes.isdisjoint(ways):
         return quote_path(path)
-    names = [(way.rpartition("/")[2], way in twins) for way in ways]
+    names = [(way.rpartition("/")[2], way in lookalikes) for way in ways]
     spelled = "/".join(_spell(name) if is_twin else quote_path(name) for name, is_twin in names)
     return one_line(spelled, MAX_SHOWN_CHARACTERS, is_spelled=True)
 

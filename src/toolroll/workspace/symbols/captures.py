@@ -51,7 +51,7 @@ def find_captures(language: Language, root: Node) -> Captures:
         if "exported" in captures:
             exported.update(node.text or b"" for node in captures["exported"])
             continue
-        for place in _captures_of(pattern, captures):
+        for place in _expand_match(pattern, captures):
             if place.name is None:
                 others.append(place)
             elif (rival := named.get(place.name.start_byte)) is None or pattern < rival.pattern:
@@ -66,7 +66,7 @@ def _order(place: Capture) -> tuple[int, int, int]:
     return start, -place.node.end_byte, place.name.start_byte if place.name else start
 
 
-def _captures_of(pattern: int, captures: dict[str, list[Node]]) -> Iterator[Capture]:
+def _expand_match(pattern: int, captures: dict[str, list[Node]]) -> Iterator[Capture]:
     kind = next(key for key in captures if key in _KINDS)
     parent = captures.get("parent")
     names = _targets(captures["names"][0]) if "names" in captures else captures.get("name", [None])[:1]

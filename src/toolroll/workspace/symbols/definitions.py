@@ -38,7 +38,7 @@ def choose_definitions(
     found: Iterable[Definition], around: Sequence[str], kind: Group | None
 ) -> tuple[Definition, ...]:
     """Return those of the kind whose path ends as asked, in the order of how likely they are meant."""
-    kept = [one for one in found if _is_of(one.symbol, kind) and _is_in(one, around)]
+    kept = [one for one in found if _is_kind(one.symbol, kind) and _is_in(one, around)]
     return tuple(sorted(kept, key=_rank))
 
 
@@ -65,7 +65,7 @@ def is_test_or_example(path: str) -> bool:
     return _TESTS.search(path) is not None
 
 
-def _is_of(symbol: Symbol, kind: Group | None) -> bool:
+def _is_kind(symbol: Symbol, kind: Group | None) -> bool:
     return kind is None or symbol.kind in GROUPS[kind]
 
 

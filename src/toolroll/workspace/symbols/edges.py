@@ -27,22 +27,22 @@ class StoredEdges:
     def __init__(self, store: "Store") -> None:
         self._store = store
 
-    def onto(self, path: str) -> Iterable[Edge]:
+    def leading_to(self, path: str) -> Iterable[Edge]:
         """Return every edge that was resolved to this file."""
         return map(_edge, self._store.all(f"{_QUERY} where edges.path = ?", (path,)))
 
-    def saying(self, module: str) -> Iterable[Edge]:
+    def of_module(self, module: str) -> Iterable[Edge]:
         """Return every edge whose target's module is this one or lies below it."""
         # A range of the index: all that begins with the text, and of these what a separator follows.
         rows = self._store.all(f"{_QUERY} where module >= ? and module < ?", (module, f"{module}\U0010ffff"))
         return (_edge(row) for row in rows if is_within(cast("str", row[3]), module))
 
-    def naming(self, name: str) -> Iterable[Edge]:
+    def taking(self, name: str) -> Iterable[Edge]:
         """Return every edge whose statement has this among its `names`."""
         query = f"{_QUERY} where import in (select import from names where name = ?)"  # noqa: S608
         return map(_edge, self._store.all(query, (name,)))
 
-    def taking_in(self, name: str) -> Iterable[Edge]:
+    def binding(self, name: str) -> Iterable[Edge]:
         """Return every edge whose statement has this among its `names`, or binds it (`import x as name`)."""
         those = "select import from names where name = ? union select import from binds where name = ?"
         return map(_edge, self._store.all(f"{_QUERY} where import in ({those})", (name, name)))

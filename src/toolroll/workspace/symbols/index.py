@@ -264,7 +264,7 @@ class Index:
         return known is not None and known.state == PARSED and is_current(self._workspace, path, known)
 
     def _imports(self, name: str) -> tuple[Definition, ...]:
-        edges = self._with(lambda store: list(StoredEdges(store).taking_in(name)))
+        edges = self._with(lambda store: list(StoredEdges(store).binding(name)))
         found = {(edge.importer, edge.statement.line): import_as_definition(edge, name) for edge in edges}
         return tuple(found[key] for key in sorted(found))
 

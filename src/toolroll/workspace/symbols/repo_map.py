@@ -29,7 +29,7 @@ _FILES: Final = (
 def repo_map(store: "Store", budget_tokens: int) -> str:
     """Return the map as text, at most so long: a line for each file, its definitions indented below."""
     left, parts = int(budget_tokens * CHARACTERS_A_TOKEN), []
-    for path, importers in _ranked(store):
+    for path, importers in _rank_files(store):
         block = _block(store, path, importers, left)
         if block is None:
             break
@@ -38,7 +38,7 @@ def repo_map(store: "Store", budget_tokens: int) -> str:
     return "".join(parts)
 
 
-def _ranked(store: "Store") -> Iterator[tuple[str, int]]:
+def _rank_files(store: "Store") -> Iterator[tuple[str, int]]:
     """Yield files by how many others import them, then the rest by how much they define."""
     imported = [(cast("str", path), cast("int", n)) for path, n in store.all(_IMPORTED, (_MAX_FILES,))]
     imported.sort(key=lambda one: (is_test_or_example(one[0]), -one[1], one[0]))

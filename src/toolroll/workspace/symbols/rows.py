@@ -69,14 +69,14 @@ def to_symbol(row: "Row | tuple[Value, ...]") -> Symbol:
     )
 
 
-def names_of(row: ImportRow) -> list[str]:
+def read_names(row: ImportRow) -> list[str]:
     """Return the names that an import takes out of its module."""
     return cast("list[str]", row[_NAMES])
 
 
-def binds_of(row: ImportRow) -> list[str]:
+def read_binds(row: ImportRow) -> list[str]:
     """Return the names that the file knows them by, where those are others: `np`, or the module itself."""
-    return [name for name in cast("list[str]", row[_BINDS]) if name not in names_of(row)]
+    return [name for name in cast("list[str]", row[_BINDS]) if name not in read_names(row)]
 
 
 def to_statement(row: ImportRow) -> ImportStatement:

@@ -12,7 +12,7 @@ from toolroll.safe.sqlite import transaction
 from toolroll.workspace.symbols.database import INDEX, connect, copy
 from toolroll.workspace.symbols.imports.statement import ImportStatement, Resolved
 from toolroll.workspace.symbols.languages.registry import is_manifest
-from toolroll.workspace.symbols.rows import Rows, Value, binds_of, names_of, to_statement, to_symbol
+from toolroll.workspace.symbols.rows import Rows, Value, read_binds, read_names, to_statement, to_symbol
 from toolroll.workspace.symbols.symbol import Symbol
 
 if TYPE_CHECKING:
@@ -202,8 +202,8 @@ def _put(db: "sqlite3.Connection", file: FileRow) -> int | None:
     first = number * _IMPORTS_A_FILE
     for place, row in enumerate(imports, start=first):
         db.execute("insert into imports values (?, ?, ?)", (place, number, json.dumps(row)))
-        db.executemany("insert or ignore into names values (?, ?)", ((name, place) for name in names_of(row)))
-        db.executemany("insert or ignore into binds values (?, ?)", ((name, place) for name in binds_of(row)))
+        db.executemany("insert or ignore into names values (?, ?)", ((name, place) for name in read_names(row)))
+        db.executemany("insert or ignore into binds values (?, ?)", ((name, place) for name in read_binds(row)))
     return number
 
 

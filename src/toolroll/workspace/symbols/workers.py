@@ -55,7 +55,7 @@ class Reply:
     failure: Failure | None = None
 
 
-class _Ended(Exception):
+class _WorkerGone(Exception):
     """The process is gone, or had to be killed."""
 
 
@@ -83,7 +83,7 @@ class Worker:
             self._send(REQUEST.pack(len(words), len(task.data)) + words + task.data)
             [size] = REPLY.unpack(self._receive(REPLY.size))
             return Reply(value=json.loads(self._receive(size)))
-        except (_Ended, OSError):
+        except (_WorkerGone, OSError):
             return Reply(failure=self._failure())
 
     def kill(self) -> None:
@@ -108,7 +108,7 @@ class Worker:
             ready, _, _ = select.select([self._replies], [], [], REPLY_S)
             piece = os.read(self._replies.fileno(), size - len(received)) if ready else b""
             if not piece:
-                raise _Ended
+                raise _WorkerGone
             received += piece
         return bytes(received)
 

@@ -58,11 +58,11 @@ class Files:
     def ending(self, end: str) -> list[str]:
         """Return the files whose path ends with these components."""
         paths = self._by_end.get(_last_two(end), []) if "/" in end else self._by_name.get(end, [])
-        return _ending(paths[:MAX_ENDINGS], end)
+        return _filter_by_end(paths[:MAX_ENDINGS], end)
 
     def folders_ending(self, end: str) -> list[str]:
         """Return the folders whose path ends with these components."""
-        return _ending(self._folders_by_name.get(basename(end), [])[:MAX_ENDINGS], end)
+        return _filter_by_end(self._folders_by_name.get(basename(end), [])[:MAX_ENDINGS], end)
 
     def first(self, candidates: Iterable[str]) -> str | None:
         """Return the first of these paths that is a file."""
@@ -79,7 +79,7 @@ def _last_two(path: str) -> str:
     return "/".join(path.rsplit("/", 2)[-2:])
 
 
-def _ending(paths: list[str], end: str) -> list[str]:
+def _filter_by_end(paths: list[str], end: str) -> list[str]:
     tail = "/" + end
     return [path for path in paths if path == end or path.endswith(tail)]
 

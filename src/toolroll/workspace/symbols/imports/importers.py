@@ -88,20 +88,20 @@ def _taking_name(meaning: ModuleMeaning, edges: StoredEdges) -> Iterator[Edge]:
         wanted = {meaning.name, EVERYTHING}
         yield from (edge for edge in _leading_to(meaning.owners, edges) if wanted & set(edge.statement.names))
     elif meaning.name is not None:
-        yield from edges.naming(meaning.name)
+        yield from edges.taking(meaning.name)
 
 
 def _leading_to(paths: Iterable[str], edges: StoredEdges) -> Iterator[Edge]:
     for path in paths:
-        yield from edges.onto(path)
+        yield from edges.leading_to(path)
         language = language_of(path)
         if language is not None and language.imports_folders:
-            yield from edges.onto(dirname(path))  # whoever imports the package imports each of its files
+            yield from edges.leading_to(dirname(path))  # whoever imports the package imports each of its files
 
 
 def _by_module_text(meaning: ModuleMeaning, edges: StoredEdges) -> Iterator[Edge]:
     """Yield edges by their text alone, unless that text is known to mean another file where it stands."""
-    for edge in edges.saying(meaning.module) if meaning.module else ():
+    for edge in edges.of_module(meaning.module) if meaning.module else ():
         is_elsewhere = edge.target.certainty == "resolved" and edge.target.path not in meaning.paths
         if not (is_elsewhere and meaning.paths and edge.target.module == meaning.module):
             yield edge
@@ -127,7 +127,7 @@ def _onward(edge: Edge, edges: StoredEdges, exports: Exports | None) -> Iterator
     if EVERYTHING in edge.statement.names:
         known = exports(edge.target.path) if exports is not None and edge.target.path is not None else None
         passed = {EVERYTHING} if known is None else passed | set(known)
-    for onward in edges.onto(edge.importer):
+    for onward in edges.leading_to(edge.importer):
         names = set(onward.statement.names)
         if names and (EVERYTHING in passed or EVERYTHING in names or names & passed):
             yield onward

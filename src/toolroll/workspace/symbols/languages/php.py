@@ -99,7 +99,7 @@ class Composer:
         self._files = files
         self._folders: dict[str, list[str]] = {}
         for path in files.named("composer.json"):
-            for prefix, folder in _mapped(dirname(path), files.read(path)):
+            for prefix, folder in _read_mappings(dirname(path), files.read(path)):
                 self._folders.setdefault(prefix, []).append(folder)
 
     def find(self, name: str) -> str | None:
@@ -114,7 +114,7 @@ class Composer:
         return None
 
 
-def _mapped(folder: str, data: bytes | None) -> Iterator[tuple[str, str]]:
+def _read_mappings(folder: str, data: bytes | None) -> Iterator[tuple[str, str]]:
     manifest = read_table(data)
     for section in ("autoload", "autoload-dev"):
         for prefix, targets in as_table(as_table(manifest.get(section)).get("psr-4")).items():

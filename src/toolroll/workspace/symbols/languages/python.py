@@ -98,7 +98,7 @@ def _whole_modules(node: "Node", source: Source) -> Iterator[ImportStatement]:
             module = source.dotted(child)
             yield source.statement(node, module, binds=(module.partition(".")[0],), kind=kind)
         elif child.type == "aliased_import":
-            module, alias = _renamed(child, source)
+            module, alias = _read_alias(child, source)
             yield source.statement(node, module, binds=(alias,), kind=kind, passes_on=module == alias)
 
 
@@ -127,17 +127,17 @@ def _taken(node: "Node", source: Source) -> dict[str, str]:
     """Return the imported names, each with the name it gets here."""
     taken: dict[str, str] = {}
     for child in node.children_by_field_name("name"):
-        name, alias = _renamed(child, source) if child.type == "aliased_import" else (source.dotted(child),) * 2
+        name, alias = _read_alias(child, source) if child.type == "aliased_import" else (source.dotted(child),) * 2
         taken[name] = alias
     return taken
 
 
-def _renamed(node: "Node", source: Source) -> tuple[str, str]:
+def _read_alias(node: "Node", source: Source) -> tuple[str, str]:
     return "".join(source.field(node, "name").split()), source.field(node, "alias")
 
 
 def _repeats(node: "Node", source: Source) -> bool:
-    pairs = [_renamed(child, source) for child in node.named_children if child.type == "aliased_import"]
+    pairs = [_read_alias(child, source) for child in node.named_children if child.type == "aliased_import"]
     return any(name == alias for name, alias in pairs)
 
 
@@ -308,7 +308,7 @@ def python_roots(files: Files) -> frozenset[str]:
     for manifest in MANIFESTS:
         for path in files.named(manifest):
             folder = dirname(path)
-            declared = [resolve_path(folder, each) for each in ("", "src", *_declared(files, manifest, path))]
+            declared = [resolve_path(folder, each) for each in ("", "src", *_read_declared(files, manifest, path))]
             roots.update(each for each in declared if each is not None and files.has_folder(each))
     return frozenset(roots)
 
@@ -331,7 +331,7 @@ def _above_package(files: Files, folder: str) -> str:
     return folder
 
 
-def _declared(files: Files, manifest: str, path: str) -> list[str]:
+def _read_declared(files: Files, manifest: str, path: str) -> list[str]:
     if manifest == "pyproject.toml":
         return _pyproject(files, path)
     return _setup_cfg(files, path) if manifest == "setup.cfg" else []

@@ -64,16 +64,18 @@ def _use(node: "Node", source: Source) -> Iterator[ImportStatement]:
     by_module: dict[str, dict[str, str]] = {}
     inline = _inline(node, source)
     is_public = any(child.type == "visibility_modifier" for child in node.named_children)
-    for module, name, bound in _flat("", node.child_by_field_name("argument"), source, 0):
+    for module, name, bound in _flatten("", node.child_by_field_name("argument"), source, 0):
         if module:
             by_module.setdefault(_from_file(module, inline), {})[name] = bound
         elif name != EVERYTHING:  # `use serde;` names a crate and takes nothing out of it.
-            yield _used(node, name, {"": bound}, source, is_public=is_public)
+            yield _make_statement(node, name, {"": bound}, source, is_public=is_public)
     for module, taken in by_module.items():
-        yield _used(node, module, taken, source, is_public=is_public)
+        yield _make_statement(node, module, taken, source, is_public=is_public)
 
 
-def _used(node: "Node", module: str, taken: dict[str, str], source: Source, *, is_public: bool) -> ImportStatement:
+def _make_statement(
+    node: "Node", module: str, taken: dict[str, str], source: Source, *, is_public: bool
+) -> ImportStatement:
     return source.statement(
         node,
         module,
@@ -84,21 +86,21 @@ def _used(node: "Node", module: str, taken: dict[str, str], source: Source, *, i
     )
 
 
-def _flat(prefix: str, node: "Node | None", source: Source, depth: int) -> Iterator[_Taken]:
+def _flatten(prefix: str, node: "Node | None", source: Source, depth: int) -> Iterator[_Taken]:
     if node is None or depth > MAX_BRACES:
         return
     if node.type == "use_list":
         for child in node.named_children:
-            yield from _flat(prefix, child, source, depth + 1)
+            yield from _flatten(prefix, child, source, depth + 1)
     elif node.type == "scoped_use_list":
-        inner = _joined(prefix, _path(source.field(node, "path")))
-        yield from _flat(inner, node.child_by_field_name("list"), source, depth + 1)
+        inner = _join(prefix, _path(source.field(node, "path")))
+        yield from _flatten(inner, node.child_by_field_name("list"), source, depth + 1)
     elif node.type == "use_wildcard":
-        yield _joined(prefix, _path(source.text(node).rstrip("*").rstrip().rstrip(":"))), EVERYTHING, EVERYTHING
+        yield _join(prefix, _path(source.text(node).rstrip("*").rstrip().rstrip(":"))), EVERYTHING, EVERYTHING
     elif node.type == "use_as_clause":
-        yield *_split(_joined(prefix, _path(source.field(node, "path")))), source.field(node, "alias")
+        yield *_split(_join(prefix, _path(source.field(node, "path")))), source.field(node, "alias")
     elif node.type not in {"line_comment", "block_comment"}:
-        module, name = _split(_joined(prefix, _path(source.text(node))))
+        module, name = _split(_join(prefix, _path(source.text(node))))
         yield module, name, name
 
 
@@ -106,7 +108,7 @@ def _path(text: str) -> str:
     return "".join(text.split()).removeprefix("::").replace("r#", "")
 
 
-def _joined(prefix: str, path: str) -> str:
+def _join(prefix: str, path: str) -> str:
     """`{self}` stands for the path before the brace."""
     if not prefix or not path:
         return prefix or path
@@ -327,11 +329,11 @@ def _crate(files: Files, folder: str, manifest: Table) -> Crate | None:
         name=name.replace("-", "_"),
         library=declared if declared in files else None,
         program=files.first([join_path(folder, "src/main.rs")]),
-        renamed=dict(_renamed(manifest)),
+        renamed=dict(_read_renamed(manifest)),
     )
 
 
-def _renamed(manifest: Table) -> Iterator[tuple[str, str]]:
+def _read_renamed(manifest: Table) -> Iterator[tuple[str, str]]:
     for section in ("dependencies", "dev-dependencies", "build-dependencies"):
         for alias, settings in as_table(manifest.get(section)).items():
             package = as_text(as_table(settings).get("package"))

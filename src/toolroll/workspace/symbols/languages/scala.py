@@ -47,7 +47,7 @@ def _read_import(node: "Node", source: Source) -> Iterator[ImportStatement]:
         elif child.type == "namespace_wildcard":
             taken = {EVERYTHING: EVERYTHING}
         elif child.type == "namespace_selectors":
-            taken = _selected(child, source)
+            taken = _read_selectors(child, source)
 
 
 def _one(node: "Node", path: list[str], taken: dict[str, str] | None, source: Source) -> Iterator[ImportStatement]:
@@ -67,7 +67,7 @@ def _one(node: "Node", path: list[str], taken: dict[str, str] | None, source: So
     )
 
 
-def _selected(node: "Node", source: Source) -> dict[str, str]:
+def _read_selectors(node: "Node", source: Source) -> dict[str, str]:
     taken: dict[str, str] = {}
     for child in node.named_children:
         if child.type in _RENAMED:

@@ -186,8 +186,8 @@ def _call(node: "Node", source: Source) -> Iterator[ImportStatement]:
     module = source.literal(first)
     if module is None:
         return
-    taken = _destructured(node, source)
-    whole = _enclosing(node)
+    taken = _read_destructured(node, source)
+    whole = _find_statement(node)
     yield source.statement(whole, module, names=_names(taken), binds=taken.values(), kind=_call_kind(node))
 
 
@@ -201,13 +201,13 @@ def _call_kind(node: "Node") -> ImportKind:
     return "conditional" if is_below(node, _CASES) else "static"
 
 
-def _enclosing(node: "Node") -> "Node":
+def _find_statement(node: "Node") -> "Node":
     """Return the declaration a call stands in: what a person takes for the import statement."""
     outer = next((above for above in ancestors(node) if above.type not in _WRAPPERS), node)
     return outer if outer.type in _STATEMENTS else node
 
 
-def _destructured(node: "Node", source: Source) -> _Taken:
+def _read_destructured(node: "Node", source: Source) -> _Taken:
     """Return what `const {a, b: c} = require()` and `require().a` take."""
     outer = next((above for above in ancestors(node) if above.type != "await_expression"), node)
     if outer.type == "member_expression":

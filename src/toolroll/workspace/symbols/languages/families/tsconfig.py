@@ -88,7 +88,7 @@ class Configurations:
             options = as_table(settings.get("compilerOptions"))
             folder = dirname(place)
             own_base = as_text(options.get("baseUrl"))
-            own = None if own_base is None else resolve_path(folder, _placed(own_base, path, folder))
+            own = None if own_base is None else resolve_path(folder, _expand_config_dir(own_base, path, folder))
             base = own if base is None else base
             if patterns is None and "paths" in options:
                 from_here = own if own is not None else base if base is not None else folder
@@ -118,13 +118,13 @@ class Configurations:
 def _patterns(paths: Table, base: str, config: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     found: list[tuple[str, tuple[str, ...]]] = []
     for pattern, targets in list(paths.items())[:MAX_PATTERNS]:
-        places = [resolve_path(base, _placed(target, config, base)) for target in as_texts(targets)]
+        places = [resolve_path(base, _expand_config_dir(target, config, base)) for target in as_texts(targets)]
         found.append((pattern, tuple(place for place in places if place is not None)))
     found.sort(key=lambda pair: ("*" in pair[0], -len(pair[0].partition("*")[0])))
     return tuple(found)
 
 
-def _placed(path: str, config: str, folder: str) -> str:
+def _expand_config_dir(path: str, config: str, folder: str) -> str:
     """`${configDir}` is the folder of the configuration that was asked for, wherever the text stands."""
     if not path.startswith(_HERE):
         return path
