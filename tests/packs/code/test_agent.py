@@ -18,6 +18,7 @@ from toolroll.models.model import ModelRequest, ModelResponse
 from toolroll.packs.code.agent import code_agent, code_options, project_instructions
 from toolroll.packs.code.prompt import MAX_INSTRUCTIONS_CHARACTERS, read_instructions, system_prompt
 from toolroll.packs.code.tools import READING, TOOLS
+from toolroll.packs.standard import TOOLS as STANDARD
 from toolroll.testing import RecordingApprover, make_run
 from toolroll.workspace.changes.apply import apply
 from toolroll.workspace.changes.history import History
@@ -121,10 +122,10 @@ def test_C40_C44_the_options_carry_tools_rules_and_limits(folder: Path) -> None:
     with Workspace(folder, deny=("secrets/**",), limits=limits) as workspace:
         made = code_options(workspace, read_only=True, more_tools=[mine], system="Be brief.")
         plain = code_options(workspace)
-    assert made["tools"] == [*READING, mine]
+    assert made["tools"] == [*READING, *STANDARD, mine]
     assert made["deps"] == {"root": folder.resolve(), "deny": ("secrets/**",), "limits": limits}
     assert made["system"].endswith("Use tabs.\n\nBe brief.")
-    assert (plain["tools"], plain["system"].endswith("Use tabs.")) == (list(TOOLS), True)
+    assert (plain["tools"], plain["system"].endswith("Use tabs.")) == ([*TOOLS, *STANDARD], True)
 
 
 async def test_C40_C41_a_run_finds_reads_proposes_and_writes(project: Path) -> None:
