@@ -18,7 +18,6 @@ from toolroll.agent.history.unknown_calls import UNKNOWN, end_unrun, settle_unkn
 from toolroll.agent.loop import run_loop, settle_turn
 from toolroll.agent.result import Ending, RunResult, StopReason
 from toolroll.agent.run import GO_ON, RunRequest, as_user_message, new_run, run_to_end
-from toolroll.agent.setup import Setup
 from toolroll.agent.state import Answer, RunState
 from toolroll.errors import DecisionRefused, UsageError
 from toolroll.journal.journal import Journal, Recording, no_such_run
@@ -226,18 +225,3 @@ class _Continuation:
     def _add_recorded_time(self, turn: OpenTurn) -> None:
         steps = self._state.steps
         steps[-1] = replace(steps[-1], duration_s=steps[-1].duration_s + turn.record.duration_s)
-
-
-async def resume_run(
-    setup: Setup,
-    run_id: str,
-    *,
-    emit: Callable[[Event], None],
-    decisions: Mapping[str, Decision] | None = None,
-    prompt: Prompt | None = None,
-    stream: bool = False,
-    on_open: Callable[[RunState], None] = lambda _state: None,
-) -> RunResult[object]:
-    """Continue a run without a `LiveRun`."""
-    request = RunRequest(setup=setup, resume=run_id, decisions=decisions or {}, prompt=prompt, stream=stream)
-    return await continue_run(request, run_id, emit=emit, on_open=on_open)

@@ -9,11 +9,10 @@ from typing_extensions import TypedDict, Unpack
 
 from toolroll.agent.agent import Agent
 from toolroll.agent.events import Event
-from toolroll.agent.history.resume import resume_run
+from toolroll.agent.live import LiveRun
 from toolroll.agent.options import AgentOptions
 from toolroll.agent.result import RunResult, ToolCallLog
-from toolroll.agent.run import close_models, execute_run, initial_messages, is_on_record, new_run
-from toolroll.agent.state import RunState
+from toolroll.agent.run import is_on_record
 from toolroll.agent.stop import Condition, step_count_is, tokens_over
 from toolroll.errors import ContentRefused
 from toolroll.home.keys import with_keys
@@ -69,7 +68,7 @@ class ResearchOptions(TypedDict, total=False):
     """Where the run is recorded."""
     on_event: Callable[[Event], None]
     """Called with every event."""
-    on_open: Callable[[RunState], None]
+    on_open: Callable[[LiveRun[None]], None]
     """Gets hold of each run before it begins, to stop it."""
     retry: RetryRule
     """How failed requests are repeated."""
@@ -129,34 +128,28 @@ def research_tools(model: Model, options: ResearchOptions) -> tuple[Tool | WebSe
 async def generate_with(
     system_prompt: str, user_prompt: str, tools: tuple[Tool | WebSearch, ...], options: ResearchOptions
 ) -> Research:
-    """The same with exactly these tools."""
-    setup = Agent(**agent_options(system_prompt, tools, options)).setup
-    tell, run_id, on_open = options.get("on_event"), options.get("run_id"), options.get("on_open", _ignore)
-    opened: list[RunState] = []
-
-    def note(state: RunState) -> None:
-        opened.append(state)
-        on_open(state)
-
+    """Do the same with exactly these tools."""
+    agent = Agent(**agent_options(system_prompt, tools, options))
+    journal, run_id, listener = agent.setup.journal, options.get("run_id"), options.get("on_event")
+    is_streamed = listener is not None
+    if run_id is not None and journal is not None and await is_on_record(journal, run_id):
+        run = agent.start(resume=run_id, listener=listener, stream=is_streamed)
+    else:
+        run = agent.start(user_prompt, run_id=run_id, listener=listener, stream=is_streamed)
+    options.get("on_open", _ignore)(run)
     try:
-        if run_id is not None and setup.journal is not None and await is_on_record(setup.journal, run_id):
-            heard, stream = tell or _ignore, tell is not None
-            result = await resume_run(setup, run_id, emit=heard, stream=stream, on_open=note)
-        else:
-            said = initial_messages(user_prompt, ())
-            note(new_run(setup, said, tell or _ignore, stream=tell is not None, run_id=run_id))
-            result = await execute_run(opened[0])
+        result = await run.wait()
     finally:
-        for state in opened:
-            await close_models(state.models)
-    kept = await _read_state(opened[0])
-    return _make_research(result, read_sources(kept), read_failures(kept))
+        await run.close_models()
+    values = await _read_state(run, journal)
+    return _make_research(result, read_sources(values), read_failures(values))
 
 
-async def _read_state(state: RunState) -> Mapping[str, object]:
-    """What the run has kept; of one that was over before, only the journal knows it."""
-    journal = state.setup.journal
-    return state.run.state if journal is None else final_state(await journal.read(state.run.run_id))
+async def _read_state(run: LiveRun[None], journal: Journal | None) -> Mapping[str, object]:
+    """Return the state of the run; only the journal knows that of a run that was complete before."""
+    if journal is not None:
+        return final_state(await journal.read(run.run_id))
+    return {} if run.run is None else run.run.state
 
 
 def agent_options(system_prompt: str, tools: tuple[Tool | WebSearch, ...], options: ResearchOptions) -> AgentOptions:
