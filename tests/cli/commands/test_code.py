@@ -276,7 +276,7 @@ def test_K43_a_remembered_yes_counts_for_the_project_it_was_given_in(project: Pr
     with Pseudo(command, env=env, cwd=elsewhere, columns=100, rows=60) as terminal:
         terminal.wait_for("Allow this?")
         terminal.press("!", "On which paths? [src/main.js]")
-        terminal.press("", "[y/n]")
+        terminal.press("", "Always allow this?")
         terminal.press("y")
         assert terminal.end()[0] == 0
     assert project.call("undo", "--yes").returncode == 0
@@ -318,7 +318,7 @@ def test_C35_an_always_for_this_run_ends_with_it_and_is_written_nowhere(project:
     with project.terminal("code", "Go.", "--model", project.script(*turns)) as terminal:
         terminal.wait_for("Allow this?")
         terminal.press("!", "On which paths?")
-        terminal.press("src/**", "r until this command ends", "Always allow this?")
+        terminal.press("src/**", "[r] until this command ends", "Always allow this?")
         terminal.press("r", "Allowed until this command ends. Nothing is written down.")
         assert terminal.end() == (0, "Done.\n")
     assert {path.name for path in project.root.rglob("?.js")} == {"a.js", "b.js", "d.js"}

@@ -57,7 +57,7 @@ def test_R23_again_it_says_so_and_an_update_is_appended(project: Project) -> Non
     assert project.call(*command, project.script("# Roofs")).returncode == 0
     again = project.call(*command, project.script())
     assert (again.returncode, again.stdout) == (0, f"{document(project)}\n")
-    assert "This idea was explored before; nothing was done. Add --update" in again.stderr
+    assert "This idea was explored before; nothing was done. Show it: toolroll explore show" in again.stderr
     more = project.call(*command, project.script("News."), "--update", "--json")
     last = json.loads(more.stdout.splitlines()[-1])
     assert (last["event"], last["outcome"], last["log"]["is_update"]) == ("exploration_finished", "updated", True)
@@ -80,7 +80,7 @@ def test_R23_as_json_what_exists_is_given_whole(call: Calling, project: Project)
 def test_R22_without_anything_the_list_says_how_to_begin(call: Calling, tmp_path: Path) -> None:
     told = call("explore", "list", "--ideas", str(tmp_path / "none"))
     assert (told.code, told.out) == (0, "")
-    assert "Begin with 'toolroll explore IDEA'" in told.err
+    assert "Start with 'toolroll explore IDEA'" in told.err
     (tmp_path / "none" / "notes").mkdir(parents=True)
     (tmp_path / "none" / "notes" / "research.md").write_text("x")
     told = call("explore", "list", "--ideas", str(tmp_path / "none"), "--json")
@@ -114,7 +114,7 @@ def test_R22_places_are_checked_for_lists_too(call: Calling) -> None:
 def test_R20_what_was_cut_off_is_4(project: Project) -> None:
     done = project.call("explore", IDEA, "--model", project.script({"text": "# Half", "stop": "max_tokens"}))
     assert (done.returncode, done.stdout) == (4, f"{document(project)}\n")
-    assert "! The document is incomplete (cut_off). Add --update to go on." in done.stderr
+    assert "! The document is incomplete (cut_off). Add --update to continue it." in done.stderr
 
 
 def test_R23_A4_where_the_model_writes_nothing_it_fails_and_leaves_nothing(project: Project) -> None:
@@ -224,7 +224,7 @@ def test_R12_the_end_names_cost_sources_and_who_did_not_search() -> None:
     done = ExplorationResult(outcome="written", path="a", where="/a", content="x", entry=entry)
     assert summarize_exploration(done) == [
         "· written: 1 step, 1.5 s, 1,000 tokens in, 20 out, $0.2500",
-        "! tavily did not search: the key was refused (401)",
+        "! the key was refused (401)",
         "· 1 sources",
         "  1. Sun <https://example.com/>",
     ]

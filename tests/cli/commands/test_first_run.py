@@ -38,7 +38,7 @@ def test_S8_without_a_key_three_lines_say_what_to_do(project: Project, command: 
     assert (told.returncode, error["code"]) == (1, "authentication")
     lines = error["message"].splitlines()
     assert len(lines) == 3
-    assert "Set ANTHROPIC_API_KEY, or keep it: toolroll config key set ANTHROPIC_API_KEY" in lines[0]
+    assert "Set ANTHROPIC_API_KEY, or store it: toolroll config key set ANTHROPIC_API_KEY" in lines[0]
     assert ("ollama:NAME" in lines[1], "toolroll demo" in lines[2]) == (True, True)
 
 
