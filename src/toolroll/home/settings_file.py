@@ -27,6 +27,7 @@ from toolroll.safe.secrets.named_secrets import variable_names_a_secret
 from toolroll.safe.secrets.redact import redact
 
 _LOCK: Final = "settings.lock"
+_BY_HAND: Final = "That cannot be changed here without touching the rest. Change it in the file itself."
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _LONE_LINE_FEED: Final = re.compile(r"(?<!\r)\n")
 
@@ -66,7 +67,8 @@ def set_value(text: str, name: str, value: object) -> str:
             table = table.setdefault(parent, {})
         table[key] = new
 
-    return _edit_text(text, change)
+    # A table that is written with dots (`code.deny = []`) cannot be opened a second time.
+    return _edit_text(text, change, lambda document: document.append(tomlkit.key(name.split(".")), tomlkit.item(new)))
 
 
 def remove_value(text: str, name: str) -> str:
@@ -83,21 +85,27 @@ def remove_value(text: str, name: str) -> str:
     return _edit_text(text, change)
 
 
-def _edit_text(text: str, change: Callable[[MutableMapping[str, Any]], None]) -> str:
+def _edit_text(
+    text: str, change: Callable[[MutableMapping[str, Any]], None], *others: Callable[[tomlkit.TOMLDocument], object]
+) -> str:
     """Make the same change to the document and to its plain meaning, and compare the two."""
     meaning = tomllib.loads(text)
-    document = tomlkit.parse(text)
     try:
         change(meaning)
-        change(document)
-        after = tomlkit.dumps(document)
-        if "\r\n" in text:
-            after = _LONE_LINE_FEED.sub("\r\n", after)
-        if _without_empty_tables(tomllib.loads(after)) == _without_empty_tables(meaning):
-            return after
-    except (TOMLKitError, TypeError, ValueError):  # a value where a table is needed, or what tomlkit cannot write
-        pass
-    raise UsageError("That cannot be changed here without touching the rest. Change it in the file itself.")
+    except (AttributeError, TypeError):  # a value where a table is needed
+        raise UsageError(_BY_HAND) from None
+    for way in (change, *others):
+        document = tomlkit.parse(text)
+        try:
+            way(document)
+            after = tomlkit.dumps(document)
+            if "\r\n" in text:
+                after = _LONE_LINE_FEED.sub("\r\n", after)
+            if _without_empty_tables(tomllib.loads(after)) == _without_empty_tables(meaning):
+                return after
+        except (TOMLKitError, AttributeError, TypeError, ValueError):  # tomlkit cannot write it in this way
+            continue
+    raise UsageError(_BY_HAND)
 
 
 def _without_empty_tables(table: Mapping[str, Any]) -> dict[str, Any]:
