@@ -10,7 +10,7 @@ COMPILE := $(PY) -m uv --system-certs pip compile --quiet pyproject.toml --unive
 	--no-emit-index-url --no-emit-find-links --no-header --no-annotate $(if $(UPGRADE),--upgrade)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-local test-live check counterparts format lock cover bench pictures reference tools clean
+.PHONY: help demo test test-local test-live check counterparts format lock cover mutants bench pictures reference tools clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -44,6 +44,9 @@ format: .venv/.dev ## Format the code and repair what the linter can repair
 
 cover: .venv/.dev ## Measure the coverage of everything, with pages in build/coverage/
 	@$(PY) -m pytest -n $(WORKERS) --cov --cov-report=term-missing:skip-covered --cov-report=html:build/coverage
+
+mutants: .venv/.dev ## Make small mistakes in the code and list those that no test notices (SAMPLE=300 SEED=1 ROOM=kernel)
+	@$(PY) -m tests.mutants $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(SEED),--seed $(SEED)) $(if $(ROOM),--room $(ROOM))
 
 bench: .venv/.dev ## Run the benchmarks
 	@for file in benchmarks/*.py; do echo "== $$file"; env -u PYTHONDONTWRITEBYTECODE $(PY) "$$file" || exit 1; done
