@@ -175,7 +175,7 @@ def test_A35_what_is_no_recording_is_refused() -> None:
     head = '{"version":1,"origin":{"wire":"chat","model":"m"}}'
     with pytest.raises(UsageError, match=r"reads 1\. Update"):
         Recording.from_lines(head.replace(":1", ":2"))
-    for text in ("", "x", "[]", "{}", head + "\n" + head, head + "\n{}", head.replace("chat", "pigeon")):
+    for text in ("", "x", "[]", "{}", head + "\n" + head, head + "\n{}"):
         with pytest.raises(UsageError, match="no recording"):
             Recording.from_lines(text)
     assert Recording.from_lines(head).exchanges == ()

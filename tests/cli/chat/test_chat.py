@@ -160,9 +160,9 @@ from toolroll.agent.events import RunStarted, TextArrived
 from toolroll.cli.chat.code import CodeChat
 from toolroll.cli.main import main
 
-async def say(self, message, renderer, note):
-    renderer.hear(RunStarted(run_id="r", model="m"))
-    renderer.hear(TextArrived(text="Half a sentence"))
+async def say(self, message, driver):
+    driver.listener(RunStarted(run_id="r", model="m"))
+    driver.listener(TextArrived(text="Half a sentence"))
     sys.stderr.write("half a line")
     raise KIND(7)
 

@@ -23,10 +23,10 @@ from toolroll.workspace.workspace import Workspace
 async def read():
     workspace = Workspace(Path.cwd(), state=Path(sys.argv[1]) / "state")
     names = FileNames(workspace=workspace, wait_s=0.0 if "--hasty" in sys.argv else 0.2)
-    suggesting = Suggester(commands={"help": "what there is", "exit": "leave"}, names=names)
-    past = MessageHistory.of_user("chat", os.environ)
+    suggester = Suggester(commands={"help": "what there is", "exit": "leave"}, names=names)
+    history = MessageHistory.from_environment("chat", os.environ)
     plain = "--plain" in sys.argv
-    lines = open_input(Session(plain=plain), past=past, suggesting=None if "--bare" in sys.argv else suggesting)
+    lines = open_input(Session(plain=plain), history=history, suggester=None if "--bare" in sys.argv else suggester)
     while (text := await lines.read("> ")) is not None:
         print("READ", ascii(text), flush=True)
     print("LEFT", flush=True)

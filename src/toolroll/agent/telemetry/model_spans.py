@@ -90,7 +90,7 @@ class _TracedModel:
         origin = self.origin
         attributes: dict[str, str | int | bool] = {
             "gen_ai.operation.name": "chat",
-            "gen_ai.provider.name": PROVIDERS[origin.wire],
+            "gen_ai.provider.name": PROVIDERS.get(origin.wire, origin.wire),
             "gen_ai.request.model": origin.model,
             "gen_ai.request.max_tokens": request.max_output_tokens,
             "gen_ai.request.stream": stream,

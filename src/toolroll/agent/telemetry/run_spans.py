@@ -76,7 +76,7 @@ def trace_run(state: "RunState") -> Iterator[None]:
     origin = state.setup.model.origin
     attributes = {
         "gen_ai.operation.name": "invoke_agent",
-        "gen_ai.provider.name": PROVIDERS[origin.wire],
+        "gen_ai.provider.name": PROVIDERS.get(origin.wire, origin.wire),
         "gen_ai.request.model": origin.model,
         "gen_ai.conversation.id": str((state.setup.settings or {}).get("chat") or state.run.run_id),
         "toolroll.run.id": state.run.run_id,
