@@ -60,7 +60,7 @@ def test_W32_W34_in_ukrainian_few_posts_are_warned_about_and_exit_writes_nothing
     with desk.terminal("init", "--model", desk.script(answer()), columns=columns, env=UK) as terminal:
         terminal.wait_for("Вставте свої пости")
         paste(terminal, POSTS[0], post="Пост")
-        terminal.send(b"\x04", "Надано постів: 1", "Уникає: синергія", "виправлення)\n> ")
+        terminal.send(b"\x04", "Лише 1 пост", "Уникає: синергія", "виправлення)\n> ")
         assert fits(terminal, columns)
         terminal.press("вихід")
         code, out = terminal.end()
@@ -264,7 +264,7 @@ def test_W32_an_edit_can_be_given_up(desk: Pen) -> None:
 @pytest.mark.parametrize(
     ("lang", "told"),
     [
-        ("en", SAME + "A profile's name, version and history cannot be changed here.\n"),
+        ("en", SAME + "The name, version and history of a profile cannot be changed here.\n"),
         ("uk", "Відмінностей немає, тож нічого не збережено. Ім'я, версію й історію профілю тут змінити не можна.\n"),
     ],
 )

@@ -12,7 +12,7 @@ from toolroll.packs.writing.texts.messages import Lang, languages
 DRAFT: dict[Lang, str] = {"en": "Here is the thing: tea.\n\nIs it not?", "uk": "Ось у чому штука: чай.\n\nЧи не так?"}
 MORE: dict[Lang, str] = {"en": "longer", "uk": "довше"}
 UNFINISHED: dict[Lang, str] = {"en": "Tea is good, and", "uk": "Чай добрий, і"}
-STAYS: dict[Lang, str] = {"en": "Draft 1, below, stays", "uk": "Чернетка 1, нижче, лишається"}
+STAYS: dict[Lang, str] = {"en": "Draft 1, below, still counts", "uk": "Чернетка 1, нижче, лишається"}
 TAKE: dict[Lang, str] = {"en": "take it", "uk": "бери"}
 LACKS: dict[Lang, str] = {"en": "end of the draft may be missing", "uk": "може бути без кінця"}
 
