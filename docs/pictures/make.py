@@ -108,7 +108,7 @@ def always(folder: Path) -> list[Row]:
         screen.send(b"!" + ENTER)
         screen.asks("[README.md]")
         screen.send(b"*.md" + ENTER)
-        screen.asks("Always allow this? [y/n]")
+        screen.asks("Always allow this?")
         screen.send(b"y" + ENTER)
         screen.end()
         return _rows(screen)

@@ -128,7 +128,7 @@ SqliteJournal.{name} = interrupted
 """
 WHILE_PARSING = """
 import os, signal, threading
-import toolroll.cli.commands.index as command
+import toolroll.cli.actions.index as command
 from toolroll.workspace.symbols.index import Index
 stopped, real = threading.Event(), Index.cancel
 def cancel(self):

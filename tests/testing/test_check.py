@@ -348,7 +348,7 @@ def test_K11_a_strict_form_that_is_wrong_is_found(
 ) -> None:
     """The converter makes none of these, so one is put in its place."""
     wrong = StrictSchema(schema=form, optional_parameters=0, union_parameters=0, cost=1)
-    monkeypatch.setattr(strict_module, "strict_form", lambda _schema, _rules: wrong)
+    monkeypatch.setattr(strict_module, "convert_to_strict", lambda _schema, _rules: wrong)
     assert "- strict: " in failure(nothing)
     assert problem in failure(nothing)
 

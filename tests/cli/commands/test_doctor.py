@@ -26,7 +26,6 @@ from toolroll.cli.actions.doctor.services import check_services
 from toolroll.home.keys import KeyBook
 from toolroll.home.trust import TrustBook
 from toolroll.journal.tables import RUN_LOG
-from toolroll.models import connect
 from toolroll.workspace.changes.tables import HISTORY
 from toolroll.workspace.workspace import state_folder
 
@@ -432,7 +431,9 @@ def test_S4_ollama_is_looked_for_when_asked(
     with HTTPServer(("127.0.0.1", 0), _Ollama) as server:
         thread = threading.Thread(target=server.handle_request)
         thread.start()
-        monkeypatch.setattr(connect, "OLLAMA_URL", f"http://127.0.0.1:{server.server_port}/v1")
+        monkeypatch.setattr(
+            "toolroll.cli.actions.doctor.services.OLLAMA_URL", f"http://127.0.0.1:{server.server_port}/v1"
+        )
         environment = {"TOOLROLL_HOME": str(tmp_path)}
         names: dict[str, Any] = {one.name: one for one in check_services(environment, model=None, online=True)}
         thread.join()
@@ -442,6 +443,8 @@ def test_S4_ollama_is_looked_for_when_asked(
 def test_S4_ollama_that_is_not_there_is_missing(call: Calling, monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        monkeypatch.setattr(connect, "OLLAMA_URL", f"http://127.0.0.1:{free.getsockname()[1]}/v1")
+        monkeypatch.setattr(
+            "toolroll.cli.actions.doctor.services.OLLAMA_URL", f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+        )
         one = found(call, "--online")["services Ollama"]
     assert (one["status"], one["fix"]) == ("missing", "ollama serve")

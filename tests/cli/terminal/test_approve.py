@@ -321,7 +321,7 @@ def test_S5_K43_always_is_narrow_confirmed_and_remembered_outside(folder: Path, 
         terminal.press("!", "On which paths?")
         terminal.press("", "Always allow this?")
         assert "save on notes.txt" in terminal.display
-        terminal.press("hm", "Type y, r or n, then Enter.", "[y/n]")
+        terminal.press("hm", "Type y, r or n, then Enter.", "Always allow this?")
         terminal.press("y", "Remembered in", "toolroll policy forget NUMBER.")
         assert terminal.end() == (0, "saved notes.txt\n")
     assert content(folder) == AFTER
