@@ -64,7 +64,7 @@ _COMMANDS: Final = {
 }
 
 _EPILOG: Final = (
-    "\b\nStart with:\n  toolroll demo     watch an agent at work\n  toolroll doctor   check what is missing\n"
+    "\b\nStart with:\n  toolroll demo    watch an agent\n  toolroll doctor  check your setup\n"
     "  toolroll code 'What is in here?'\n"
     "\n\b\nExit codes:\n"
     + "\n".join(f"  {code:<4} {meaning}" for code, meaning in EXIT_CODES.items())

@@ -257,9 +257,11 @@ def test_D2_an_exploration_of_another_folder_is_not_gone_on_with(
 
 
 INTERRUPTED = """
-import signal, sys, toolroll.cli.actions.explore as exploration
+import toolroll.cli.actions.explore as exploration
 from toolroll.cli.main import main
-exploration.ExplorationRenderer.finish = lambda *_, **__: signal.raise_signal(signal.SIGINT)
+def interrupt(*_, **__):
+    raise KeyboardInterrupt
+exploration.ExplorationRenderer.finish = interrupt
 main()
 """
 

@@ -219,7 +219,7 @@ def test_S2_a_prompt_from_stdin(place: Place) -> None:
     broken = subprocess.run(toolroll(*arguments), input=b"\xff", check=False, **given)
     assert (broken.returncode, b"not UTF-8" in broken.stderr) == (2, True)
     closed = subprocess.run(["sh", "-c", '"$@" <&-', "sh", *toolroll(*arguments)], check=False, **given)
-    assert (closed.returncode, b"it is closed" in closed.stderr) == (2, True)
+    assert (closed.returncode, b"which is closed" in closed.stderr) == (2, True)
 
 
 def test_S4_runs_are_listed_and_shown(place: Place) -> None:

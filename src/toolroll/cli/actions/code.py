@@ -10,8 +10,6 @@ from toolroll.apps.models import choose_model
 from toolroll.apps.project import Project
 from toolroll.apps.spec import DEFAULT_STEPS, AgentSpec
 from toolroll.apps.surface import Surface
-from toolroll.cli.chat.code import chat_about_code
-from toolroll.cli.chat.input import check_terminal
 from toolroll.cli.driver import RunDriver
 from toolroll.cli.prompts import read_prompt
 from toolroll.cli.session import Session
@@ -32,6 +30,8 @@ def run_code(
 ) -> int:
     """Do what the prompt asks, or chat without one; return the exit code."""
     if prompt is None:
+        from toolroll.cli.chat.input import check_terminal  # noqa: PLC0415 - rich: only for a chat
+
         check_terminal(session, what="PROMPT", more=" ('-' reads it from stdin)")
     surface = terminal_surface(stdin_is_taken=prompt == "-")
     flags = {"model": model, "code.max_steps": max_steps}
@@ -53,6 +53,8 @@ def run_code(
             yes=yes,
         )
         if prompt is None:
+            from toolroll.cli.chat.code import chat_about_code  # noqa: PLC0415 - as above
+
             return chat_about_code(session, spec, project, surface)
         return _answer(session, spec, read_prompt(prompt), project, surface, stdin_is_taken=prompt == "-")
 
