@@ -247,3 +247,22 @@ def test_S5_waiting_goes_on_for_as_long_as_was_said(
     timer.start()
     assert terminal.ask("? ") == "y"
     timer.join()
+
+
+def test_S1_a_line_that_ctrl_c_takes_back_before_it_is_read_blocks_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The terminal empties its input on Ctrl-C; a blocking read would then wait until another line is typed."""
+    keys, input_fd = os.openpty()
+    os.write(keys, b"half a line that was taken back\n")
+    opened = os.ttyname(input_fd)
+
+    def take_back(fd: int) -> str:
+        monkeypatch.undo()
+        termios.tcflush(fd, termios.TCIFLUSH)
+        return opened
+
+    monkeypatch.setattr(os, "ttyname", take_back)
+    terminal = Terminal(input_fd=input_fd)
+    with terminal.waiting(0.1), pytest.raises(TimeoutError):
+        terminal.ask("? ")
+    os.close(keys)
+    os.close(input_fd)

@@ -114,6 +114,25 @@ def _when_continued(action: Callable[[], None]) -> Iterator[Callable[[Callable[[
         signal.signal(signal.SIGCONT, before)
 
 
+@contextmanager
+def _unblocked(fd: int) -> Iterator[int]:
+    """Open the terminal once more, so that reading never blocks.
+
+    Ctrl-C empties the terminal's input. If that happens after `select` has seen a line, a blocking read would wait for
+    the next line, and the signal would not be handled until then. The flag cannot be set on the descriptor itself: the
+    shell shares it.
+    """
+    try:
+        keyboard = os.open(os.ttyname(fd), os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    except OSError:  # no terminal, or one that has no name here, as in some containers
+        yield fd
+        return
+    try:
+        yield keyboard
+    finally:
+        os.close(keyboard)
+
+
 class Terminal:
     """Shows rows and reads lines."""
 
@@ -195,10 +214,10 @@ class Terminal:
         """What came together with the line before it."""
         if b"\n" in self._typed or select.select([self.input_fd], [], [], _PASTE_S)[0]:
             return "lines"
-        self._typed += self._unended()
+        self._typed += self._unended() or b""
         return "part" if self._typed else "nothing"
 
-    def _unended(self) -> bytes:
+    def _unended(self) -> bytes | None:
         """What the terminal still holds back since no Enter came after it."""
         try:
             modes = termios.tcgetattr(self.input_fd)
@@ -208,8 +227,7 @@ class Terminal:
         by_letters[_LOCAL_MODES] &= ~termios.ICANON
         try:  # a Ctrl-C may fall as soon as they are set
             termios.tcsetattr(self.input_fd, termios.TCSANOW, by_letters)
-            is_there = select.select([self.input_fd], [], [], 0)[0]
-            return os.read(self.input_fd, _READ_BYTES) if is_there else b""
+            return self._read()
         finally:
             termios.tcsetattr(self.input_fd, termios.TCSANOW, modes)
 
@@ -217,10 +235,12 @@ class Terminal:
         while b"\n" not in self._typed:
             try:
                 self._wait()
-                more = os.read(self.input_fd, _READ_BYTES)
+                more = self._read()
             except KeyboardInterrupt:
                 self._typed = b""  # as the terminal does with what it holds
                 raise
+            if more is None:
+                continue
             if not more:
                 sys.stderr.write("\n")  # Ctrl-D leaves the cursor behind the prompt
                 self._typed = b""  # half a line is no answer: it was never sent off with Enter
@@ -228,6 +248,14 @@ class Terminal:
             self._typed += more
         line, _, self._typed = self._typed.partition(b"\n")
         return line
+
+    def _read(self) -> bytes | None:
+        """Read what was typed; None where there is nothing to read any more, b"" at the end of input."""
+        if not select.select([self.input_fd], [], [], 0)[0]:
+            return None
+        with _unblocked(self.input_fd) as keyboard, suppress(BlockingIOError):
+            return os.read(keyboard, _READ_BYTES)
+        return None
 
     def _wait(self) -> None:
         """Until something is typed. In slices: a Ctrl-C just before the system call is noticed only after it."""
