@@ -7,29 +7,31 @@ from typing import Final
 from toolroll.errors import FileMissing, NotAFile, UsageError
 from toolroll.home.keys import with_keys
 from toolroll.home.settings import Settings
-from toolroll.messages import SCRIPT_IS_FOLDER, SCRIPT_MISSING
+from toolroll.messages import SCRIPT_IS_FOLDER, SCRIPT_MISSING, Template, Text
 from toolroll.models.catalog import parse_model
 from toolroll.models.connect import connect
 from toolroll.models.model import Model
 from toolroll.models.scripted_file import PREFIX, scripted_file
 from toolroll.safe.paths.names import quote_path
 
-NO_MODEL: Final = (
+NO_MODEL: Final = Template(
+    "model_not_named",
     "No model is named. Add --model NAME or set TOOLROLL_MODEL, or once for all: toolroll config set model sonnet\n"
-    "'sonnet' needs ANTHROPIC_API_KEY, 'openai:NAME' OPENAI_API_KEY, 'ollama:NAME' a local Ollama and no key."
+    "'sonnet' needs ANTHROPIC_API_KEY, 'openai:NAME' OPENAI_API_KEY, 'ollama:NAME' a local Ollama and no key.\n"
+    "{alternative}",
 )
-"""Shown where a command needs a model and none is named."""
+WITHOUT_MODEL: Final = Template(
+    "without_model",
+    "Without a model, 'toolroll demo' shows an agent at work, and 'toolroll call' calls any tool but a project's own.",
+)()
+"""The alternative in programs that have no better one."""
+MODEL_OR_SCRIPT: Final = Template("model_or_script", "{problem} A script is played by {prefix}FILE.")
 
-WITHOUT_MODEL: Final = (
-    "Without any, 'toolroll demo' shows it at work, and 'toolroll call' reaches every tool but a project's own."
-)
-"""Follows it in programs that have no better advice."""
 
-
-def choose_model(settings: Settings, *, without: str = WITHOUT_MODEL) -> str:
+def choose_model(settings: Settings, *, alternative: Text = WITHOUT_MODEL) -> str:
     """Return the name of the model in the settings; UsageError says what to set, and what works without one."""
     if not settings.model:
-        raise UsageError(f"{NO_MODEL}\n{without}")
+        raise UsageError(NO_MODEL(alternative=alternative))
     return settings.model
 
 
@@ -40,7 +42,7 @@ def connect_model(name: str, environment: Mapping[str, str]) -> Model:
     try:
         parse_model(name)
     except UsageError as error:
-        raise UsageError(f"{error.message} A script is played by {PREFIX}FILE.") from None
+        raise UsageError(MODEL_OR_SCRIPT(problem=error.message, prefix=PREFIX)) from None
     return connect(name, environment=with_keys(environment))
 
 

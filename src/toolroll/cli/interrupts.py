@@ -4,12 +4,15 @@ import asyncio
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from toolroll.cli.render.prose import notify
+from toolroll.messages import Template
 
 if TYPE_CHECKING:
     from toolroll.agent.result import RunResult
+
+STOPPING: Final = Template("stopping", "Stopping when the running calls are done. Ctrl-C again stops at once.")()
 
 
 class Stoppable(Protocol):
@@ -94,6 +97,6 @@ class Interrupts:
             return
         if self._run is not None and self._presses == 1 and self._run.is_calling:
             self._run.stop()
-            notify(self._translate("Stopping when the running calls are done. Ctrl-C again stops at once."))
+            notify(self._translate(STOPPING))
         else:
             self._task.cancel()

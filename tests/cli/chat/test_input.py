@@ -68,7 +68,7 @@ def test_S1_a_message_has_several_lines_by_a_backslash_alt_enter_or_a_paste(home
         screen.shows("READ 'a\\nb\\u2039U+001B\\u203a[2Jc\\nd\\u2039U+202E\\u203a'")
         screen.waits()
         screen.paste("x" * 100_001)
-        screen.shows("Note: That has 100,001 characters, and a message at most 100,000.")
+        screen.shows("Note: The message has 100,001 characters, and the limit is 100,000.")
         screen.waits()  # while a note is shown the terminal reads as a shell's
         screen.send(CTRL_D)
         assert screen.end()[0] == 0
@@ -178,7 +178,7 @@ def test_S1_in_plain_what_is_pasted_is_one_message(home: Path) -> None:
     with reading(home, "--plain") as screen:
         screen.waits()
         screen.send(b"def f():\r    return \\\r        1\r\r")
-        screen.shows("Note: These 4 lines are one message. Enter sends it; Ctrl-C drops it.")
+        screen.shows("Note: These 4 lines are one message. Enter sends it; Ctrl-C discards it.")
         screen.waits()
         screen.send(ENTER)
         screen.shows("READ 'def f():\\n    return \\\\\\n        1'")
@@ -242,7 +242,7 @@ async def test_S1_a_message_that_is_too_long_is_told_and_asked_for_again(capsys:
 
     lines = LineInput(Reads())
     assert [await lines.read("> "), await lines.read("> ")] == ["short", None]
-    assert "Note: That has 100,001 characters" in capsys.readouterr().err
+    assert "Note: The message has 100,001 characters" in capsys.readouterr().err
 
 
 def test_XA8_nobody_is_read_from_where_there_is_no_terminal() -> None:

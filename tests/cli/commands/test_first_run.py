@@ -13,7 +13,7 @@ AGENTS = [("code", "Go."), ("run", "Go."), ("explore", "An idea")]
 @pytest.mark.parametrize("command", AGENTS, ids=lambda command: command[0])
 def test_S8_without_a_model_three_lines_say_what_to_do(call: Calling, command: tuple[str, ...]) -> None:
     told = call(*command)
-    assert (told.code, told.out, told.err) == (2, "", f"Error: {NO_MODEL}\n{WITHOUT_MODEL}\n")
+    assert (told.code, told.out, told.err) == (2, "", f"Error: {NO_MODEL(alternative=WITHOUT_MODEL)}\n")
     assert len(told.err.splitlines()) == 3
     assert all(len(line) < 120 for line in told.err.splitlines())
     for what in (
@@ -27,7 +27,7 @@ def test_S8_without_a_model_three_lines_say_what_to_do(call: Calling, command: t
     as_json = call(*command, "--json")
     assert (as_json.code, json.loads(as_json.out)) == (
         2,
-        {"error": {"code": "usage", "message": f"{NO_MODEL}\n{WITHOUT_MODEL}"}},
+        {"error": {"code": "usage", "message": NO_MODEL(alternative=WITHOUT_MODEL)}},
     )
 
 

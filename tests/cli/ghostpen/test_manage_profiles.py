@@ -165,7 +165,7 @@ def test_W2_W34_a_profile_that_the_system_keeps_closed_is_not_called_damaged(
     ("name", "en", "uk"),
     [
         ("a" * 300, "is too long for a profile: it has 300 characters", "задовге для профілю: у ньому 300 символів"),
-        ("con", "Windows keeps it for a device", "у деяких системах воно зайняте пристроєм"),
+        ("con", "Windows reserves it for a device", "у Windows воно зарезервоване для пристрою"),
         ("Anna", "Use up to 64 lower-case Latin letters", "Лише малі латинські літери"),
     ],
     ids=["long", "device", "large"],
@@ -180,8 +180,8 @@ def test_W3_W34_it_is_told_what_is_wrong_with_a_name(pen: Pen, name: str, en: st
 @pytest.mark.parametrize(
     ("lang", "why"),
     [
-        ("en", "Error: The folder '/proc/none/profiles' cannot be made there. Name another folder with --data.\n"),
-        ("uk", "Помилка: Теку «/proc/none/profiles» там не можна створити. Вкажіть іншу теку з --data.\n"),
+        ("en", "Error: The folder '/proc/none/profiles' cannot be created. Name another folder with --data.\n"),
+        ("uk", "Помилка: Теку «/proc/none/profiles» неможливо створити. Вкажіть іншу теку через --data.\n"),
     ],
 )
 def test_W32_W34_a_data_folder_that_cannot_be_made_is_told_as_that(pen: Pen, lang: str, why: str) -> None:
@@ -269,7 +269,7 @@ def test_W32_W20_an_import_replaces_only_after_a_yes(pen: Pen) -> None:
         ("{", "in.json' is not a profile, and nothing was imported:\n- the profile: "),
         ("[]", "must be a group of named fields"),
         ("{}", "profile_name: is missing\n- profile_type: is missing\n- source: is missing\n- version: is missing"),
-        (json.dumps(fields(profile_name="con")), "'con' cannot be the name of a profile"),
+        (json.dumps(fields(profile_name="con")), "'con' is not a valid profile name"),
         (json.dumps(fields(version=10**9 + 1)), "version: must be a number up to 1000000000"),
         (json.dumps(fields(profile_name="../x")), "'../x' is not a valid profile name"),
         (json.dumps(fields(version=0)), "version: must be a number over 0"),
@@ -289,7 +289,7 @@ def test_W32_a_pipe_or_a_device_is_refused_at_once(pen: Pen) -> None:
     os.mkfifo(pen.folder / "pipe")
     for name in (str(pen.folder / "pipe"), "/dev/zero", "/dev/null"):
         told = pen.run("profile", "import", name, "--lang", "en")
-        assert (told.code, "is no regular file" in told.err) == (1, True)
+        assert (told.code, "is not a regular file" in told.err) == (1, True)
 
 
 @pytest.mark.parametrize(

@@ -188,7 +188,7 @@ def test_W30_what_makes_no_sense_is_told(desk: Desk, arguments: tuple[str, ...],
         ("sonnet", "Немає ключа для Anthropic. Задайте ANTHROPIC_API_KEY"),
         ("foo:bar", "Невідома модель 'foo:bar'."),
         ("scripted:none.json", "Файлу «none.json» немає."),
-        ("scripted:p.txt", "Сценарій «p.txt» неможливо програти: увесь файл: "),
+        ("scripted:p.txt", "Сценарій «p.txt» неможливо запустити: увесь файл: "),
     ],
 )
 def test_W34_what_is_wrong_with_a_model_is_told_in_ukrainian(

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, TypeVar
 
 import click
 
-from toolroll.cli.chat.parse import MAX_MESSAGE_CHARACTERS, TOO_LONG, spell_out_hidden
+from toolroll.cli.chat.parse import MAX_MESSAGE_CHARACTERS, describe_too_long, spell_out_hidden
 from toolroll.cli.render.prose import notify
 from toolroll.cli.terminal.terminal import Came, Terminal, interruptible, open_terminal, without_wakeups
 from toolroll.errors import ToolrollError, UsageError
+from toolroll.messages import Template
 from toolroll.safe.text import terminal_safe
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ MORE: Final = "\\"
 """At the end of a line: the message goes on in the next one."""
 PRESSES_TO_LEAVE: Final = 2
 
-PASTED: Final = "These {count} lines are one message. Enter sends it; Ctrl-C drops it."
+NOTE: Final = Template("note", "Note: {note}")
+PASTED: Final = Template("pasted_lines", "These {count} lines are one message. Enter sends it; Ctrl-C discards it.")
 
 # What a terminal sends for arrows, Home, Page Up, F5: in a plain line they do nothing, and nobody means them as text.
 _KEYS: Final = re.compile(r"\x1b(?:\[[0-9;]*[A-HPQRSZ~]|O[A-Za-z])")
@@ -69,7 +71,7 @@ class LineInput:
             safe = spell_out_hidden(text)
             if len(safe) <= MAX_MESSAGE_CHARACTERS:
                 return safe
-            self._warn(TOO_LONG.format(count=len(safe)))
+            self._warn(describe_too_long(safe))
         return None
 
 
@@ -155,10 +157,10 @@ class _Plain:
             if is_typed and not line.endswith(MORE):
                 return "\n".join(lines).rstrip("\n")
             if now == "nothing" and before == "lines":
-                self._warn(PASTED.format(count=len(lines)))
+                self._warn(PASTED(count=len(lines)))
             before = now
         return None
 
 
 def _make_warn(translate: Callable[[str], str]) -> Warn:
-    return lambda text: notify(translate(f"Note: {terminal_safe(text)}"))
+    return lambda text: notify(terminal_safe(translate(NOTE(note=text))))

@@ -11,16 +11,17 @@ from difflib import get_close_matches
 from typing import Final, TypeAlias
 
 from toolroll.errors import UsageError
+from toolroll.messages import Template, Text
 from toolroll.safe.text import suspicious, visible
 
 MAX_MESSAGE_CHARACTERS: Final = 100_000
 """Of one message: about 25,000 tokens. What is longer belongs into a file that is mentioned."""
 
-TOO_LONG: Final = (
-    f"That has {{count:,}} characters, and a message at most {MAX_MESSAGE_CHARACTERS:,}. Put it into a file, "
-    "and mention it with @."
+TOO_LONG: Final = Template(
+    "message_too_long",
+    "The message has {count} characters, and the limit is {most}.",
+    "Put it into a file, and mention the file with @.",
 )
-"""Told where a message, or what is pasted into one, is longer."""
 
 HELP: Final = "help"
 
@@ -37,6 +38,11 @@ _AFTER: Final = ".,;:!?)]}…"
 _LIKENESS: Final = 0.5
 """Of an unknown command to the one that was meant: `/quit` is not like anything, `/modle` is."""
 _HIDDEN: Final = frozenset({"control", "bidi", "invisible", "surrogate"})
+
+
+def describe_too_long(text: str) -> Text:
+    """Return the note about a message, or about text that was pasted into one, that is too long."""
+    return TOO_LONG(count=f"{len(text):,}", most=f"{MAX_MESSAGE_CHARACTERS:,}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

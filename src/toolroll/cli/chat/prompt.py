@@ -19,13 +19,14 @@ from prompt_toolkit.output.color_depth import ColorDepth
 from prompt_toolkit.output.vt100 import Vt100_Output
 from prompt_toolkit.shortcuts import CompleteStyle, PromptSession
 
-from toolroll.cli.chat.parse import MAX_MESSAGE_CHARACTERS, TOO_LONG, spell_out_hidden
+from toolroll.cli.chat.parse import MAX_MESSAGE_CHARACTERS, describe_too_long, spell_out_hidden
+from toolroll.messages import Template
 
 if TYPE_CHECKING:
     from toolroll.cli.chat.suggestions import Suggester, Suggestion
 
 CONTINUED: Final = "· "
-LEAVE_HINT: Final = "Press Ctrl-C again to leave."
+LEAVE_HINT: Final = Template("press_again_to_leave", "Press Ctrl-C again to leave.")()
 MENU_ROWS: Final = 6
 
 
@@ -148,7 +149,7 @@ class _Keys:
     def _paste(self, event: KeyPressEvent) -> None:
         text = spell_out_hidden(event.data)
         if len(text) + len(event.current_buffer.text) > MAX_MESSAGE_CHARACTERS:
-            run_in_terminal(lambda: self._warn(TOO_LONG.format(count=len(text))))
+            run_in_terminal(lambda: self._warn(describe_too_long(text)))
         else:
             event.current_buffer.insert_text(text)
 

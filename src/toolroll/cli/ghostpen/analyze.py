@@ -12,8 +12,7 @@ from toolroll.packs.writing.posts.stats import TextMeasures
 from toolroll.packs.writing.profiles.analysis import ChangeProposal, Comparison
 from toolroll.packs.writing.profiles.changes import history_language
 from toolroll.packs.writing.profiles.feedback import FeedbackStore
-from toolroll.packs.writing.texts.error_texts import translate_message
-from toolroll.packs.writing.texts.messages import say
+from toolroll.packs.writing.texts.messages import say, translate
 from toolroll.packs.writing.tools.profile_tools import mark_lines
 from toolroll.safe.text import one_line
 
@@ -43,7 +42,7 @@ def _show_measures(context: CommandContext, compared: Comparison) -> None:
     context.say("measured_posts", **_figures(compared.posts))
     context.say("measured_examples", **_figures(compared.examples))
     for one in compared.refused:
-        problem = translate_message(one.problems[0], context.lang)
+        problem = translate(one.problems[0], context.lang)
         context.say("change_left_out", field=one_line(one.path, _SHOWN_CHARACTERS), problem=problem)
 
 

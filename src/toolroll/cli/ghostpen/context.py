@@ -14,8 +14,8 @@ from toolroll.errors import FileMissing, ToolrollError
 from toolroll.packs.writing.profiles.names import DEFAULT
 from toolroll.packs.writing.profiles.store import ProfileStore
 from toolroll.packs.writing.session.intents import Answer, parse_answer
-from toolroll.packs.writing.texts.error_texts import describe_error, translate_message
-from toolroll.packs.writing.texts.messages import Key, Lang, choose_language, say
+from toolroll.packs.writing.texts.error_texts import describe_error
+from toolroll.packs.writing.texts.messages import Key, Lang, choose_language, say, translate
 from toolroll.packs.writing.tools.dependencies import data_folder
 from toolroll.safe.paths.os_errors import os_errors
 from toolroll.safe.text import terminal_safe
@@ -54,7 +54,7 @@ class CommandContext:
 
     def translate(self, message: str) -> str:
         """Return a message of another part of the program in the person's language."""
-        return translate_message(message, self.lang)
+        return translate(message, self.lang)
 
     def show(self, text: str) -> None:
         """Show a message beside the answer."""

@@ -5,11 +5,13 @@ import stat
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
+from typing import Final
 
 from toolroll.cli.ghostpen.context import CommandContext
 from toolroll.cli.ghostpen.create_profile import report_written
 from toolroll.cli.session import DONE
 from toolroll.errors import FileExists, FileMissing, FileTooLarge, NotAFile, ProfileInvalid, UsageError
+from toolroll.messages import Template
 from toolroll.packs.writing.profiles.description import describe_profile
 from toolroll.packs.writing.profiles.names import DEFAULT, check_profile_name
 from toolroll.packs.writing.profiles.profile_format import (
@@ -18,12 +20,19 @@ from toolroll.packs.writing.profiles.profile_format import (
     encode_profile,
     parse_foreign_profile,
 )
-from toolroll.packs.writing.profiles.store import BACKUPS, FOLDER, ProfileSummary
+from toolroll.packs.writing.profiles.store import BACKUPS, DEFAULT_STAYS, FOLDER, ProfileSummary
 from toolroll.packs.writing.texts.error_texts import describe_error
 from toolroll.packs.writing.texts.messages import Key, name_value
 from toolroll.packs.writing.tools.post_tools import display_path
 from toolroll.safe.paths.names import quote_path
 from toolroll.safe.paths.os_errors import os_errors
+
+TOO_LARGE_FOR_PROFILE: Final = Template(
+    "too_large_for_profile", "'{path}' is too large for a profile: it has more than {limit} bytes."
+)
+NOT_A_PROFILE_FILE: Final = Template(
+    "not_a_profile_file", "'{path}' is not a regular file.", "Name the file of a profile."
+)
 
 
 def list_profiles(context: CommandContext) -> int:
@@ -70,7 +79,7 @@ def show_profile(context: CommandContext, name: str) -> int:
 def delete_profile(context: CommandContext, name: str) -> int:
     """Delete a profile after a yes and keep a backup; the default one cannot be deleted."""
     if check_profile_name(name) == DEFAULT:
-        raise UsageError(context.text("default_stays"))
+        raise UsageError(DEFAULT_STAYS)
     context.profiles.raw(name)  # an unknown name is reported before anybody is asked
     if (code := context.confirm("ask_delete", name=name)) is not None:
         return code
@@ -114,12 +123,12 @@ def _read(context: CommandContext, file: Path, name: str | None) -> StoredProfil
     path = quote_path(str(file))
     data = _bytes(context, file, path)
     if len(data) > MAX_PROFILE_BYTES:
-        message = f"'{path}' has more than {MAX_PROFILE_BYTES:,} bytes, and no profile has."
-        raise FileTooLarge(message, path=path, limit_bytes=MAX_PROFILE_BYTES)
+        too_large = TOO_LARGE_FOR_PROFILE(path=path, limit=f"{MAX_PROFILE_BYTES:,}")
+        raise FileTooLarge(too_large, path=path, limit_bytes=MAX_PROFILE_BYTES)
     try:
         return parse_foreign_profile(data, name=name)
     except ProfileInvalid as error:
-        message = f"'{path}' is no profile."
+        message = f"'{path}' is not a profile."
         raise ProfileInvalid(message, profile=error.profile, faults=error.faults, file=path) from None
 
 
@@ -128,5 +137,5 @@ def _bytes(context: CommandContext, file: Path, path: str) -> bytes:
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
     with context.file_errors(path), os.fdopen(os.open(file, flags), "rb") as opened:
         if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
-            raise NotAFile(f"'{path}' is no regular file. Name the file of a profile.", path=path)
+            raise NotAFile(NOT_A_PROFILE_FILE(path=path), path=path)
         return opened.read(MAX_PROFILE_BYTES + 1)

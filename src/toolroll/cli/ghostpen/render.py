@@ -15,8 +15,7 @@ from toolroll.packs.writing.session.call_texts import describe_feedback_count
 from toolroll.packs.writing.session.gate import TRACK
 from toolroll.packs.writing.session.interface import DraftView, Outcome
 from toolroll.packs.writing.session.tool_calls import parse_object
-from toolroll.packs.writing.texts.error_texts import translate_message
-from toolroll.packs.writing.texts.messages import DEFAULT, Lang, say
+from toolroll.packs.writing.texts.messages import DEFAULT, Lang, say, translate
 from toolroll.packs.writing.tools.toolset import SEARCH
 from toolroll.safe.text import one_line
 
@@ -42,7 +41,7 @@ class ProgressRenderer:
             ):
                 self._say(text)
             case Warned(text=text):
-                self._say(translate_message(text, self._lang), sign="!")
+                self._say(translate(text, self._lang), sign="!")
             case Retrying(reason=reason):
                 is_english = self._lang == DEFAULT  # as the reason is
                 self._say(reason if is_english else say("asked_again", self._lang, reason=reason), sign="!")

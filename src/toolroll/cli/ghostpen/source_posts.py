@@ -12,6 +12,7 @@ from typing import Final
 from toolroll.cli.ghostpen.context import CommandContext
 from toolroll.errors import FileTooLarge, NotAFile, NotText, ServiceFailed, ToolFailure, ToolrollError, UsageError
 from toolroll.home.keys import with_keys
+from toolroll.messages import Template
 from toolroll.packs.writing.posts.front_matter import split_front_matter
 from toolroll.packs.writing.posts.post_file import MAX_POST_BYTES
 from toolroll.packs.writing.profiles.analysis import ENOUGH_POSTS, MAX_CHARACTERS, MAX_POSTS
@@ -21,6 +22,7 @@ from toolroll.safe.paths.names import quote_path
 from toolroll.safe.paths.os_errors import os_errors
 from toolroll.workspace.text import decode
 
+POSTS_TOO_LARGE: Final = Template("posts_too_large", "'{path}' has more than {limit} bytes.")
 PASTED_FILE: Final = "pasted-posts.md"
 PASTED_SOURCE: Final = "pasted posts"
 """Kept in the profile; languages have a name for it (`names.source`)."""
@@ -132,7 +134,7 @@ def _read_text(context: CommandContext, file: str) -> str:
             with Path(file).open("rb") as opened:
                 data = opened.read(MAX_POST_BYTES + 1)
     if len(data) > MAX_POST_BYTES:
-        message = f"'{quote_path(file)}' has more than {MAX_POST_BYTES:,} bytes."
+        message = POSTS_TOO_LARGE(path=quote_path(file), limit=f"{MAX_POST_BYTES:,}")
         raise FileTooLarge(message, path=quote_path(file), limit_bytes=MAX_POST_BYTES)
     try:
         return decode(data, path=quote_path(file)).text

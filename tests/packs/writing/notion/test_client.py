@@ -148,7 +148,7 @@ async def test_W17_a_token_that_is_none_is_not_sent(workspace: Workspace, token:
     async with NotionClient(token, base_url=workspace.url) as client:
         error = await failure(client)
     assert (error.status, workspace.requests) == (401, [])
-    assert error.message == "NOTION_TOKEN has characters that no token has. Copy it again."
+    assert error.message == "NOTION_TOKEN holds characters that no token has. Copy it again."
 
 
 async def test_W17_the_token_is_in_no_message_and_no_log(

@@ -157,9 +157,7 @@ def test_W2_XJ3_XJ5_a_damaged_file_is_reported_with_the_place(text: str, told: s
     assert refused.value.code == "profile_invalid"
     assert told in refused.value.message
     assert told in "\n".join(refused.value.faults)
-    assert refused.value.message.startswith(
-        "Profile 'default' is damaged, and its file was left as it is. What is wrong:"
-    )
+    assert refused.value.message.startswith("Profile 'default' is damaged. The file was not changed.")
     assert "Traceback" not in refused.value.message
 
 

@@ -73,7 +73,7 @@ def test_W20_a_folder_that_is_there_is_used_as_it_is(store: ProfileStore, data: 
 def test_W20_a_profile_is_never_overwritten_silently(store: ProfileStore, data: Path) -> None:
     store.create(draft(), now=NOW)
     before = state_of(data)
-    with pytest.raises(FileExists, match="There is a profile 'default' already"):
+    with pytest.raises(FileExists, match="The profile 'default' exists already"):
         store.create(draft(source="other"), now=NOW)
     assert before == state_of(data)
 
@@ -121,7 +121,7 @@ def test_W10_without_profiles_the_hint_is_to_run_init(store: ProfileStore, data:
     for use, name in [*uses, (store.delete, "alex")]:
         with pytest.raises(ProfileMissing) as refused:
             use(name)
-        assert refused.value.message == f"Profile '{name}' not found. Run `ghostpen init` to make your own."
+        assert refused.value.message == f"Profile '{name}' not found. Run `ghostpen init` to create your own."
         assert refused.value.available == ()
     assert not data.exists(), "reading makes nothing"
 
@@ -217,7 +217,7 @@ def test_W12_an_update_of_what_has_changed_since_is_refused(store: ProfileStore,
     assert (proposed.version, [one.path for one in proposed.differences]) == (2, ["voice.tone"])
     update(store, **{"voice.tone": "somebody else's"})
     before = state_of(data)
-    with pytest.raises(StaleFile, match="changed meanwhile"):
+    with pytest.raises(StaleFile, match="has changed in the meantime"):
         store.update("default", CHANGE, reason="r", now=NOW, base=proposed.base)
     assert before == state_of(data)
     assert store.update("default", CHANGE, reason="r", now=NOW, base=store.read("default").hash).entry["version"] == 3
@@ -345,10 +345,10 @@ def test_W13_XJ7_what_is_no_profile_is_reported_and_not_offered(store: ProfileSt
     assert listing.names == ("default",)
     problems = {one.file: one.error.message for one in listing.unreadable}
     assert len(problems) == 11
-    assert problems["secret.json"] == problems["twin.json"] == "it is no file, but a link"
-    assert problems["folder.json"] == "it is no file, but a folder"
-    assert problems["pipe.json"] == "it is no file, but a pipe"
-    assert "can be no profile's" in problems["CON.json"]
+    assert problems["secret.json"] == problems["twin.json"] == "it is not a file, but a link"
+    assert problems["folder.json"] == "it is not a file, but a folder"
+    assert problems["pipe.json"] == "it is not a file, but a pipe"
+    assert "is not that of a profile" in problems["CON.json"]
     assert "profile_name: is missing" in problems["empty.json"]
     assert not any("\u202e" in file for file in problems)
     for name in ("secret", "twin", "folder", "pipe"):

@@ -1,17 +1,22 @@
-"""Whatever goes wrong while somebody writes is told in their language (W34): every error that the project has."""
+"""Every error is described in the language of the writer (W34)."""
 
 import inspect
 from typing import get_args
 
 import pytest
-from tests.packs.writing.texts.test_phrases import KEPT, LATIN
+from tests.kernel.arguments.test_parse import MUST_FAIL
+from tests.packs.writing.texts.test_messages import KEPT, LATIN
 
 from toolroll import errors
 from toolroll.agent.result import StopReason
+from toolroll.cli.chat.input import NOTE, PASTED
+from toolroll.cli.chat.parse import describe_too_long
+from toolroll.cli.chat.prompt import LEAVE_HINT
 from toolroll.errors import (
     AuthenticationFailed,
     ChangeRefused,
     FileMissing,
+    JsonRefused,
     ModelError,
     PathRefused,
     ProfileFixed,
@@ -23,6 +28,8 @@ from toolroll.errors import (
     ToolrollError,
     UsageError,
 )
+from toolroll.kernel.arguments.parse import parse_json
+from toolroll.messages import FILE_MISSING, Text
 from toolroll.packs.writing.profiles.faults import EMPTY, make_fault
 from toolroll.packs.writing.profiles.names import check_profile_name
 from toolroll.packs.writing.texts.error_texts import (
@@ -31,8 +38,8 @@ from toolroll.packs.writing.texts.error_texts import (
     describe_error,
     describe_stop,
     list_faults,
-    translate_message,
 )
+from toolroll.packs.writing.texts.messages import translate
 
 KINDS = [one for one in vars(errors).values() if inspect.isclass(one) and issubclass(one, ToolrollError)]
 MODEL_ERRORS = [kind for kind in KINDS if issubclass(kind, ModelError)]
@@ -45,7 +52,6 @@ OF_PROFILES = (
     ProfileFixed("m", profile="x"),
     ProfileNewer("m", profile="x"),
     ChangeRefused("m", profile="x", fields=("examples",), faults=(FAULT,)),
-    PathRefused("m", path="x", rule="profile_name"),
 )
 
 
@@ -95,10 +101,10 @@ def test_W11_W34_the_one_hard_rule_is_told_with_what_is_wrong_with_the_profile()
     )
 
 
-def test_W34_a_known_phrase_is_translated_and_anything_else_is_said_as_it_is() -> None:
-    missing = FileMissing("There is no 'a'. List its folder to see what there is.", path="a")
+def test_W34_a_message_with_a_key_is_translated_and_any_other_stays_as_it_is() -> None:
+    missing = FileMissing(FILE_MISSING(path="a"), path="a")
     assert describe_error(missing, "uk") == "«a» не знайдено. Перевірте назву й теку."
-    assert describe_error(missing, "en") == missing.message
+    assert describe_error(missing, "en") == "There is no 'a'."
     assert describe_error(UsageError("уже українською"), "uk") == "уже українською"
     assert describe_error(AuthenticationFailed("No."), "en") == "No."
 
@@ -111,4 +117,19 @@ def test_W3_W34_a_name_that_can_be_none_is_told() -> None:
     with pytest.raises(PathRefused) as refused:
         check_profile_name("../x")
     assert describe_error(refused.value, "uk").startswith("«../x» не може бути ім'ям профілю.")
-    assert translate_message(refused.value.message, "uk") == describe_error(refused.value, "uk")
+
+
+@pytest.mark.parametrize("group", MUST_FAIL)
+def test_W34_XJ5_every_error_in_json_is_described_in_ukrainian(group: str) -> None:
+    for text in MUST_FAIL[group]:
+        with pytest.raises(JsonRefused) as refused:
+            parse_json(text)
+        assert is_ukrainian(describe_error(refused.value, "uk"))
+
+
+@pytest.mark.parametrize("note", [LEAVE_HINT, describe_too_long("x" * 20_001), PASTED(count=3)])
+def test_W34_notes_beside_what_is_typed_are_in_ukrainian(note: Text) -> None:
+    told = translate(NOTE(note=note), "uk")
+    assert told.startswith("Примітка: ")
+    assert is_ukrainian(told)
+    assert all(str(value) in told for value in note.values.values())

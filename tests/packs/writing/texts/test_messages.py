@@ -1,19 +1,23 @@
 """What a person reads, in both languages: complete, with the same placeholders, for each row of the error matrix."""
 
 import ast
+import importlib
+import pkgutil
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import get_args
 
 import pytest
 
 import toolroll
 import toolroll.messages as program_messages
+from toolroll.apps import models
+from toolroll.cli import chat, ghostpen, interrupts
 from toolroll.cli.ghostpen.source_posts import PASTED_SOURCE
 from toolroll.messages import A_FILE, A_FOLDER, WRONG_KIND, Template, Text
-from toolroll.packs.writing.notion import pages
-from toolroll.packs.writing.profiles import faults
+from toolroll.packs import writing
 from toolroll.packs.writing.profiles.feedback import Category
 from toolroll.packs.writing.profiles.schema import Language as ProfileLanguage
 from toolroll.packs.writing.profiles.schema import PlatformStyle, ProfileType, StyleProfile, Voice, specs_of
@@ -72,7 +76,25 @@ def templates_in(module: object) -> Iterator[Template]:
                 yield made.template if isinstance(made, Text) else made
 
 
-TEMPLATES = {one.key: one for module in (program_messages, faults, pages) for one in templates_in(module)}
+def modules_of(package: ModuleType) -> Iterator[ModuleType]:
+    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        yield importlib.import_module(found.name)
+
+
+SPEAKERS = (
+    program_messages,
+    models,
+    interrupts,
+    *(one for room in (writing, chat, ghostpen) for one in modules_of(room)),
+)
+"""The modules with messages that a writer can meet."""
+TEMPLATES = {one.key: one for module in SPEAKERS for one in templates_in(module)}
+LATIN = re.compile(r"[A-Za-z]{3,}")
+KEPT = re.compile(
+    r"\{.*?\}|`[^`]*`|'[A-Za-z:. -]*'|«[a-z-]*»|--\w+|\([^()]*\)|[A-Z]{3,}(_[A-Z]+)*|UTF-8|\.json|Ctrl-C|Enter"
+    r"|https://[a-z0-9./]*|openai-compatible:\S*|Notion|Ollama|Windows|default|toolroll [a-z ]*"
+)
+"""What stays Latin in a Ukrainian text: commands, options, names, and what the system calls it."""
 
 
 def forms_of(text: str | Mapping[str, str]) -> list[str]:
@@ -140,6 +162,7 @@ def test_W34_every_message_of_the_program_is_there_in_ukrainian() -> None:
     assert set(translated) == set(TEMPLATES)
     for key, text in translated.items():
         template = TEMPLATES[key]
+        assert not LATIN.search(KEPT.sub("", text)), text
         assert placeholders(text) <= placeholders(f"{template.text} {template.advice}") | {"line", "column"}, key
 
 

@@ -23,6 +23,8 @@ from toolroll.packs.writing.sample import sample_profile
 from toolroll.packs.writing.session.intents import parse_intent, parse_yes_no
 from toolroll.packs.writing.session.prompt import system_prompt
 from toolroll.packs.writing.texts import messages
+from toolroll.packs.writing.tools.profile_tools import read_style_profile
+from toolroll.testing import call_tool, make_run
 
 WORDS = {"yes": "jes", "no": "ne", "save": "konservu", "leave": "foriru"}
 
@@ -47,6 +49,7 @@ def write_language(path: Path, english: Mapping[str, Any]) -> None:
         forms = dict(text) if isinstance(text, Mapping) else None
         count = "" if forms is None else f"count = {json.dumps(forms.pop('count'))}, "
         lines.append(f"{key} = " + (in_capitals(text) if forms is None else f"{{ {count}{in_capitals(forms)[2:]}"))
+    lines += ["[messages]", 'profile_name_invalid = "{name} NE ESTAS NOMO, {most}"']
     path.write_text("\n".join(lines), encoding="utf-8")
 
 
@@ -99,3 +102,12 @@ def test_W34_commands_in_a_third_language(
     told = capsys.readouterr()
     assert "NOTHING WAS SAVED." in told.err
     assert "LANGUAGE: ENGLISH" in told.out
+    assert run(["profile", "show", "A/B", *places], Session(), ghostpen, "ghostpen") == 1
+    assert capsys.readouterr().err == "ERROR: A/B NE ESTAS NOMO, 64\n"
+
+
+async def test_W34_tools_answer_in_a_third_language(folder: Path, tmp_path: Path) -> None:
+    async with make_run(deps={"data": tmp_path / "data", "lang": "eo"}) as made:
+        result = await call_tool(read_style_profile, made, profile_name="nobody")
+    assert json.loads(result.text)["message"] == "PROFILE 'nobody' NOT FOUND. RUN `GHOSTPEN INIT` TO CREATE YOUR OWN."
+    assert (result.code, result.is_error) == ("profile_not_found", True)

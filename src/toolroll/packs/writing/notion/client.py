@@ -14,12 +14,22 @@ from typing import Final, Self
 from toolroll.errors import JsonRefused, ServiceFailed
 from toolroll.kernel.arguments.parse import parse_json
 from toolroll.kernel.data.serialize import dump_json
-from toolroll.messages import SERVICE_STATUS, SERVICE_STATUS_DETAIL, SERVICE_TIMEOUT, SERVICE_UNREADABLE
+from toolroll.messages import (
+    SERVICE_STATUS,
+    SERVICE_STATUS_DETAIL,
+    SERVICE_TIMEOUT,
+    SERVICE_UNREADABLE,
+    Template,
+)
 from toolroll.packs.writing.notion.blocks import Json, text
 from toolroll.safe.net.http import HttpClient, HttpLimits, HttpResponse, Method
 from toolroll.safe.net.retries import Retries, Sleep, parse_retry_after
 from toolroll.safe.secrets.redact import redact
 from toolroll.safe.text import one_line
+
+TOKEN_MALFORMED: Final = Template(
+    "notion_token_malformed", "NOTION_TOKEN holds characters that no token has.", "Copy it again."
+)()
 
 API_URL: Final = "https://api.notion.com"
 API_VERSION: Final = "2026-03-11"
@@ -148,5 +158,5 @@ def _problem(body: bytes) -> tuple[str, str]:
 
 def _check_token(token: str) -> str:
     if not token or not token.isascii() or not token.isprintable() or " " in token:
-        raise ServiceFailed("NOTION_TOKEN has characters that no token has. Copy it again.", status=401)
+        raise ServiceFailed(TOKEN_MALFORMED, status=401)
     return token

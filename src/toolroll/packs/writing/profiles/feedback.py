@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from toolroll.errors import FileMissing, JsonRefused
 from toolroll.kernel.arguments.parse import parse_json
 from toolroll.kernel.data.serialize import replace_surrogates
+from toolroll.messages import Template
 from toolroll.packs.writing.profiles.faults import to_fault
 from toolroll.packs.writing.profiles.schema import timestamp
 from toolroll.packs.writing.storage import store_lock
@@ -39,6 +40,17 @@ Category: TypeAlias = Literal[
     "cta_too_pushy",
     "other",
 ]
+
+FEEDBACK_NOT_JSON: Final = Template(
+    "feedback_not_json",
+    "The feedback in '{path}' cannot be used. {problem} The file was not changed.",
+    "Repair it, or move it away.",
+)
+FEEDBACK_INVALID: Final = Template(
+    "feedback_invalid",
+    "The feedback in '{path}' cannot be used: {problem}. The file was not changed.",
+    "Repair it, or move it away.",
+)
 
 THRESHOLD: Final = 3
 """How often something must be said before a change of the profile is proposed."""
@@ -188,14 +200,13 @@ class FeedbackStore:
         try:
             return _ENTRIES.validate_python(parse_json(data, limit_bytes=MAX_TRACKER_BYTES), strict=True)
         except JsonRefused as error:
-            raise self._refusal(error.message.rstrip(".")) from None
+            raise self._refusal(FEEDBACK_NOT_JSON, error.message) from None
         except ValidationError as error:
             fault = to_fault(error.errors(include_url=False)[0])
-            raise self._refusal(str(fault)) from None
+            raise self._refusal(FEEDBACK_INVALID, fault) from None
 
-    def _refusal(self, why: str) -> JsonRefused:
-        what = f"The feedback in '{quote_path(str(self.path))}' cannot be used: {why}."
-        return JsonRefused(f"{what} Repair the file or move it away; it was left as it is.")
+    def _refusal(self, template: Template, problem: str) -> JsonRefused:
+        return JsonRefused(template(path=quote_path(str(self.path)), problem=problem))
 
 
 class VerbatimFeedbackStore(FeedbackStore):

@@ -5,9 +5,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from toolroll.errors import UsageError
+from toolroll.messages import Template
 from toolroll.packs.writing.posts.checks import DraftRules, check_draft
 from toolroll.packs.writing.profiles.schema import PlatformStyle, ProfileFields, Voice, specs_of
 from toolroll.packs.writing.profiles.store import ProfileStore
+
+MIX_OF_ONE: Final = Template(
+    "mix_of_one_profile", "A mix needs two different profiles, but '{name}' is named twice.", "Use --profile {name}."
+)
 
 _NO_LIMIT: Final = 10**9
 
@@ -38,7 +43,7 @@ def load_style(store: ProfileStore, base: str, techniques: str | None = None) ->
     if techniques is None:
         return Style(base=base, fields=found.fields, profiles=(base,), profile_used=base, is_personal=is_personal)
     if techniques == base:
-        raise UsageError(f"A mix is of two profiles, and '{base}' was named twice. Use --profile {base} instead.")
+        raise UsageError(MIX_OF_ONE(name=base))
     return Style(
         base=base,
         fields=mix_profiles(found.fields, store.read(techniques).fields),

@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Final
 
 from toolroll.errors import PathRefused
+from toolroll.messages import Template
 from toolroll.safe.paths.names import RelativePath, check_new_name, quote_path
 
 DEFAULT: Final = "default"
@@ -12,28 +13,37 @@ MAX_NAME_CHARACTERS: Final = 64
 """Long enough for any name a person types, and far below what file systems hold."""
 SUFFIX: Final = ".json"
 
+NAME_INVALID: Final = Template(
+    "profile_name_invalid",
+    "'{name}' is not a valid profile name.",
+    "Use up to {most} lower-case Latin letters, digits and single dashes, as in 'competitor-alex'.",
+)
+NAME_TOO_LONG: Final = Template(
+    "profile_name_too_long",
+    "The name '{name}' is too long for a profile: it has {count} characters, and the limit is {most}.",
+)
+NAME_RESERVED: Final = Template(
+    "profile_name_reserved",
+    "'{name}' is not a valid profile name: Windows reserves it for a device.",
+    "Choose another one.",
+)
+
 _SHOWN_CHARACTERS: Final = 32  # of a name that is too long: who typed it knows the rest
 _SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
 @lru_cache(maxsize=4096)  # a list checks each of a thousand names three times
 def check_profile_name(name: str) -> str:
-    """The name itself where it is a slug; `PathRefused` says what is wrong with it."""
+    """Return the name itself if it is a slug; `PathRefused` says what is wrong with it."""
     if len(name) > MAX_NAME_CHARACTERS:
-        told = (
-            f"The name '{quote_path(name[:_SHOWN_CHARACTERS])}…' is too long for a profile: it has {len(name)} "
-            f"characters, and at most {MAX_NAME_CHARACTERS} are taken."
-        )
-        raise PathRefused(told, path=quote_path(name), rule="profile_name_length")
+        beginning = f"{quote_path(name[:_SHOWN_CHARACTERS])}…"
+        message = NAME_TOO_LONG(name=beginning, count=len(name), most=MAX_NAME_CHARACTERS)
+        raise PathRefused(message, path=quote_path(name), rule="profile_name_length")
     if not _SLUG.fullmatch(name):
-        told = (
-            f"'{quote_path(name)}' cannot be the name of a profile. Use up to {MAX_NAME_CHARACTERS} small Latin "
-            "letters, digits, and single dashes between, as in 'competitor-alex'."
-        )
-        raise PathRefused(told, path=quote_path(name), rule="profile_name")
+        message = NAME_INVALID(name=quote_path(name), most=MAX_NAME_CHARACTERS)
+        raise PathRefused(message, path=quote_path(name), rule="profile_name")
     if _is_reserved(name):
-        told = f"'{name}' cannot be the name of a profile: Windows keeps it for a device. Choose another one."
-        raise PathRefused(told, path=name, rule="profile_name_reserved")
+        raise PathRefused(NAME_RESERVED(name=name), path=name, rule="profile_name_reserved")
     return name
 
 
@@ -47,12 +57,12 @@ def _is_reserved(name: str) -> bool:
 
 
 def profile_file(name: str) -> RelativePath:
-    """The file of a profile, in the folder of profiles."""
+    """Return the file of a profile, in the folder of profiles."""
     return RelativePath(parts=(check_profile_name(name) + SUFFIX,))
 
 
 def profile_name_of(file: str) -> str | None:
-    """The profile that a file is of; None for a file that can be of none."""
+    """Return the name of the profile in a file; None for a file that cannot be a profile."""
     stem = file.removesuffix(SUFFIX)
     try:
         return check_profile_name(stem) if stem != file else None

@@ -146,8 +146,8 @@ def _from_format_0(fields: ProfileFields) -> ProfileFields:
 def _refuse(name: str, faults: tuple[Text, ...], found_format: int = FORMAT) -> NoReturn:
     newer = " It is of a newer format: a newer version of this program may read it." if found_format > FORMAT else ""
     raise ProfileInvalid(
-        f"Profile '{quote_path(name)}' is damaged, and its file was left as it is.{newer} What is wrong:\n"
-        f"{list_faults(faults)}\nRepair the file, or make the profile anew: the damaged one is kept as a backup then.",
+        f"Profile '{quote_path(name)}' is damaged. The file was not changed.{newer}\n"
+        f"{list_faults(faults)}\nRepair the file, or create the profile again: the damaged one is kept as a backup.",
         profile=quote_path(name),
         faults=faults,
     )

@@ -29,6 +29,7 @@ from toolroll.errors import (
     UsageError,
 )
 from toolroll.kernel.approval.request import content_hash
+from toolroll.messages import A_DEVICE, A_FOLDER, A_LINK, A_PIPE, A_SOCKET, Template
 from toolroll.packs.writing.profiles.changes import FieldChange, first_version, list_changes, next_version
 from toolroll.packs.writing.profiles.faults import TOO_BIG, make_fault
 from toolroll.packs.writing.profiles.names import DEFAULT, SUFFIX, profile_file, profile_name_of
@@ -47,7 +48,30 @@ from toolroll.safe.paths.names import RelativePath, quote_path
 from toolroll.safe.paths.root import Root
 
 FOLDER: Final = "profiles"
-INIT_HINT: Final = "Run `ghostpen init` to make your own."
+PROFILE_STALE: Final = Template(
+    "profile_stale",
+    "Profile '{name}' has changed in the meantime. Nothing was written.",
+    "Read it, and propose the change again.",
+)
+PROFILE_EXISTS: Final = Template(
+    "profile_exists", "The profile '{name}' exists already.", "Choose another name, or replace it."
+)
+PROFILE_IS_LINK: Final = Template("profile_is_link", "'{path}' is a link.", "Put the profile itself in its place.")
+DEFAULT_STAYS: Final = Template(
+    "default_profile_stays", "The default profile cannot be deleted.", "Create it again with `ghostpen init` instead."
+)()
+FOLDER_NOT_CREATED: Final = Template(
+    "folder_not_created", "The folder '{path}' cannot be created.", "Name another folder with --data."
+)
+BAD_FILE_NAME: Final = Template(
+    "profile_file_name",
+    "its name is not that of a profile: lower-case Latin letters, digits and single dashes, then .json",
+)()
+NOT_A_FILE: Final = Template("profile_not_a_file", "it is not a file, but {kind}")
+SOMETHING_ELSE: Final = Template("something_else", "something else")()
+_KINDS: Final = {"folder": A_FOLDER, "link": A_LINK, "pipe": A_PIPE, "socket": A_SOCKET, "device": A_DEVICE}
+
+INIT_HINT: Final = "Run `ghostpen init` to create your own."
 MAX_NAMES_SHOWN: Final = 20
 """In a message; the list beside it has all of them."""
 
@@ -174,10 +198,7 @@ class ProfileStore:
             stored = parse_profile(data, name)
             _check_can_change(stored, by_person=by_person)
             if base is not None and base != stored.hash:
-                message = (
-                    f"Profile '{name}' was changed meanwhile, and nothing was written. Read it, and propose it anew."
-                )
-                raise StaleFile(message, path=str(path))
+                raise StaleFile(PROFILE_STALE(name=name), path=str(path))
             fields, entry = next_version(stored.fields, changes, reason=reason, now=now)
             if by_person or stored.format < FORMAT:
                 _back_up(root, name, data)
@@ -218,7 +239,7 @@ class ProfileStore:
         """Delete a profile and keep a backup; the default one cannot be deleted."""
         path = profile_file(name)
         if name == DEFAULT:
-            raise UsageError("The default profile cannot be deleted. Make it anew with `ghostpen init` instead.")
+            raise UsageError(DEFAULT_STAYS)
         if not self._folder.is_dir():
             raise _missing(name, ())
         with self._writing() as root:
@@ -279,10 +300,9 @@ def _summarize(here: _ProfileFolder, entry: Entry) -> ProfileSummary | Unreadabl
     name = profile_name_of(entry.name)
     try:
         if name is None:
-            problem = "its name can be no profile's: small Latin letters, digits and single dashes, then .json"
-            raise PathRefused(problem, path=entry.shown, rule="profile_file_name")
+            raise PathRefused(BAD_FILE_NAME, path=entry.shown, rule="profile_file_name")
         if entry.kind != "file":
-            raise NotAFile(f"it is no file, but a {entry.special or entry.kind}", path=entry.shown)
+            raise NotAFile(NOT_A_FILE(kind=_KINDS.get(entry.special or entry.kind, SOMETHING_ELSE)), path=entry.shown)
         profile = here.profile(name)
     except ToolrollError as error:
         return UnreadableFile(file=entry.shown, error=error)
@@ -299,7 +319,7 @@ def _summarize(here: _ProfileFolder, entry: Entry) -> ProfileSummary | Unreadabl
 def _read_bytes(root: Root, path: RelativePath) -> bytes:
     """Return the bytes of a file; a link is not followed, because it may lead to another profile."""
     if root.stat(path).resolved != path:
-        raise OutsideRoot(f"'{path}' is a link. Put the profile itself in its place.", path=str(path))
+        raise OutsideRoot(PROFILE_IS_LINK(path=path), path=str(path))
     return root.read_bytes(path, limit_bytes=MAX_PROFILE_BYTES)
 
 
@@ -308,8 +328,7 @@ def _make_folder(folder: Path) -> Path:
     try:
         return private_folder(folder)
     except FileMissing as error:
-        message = f"The folder '{error.path}' cannot be made there. Name another folder with --data."
-        raise FileMissing(message, path=error.path) from None
+        raise FileMissing(FOLDER_NOT_CREATED(path=error.path), path=error.path) from None
 
 
 def _create(root: Root, path: RelativePath, data: bytes) -> None:
@@ -317,8 +336,7 @@ def _create(root: Root, path: RelativePath, data: bytes) -> None:
         root.create_file(path, data, mode=0o600)
     except FileExists as error:
         name = path.name.removesuffix(SUFFIX)
-        message = f"There is a profile '{name}' already. Choose another name, or say that it is to be replaced."
-        raise FileExists(message, path=error.path) from None
+        raise FileExists(PROFILE_EXISTS(name=name), path=error.path) from None
 
 
 def _back_up(root: Root, name: str, data: bytes) -> None:
@@ -347,11 +365,11 @@ def _check_can_change(stored: StoredProfile, *, by_person: bool = False) -> None
         _refuse_newer(name)
     if stored.profile.profile_type == "reference" and not by_person:
         message = f"Profile '{name}' is a reference profile: it is not updated by feedback. Nothing was changed."
-        raise ProfileFixed(f"{message} Its owner can edit the file, or make the profile anew.", profile=name)
+        raise ProfileFixed(f"{message} Its owner can edit the file, or create the profile again.", profile=name)
 
 
 def _refuse_newer(name: str) -> NoReturn:
-    message = f"Profile '{name}' was written by a newer version of this program. It is read, and not changed."
+    message = f"Profile '{name}' was written by a newer version of this program. It can be read, but not changed."
     raise ProfileNewer(f"{message} Update the program.", profile=name)
 
 

@@ -9,7 +9,6 @@ from toolroll.packs.writing.profiles.feedback import THRESHOLD, Category, catego
 from toolroll.packs.writing.profiles.names import DEFAULT
 from toolroll.packs.writing.session.gate import TRACK
 from toolroll.packs.writing.session.tool_calls import parse_object
-from toolroll.packs.writing.texts.error_texts import translate_message
 from toolroll.packs.writing.texts.messages import Key, Lang, say
 from toolroll.packs.writing.tools.toolset import SEARCH
 
@@ -31,8 +30,8 @@ def describe_call(call: ToolCall, result: ToolResult, lang: Lang) -> str | None:
         return None
     if call.name == SEARCH:
         return say("search_not_asked" if result.code == "needs_approval" else "search_failed", lang)
-    # Our tools answer in the person's language; other messages come from the program itself.
-    return _add_text(translate_message(str(answer.get("message") or result.text), lang), answer, lang)
+    # Our tools answer in the person's language already.
+    return _add_text(str(answer.get("message") or result.text), answer, lang)
 
 
 def describe_feedback_count(result: ToolResult, lang: Lang) -> str | None:

@@ -24,12 +24,14 @@ from toolroll.kernel.data.messages import (
     UserMessage,
 )
 from toolroll.kernel.data.serialize import dump_json
+from toolroll.messages import Template
 from toolroll.models.model import Delta, Model, ModelRequest, ModelResponse
 from toolroll.packs.writing.profiles.names import DEFAULT
 from toolroll.packs.writing.profiles.profile_format import MAX_PROFILE_BYTES
 from toolroll.packs.writing.profiles.store import ProfileStore
 from toolroll.packs.writing.tools.profile_tools import profile_answer, read_style_profile
 
+NO_PROFILE_GIVEN: Final = Template("no_profile_given", "A draft needs at least one style profile.")()
 READ: Final = read_style_profile.name
 
 
@@ -117,5 +119,5 @@ def _profile_in(result: ToolMessage) -> str | None:
 
 def _require_profiles(profiles: Sequence[str]) -> tuple[str, ...]:
     if not profiles:
-        raise UsageError("A draft needs at least one style profile to be written by.")
+        raise UsageError(NO_PROFILE_GIVEN)
     return tuple(dict.fromkeys(profiles))

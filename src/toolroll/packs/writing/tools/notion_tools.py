@@ -18,6 +18,7 @@ from toolroll.kernel.call.context import ToolContext
 from toolroll.kernel.define.decorator import tool
 from toolroll.kernel.define.tool import Tool
 from toolroll.kernel.depends.dependency import DependencyKey, Depends
+from toolroll.messages import Template
 from toolroll.packs.writing.notion.blocks import find_id
 from toolroll.packs.writing.notion.client import API_URL, NotionClient
 from toolroll.packs.writing.notion.errors import ErrorCode, describe_notion_error, error_code
@@ -30,6 +31,10 @@ from toolroll.packs.writing.texts.messages import Lang, language_of, say
 from toolroll.packs.writing.tools.errors import tool_failure
 from toolroll.packs.writing.tools.post_tools import WithPosts, WithProfiles, display_path, profile_version
 from toolroll.safe.net.urls import check_service_url
+
+DATABASE_INVALID: Final = Template(
+    "notion_database_invalid", "{variable} is neither the id nor the URL of a Notion database."
+)
 
 TOKEN: Final = "NOTION_TOKEN"  # noqa: S105 - the name of the variable
 DATABASE: Final = "NOTION_DATABASE_ID"
@@ -186,7 +191,7 @@ def _missing(notion: Notion) -> str:
 def _database_id(notion: Notion) -> str:
     found = find_id(notion.database)
     if found is None:
-        raise ServiceFailed(f"{DATABASE} is neither the id nor the URL of a Notion database.", status=200)
+        raise ServiceFailed(DATABASE_INVALID(variable=DATABASE), status=200)
     return found
 
 
