@@ -336,7 +336,7 @@ class ModelError(ToolrollError):
     """A model could not be asked or did not answer.
 
     `retry_after_s` is what the provider asked for, if anything; `status` its HTTP status. Where the error ended a run,
-    `result` is what there was of it (a `RunResult`): its `messages` can be gone on from.
+    `result` is the result so far (a `RunResult`): you can continue from its `messages`.
     """
 
     code = "model"

@@ -168,7 +168,7 @@ def _check_names(setup: Setup) -> None:
 
 
 def check_options(options: Mapping[str, object], known: Collection[str]) -> None:
-    """Refuse an option that there is not, one that is missing, and a value that cannot be what it is for."""
+    """Refuse unknown options, missing ones, and values of the wrong type."""
     for name in options:
         if name not in known:
             raise UsageError(_no_such_option(name, known))

@@ -48,7 +48,7 @@ _ADVICE: Final[Mapping[type[ModelError], str]] = {
     PermissionRefused: "The key may not use this model or feature.",
     QuotaExceeded: "Add credit or raise the spending limit; waiting does not help.",
     RateLimited: "Wait a little, or send less at once.",
-    Overloaded: "Try again in a while.",
+    Overloaded: "Try again later.",
     ContextTooLong: "Shorten the conversation.",
     ContentRefused: "Say it differently, or ask another model.",
 }
@@ -138,7 +138,8 @@ def make(
     said = one_line(redact(error.message or error.kind or error.code or "no reason given"), MAX_MESSAGE_CHARACTERS)
     number = f" ({status})" if status else ""
     advice = _ADVICE.get(kind)
-    text = f"{provider}{number}: {said}" + (f" {advice}" if advice else "")
+    end = "" if said.endswith((".", "!", "?", "…")) else "."
+    text = f"{provider}{number}: {said}" + (f"{end} {advice}" if advice else "")
     return kind(text, status=status, retry_after_s=retry_after(headers))
 
 

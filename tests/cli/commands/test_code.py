@@ -125,7 +125,7 @@ def test_C40_read_only_stays_so_when_the_run_goes_on(project: Project) -> None:
     ("arguments", "told"),
     [
         (("Go.",), "No model is named. Add --model NAME or set TOOLROLL_MODEL"),
-        (("Go.",), "'toolroll call' reaches every tool but a project's own."),
+        (("Go.",), "'toolroll call' calls any tool but a project's own."),
         (("Go.", "--model", "nobody"), "Unknown model 'nobody'"),
         (("Go.", "--model", "sonnet", "--root", "nowhere"), "Directory 'nowhere' does not exist"),
         (("Go.", "--model", "sonnet", "--root", "package.json"), "'package.json' is a file"),
@@ -318,8 +318,8 @@ def test_C35_an_always_for_this_run_ends_with_it_and_is_written_nowhere(project:
     with project.terminal("code", "Go.", "--model", project.script(*turns)) as terminal:
         terminal.wait_for("Allow this?")
         terminal.press("!", "On which paths?")
-        terminal.press("src/**", "[r] until this command ends", "Always allow this?")
-        terminal.press("r", "Allowed until this command ends. Nothing is written down.")
+        terminal.press("src/**", "[r] for this session", "Always allow this?")
+        terminal.press("r", "Allowed for this session. Nothing is stored.")
         assert terminal.end() == (0, "Done.\n")
     assert {path.name for path in project.root.rglob("?.js")} == {"a.js", "b.js", "d.js"}
     assert "ask: " in project.call("policy", "explain", "create_file", "src/g.js").stdout

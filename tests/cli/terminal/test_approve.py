@@ -253,7 +253,7 @@ def test_S5_after_a_stop_on_the_first_page_it_is_shown_again_and_no_more(folder:
         stopped_and_continued(terminal)
         terminal.wait_for("Enter more")
         assert QUESTION not in terminal.text
-        terminal.press("y", "more lines come first")
+        terminal.press("y", "lines are still unseen")
 
 
 def test_XF9_the_edited_file_is_private_and_gone_afterwards(folder: Path, home: Path, tmp_path: Path) -> None:
@@ -449,13 +449,13 @@ def test_XA6_a_yes_before_the_last_page_is_refused(folder: Path, home: Path) -> 
         terminal.wait_for("n no: ")
         assert "lines 1-21 of 137 · Enter more · v all the rest · b back · n no:" in terminal.display
         for key in ("y", "e", "h", "!"):
-            terminal.press(key, "116 more lines come first.", "n no: ")
+            terminal.press(key, "116 lines are still unseen.", "n no: ")
         assert content(folder) == BEFORE
         terminal.press("?", "v      all that is left, at once", "A yes can be said after the last page.")
         assert "do exactly this" not in terminal.text, "only keys that work here"
         terminal.press("", "lines 22-42 of 137")
         terminal.press("b", "lines 1-21 of 137")
-        terminal.press("y", "95 more lines come first.")
+        terminal.press("y", "95 lines are still unseen.")
         for place in (42, 63, 84, 105, 126):
             terminal.press("", f"-{place} of 137")
         terminal.press("", QUESTION)

@@ -132,8 +132,8 @@ def test_C31_a_plan_says_what_would_happen_and_does_nothing(change: Applying, de
     }
     assert tree(folder) == before
     assert plan.description.startswith("undo: change edited")
-    told = [str(step) for step in plan.steps]
-    assert "'made' is removed: it was made by this change." in told
+    told = [plan.describe(step) for step in plan.steps]
+    assert "'made' is removed: this change created it." in told
     [conflict] = plan.steps[5].conflicts
     assert (conflict.base, conflict.ours, conflict.theirs) == (b"5", b"foreign", b"4")
 

@@ -140,8 +140,8 @@ def _revert(session: Session, workspace: Workspace, history: History, plan: Undo
         _show_more(plan)
     proposal = plan.proposal(merges=merge)
     if proposal is None:
-        why = " ".join(map(str, plan.steps)) if session.json else "See above."
-        session.fail("nothing_done", f"Nothing of it can be done, and everything is as it was. {why}")
+        why = " ".join(map(plan.describe, plan.steps)) if session.json else "See above."
+        session.fail("nothing_done", f"Nothing can be done, and nothing was changed. {why}")
         return FAILED
     if not yes and (refusal := _ask(session, proposal.diff)) is not None:
         return refusal
@@ -162,7 +162,7 @@ def _revert(session: Session, workspace: Workspace, history: History, plan: Undo
 def _show_plan(plan: UndoPlan, *, merge: bool) -> None:
     taken = plan.taken(merges=merge)
     for step in plan.steps:
-        notify(f"{'·' if step in taken else '!'} {step}")
+        notify(f"{'·' if step in taken else '!'} {plan.describe(step)}")
         for both in step.conflicts:
             ours, theirs = (
                 one_line(side.decode("utf-8", "replace").rstrip("\r\n"), _SIDE) for side in (both.ours, both.theirs)

@@ -158,7 +158,7 @@ class Demo:
                     return []  # the person has said no
                 plan = plan_undo(workspace, history)
                 undo(workspace, history, plan, run_id="demo")
-        return [str(step) for step in plan.steps]
+        return [plan.describe(step) for step in plan.steps]
 
     async def _replay(self, run_id: str) -> bool:
         journal = SqliteJournal(self._journal)

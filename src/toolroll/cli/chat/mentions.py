@@ -126,7 +126,7 @@ def _check_allowed(path: RelativePath, workspace: "Workspace") -> None:
 
 
 def _looks_like_a_file(name: str, workspace: "Workspace") -> bool:
-    """Whether a name that nothing has is meant for a file: by its ending, its folder, or the way it leads out."""
+    """Return whether an unknown name is meant for a file: by its ending, its folder, or the way it leads out."""
     folder, slash, last = name.rpartition("/")
     if _FILE_ENDING.fullmatch(last, max(last.rfind(".") - 1, 0)):
         return True

@@ -353,7 +353,7 @@ def analyze(
 @output_options
 @click.pass_obj
 def stats(session: Session, *, data: Path | None, lang: str | None) -> int:
-    """Show how drafts fared: accepted the first time, mean rounds, the most frequent feedback.
+    """Show how many drafts you accepted, and your usual complaints.
 
     \b
     Example:

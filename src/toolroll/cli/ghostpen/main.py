@@ -20,7 +20,7 @@ _COMMANDS: Final = {
     "init": LazyCommand(place=f"{_PLACE}:init", summary="Make your style profile from your posts."),
     "profile": LazyCommand(place=f"{_PLACE}:profile", summary="Make, list, show, edit and remove profiles."),
     "analyze": LazyCommand(place=f"{_PLACE}:analyze", summary="Compare posts with a profile; propose changes."),
-    "stats": LazyCommand(place=f"{_PLACE}:stats", summary="How drafts fared, and what is said of them."),
+    "stats": LazyCommand(place=f"{_PLACE}:stats", summary="How many drafts you accepted, and your usual complaints."),
     "feedback": LazyCommand(place=f"{_PLACE}:feedback", summary="List and reset the feedback that was counted."),
     "completion": LazyCommand(
         place="toolroll.cli.commands.completion:ghostpen_completion", summary="Print completion for bash, zsh or fish."

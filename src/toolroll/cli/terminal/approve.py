@@ -209,7 +209,9 @@ class _Question:
             missing = _UNAVAILABLE.get(key, "That is no key here.")
             self._terminal.say(f"{missing} Type one of {' '.join(self._keys)} or ?, then Enter.")
         elif key != "n" and not self._pager.is_seen:
-            self._terminal.say(f"{self._pager.unseen} more lines come first. Press Enter for the next page, v for all.")
+            self._terminal.say(
+                f"{self._pager.unseen:,} lines are still unseen. Press Enter for the next page, v for all."
+            )
         else:
             return self._keys[key][1]()
         return None

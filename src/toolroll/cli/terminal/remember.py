@@ -25,7 +25,7 @@ def remember(memory: RuleMemory, request: ApprovalRequest, terminal: Terminal) -
             return _add_rule(memory, request, glob, terminal)
         case "now":
             memory.add_temporary(request, glob)
-            terminal.say("Allowed until this command ends. Nothing is written down.")
+            terminal.say("Allowed for this session. Nothing is stored.")
             return True
         case None:
             return False
@@ -73,7 +73,7 @@ def _show_rule(memory: RuleMemory, request: ApprovalRequest, glob: str, terminal
 
 def _ask_scope(terminal: Terminal) -> Literal["project", "now"] | None:
     """Return for how long the rule holds; None for not at all."""
-    terminal.say("[y] always in this project  [r] until this command ends  [n] no")
+    terminal.say("[y] always in this project  [r] for this session  [n] no")
     while True:
         match terminal.ask("Always allow this? ", fresh=True):
             case "y" | "yes":

@@ -28,7 +28,7 @@ _SMALL: Final = 2**63
 class ToolResult:
     """The outcome of one call. `text` is what a model reads of it, `value` what the tool returned.
 
-    `is_error` is true for every call that failed; `code` then says how, in a word that does not change. `is_final`
+    `is_error` is true for every call that failed; `code` is then a stable error code. `is_final`
     asks the run to end with this result. `whole` is for a text that is the beginning of more: a run that keeps outputs
     keeps this one, and tells the model how to read on.
     """

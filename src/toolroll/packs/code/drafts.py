@@ -152,7 +152,7 @@ class Drafter:
         return self._as_seen(file, file.before, whole=whole, merges=merges)
 
     def _as_seen(self, file: _File, now: bytes, *, whole: bool, merges: bool) -> _File:
-        """Refuse what the model cannot know: a file it has not read, not read whole, or that is another one by now.
+        """Refuse what the model cannot know: a file it has not read, not read whole, or that has changed since.
 
         What changed is told first. Then the model may propose the same again, on what it had read: put together with
         what changed, it is a proposal of its own, which a person looks at anew.
@@ -243,7 +243,7 @@ def _merge_drift(file: _File) -> bytes:
 
 
 def _stale_error(file: _File, advice: str, total: int | None = None) -> StaleFile:
-    """Return the file is another one by now: what changed, where that is still known, and how to go on."""
+    """Return the error for a file that has changed since: what changed, if that is still known, and what to do."""
     name, now = quote_path(str(file.path)), file.before or b""
     lines = len(split_lines(decode_exactly(now).text))
     had = total if file.base is None else len(split_lines(decode_exactly(file.base).text))

@@ -23,12 +23,18 @@ UndoAction: TypeAlias = Literal["restore", "remove", "recreate", "nothing", "mer
 
 _DESCRIPTIONS: Final[dict[UndoAction, str]] = {
     "restore": "gets back the content it had",
-    "remove": "is removed: it was made by this change",
-    "recreate": "is made again: it was removed by this change",
+    "remove": "is removed: this change created it",
+    "recreate": "is created again: this change removed it",
     "nothing": "is already as it was before",
     "merge": "has changed since; the later work does not touch this change and can be kept (needs a yes)",
     "conflict": "has changed since, in the same place; it is left as it is",
     "unreachable": "cannot be reached; it is left as it is",
+}
+_REDO_DESCRIPTIONS: Final[dict[UndoAction, str]] = _DESCRIPTIONS | {
+    "restore": "gets the change again",
+    "remove": "is removed again",
+    "recreate": "is created again",
+    "nothing": "has the change already",
 }
 
 
@@ -43,9 +49,6 @@ class UndoStep:
     conflicts: tuple[Conflict, ...] = ()
     entries: tuple[Entry, ...] = ()
 
-    def __str__(self) -> str:
-        return f"'{quote_path(self.path)}' {_DESCRIPTIONS[self.action]}."
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndoPlan:
@@ -58,6 +61,11 @@ class UndoPlan:
     description: str
     steps: tuple[UndoStep, ...]
     more: int = 0
+
+    def describe(self, step: UndoStep) -> str:
+        """Return a sentence about what would happen to a file."""
+        descriptions = _REDO_DESCRIPTIONS if self.kind == "redo" else _DESCRIPTIONS
+        return f"'{quote_path(step.path)}' {descriptions[step.action]}."
 
     def taken(self, *, merges: bool) -> tuple[UndoStep, ...]:
         """Return the steps that can be done; those that merge only if that is accepted."""

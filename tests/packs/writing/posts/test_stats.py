@@ -1,4 +1,4 @@
-"""Numbers: how drafts fared, counted by many processes at once, and what texts are like."""
+"""Numbers about drafts, counted by many processes at once, and about texts."""
 
 import stat
 import subprocess
