@@ -1,9 +1,9 @@
 """The coding agent: its tools and prompt, the project's check, and the project's own tools that are trusted."""
 
 from toolroll.agent.agent import Agent
-from toolroll.apps.agent_options import make_options
 from toolroll.apps.project import Project
 from toolroll.apps.project_tools import load_trusted_tools
+from toolroll.apps.run import make_options
 from toolroll.apps.spec import AgentSpec
 from toolroll.apps.surface import Surface
 from toolroll.journal.journal import Journal

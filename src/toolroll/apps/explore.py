@@ -9,8 +9,7 @@ from typing import Final
 from toolroll.agent.agent import Agent
 from toolroll.apps.models import absolute_model_name, choose_model
 from toolroll.apps.permissions import permissions_for
-from toolroll.apps.project import Project
-from toolroll.apps.research_place import ResearchPlace
+from toolroll.apps.project import Project, ResearchPlace
 from toolroll.apps.surface import Surface
 from toolroll.errors import UsageError
 from toolroll.home.keys import with_keys

@@ -1,12 +1,13 @@
-"""A folder that agents work in, with its settings, its workspace and its instructions, each read once."""
+"""The places that agents work in: a project folder with its settings and instructions, and where research is kept."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from toolroll.errors import UsageError
 from toolroll.home.settings import Settings, read_settings
 from toolroll.packs.code.prompt import Instructions, read_instructions
 from toolroll.workspace.limits import DEFAULT_LIMITS, Limits
@@ -61,3 +62,18 @@ class Project:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResearchPlace:
+    """Where research is kept: in a folder, `./ideas` if none is named, or in a repository on GitHub."""
+
+    ideas: str | None = None
+    repo: str | None = None
+    branch: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.repo is None and self.branch is not None:
+            raise UsageError("--branch is for --repo: a folder has none.")
+        if self.repo is not None and self.ideas is not None:
+            raise UsageError("--ideas and --repo exclude each other: research is kept in one place.")

@@ -1,9 +1,13 @@
-"""The plain agent of `toolroll run`: a model with the tools that the person names."""
+"""The plain agent of `toolroll run`: a model with the tools that a person names. `code` extends its options."""
 
 from collections.abc import Sequence
 
 from toolroll.agent.agent import Agent
-from toolroll.apps.agent_options import make_options
+from toolroll.agent.approvals import AskLater
+from toolroll.agent.options import AgentOptions
+from toolroll.agent.stop import step_count_is
+from toolroll.apps.models import connect_model
+from toolroll.apps.permissions import permissions_for
 from toolroll.apps.project import Project
 from toolroll.apps.spec import AgentSpec
 from toolroll.apps.surface import Surface
@@ -11,6 +15,7 @@ from toolroll.errors import UsageError
 from toolroll.journal.journal import Journal
 from toolroll.models.model import Model
 from toolroll.packs.catalog import CatalogEntry, read_catalog
+from toolroll.packs.code.keys import WORKSPACE
 
 
 def build_run_agent(
@@ -30,3 +35,33 @@ def list_run_tools(spec: AgentSpec) -> Sequence[CatalogEntry]:
     if unknown:
         raise UsageError(catalog.tools.unknown(unknown[0]).text)
     return [entry for entry in catalog.entries if entry.tool.name in spec.tools]
+
+
+def make_options(
+    spec: AgentSpec,
+    entries: Sequence[CatalogEntry],
+    *,
+    project: Project,
+    surface: Surface,
+    journal: Journal,
+    model: Model | None = None,
+) -> AgentOptions:
+    """Return the options for an agent with these tools; `model` is one that is connected already.
+
+    Where nobody can be asked, what needs an answer waits in the run log for one.
+    """
+    permissions = permissions_for(entries, surface, settings=project.settings, folder=spec.project_folder, yes=spec.yes)
+    options: AgentOptions = {
+        "model": model or connect_model(spec.model, surface.environment),
+        "tools": [entry.tool for entry in entries],
+        "system": spec.system,
+        "deps": project.deps,
+        "overrides": {WORKSPACE.id: lambda: project.workspace},
+        "stop_when": step_count_is(spec.max_steps),
+        "approver": permissions.approver or AskLater(),
+        "journal": journal,
+        "settings": spec.record,
+    }
+    if permissions.policy is not None:
+        options["policy"] = permissions.policy
+    return options

@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 
 from toolroll.apps.permissions import Permissions, permissions_for
-from toolroll.apps.project import Project
-from toolroll.apps.research_place import ResearchPlace
+from toolroll.apps.project import Project, ResearchPlace
 from toolroll.cli.render.plain import show_progress
 from toolroll.cli.render.prose import notify
 from toolroll.cli.session import DONE, FAILED, NEEDS_APPROVAL, Session

@@ -9,8 +9,7 @@ from typing import Final, TypeVar
 
 from toolroll.apps.explore import ExploreOptions, check_token, make_research_options, open_source
 from toolroll.apps.models import connect_model
-from toolroll.apps.project import Project
-from toolroll.apps.research_place import ResearchPlace
+from toolroll.apps.project import Project, ResearchPlace
 from toolroll.cli.driver import Driver
 from toolroll.cli.render.exploration import ExplorationRenderer
 from toolroll.cli.render.prose import notify
