@@ -9,10 +9,9 @@ from typing import Any, Generic, Self, TypeVar
 from typing_extensions import Unpack
 
 from toolroll.agent.live import Listener, LiveRun
-from toolroll.agent.options import AgentOptions, make_setup
+from toolroll.agent.options import AgentOptions, Setup, make_setup
 from toolroll.agent.result import Out, RunResult
 from toolroll.agent.run import RunRequest, close_models
-from toolroll.agent.setup import Setup
 from toolroll.agent.subagent import agent_tool
 from toolroll.errors import UsageError
 from toolroll.kernel.approval.request import Decision

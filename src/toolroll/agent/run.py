@@ -13,8 +13,8 @@ from toolroll.agent.events import Event, RunStarted, Warned
 from toolroll.agent.finish import fail_run
 from toolroll.agent.history.repair import Conversation
 from toolroll.agent.loop import run_loop
+from toolroll.agent.options import Setup
 from toolroll.agent.result import RunResult
-from toolroll.agent.setup import Setup
 from toolroll.agent.state import RunState
 from toolroll.agent.stop import measured_conditions
 from toolroll.agent.telemetry.run_spans import trace_run

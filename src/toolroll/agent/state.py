@@ -10,8 +10,8 @@ from toolroll.agent.events import Event, StepFinished, StepStarted
 from toolroll.agent.history.repair import Conversation
 from toolroll.agent.labels import labels_of_message
 from toolroll.agent.loop_guard import LoopGuard
+from toolroll.agent.options import Setup
 from toolroll.agent.result import RunResult, Step, SubRun, ToolCallLog
-from toolroll.agent.setup import Setup
 from toolroll.agent.telemetry.run_spans import Spans
 from toolroll.journal.records import (
     ApprovalQuestion,

@@ -8,9 +8,9 @@ from pydantic import BaseModel, Field
 from toolroll.agent.events import CallStarted, Event, StepFinished, Warned
 from toolroll.agent.labels import labels_of_tools
 from toolroll.agent.live import LiveRun
+from toolroll.agent.options import Setup
 from toolroll.agent.result import RunResult, SubRun
 from toolroll.agent.run import AgentRun, RunRequest, is_on_record
-from toolroll.agent.setup import Setup
 from toolroll.errors import ModelError, ToolFailure
 from toolroll.kernel.approval.policy import Policy
 from toolroll.kernel.call.context import Run, ToolContext

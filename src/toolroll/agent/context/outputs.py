@@ -9,7 +9,7 @@ from typing import Final, Protocol
 from toolroll.agent.budget import CHARACTERS_PER_TOKEN
 from toolroll.agent.context.rules import context_limits
 from toolroll.agent.context.window import Window
-from toolroll.agent.setup import Setup
+from toolroll.agent.options import Setup
 from toolroll.errors import JsonRefused
 from toolroll.kernel.arguments.parse import parse_object
 from toolroll.kernel.call.context import ToolContext

@@ -8,8 +8,8 @@ from toolroll.agent.budget import CHARACTERS_PER_TOKEN, tokens_of
 from toolroll.agent.context.rules import ContextRules
 from toolroll.agent.context.window import Window
 from toolroll.agent.history.rebuild import RebuiltRun
+from toolroll.agent.options import Setup
 from toolroll.agent.run import new_run
-from toolroll.agent.setup import Setup
 from toolroll.journal.records import Record, RunBegan
 from toolroll.kernel.data.messages import AssistantMessage, CallBlock, Message, Origin, ReasoningBlock, ToolResults
 from toolroll.kernel.define.toolset import Toolset

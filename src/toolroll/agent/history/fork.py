@@ -12,8 +12,8 @@ from typing import Final
 
 from toolroll.agent.context.outputs import add_output_tools, open_outputs
 from toolroll.agent.history.rebuild import PAUSED
+from toolroll.agent.options import Setup
 from toolroll.agent.run import is_on_record
-from toolroll.agent.setup import Setup
 from toolroll.errors import JournalRefused, UsageError
 from toolroll.journal.codec import encode
 from toolroll.journal.journal import Journal, Recording, SupportsIsHeld

@@ -18,9 +18,9 @@ from toolroll.agent.history.differences import NOTHING, Difference, Outline, com
 from toolroll.agent.history.rebuild import PAUSED, recorded_response
 from toolroll.agent.history.resume import GOING_ON
 from toolroll.agent.loop import run_loop
+from toolroll.agent.options import Setup
 from toolroll.agent.result import RunResult
 from toolroll.agent.run import new_run, run_to_end
-from toolroll.agent.setup import Setup
 from toolroll.agent.state import RunState
 from toolroll.errors import ModelError, OutputMissing, UsageError
 from toolroll.journal.journal import MemoryJournal, Recording
