@@ -39,6 +39,6 @@ def test_A5_what_was_not_measured_has_no_price() -> None:
 
 def test_bills_that_are_known_already_add_up_with_others() -> None:
     open_bill = Bill([(cent_a_token, ORIGIN, Usage(input_tokens=5))])
-    assert (Bill.of(1.0) + open_bill).usd == 1.05
-    assert (open_bill + Bill.of(None)).usd is None
+    assert (Bill.from_usd(1.0) + open_bill).usd == 1.05
+    assert (open_bill + Bill.from_usd(None)).usd is None
     assert Bill().usd == 0.0

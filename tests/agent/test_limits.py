@@ -13,7 +13,7 @@ from tests.support.model_server import ModelServer
 
 from toolroll import Agent, cost_over, deadline, step_count_is, tokens_over, tool, tool_called
 from toolroll.agent.events import Warned
-from toolroll.agent.finish import NO_ANSWER
+from toolroll.agent.loop.finish import NO_ANSWER
 from toolroll.agent.result import Step
 from toolroll.agent.run import GO_ON
 from toolroll.errors import Overloaded

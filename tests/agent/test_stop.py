@@ -16,7 +16,7 @@ from toolroll.kernel.data.usage import Usage
 def step(*, tokens: int = 0, usd: float | None = 0.0, seconds: float = 0.0, calls: Sequence[str] = ()) -> Step:
     logs = [ToolCallLog(name=name, arguments="{}", duration_ms=1.0, ok=True, bytes=1) for name in calls]
     usage = Usage(input_tokens=tokens, requests=1)
-    return Step(number=1, text="", usage=usage, bill=Bill.of(usd), duration_s=seconds, calls=tuple(logs))
+    return Step(number=1, text="", usage=usage, bill=Bill.from_usd(usd), duration_s=seconds, calls=tuple(logs))
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ from tests.support.model_script import Block, Fault, Search, Text, Thinking, Tur
 from tests.support.model_server import ModelServer
 
 from toolroll import Agent, ScriptedModel, ToolCall, tokens_over
-from toolroll.agent.finish import NO_ANSWER
 from toolroll.agent.live import LiveRun
-from toolroll.agent.model_turn import MAX_PAUSES
-from toolroll.agent.state import CUT
+from toolroll.agent.loop.finish import NO_ANSWER
+from toolroll.agent.loop.model_turn import MAX_PAUSES
+from toolroll.agent.loop.state import CUT
 from toolroll.errors import AuthenticationFailed, ModelError, NetworkFailed, Overloaded, ProviderFailed
 from toolroll.kernel.data.messages import AssistantMessage, CallBlock, Origin, TextBlock, ToolResults, UserMessage
 from toolroll.kernel.data.usage import Usage

@@ -10,7 +10,7 @@ from tests.support.model_script import Block, Fault, Raw, Search, Text, Thinking
 from tests.support.model_server import ModelServer, Received
 
 from toolroll import Agent, RunResult
-from toolroll.agent.state import CUT
+from toolroll.agent.loop.state import CUT
 from toolroll.errors import NetworkFailed, Overloaded, ProviderFailed
 from toolroll.journal.journal import MemoryJournal
 from toolroll.kernel.data.messages import AssistantMessage, UnknownBlock

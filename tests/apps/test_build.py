@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-
 from tests.apps.coding import surface_for
+
 from toolroll import MemoryJournal
 from toolroll.apps.build import build_agent
 from toolroll.apps.project import Project

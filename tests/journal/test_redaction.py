@@ -201,7 +201,7 @@ def test_D6_words_are_not_remembered_without_end(monkeypatch: pytest.MonkeyPatch
     known = ["a secret for this test alone"]
     for number in range(10):
         without_secrets({f"name {number}": f"word {number}"}, known)
-    seen = redaction._seen(tuple(known))
+    seen = redaction._find_seen(tuple(known))
     assert len(seen.keys) <= 4
     assert len(seen.words) <= 6
     assert {"name 9", "word 9"} <= seen.keys | seen.words  # what is new is remembered, however much there was before

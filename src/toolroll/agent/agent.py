@@ -87,7 +87,7 @@ class Agent(Generic[Out]):
 
     def run_sync(self, prompt: "Prompt | None" = None, *, messages: Iterable[Message] = ()) -> RunResult[Out]:
         """The same for code that has no event loop; the connections it made are closed."""
-        return blocking(_wait_and_close(self.start(prompt, messages=messages)))
+        return run_blocking(_wait_and_close(self.start(prompt, messages=messages)))
 
     def stream(self, prompt: "Prompt | None" = None, *, messages: Iterable[Message] = ()) -> LiveRun[Out]:
         """The same as it happens: `async for event in agent.stream(...)`."""
@@ -127,7 +127,7 @@ async def _wait_and_close(run: LiveRun[Out]) -> RunResult[Out]:
         await run.close_models()
 
 
-def blocking(work: Coroutine[Any, Any, T]) -> T:
+def run_blocking(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine to its end from code without an event loop."""
     if not is_in_event_loop():
         return asyncio.run(work)

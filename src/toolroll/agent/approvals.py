@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from toolroll.agent.events import Warned
-from toolroll.agent.state import Change, RunState
+from toolroll.agent.loop.state import Change, RunState
 from toolroll.errors import DecisionRefused
 from toolroll.journal.records import ApprovalAnswer, ApprovalQuestion
 from toolroll.kernel.approval.ask_person import check_decisions
@@ -70,7 +70,7 @@ class RecordedApprover:
         """One decision for each request, in their order."""
         found: dict[str, Decision] = {}
         for one in requests:
-            known = await self._known(one)
+            known = await self._find_answer(one)
             if known is not None:
                 found[one.call_id] = known
         left = [one for one in requests if one.call_id not in found]
@@ -82,7 +82,7 @@ class RecordedApprover:
             self._state.approved[one.call_id] = content_change(one.preview, edited)
         return [found[one.call_id] for one in requests]
 
-    async def _known(self, request: ApprovalRequest) -> Decision | None:
+    async def _find_answer(self, request: ApprovalRequest) -> Decision | None:
         """The answer that was given to exactly this; it counts once."""
         answer = self._state.answers.pop(request.call_id, None)
         if answer is None:

@@ -23,8 +23,8 @@ class Bill:
         self._usd: float | None = None
 
     @classmethod
-    def of(cls, usd: float | None) -> "Bill":
-        """A bill whose sum is known already, or never will be."""
+    def from_usd(cls, usd: float | None) -> "Bill":
+        """Return a bill whose sum is known already, or never will be."""
         bill = cls()
         bill._is_known, bill._usd = True, usd
         return bill
@@ -39,7 +39,7 @@ class Bill:
 
     def __add__(self, other: "Bill") -> "Bill":
         if self._is_known or other._is_known:
-            return Bill.of(total_cost([self.usd, other.usd]))
+            return Bill.from_usd(total_cost([self.usd, other.usd]))
         return Bill((*self._charges, *other._charges))
 
 

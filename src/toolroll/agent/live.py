@@ -9,9 +9,9 @@ from typing import Generic, Self, TypeAlias, cast
 from toolroll.agent.events import Event
 from toolroll.agent.history.fork import fork_run
 from toolroll.agent.history.resume import continue_run
+from toolroll.agent.loop.state import RunState
 from toolroll.agent.result import Out, RunResult
 from toolroll.agent.run import RunRequest, close_models, execute_run, initial_messages, new_run
-from toolroll.agent.state import RunState
 from toolroll.errors import UsageError
 from toolroll.kernel.call.context import Run, random_id
 from toolroll.kernel.data.messages import Message

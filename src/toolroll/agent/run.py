@@ -6,16 +6,16 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol, cast
 
 from toolroll.agent.approvals import AskLater, OneAtATime, RecordedApprover
-from toolroll.agent.budget import Budget
-from toolroll.agent.calls import CallLedger
 from toolroll.agent.context.outputs import add_output_tools, drop_references, new_window, open_outputs
 from toolroll.agent.events import Event, RunStarted, Warned
-from toolroll.agent.finish import fail_run
 from toolroll.agent.history.repair import Conversation
-from toolroll.agent.loop import run_loop
+from toolroll.agent.loop.budget import Budget
+from toolroll.agent.loop.calls import CallLedger
+from toolroll.agent.loop.finish import fail_run
+from toolroll.agent.loop.loop import run_loop
+from toolroll.agent.loop.state import RunState
 from toolroll.agent.options import Setup
 from toolroll.agent.result import RunResult
-from toolroll.agent.state import RunState
 from toolroll.agent.stop import measured_conditions
 from toolroll.agent.telemetry.run_spans import trace_run
 from toolroll.errors import JournalRefused, UsageError

@@ -20,6 +20,6 @@ def build_agent(
             from toolroll.apps.write import build_write_agent as build  # noqa: PLC0415 - as above, and 20 %
         case "run":
             from toolroll.apps.run import build_run_agent as build  # noqa: PLC0415 - as above
-        case "explore":
+        case _:
             raise UsageError("An exploration is more than one agent. Explore the idea again: toolroll explore IDEA.")
     return build(spec, project=project, surface=surface, journal=journal, model=model)

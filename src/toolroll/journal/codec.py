@@ -35,7 +35,7 @@ class Encoded:
 
 def encode(record: Record, *, secrets: Sequence[str] = ()) -> Encoded:
     """The record as JSON, with known secrets and everything that looks like one taken out."""
-    value = _plain(record)
+    value = _to_plain(record)
     tools = value.pop("tools", None)  # a fingerprint under the name of a tool such as `read_secret` is none itself
     value = without_secrets(value, secrets)
     if tools is not None:
@@ -44,10 +44,10 @@ def encode(record: Record, *, secrets: Sequence[str] = ()) -> Encoded:
     if b"\\u0000" not in body and (len(body) < LONG_CHARACTERS or not _holds_long(value)):
         return Encoded(body=body)
     contents: dict[str, bytes] = {}
-    return Encoded(body=to_json(_mapped(value, lambda text: _outside(text, contents))), contents=contents)
+    return Encoded(body=to_json(_map_texts(value, lambda text: _move_out(text, contents))), contents=contents)
 
 
-def _plain(record: Record) -> dict[str, Any]:
+def _to_plain(record: Record) -> dict[str, Any]:
     try:
         value: dict[str, Any] = to_jsonable_python(record, bytes_mode="base64", fallback=str)
     except ValueError as error:
@@ -59,7 +59,7 @@ def decode(body: bytes, content_of: Callable[[str], bytes]) -> Record:
     """The record behind its JSON; `content_of` gives the text of a hash, or raises `JournalRefused`."""
     try:
         if b"\\u0000" in body:
-            body = to_json(_mapped(from_json(body), lambda text: _inside(text, content_of)))
+            body = to_json(_map_texts(from_json(body), lambda text: _move_in(text, content_of)))
         record: Record = _adapter().validate_json(body)
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
@@ -70,19 +70,19 @@ def decode(body: bytes, content_of: Callable[[str], bytes]) -> Record:
     return record
 
 
-def _mapped(value: object, change: Callable[[str], str]) -> object:
+def _map_texts(value: object, change: Callable[[str], str]) -> object:
     """The JSON value with every text changed; keys stay."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
-        return {key: _mapped(item, change) for key, item in value.items()}
+        return {key: _map_texts(item, change) for key, item in value.items()}
     if isinstance(value, list):
-        return [_mapped(item, change) for item in value]
+        return [_map_texts(item, change) for item in value]
     return value
 
 
 def _holds_long(value: object) -> bool:
-    """Whether a text of it is stored by its hash; half of what `_mapped` costs, and mostly the answer is no."""
+    """Whether a text of it is stored by its hash; half of what `_map_texts` costs, and mostly the answer is no."""
     if isinstance(value, str):
         return len(value) >= LONG_CHARACTERS
     if isinstance(value, dict):
@@ -90,7 +90,7 @@ def _holds_long(value: object) -> bool:
     return isinstance(value, list) and any(map(_holds_long, value))
 
 
-def _outside(text: str, contents: dict[str, bytes]) -> str:
+def _move_out(text: str, contents: dict[str, bytes]) -> str:
     if len(text) < LONG_CHARACTERS:
         return _NUL + text if text.startswith(_NUL) else text
     name = content_hash(text)
@@ -98,7 +98,7 @@ def _outside(text: str, contents: dict[str, bytes]) -> str:
     return _NUL + name
 
 
-def _inside(text: str, content_of: Callable[[str], bytes]) -> str:
+def _move_in(text: str, content_of: Callable[[str], bytes]) -> str:
     if not text.startswith(_NUL):
         return text
     if text.startswith(_NUL * 2):

@@ -49,7 +49,7 @@ def with_parts(db: sqlite3.Connection, run_ids: Sequence[str]) -> list[str]:
 def measure_deletion(db: sqlite3.Connection, run_ids: Sequence[str]) -> Deletion:
     """What would go with these runs."""
     runs = with_parts(db, run_ids)
-    return _measure(db, runs, _unshared(db, runs))
+    return _measure(db, runs, _find_unshared(db, runs))
 
 
 def delete(db: sqlite3.Connection, run_ids: Sequence[str], is_alive: Callable[[str], bool]) -> Deletion:
@@ -59,7 +59,7 @@ def delete(db: sqlite3.Connection, run_ids: Sequence[str], is_alive: Callable[[s
         [holder] = db.execute("select holder from runs where run_id = ?", (run_id,)).fetchone()
         if holder is not None and is_alive(holder):
             raise JournalRefused(f"Run {run_id} is going on. Wait until it ends, or stop it, and delete it then.")
-    texts = _unshared(db, runs)
+    texts = _find_unshared(db, runs)
     gone = _measure(db, runs, texts)
     for run_id in runs:
         db.execute("delete from records where run_id = ?", (run_id,))
@@ -83,7 +83,7 @@ _SIZES: Final = "select count(*), coalesce(sum(length(body)), 0) from records wh
 _BODIES: Final = "select run_id, body from records where instr(body, ?)"
 
 
-def _unshared(db: sqlite3.Connection, runs: Sequence[str]) -> list[str]:
+def _find_unshared(db: sqlite3.Connection, runs: Sequence[str]) -> list[str]:
     """The texts that these runs use, and no other."""
     own = set(runs)
     used: set[str] = set()

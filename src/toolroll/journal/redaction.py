@@ -33,7 +33,7 @@ _NUMBERS: Final = frozenset({bool, float, int, type(None)})
 
 def without_secrets(value: dict[str, Any], known: Sequence[str] = ()) -> dict[str, Any]:
     """The JSON object without secrets; the same object where there are none."""
-    seen = _seen(tuple(known))
+    seen = _find_seen(tuple(known))
     texts = _Texts(seen)
     texts.gather(value, MAX_DEPTH)
     joined = _APART.join(texts.found)
@@ -60,7 +60,7 @@ class _Seen:
 
 
 @lru_cache(maxsize=8)
-def _seen(_known: tuple[str, ...]) -> _Seen:
+def _find_seen(_known: tuple[str, ...]) -> _Seen:
     return _Seen()
 
 

@@ -86,7 +86,7 @@ class SqliteJournal:
             if run_id in self._tails:
                 return False
             with self._transaction() as db:
-                tail = self._taken(db, run_id)
+                tail = self._take_run(db, run_id)
             if tail is not None:
                 self._tails[run_id] = tail
             return tail is not None
@@ -148,7 +148,7 @@ class SqliteJournal:
                 self._holder.close()
                 self._holder = None
 
-    def _taken(self, db: sqlite3.Connection, run_id: str) -> Tail | None:
+    def _take_run(self, db: sqlite3.Connection, run_id: str) -> Tail | None:
         holder = self._own_holder()
         row = db.execute("select holder from runs where run_id = ?", (run_id,)).fetchone()
         if row is None:

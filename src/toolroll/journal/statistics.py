@@ -178,20 +178,20 @@ class _Count:
     def _count(self, kind: str, at: float, record: Fields) -> None:
         match kind:
             case "run_began":
-                self._began(record, at)
+                self._count_run(record, at)
             case "answered":
-                self._answered(record, at)
+                self._count_turn(record, at)
             case "spent":
                 if not record["call_id"]:  # a summary, which has no run of its own
-                    self._paid(record, at)
+                    self._count_usage(record, at)
             case "asked":
                 self._asked[record["call_id"]] = record["tool"]
             case "decided":
-                self._decided(record)
+                self._count_decision(record)
             case _:
-                self._ended(record)
+                self._count_call(record)
 
-    def _began(self, record: Fields, at: float) -> None:
+    def _count_run(self, record: Fields, at: float) -> None:
         self._model = record["model"]
         self._is_part = record.get("parent") is not None
         inherited = record.get("inherited", 0)
@@ -208,13 +208,13 @@ class _Count:
             self._is_counted = True
             self.found.runs += 1
 
-    def _answered(self, record: Fields, at: float) -> None:
+    def _count_turn(self, record: Fields, at: float) -> None:
         origin = record["message"].get("origin")
         self._model = origin["model"] if origin else self._model
         if not self._is_wanted:
             return
         self._see_run()
-        model = self._paid(record, at)
+        model = self._count_usage(record, at)
         model.steps += 1
         model.latency.add(record["duration_s"] * 1000)
         if self._model not in self._models:
@@ -222,8 +222,8 @@ class _Count:
             model.runs += 1
         self._day(at).steps += 1
 
-    def _paid(self, record: Fields, at: float) -> ModelFigures:
-        """Tokens and dollars."""
+    def _count_usage(self, record: Fields, at: float) -> ModelFigures:
+        """Count tokens and dollars."""
         model, day, usage = self.found.model(self._model), self._day(at), record["usage"]
         cached, written = usage["cache_read_tokens"], usage["cache_write_5m_tokens"] + usage["cache_write_1h_tokens"]
         read = usage["input_tokens"] + cached + written
@@ -238,7 +238,7 @@ class _Count:
             day.cost += record["cost"]
         return model
 
-    def _decided(self, record: Fields) -> None:
+    def _count_decision(self, record: Fields) -> None:
         name = self._asked.pop(record["call_id"], None)
         if name is None or not self._is_wanted:
             return
@@ -248,7 +248,7 @@ class _Count:
         else:
             tool.rejections += 1
 
-    def _ended(self, record: Fields) -> None:
+    def _count_call(self, record: Fields) -> None:
         if not self._is_wanted or record["code"] in _NEVER_RAN:
             return
         result = record["result"]

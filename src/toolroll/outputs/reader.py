@@ -91,7 +91,7 @@ class StoredOutput:
         return self.path if self.packed_at is not None else self.path / DATA
 
     @contextmanager
-    def opened(self) -> Iterator[OpenOutput]:
+    def open_data(self) -> Iterator[OpenOutput]:
         """Inside, its data can be read."""
         with _typed_errors(self.meta.id), ExitStack() as stack:
             fd = _open(self.data_path, stack)
@@ -123,7 +123,7 @@ class StoredOutput:
             return
         read_fd, write_fd = os.pipe()
         try:
-            with os.fdopen(write_fd, "wb") as pipe, self.opened() as data:
+            with os.fdopen(write_fd, "wb") as pipe, self.open_data() as data:
                 pipe.write(data.read(0, data.byte_size))  # which is less than what a pipe holds
             yield "-", read_fd
         finally:
@@ -133,7 +133,7 @@ class StoredOutput:
         """All of it, as it was given: text, bytes or parts. The whole is in memory then."""
         if self.meta.kind == "parts":
             return tuple(self.part(number) for number in range(len(self.meta.pieces)))
-        with self.opened() as opened:
+        with self.open_data() as opened:
             data = opened.read(0, opened.byte_size)
         return data if self.meta.kind == "bytes" else data.decode("utf-8", "surrogatepass")
 
@@ -141,7 +141,7 @@ class StoredOutput:
         """One part, whole."""
         piece = self.meta.pieces[number]
         if piece.type == "text":
-            with self.opened() as data:
+            with self.open_data() as data:
                 return TextPart(text=data.read(piece.start, piece.end - piece.start).decode("utf-8", "surrogatepass"))
         with _typed_errors(self.meta.id):
             return _binary(piece, (self.path / f"{PART}{number}").read_bytes())
@@ -223,14 +223,14 @@ class Page:
 
 def read_page(kept: StoredOutput, *, offset: int = 0, limit: int | None = None, column: int = 0) -> Page:
     """The page that begins after `offset` lines, and after `column` bytes of the line that is there."""
-    with kept.opened() as output:
+    with kept.open_data() as output:
         line_start, start = _begin(output, offset, column)
         window = output.read(start, PAGE_BYTES)
     at_end = start + len(window) == output.byte_size
-    lines, size = _fitting(_raw_lines(window, min(limit or PAGE_LINES, PAGE_LINES), at_end=at_end))
+    lines, size = _take_fitting(_raw_lines(window, min(limit or PAGE_LINES, PAGE_LINES), at_end=at_end))
     onward = NextPage(ref_id=kept.meta.id, offset=offset + len(lines), limit=limit)
     if window and not lines:
-        lines, size = _clipped(window.partition(b"\n")[0])
+        lines, size = _clip(window.partition(b"\n")[0])
         onward = NextPage(ref_id=kept.meta.id, offset=offset, limit=limit, column=start + size - line_start)
     return Page(
         offset=offset,
@@ -301,7 +301,7 @@ def _raw_lines(window: bytes, limit: int, *, at_end: bool) -> Iterator[bytes]:
         yield rest
 
 
-def _fitting(raw_lines: Iterator[bytes]) -> tuple[list[str], int]:
+def _take_fitting(raw_lines: Iterator[bytes]) -> tuple[list[str], int]:
     """As many lines as a page holds, and how many bytes these were."""
     lines: list[str] = []
     size = used = 0
@@ -315,7 +315,7 @@ def _fitting(raw_lines: Iterator[bytes]) -> tuple[list[str], int]:
     return lines, size
 
 
-def _clipped(line: bytes) -> tuple[list[str], int]:
+def _clip(line: bytes) -> tuple[list[str], int]:
     """The beginning of a line that is longer than a page."""
     room = PAGE_BYTES - _NUMBER_BYTES
     size = whole_characters(line, min(len(line), room))

@@ -71,7 +71,7 @@ async def find_matches(kept: StoredOutput, pattern: str, *, regex: bool = False,
     """The first lines that match, and the true number of all."""
     _check_pattern(pattern)
     if not regex and kept.meta.text_bytes <= SMALL_BYTES:
-        with kept.opened() as output:
+        with kept.open_data() as output:
             data = output.read(0, output.byte_size)
         return _find_in_memory(data, pattern.encode(), max_matches)
     search = _Search(kept, pattern, regex=regex, wanted=max_matches)
@@ -206,7 +206,7 @@ def show_matches(kept: StoredOutput, matches: Matches, *, before: int = 0, after
     if not matches.total:
         return f"[No line of {kept.meta.line_count:,} matches.]" if kept.meta.line_count else "[The output is empty.]"
     groups = _merge_groups(matches.first, min(before, MAX_AROUND), min(after, MAX_AROUND), kept.meta.line_count)
-    with kept.opened() as output:
+    with kept.open_data() as output:
         rows, shown = _fit_rows(_rows(output, groups))
     rest = matches.total - shown
     told = f"{shown:,} of {matches.total:,} matching lines"

@@ -168,7 +168,7 @@ def _copy_output(kept: StoredOutput, target: RunFolder, *, of_run: str, to_run: 
     if of_run not in kept.meta.runs:
         return False
     if kept.packed_at is not None:
-        with kept.opened() as data:
+        with kept.open_data() as data:
             append_packed(target.hold(), replace(kept.meta, runs=(to_run,)), data.read(0, data.byte_size))
         return True
     made = target.hold() / temporary_name()

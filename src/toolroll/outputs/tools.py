@@ -49,8 +49,8 @@ def output_tools(store: OutputStore | Callable[[ToolContext], OutputStore]) -> t
         limit = None if given.limit >= PAGE_LINES else given.limit
         with _tool_failures():
             kept = store_of(ctx).open(given.ref_id)
-            told = page_content(kept, read_page(kept, offset=given.offset, limit=limit, column=given.column))
-        return _with_note(told, _lowered(limit=(given.limit, PAGE_LINES)))
+            content = page_content(kept, read_page(kept, offset=given.offset, limit=limit, column=given.column))
+        return _with_note(content, _limit_note(limit=(given.limit, PAGE_LINES)))
 
     async def grep(given: _GrepInput, ctx: ToolContext) -> str:
         wanted = min(given.max_matches, MATCHES_LIMIT)
@@ -58,9 +58,9 @@ def output_tools(store: OutputStore | Callable[[ToolContext], OutputStore]) -> t
             kept = store_of(ctx).open(given.ref_id)
             matches = await find_matches(kept, given.pattern, regex=given.regex, max_matches=wanted)
             # A thousand matches with lines around them are looked up one by one, which takes a tenth of a second.
-            told = await asyncio.to_thread(show_matches, kept, matches, before=given.before, after=given.after)
+            content = await asyncio.to_thread(show_matches, kept, matches, before=given.before, after=given.after)
         around = {"before": (given.before, MAX_AROUND), "after": (given.after, MAX_AROUND)}
-        return f"{told}{_lowered(**around, max_matches=(given.max_matches, MATCHES_LIMIT))}"
+        return f"{content}{_limit_note(**around, max_matches=(given.max_matches, MATCHES_LIMIT))}"
 
     read_it = (
         "Read a tool output of this run that is not, or only partly, in the conversation: the one behind a ref in "
@@ -77,16 +77,16 @@ def output_tools(store: OutputStore | Callable[[ToolContext], OutputStore]) -> t
     )
 
 
-def _lowered(**asked: tuple[int, int]) -> str:
+def _limit_note(**asked: tuple[int, int]) -> str:
     """What was asked for, and the most there is, where that is less: one line that begins with its end."""
     less = [f"{name} was {most:,}, not {wanted:,}" for name, (wanted, most) in asked.items() if wanted > most]
     return f"\n[{', '.join(less)}: more is not given at once.]" if less else ""
 
 
-def _with_note(told: str | tuple[Part, ...], note: str) -> str | tuple[Part, ...]:
-    if isinstance(told, str):
-        return told + note
-    return (*told, TextPart(text=note.strip())) if note else told
+def _with_note(content: str | tuple[Part, ...], note: str) -> str | tuple[Part, ...]:
+    if isinstance(content, str):
+        return content + note
+    return (*content, TextPart(text=note.strip())) if note else content
 
 
 @contextmanager

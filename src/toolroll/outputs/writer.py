@@ -168,13 +168,13 @@ class OutputWriter:
 
     def write(self, piece: str | bytes) -> None:
         """Add a piece of text or of bytes. Text that is all there is comes back as text."""
-        self._trying(partial(self._write, piece))
+        self._try(partial(self._write, piece))
 
     def write_parts(self, parts: tuple[Part, ...]) -> None:
         """Add parts: texts as they are, everything else in a file of its own, with a line that names it."""
         self._kind = "parts"
         for part in parts:
-            self._trying(partial(self._write_part, part))
+            self._try(partial(self._write_part, part))
 
     def __enter__(self) -> Self:
         try:
@@ -187,10 +187,10 @@ class OutputWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if kind is None:
-            self._trying(self._finish)
+            self._try(self._finish)
         self._discard()
 
-    def _trying(self, step: Callable[[_Draft], None]) -> None:
+    def _try(self, step: Callable[[_Draft], None]) -> None:
         if self._draft is not None:
             try:
                 step(self._draft)

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from toolroll.agent.budget import tokens_of
 from toolroll.agent.context.summary import INSTRUCTION
+from toolroll.agent.loop.budget import tokens_of
 from toolroll.errors import ModelError
 from toolroll.kernel.data.messages import (
     AssistantMessage,

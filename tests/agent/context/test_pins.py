@@ -13,12 +13,12 @@ from tests.support.model_script import Turn, Use
 from tests.support.model_server import ModelServer, Received
 
 from toolroll import Agent, step_count_is, tool
-from toolroll.agent.budget import tokens_of
 from toolroll.agent.context.compact import Pins
 from toolroll.agent.context.rules import ContextRules
 from toolroll.agent.context.summary import INSTRUCTION, OPENING
 from toolroll.agent.events import ContextCompacted, Event, Warned
 from toolroll.agent.history.replay import replay
+from toolroll.agent.loop.budget import tokens_of
 from toolroll.errors import UsageError
 from toolroll.journal.codec import decode, encode
 from toolroll.journal.records import MessageAdded, MessagesCompacted

@@ -5,11 +5,11 @@ from hypothesis import strategies as st
 from tests.agent.context.counted import results_in
 from tests.agent.legality import problems
 
-from toolroll.agent.budget import tokens_of
 from toolroll.agent.context.fit import choose_outputs
 from toolroll.agent.context.rules import ContextLimits
 from toolroll.agent.context.window import MOST_RATIO, Window, reference_to
 from toolroll.agent.history.repair import Conversation
+from toolroll.agent.loop.budget import tokens_of
 from toolroll.journal.records import MessagesCompacted, OutputsTrimmed
 from toolroll.kernel.data.messages import (
     AssistantMessage,
@@ -76,7 +76,7 @@ def test_K52_nothing_happens_while_all_fits() -> None:
     view = window(outputs=1_000)
     messages = conversation(step(1, 200), step(2, 40))
     assert not view.look(messages)
-    assert messages == list(view.sends())
+    assert messages == list(view.mark_sent())
     assert all(map(lambda one, other: one is other, messages, view.messages))
     assert trimmed(view) == []
 
@@ -168,8 +168,8 @@ def test_K52_real_counts_correct_the_estimate() -> None:
     view = window(outputs=1_000)
     messages = conversation(step(1, 300), step(2, 300))
     view.look(messages)
-    view.sends()
-    view.answered(Usage(input_tokens=1_200, output_tokens=5, requests=1))
+    view.mark_sent()
+    view.add_usage(Usage(input_tokens=1_200, output_tokens=5, requests=1))
     assert round(view.ratio, 1) == 2.0
     assert view.look([*messages, AssistantMessage(blocks=(TextBlock(text="Hm."),)), UserMessage.of("Go on.")])
     assert trimmed(view) == ["c1_0"]
@@ -180,8 +180,8 @@ def test_A21_the_size_is_what_was_counted_and_what_was_added() -> None:
     messages = conversation(step(1, 1_000))
     view.look(messages)
     assert (view.tokens, view.is_measured) == (1_000, False)
-    view.sends()
-    view.answered(Usage(input_tokens=1_000, cache_read_tokens=500, output_tokens=50, requests=1))
+    view.mark_sent()
+    view.add_usage(Usage(input_tokens=1_000, cache_read_tokens=500, output_tokens=50, requests=1))
     view.look([*messages, *step(2, 100)])
     assert (view.tokens, view.is_measured) == (1_550 + 150, True)
 
@@ -189,19 +189,19 @@ def test_A21_the_size_is_what_was_counted_and_what_was_added() -> None:
 def test_A21_a_provider_that_does_not_count_leaves_the_estimate() -> None:
     view = window()
     view.look(conversation(step(1, 1_000)))
-    view.sends()
-    view.answered(Usage(measured=False, input_tokens=9))
-    view.answered(Usage(requests=1))
+    view.mark_sent()
+    view.add_usage(Usage(measured=False, input_tokens=9))
+    view.add_usage(Usage(requests=1))
     assert (view.tokens, view.is_measured) == (1_000, False)
-    view.answered(Usage(input_tokens=1_000_000, requests=1))
+    view.add_usage(Usage(input_tokens=1_000_000, requests=1))
     assert view.ratio == MOST_RATIO, "it counts something else"
 
 
 def test_A21_turns_that_paused_count_once() -> None:
     view = window()
     view.look(conversation(step(1, 1_000)))
-    view.sends()
-    view.answered(Usage(input_tokens=3_000, output_tokens=30, requests=3))
+    view.mark_sent()
+    view.add_usage(Usage(input_tokens=3_000, output_tokens=30, requests=3))
     assert view.tokens == 1_030
 
 

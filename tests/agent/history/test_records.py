@@ -8,7 +8,7 @@ from tests.agent.stage import Call, Notes, add, agent_of
 from tests.support.model_server import ModelServer
 
 from toolroll import Agent, Reject, ToolContext, tokens_over, tool
-from toolroll.agent.budget import PART_TOKENS, tokens_of
+from toolroll.agent.loop.budget import PART_TOKENS, tokens_of
 from toolroll.journal.journal import MemoryJournal
 from toolroll.journal.records import (
     ApprovalAnswer,

@@ -20,7 +20,7 @@ from toolroll.agent.events import (
     TextArrived,
     Warned,
 )
-from toolroll.agent.finish import NO_ANSWER
+from toolroll.agent.loop.finish import NO_ANSWER
 from toolroll.cli.render.json import JsonRenderer, event_fields
 from toolroll.cli.render.plain import PlainRenderer, describe_failure
 from toolroll.cli.render.records import format_records, format_run, record_fields, summarize_run

@@ -7,7 +7,6 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from toolroll.agent.budget import CHARACTERS_PER_TOKEN, tokens_of
 from toolroll.agent.context.summary import (
     INSTRUCTION,
     Facts,
@@ -19,9 +18,10 @@ from toolroll.agent.context.summary import (
     render_summary,
 )
 from toolroll.agent.events import ContextCompacted, Warned
-from toolroll.agent.model_turn import STOP, InterruptedTurn, TurnRequest, take_turn
+from toolroll.agent.loop.budget import CHARACTERS_PER_TOKEN, tokens_of
+from toolroll.agent.loop.model_turn import STOP, InterruptedTurn, TurnRequest, take_turn
+from toolroll.agent.loop.state import RunState
 from toolroll.agent.result import SubRun
-from toolroll.agent.state import RunState
 from toolroll.errors import ModelError
 from toolroll.journal.records import MessagesCompacted
 from toolroll.kernel.data.messages import Message, ToolResults, UserMessage
@@ -100,7 +100,7 @@ class Pins:
         """What stays of these messages: all that is pinned, the newest first, then what the user said."""
         found: list[int] = []
         left_out, left = 0, self.window_tokens / PINS_SHARE
-        for places in self._pinned(messages):
+        for places in self._find_pinned(messages):
             size = sum(self.size_of(messages[place]) for place in places)
             if size > left:
                 left_out += 1
@@ -109,7 +109,7 @@ class Pins:
             found += places
         return Stays(places=tuple(sorted((*found, *self._words(messages)))), left_out=left_out)
 
-    def _pinned(self, messages: Sequence[Message]) -> Iterator[tuple[int, ...]]:
+    def _find_pinned(self, messages: Sequence[Message]) -> Iterator[tuple[int, ...]]:
         """The places of each, the newest first; a result comes with the turn that asked for it, and all its calls."""
         for place in range(len(messages) - 1, -1, -1):
             message = messages[place]

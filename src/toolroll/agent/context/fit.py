@@ -7,12 +7,12 @@ should have fitted.
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from toolroll.agent.budget import tokens_of
 from toolroll.agent.context.compact import compact
 from toolroll.agent.context.outputs import Keeper, reference_for
 from toolroll.agent.context.window import Window
 from toolroll.agent.events import ContextTrimmed, Warned
-from toolroll.agent.state import RunState
+from toolroll.agent.loop.budget import tokens_of
+from toolroll.agent.loop.state import RunState
 from toolroll.errors import ContextTooLong
 from toolroll.journal.records import MessagesCompacted, OutputsTrimmed
 
@@ -39,8 +39,8 @@ async def make_room(state: RunState) -> None:
         if window.is_full:
             await compact(state)
         if window.tokens < before:
-            state.budget.sends(window.tokens)
-    window.sends()
+            state.budget.set_context_tokens(window.tokens)
+    window.mark_sent()
 
 
 def _repeat_recorded(state: RunState, changes: Mapping[int, Sequence[OutputsTrimmed | MessagesCompacted]]) -> None:
@@ -110,8 +110,8 @@ async def shorten_refused(state: RunState) -> bool:
         return False
     text = f"The model takes less than {before:,} tokens: the conversation was made shorter."
     state.emit(Warned(kind="context_shortened", text=text))
-    state.budget.sends(window.tokens)
-    window.sends()
+    state.budget.set_context_tokens(window.tokens)
+    window.mark_sent()
     return True
 
 

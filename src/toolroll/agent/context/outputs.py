@@ -6,9 +6,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, Protocol
 
-from toolroll.agent.budget import CHARACTERS_PER_TOKEN
 from toolroll.agent.context.rules import context_limits
 from toolroll.agent.context.window import Window
+from toolroll.agent.loop.budget import CHARACTERS_PER_TOKEN
 from toolroll.agent.options import Setup
 from toolroll.errors import JsonRefused
 from toolroll.kernel.arguments.parse import parse_object

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from toolroll.agent.budget import CHARACTERS_PER_TOKEN, tokens_of
 from toolroll.agent.context.rules import ContextRules
 from toolroll.agent.context.window import Window
 from toolroll.agent.history.rebuild import RebuiltRun
+from toolroll.agent.loop.budget import CHARACTERS_PER_TOKEN, tokens_of
 from toolroll.agent.options import Setup
 from toolroll.agent.run import new_run
 from toolroll.journal.records import Record, RunBegan

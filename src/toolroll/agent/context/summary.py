@@ -88,16 +88,16 @@ def parse_summary(text: str, earlier: Iterable[str] = ()) -> ParsedSummary:
 def render_summary(written: ParsedSummary, facts: Facts) -> str:
     """What the model reads from now on."""
     sections = [
-        _listed("Decisions", written.decisions),
-        _listed("Outputs (read them with tool_output_cache)", facts.references),
-        _listed("Paths", facts.paths),
+        _list_lines("Decisions", written.decisions),
+        _list_lines("Outputs (read them with tool_output_cache)", facts.references),
+        _list_lines("Paths", facts.paths),
         f"## Todos\n{facts.todos}\n" if facts.todos else "",
         f"{SUMMARY}\n{written.summary}\n" if written.summary else "",
     ]
     return "\n".join([OPENING, "", *filter(None, sections)]).rstrip()
 
 
-def _listed(title: str, lines: Sequence[str]) -> str:
+def _list_lines(title: str, lines: Sequence[str]) -> str:
     return f"## {title}\n" + "".join(f"- {line}\n" for line in lines) if lines else ""
 
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from toolroll.agent.budget import tokens_of
 from toolroll.agent.context.rules import ContextLimits, output_limit, outputs_budget
+from toolroll.agent.loop.budget import tokens_of
 from toolroll.journal.records import MessagesCompacted, OutputsTrimmed
 from toolroll.kernel.data.messages import (
     AssistantMessage,
@@ -69,13 +69,13 @@ class Window:
         self._taken = len(conversation)
         return 0 < self.limits.outputs_tokens < self._outputs * MOST_RATIO or self.is_full
 
-    def sends(self) -> Sequence[Message]:
-        """The messages of the next request. Only changed between requests; the caller must not change it."""
+    def mark_sent(self) -> Sequence[Message]:
+        """Return the messages of the next request, which is sent now. The caller must not change the list."""
         self._sent = self._tokens
         return self.messages
 
-    def answered(self, usage: Usage) -> None:
-        """The model has read what it was sent, and the provider has counted it."""
+    def add_usage(self, usage: Usage) -> None:
+        """Take over the provider's count of what the model has read."""
         self.turns += 1
         read = usage.input_total // max(usage.requests, 1) if usage.measured else 0
         self._reply, self._read = 0, read + usage.output_tokens if read else 0
@@ -158,7 +158,7 @@ class Window:
     def compacted_by(self, record: MessagesCompacted, conversation: Sequence[Message]) -> list[Message]:
         """What the messages would be."""
         since = self.messages[len(self.messages) - (self._taken - record.through) :]
-        return [*_beginning(record, conversation, self.trimmed), *since]
+        return [*_first_messages(record, conversation, self.trimmed), *since]
 
     def last_turn(self) -> tuple[int, int]:
         """Where the last turn of the model begins: here, and in the conversation."""
@@ -171,7 +171,7 @@ class Window:
         """The conversation as another run could go on from it: compacted, and with all outputs that are left."""
         if self.compacted is None:
             return tuple(conversation)
-        return (*_beginning(self.compacted, conversation, {}), *conversation[self.compacted.through :])
+        return (*_first_messages(self.compacted, conversation, {}), *conversation[self.compacted.through :])
 
     def _take(self, message: Message) -> None:
         tokens = tokens_of(message)
@@ -194,15 +194,17 @@ class Window:
         return sum(tokens_of(one) for one in message.results if self._may_go(one))
 
 
-def _beginning(record: MessagesCompacted, conversation: Sequence[Message], gone: Mapping[str, str]) -> list[Message]:
+def _first_messages(
+    record: MessagesCompacted, conversation: Sequence[Message], gone: Mapping[str, str]
+) -> list[Message]:
     """What stays, and the summary of the rest."""
-    stays = [_shown(conversation[place], gone) for place in record.pinned]
+    stays = [_trim_message(conversation[place], gone) for place in record.pinned]
     summary = UserMessage.of(record.summary)
     # A request must not begin with the model's own words.
     return [summary, *stays] if stays and isinstance(stays[0], AssistantMessage) else [*stays, summary]
 
 
-def _shown(message: Message, gone: Mapping[str, str]) -> Message:
+def _trim_message(message: Message, gone: Mapping[str, str]) -> Message:
     if isinstance(message, ToolResults) and any(one.call_id in gone for one in message.results):
         return _with_references(message, gone)
     return message

@@ -92,7 +92,7 @@ def first_steps(recording: Recording, at: int) -> tuple[Record, ...]:
     if not 0 <= at <= len(steps):
         raise UsageError(_out_of_range(recording, at, len(steps)))
     if at == 0:
-        return tuple(record for record in records[: _opening(records)] if isinstance(record, MessageAdded))
+        return tuple(record for record in records[: _count_opening(records)] if isinstance(record, MessageAdded))
     return tuple(records[: steps[at - 1].end])
 
 
@@ -119,11 +119,12 @@ def _turns(records: Sequence[Record]) -> Iterator[_Step]:
         ended = {record.result.call_id for record in after if isinstance(record, CallEnded)}
         closed = following < len(records) or any(_closes(record) for record in after)
         yield _Step(
-            end=place + 1 + _own(after), is_complete=closed or all(call.id in ended for call in answered.message.calls)
+            end=place + 1 + _count_own(after),
+            is_complete=closed or all(call.id in ended for call in answered.message.calls),
         )
 
 
-def _own(after: Sequence[Record]) -> int:
+def _count_own(after: Sequence[Record]) -> int:
     """How many of the records after a turn are about its calls. What is kept with the run stands before its call's."""
     own = 0
     for number, record in enumerate(after, start=1):
@@ -140,7 +141,7 @@ def _closes(record: Record) -> bool:
     return isinstance(record, MessageAdded) or (isinstance(record, RunEnded) and record.stop_reason not in PAUSED)
 
 
-def _opening(records: Sequence[Record]) -> int:
+def _count_opening(records: Sequence[Record]) -> int:
     return next((place for place, record in enumerate(records) if isinstance(record, ModelTurn)), len(records))
 
 

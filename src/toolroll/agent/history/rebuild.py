@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final, cast
 
-from toolroll.agent.ask_model import Turn, make_turn
-from toolroll.agent.calls import make_log, recorded_result
 from toolroll.agent.cost import Bill, total_cost
+from toolroll.agent.loop.ask_model import Turn, make_turn
+from toolroll.agent.loop.calls import make_log, recorded_result
+from toolroll.agent.loop.state import RunState
 from toolroll.agent.result import SubRun, ToolCallLog
-from toolroll.agent.state import RunState
 from toolroll.journal.records import (
     ApprovalAnswer,
     ApprovalQuestion,
@@ -119,7 +119,7 @@ class RebuiltRun:
         record, steps = turn.record, self.state.steps
         step = self.state.budget.end_step(turn.turn.text, logs, closing=record.closing, is_cut=turn.turn.is_cut)
         slowest_ms = max((ended.duration_ms for ended in turn.results.values()), default=0.0)
-        bill = Bill.of(total_cost([record.cost, *(usage.cost for usage in turn.usage.values())]))
+        bill = Bill.from_usd(total_cost([record.cost, *(usage.cost for usage in turn.usage.values())]))
         steps[-1] = replace(step, duration_s=record.duration_s + slowest_ms / 1000, bill=bill)
 
     def reset_limits(self) -> None:
@@ -193,8 +193,8 @@ class RebuiltRun:
         self.end = None
         self._send_window()
         self.state.conversation.append(record.message)
-        self.state.window.answered(record.usage)
-        self.state.budget.answered(record.usage)
+        self.state.window.add_usage(record.usage)
+        self.state.budget.add_turn(record.usage)
         usage = {(one.run_id, one.step): one for one in self._early_usage}
         self.turn = OpenTurn(record=record, turn=make_turn(self.state, recorded_response(record)), usage=usage)
         self._early_usage.clear()
@@ -202,7 +202,7 @@ class RebuiltRun:
     def _send_window(self) -> None:
         """Count the messages so far as sent."""
         self.state.window.look(self.state.conversation.legal())
-        self.state.window.sends()
+        self.state.window.mark_sent()
 
     def _on_context_change(self, record: OutputsTrimmed | MessagesCompacted) -> None:
         self.close_turn()
@@ -236,13 +236,13 @@ class RebuiltRun:
         return tuple(make_log(call, results[call.id], turn.results[call.id].duration_ms) for call in ran)
 
     def _add_usage(self, record: UsageAdded) -> None:
-        self.state.budget.spent_by(
+        self.state.budget.add_sub_run(
             SubRun(
                 name=record.name,
                 run_id=record.run_id,
                 call_id=record.call_id,
                 usage=record.usage,
-                bill=Bill.of(record.cost),
+                bill=Bill.from_usd(record.cost),
             )
         )
 

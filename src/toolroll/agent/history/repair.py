@@ -118,7 +118,7 @@ class Conversation:
         self._given = None
 
     def _results(self) -> ToolResults:
-        wanted = tuple(self._answers.get(call.id) or interrupted(call) for call in self._open.values())
+        wanted = tuple(self._answers.get(call.id) or interrupted_result(call) for call in self._open.values())
         if self._given is not None and self._given.results == wanted:
             return self._given
         return ToolResults(results=wanted)
@@ -167,7 +167,7 @@ class Conversation:
         return next((self._open[call_id] for call_id in renamed if call_id not in self._answers), None)
 
 
-def interrupted(call: ToolCall) -> ToolMessage:
+def interrupted_result(call: ToolCall) -> ToolMessage:
     """The labelled result of a call that has none."""
     return ToolMessage(call_id=call.id, name=call.name, content=INTERRUPTED, is_error=True)
 

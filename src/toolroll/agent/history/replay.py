@@ -17,11 +17,11 @@ from toolroll.agent.events import Event, StepFinished
 from toolroll.agent.history.differences import NOTHING, Difference, Outline, compare_steps, compare_tools, outline
 from toolroll.agent.history.rebuild import PAUSED, recorded_response
 from toolroll.agent.history.resume import GOING_ON
-from toolroll.agent.loop import run_loop
+from toolroll.agent.loop.loop import run_loop
+from toolroll.agent.loop.state import RunState
 from toolroll.agent.options import Setup
 from toolroll.agent.result import RunResult
 from toolroll.agent.run import new_run, run_to_end
-from toolroll.agent.state import RunState
 from toolroll.errors import ModelError, OutputMissing, UsageError
 from toolroll.journal.journal import MemoryJournal, Recording
 from toolroll.journal.records import (
@@ -173,7 +173,7 @@ class _Replay:
             retry=RetryRule(retries=0),
         )
         run_id = self._recording.run_id
-        state = new_run(setup, (), self._hear, run_id=run_id, outputs=self._outputs(run_id))
+        state = new_run(setup, (), self._on_event, run_id=run_id, outputs=self._outputs(run_id))
         state.changes = recorded_changes(self._records)
         state.known.update(self._known)
         return state
@@ -205,7 +205,7 @@ class _Replay:
         assert result is not None
         return result
 
-    def _hear(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         if isinstance(event, StepFinished) and event.step.number == self._stop_at:
             self._state.stop_requested = True
 
@@ -254,7 +254,7 @@ class _RecordedCalls:
         ended = {record.result.call_id: record for record in records if isinstance(record, CallEnded)}
         turns = [record for record in records if isinstance(record, ModelTurn)]
         left = [call for call in (turns[-1].message.calls if turns else ()) if call.id not in ended]
-        ended |= {call.id: _unfinished(call) for call in left}
+        ended |= {call.id: _unfinished_result(call) for call in left}
         begun = {record.call.id for record in records if isinstance(record, CallIntended)}
         return {
             call_id: record
@@ -281,7 +281,7 @@ def _was_settled(record: CallEnded, *, has_begun: bool) -> bool:
     return record.duration_ms == 0 and (is_success or (record.code == "rejected" and has_begun))
 
 
-def _unfinished(call: ToolCall) -> CallEnded:
+def _unfinished_result(call: ToolCall) -> CallEnded:
     message = ToolMessage(call_id=call.id, name=call.name, content=NOT_ON_RECORD, is_error=True)
     return CallEnded(result=message, code=None, duration_ms=0.0)
 

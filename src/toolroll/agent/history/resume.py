@@ -9,16 +9,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, cast
 
-from toolroll.agent.answer import read_output
 from toolroll.agent.approvals import AskLater
 from toolroll.agent.events import Event, RunStarted, StepFinished, Warned
-from toolroll.agent.finish import NO_ANSWER, accept_last_turn, ask_last_answer, build_result, finish_run
 from toolroll.agent.history.rebuild import CallFacts, OpenTurn, RebuiltRun
 from toolroll.agent.history.unknown_calls import UNKNOWN, end_unrun, settle_unknown
-from toolroll.agent.loop import run_loop, settle_turn
+from toolroll.agent.loop.answer import read_output
+from toolroll.agent.loop.finish import NO_ANSWER, accept_last_turn, ask_last_answer, build_result, finish_run
+from toolroll.agent.loop.loop import run_loop, settle_turn
+from toolroll.agent.loop.state import Answer, RunState
 from toolroll.agent.result import Ending, RunResult, StopReason
 from toolroll.agent.run import GO_ON, RunRequest, as_user_message, new_run, run_to_end
-from toolroll.agent.state import Answer, RunState
 from toolroll.errors import DecisionRefused, UsageError
 from toolroll.journal.journal import Journal, Recording, no_such_run
 from toolroll.journal.records import ApprovalAnswer, MessageAdded, RunEnded, StopDecided

@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 
 from toolroll.agent.approvals import preview_call, question_text
 from toolroll.agent.events import CallFinished, CallStarted
-from toolroll.agent.state import Answer, RunState
+from toolroll.agent.loop.state import Answer, RunState
 from toolroll.journal.records import ApprovalQuestion, CallEnded, CallIntended
 from toolroll.kernel.approval.ask_person import Unanswered
 from toolroll.kernel.approval.request import ApprovalRequest, Reject, rejection_text

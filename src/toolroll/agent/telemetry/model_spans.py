@@ -62,7 +62,7 @@ class _TracedModel:
     async def respond(self, request: ModelRequest, /, *, stream: bool) -> AsyncIterator[Delta | ModelResponse]:
         from opentelemetry.trace import use_span  # noqa: PLC0415 - here it is imported already
 
-        span = self._begun(request, stream=stream)
+        span = self._begin_span(request, stream=stream)
         pieces = self._model.respond(request, stream=stream)
         try:
             while True:
@@ -71,7 +71,7 @@ class _TracedModel:
                 if piece is None:
                     return
                 if isinstance(piece, ModelResponse):
-                    _answered(span, piece)
+                    _describe_response(span, piece)
                 yield piece
         except GeneratorExit:
             span.set_attribute("toolroll.broken_off", True)  # noqa: FBT003 - the library's shape
@@ -84,7 +84,7 @@ class _TracedModel:
             if hasattr(pieces, "aclose"):
                 await pieces.aclose()
 
-    def _begun(self, request: ModelRequest, *, stream: bool) -> "Span":
+    def _begin_span(self, request: ModelRequest, *, stream: bool) -> "Span":
         from opentelemetry.trace import SpanKind  # noqa: PLC0415 - as above
 
         origin = self.origin
@@ -104,7 +104,7 @@ class _TracedModel:
         return span
 
 
-def _answered(span: "Span", response: ModelResponse) -> None:
+def _describe_response(span: "Span", response: ModelResponse) -> None:
     span.set_attribute("gen_ai.response.finish_reasons", [_FINISH.get(response.stop, response.stop)])
     span.set_attributes(usage_attributes(response.usage))
     if response.response_id:

@@ -12,7 +12,7 @@ from toolroll.kernel.data.messages import ToolCall
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer
 
-    from toolroll.agent.state import RunState
+    from toolroll.agent.loop.state import RunState
 
 
 class Spans:
@@ -27,7 +27,7 @@ class Spans:
         from opentelemetry import context  # noqa: PLC0415 - here it is imported already
         from opentelemetry.trace import set_span_in_context  # noqa: PLC0415 - as above
 
-        span = self._started(call)
+        span = self._start_span(call)
         self._open[call.id] = (span, context.attach(set_span_in_context(span)))
 
     def end(self, call: ToolCall, result: ToolResult) -> None:
@@ -35,7 +35,7 @@ class Spans:
         from opentelemetry import context  # noqa: PLC0415 - as above
 
         known = self._open.pop(call.id, None)
-        span, token = (self._started(call), None) if known is None else known
+        span, token = (self._start_span(call), None) if known is None else known
         if token is not None:
             context.detach(token)  # in the task where it was attached
         if result.is_error:
@@ -51,7 +51,7 @@ class Spans:
             span.end()
         self._open.clear()
 
-    def _started(self, call: ToolCall) -> "Span":
+    def _start_span(self, call: ToolCall) -> "Span":
         attributes = {
             "gen_ai.operation.name": "execute_tool",
             "gen_ai.tool.name": call.name,

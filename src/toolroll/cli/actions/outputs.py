@@ -134,7 +134,7 @@ def _line_of(kept: StoredOutput) -> str:
 def _write_raw(session: Session, kept: StoredOutput) -> int:
     """Byte for byte into a file or a pipe; at a terminal as text that it does not obey."""
     out, decoder = session.out, getincrementaldecoder("utf-8")("backslashreplace")
-    with kept.opened() as data:
+    with kept.open_data() as data:
         for start in range(0, data.byte_size, _CHUNK_BYTES):
             chunk = data.read(start, _CHUNK_BYTES)
             if out.isatty():

@@ -95,7 +95,9 @@ def exploring(project: Project, engine: Engine, *turns: object) -> Screen:
 
 def test_S1_what_is_written_is_counted_and_what_is_found_stays() -> None:
     now = 0.0
-    step = Step(number=1, text="", usage=Usage(input_tokens=10, output_tokens=5), bill=Bill.of(None), duration_s=1.0)
+    step = Step(
+        number=1, text="", usage=Usage(input_tokens=10, output_tokens=5), bill=Bill.from_usd(None), duration_s=1.0
+    )
     with Glass() as glass:
         listener = LiveExplorationView(Session(_out=glass.out), environment={}, model="first", clock=lambda: now)
 

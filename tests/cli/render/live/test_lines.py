@@ -104,7 +104,7 @@ def test_S1_what_is_no_list_of_todos_is_not_shown(value: object) -> None:
 
 def step(number: int, *, cost: float | None = None, requests: int = 1, sub_runs: tuple[SubRun, ...] = ()) -> Step:
     usage = Usage(input_tokens=100_000, output_tokens=2_000, requests=requests)
-    bill = Bill.of(cost)
+    bill = Bill.from_usd(cost)
     return Step(number=number, text="", usage=usage, bill=bill, duration_s=1.0, sub_runs=sub_runs)
 
 

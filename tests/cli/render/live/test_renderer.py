@@ -38,7 +38,7 @@ from toolroll.kernel.call.events import ApprovalDecided, ApprovalRequested, Prog
 from toolroll.kernel.data.usage import Usage
 
 STARTED = RunStarted(run_id="r", model="scripted")
-STEP = Step(number=1, text="", usage=Usage(input_tokens=10, output_tokens=5), bill=Bill.of(None), duration_s=1.0)
+STEP = Step(number=1, text="", usage=Usage(input_tokens=10, output_tokens=5), bill=Bill.from_usd(None), duration_s=1.0)
 TODOS = {"todos": [{"id": "1", "content": "Заварити", "status": "pending"}]}
 
 

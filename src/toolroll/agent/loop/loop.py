@@ -1,11 +1,11 @@
 """The loop: ask the model, run its calls, until there is an answer or a reason to stop. No limit raises."""
 
-from toolroll.agent.answer import judge_answer
-from toolroll.agent.ask_model import STOPPED, Turn, ask_model
-from toolroll.agent.calls import run_calls
-from toolroll.agent.finish import answer_unrun, close_with_answer, finish_run
+from toolroll.agent.loop.answer import judge_answer
+from toolroll.agent.loop.ask_model import STOPPED, Turn, ask_model
+from toolroll.agent.loop.calls import run_calls
+from toolroll.agent.loop.finish import answer_unrun, close_with_answer, finish_run
+from toolroll.agent.loop.state import RunState
 from toolroll.agent.result import Ending, RunResult, ToolCallLog
-from toolroll.agent.state import RunState
 from toolroll.agent.stop import first_met
 
 

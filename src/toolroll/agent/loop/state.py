@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from toolroll.agent.budget import Budget
 from toolroll.agent.context.window import Window
 from toolroll.agent.events import Event, StepFinished, StepStarted
 from toolroll.agent.history.repair import Conversation
 from toolroll.agent.labels import labels_of_message
-from toolroll.agent.loop_guard import LoopGuard
+from toolroll.agent.loop.budget import Budget
+from toolroll.agent.loop.guard import LoopGuard
 from toolroll.agent.options import Setup
 from toolroll.agent.result import RunResult, Step, SubRun, ToolCallLog
 from toolroll.agent.telemetry.run_spans import Spans
@@ -120,13 +120,13 @@ class RunState:
     def add_message(self, message: Message) -> None:
         """Add something from outside to the conversation."""
         self.conversation.append(message)
-        self.budget.heard(message)
+        self.budget.add_message(message)
         self.run.labels |= labels_of_message(message, self.setup.tools)  # found out again from its record
 
     def add_result(self, result: ToolMessage) -> None:
         """Add the result of a call to the conversation, as soon as it is there."""
         self.conversation.answer(result)
-        self.budget.heard(result)
+        self.budget.add_message(result)
 
     async def instruct(self, text: str, *before: Record, about: str) -> None:
         """Tell the model something in the user's place; what led to it goes on record with it."""
@@ -149,7 +149,7 @@ class RunState:
 
     def spend(self, sub: SubRun, *, step: int) -> None:
         """Count what a step of a sub-agent has used, and record it once, together with the next record."""
-        self.budget.spent_by(sub)
+        self.budget.add_sub_run(sub)
         if self.setup.journal is not None and (sub.run_id, step) not in self.recorded_usage:
             spent = UsageAdded(
                 name=sub.name, run_id=sub.run_id, step=step, call_id=sub.call_id, usage=sub.usage, cost=sub.bill.usd

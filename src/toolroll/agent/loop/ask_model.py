@@ -7,9 +7,9 @@ from typing import Final
 
 from toolroll.agent.context.fit import make_room, shorten_refused, still_too_long
 from toolroll.agent.labels import labels_of_turn
-from toolroll.agent.model_turn import STOP, InterruptedTurn, Interruption, StopCheck, TurnRequest, take_turn
+from toolroll.agent.loop.model_turn import STOP, InterruptedTurn, Interruption, StopCheck, TurnRequest, take_turn
+from toolroll.agent.loop.state import RunState
 from toolroll.agent.result import Ending
-from toolroll.agent.state import RunState
 from toolroll.errors import ContextTooLong
 from toolroll.journal.records import ModelTurn
 from toolroll.kernel.data.messages import AssistantMessage, TextBlock, ToolCall
@@ -126,8 +126,8 @@ async def _add_turn(state: RunState, response: ModelResponse, duration_s: float,
     state.run.add_labels(labels_of_turn(response.message))
     if state.setup.on_turn is not None:
         state.setup.on_turn(state.run, response.message)
-    state.window.answered(response.usage)
-    bill = state.budget.answered(response.usage)
+    state.window.add_usage(response.usage)
+    bill = state.budget.add_turn(response.usage)
     if state.setup.journal is None:
         return
     record = ModelTurn(

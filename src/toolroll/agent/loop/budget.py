@@ -71,11 +71,11 @@ class Budget:
         return own or (self.parent is not None and self.parent.counts_money)
 
     def begin_step(self) -> None:
-        """The clock of a step starts."""
+        """Start the clock of a step."""
         self._began = perf_counter()
 
-    def answered(self, usage: Usage) -> Bill:
-        """The model has finished a turn; what it read and wrote is what it reads next time."""
+    def add_turn(self, usage: Usage) -> Bill:
+        """Count a turn of the model; what it read and wrote is what it reads next time."""
         bill = self.bill(usage)
         self.is_answered = True
         if self._usage is _NOTHING:  # nearly always the first that is used in a step
@@ -86,20 +86,20 @@ class Budget:
         return bill
 
     def bill(self, usage: Usage) -> Bill:
-        """What the run's own model takes for it."""
+        """Return what the run's own model charges for it."""
         return Bill([(self.price, self.origin, usage)])
 
-    def sends(self, tokens: int) -> None:
-        """The next request is of this size after all: something of the conversation is not sent any more."""
+    def set_context_tokens(self, tokens: int) -> None:
+        """Set the size of the next request: something of the conversation is not sent any more."""
         self._context_tokens = tokens
 
-    def heard(self, message: Message | ToolMessage) -> None:
-        """Something was added to the conversation that no provider has counted yet."""
+    def add_message(self, message: Message | ToolMessage) -> None:
+        """Count a message that was added to the conversation and that no provider has counted yet."""
         if self.is_limited:
             self._context_tokens += tokens_of(message)
 
-    def spent_by(self, sub: SubRun) -> None:
-        """A sub-agent has finished a step."""
+    def add_sub_run(self, sub: SubRun) -> None:
+        """Count what a step of a sub-agent used."""
         self._usage, self._bill = self._usage + sub.usage, self._bill + sub.bill
         before = self._sub_runs.get(sub.run_id)
         if before is not None:
@@ -125,17 +125,19 @@ class Budget:
         return step
 
     def reached(self, usage: Usage = _NOTHING, bill: Bill = _FREE) -> str | None:
-        """Why to stop, here or in a run above, when so much is added to what has been used."""
+        """Return why to stop, here or in a run above, when so much is added to what has been used."""
         usage += self._usage
         if self.counts_money:
-            bill = Bill.of((bill.usd or 0.0) + (self._bill.usd or 0.0))  # what is unknown stops at the end of the step
+            bill = Bill.from_usd(
+                (bill.usd or 0.0) + (self._bill.usd or 0.0)
+            )  # what is unknown stops at the end of the step
         duration_s = perf_counter() - self._began
         step = Step(number=len(self.steps) + 1, text="", usage=usage, bill=bill, duration_s=duration_s)
         met = first_met(self.conditions, [*self.counted, step])
         return met if met is not None or self.parent is None else self.parent.reached(usage, bill)
 
     def forbids_call(self, *, closing: bool) -> str | None:
-        """Why the next call must not be made, going by its estimated size; `closing` keeps as much for a last one."""
+        """Return why the next call, going by its size, is forbidden; `closing` reserves as much for a last one."""
         if not self.is_limited:
             return None
         times = 2 if closing and self.steps else 1
@@ -143,19 +145,19 @@ class Budget:
         return None if met is None else f"{met}: the next call would go over it"
 
     def reached_while_writing(self, characters: int) -> str | None:
-        """Why a turn must be broken off after so many characters."""
+        """Return why a turn must be broken off after so many characters."""
         return self._reached_with(replace(self.estimate(characters), measured=True)) if self.is_limited else None
 
     def _reached_with(self, usage: Usage) -> str | None:
         return self.reached(usage, self.bill(usage))
 
     def estimate(self, characters: int) -> Usage:
-        """What a turn that was broken off after so many characters has used, as far as one can tell."""
+        """Return what a turn that was broken off after so many characters has used, as far as one can tell."""
         output = characters // CHARACTERS_PER_TOKEN
         return Usage(input_tokens=self._context_tokens, output_tokens=output, requests=1, measured=False)
 
     def seconds_left(self) -> float | None:
-        """How long until the first deadline, here or in a run above."""
+        """Return how long it is until the first deadline, here or in a run above."""
         limits = [one.seconds for one in self.conditions if isinstance(one, deadline)]
         above = None if self.parent is None else self.parent.seconds_left()
         if not limits:
@@ -165,7 +167,7 @@ class Budget:
 
 
 def tokens_of(message: Message | ToolMessage) -> int:
-    """The size of a message in tokens, about."""
+    """Return the size of a message in tokens, about."""
     match message:
         case UserMessage():
             return _of_parts(message.content)

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from toolroll.agent.answer import ask_to_repair, read_output
-from toolroll.agent.ask_model import Turn, ask_model
 from toolroll.agent.events import RunFinished, Warned
+from toolroll.agent.loop.answer import ask_to_repair, read_output
+from toolroll.agent.loop.ask_model import Turn, ask_model
+from toolroll.agent.loop.state import RunState
 from toolroll.agent.result import Ending, RunResult, StopReason
-from toolroll.agent.state import RunState
 from toolroll.errors import ModelError, ToolrollError
 from toolroll.journal.records import CallEnded, RunEnded, StopDecided
 from toolroll.kernel.data.messages import AssistantMessage, ToolCall, ToolMessage

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolroll.agent.loop_guard import FAILURES, LONGEST_CYCLE, REFUSE_AT, REFUSED, STOP_AT, WARN_AT, LoopGuard, Verdict
+from toolroll.agent.loop.guard import FAILURES, LONGEST_CYCLE, REFUSE_AT, REFUSED, STOP_AT, WARN_AT, LoopGuard, Verdict
 from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.data.messages import ToolCall
 

@@ -5,9 +5,9 @@ from typing import Final, Literal, TypeAlias
 
 from pydantic import ValidationError
 
-from toolroll.agent.ask_model import Turn
+from toolroll.agent.loop.ask_model import Turn
+from toolroll.agent.loop.state import RunState
 from toolroll.agent.result import Ending
-from toolroll.agent.state import RunState
 from toolroll.kernel.data.serialize import dump_json
 from toolroll.safe.limits import MAX_VALIDATION_ERRORS_SHOWN
 

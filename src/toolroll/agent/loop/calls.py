@@ -6,12 +6,12 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Final
 
-from toolroll.agent.answer import judge_done
 from toolroll.agent.approvals import content_change, effect_of, preview_call
 from toolroll.agent.context.outputs import store_result
 from toolroll.agent.events import CallFinished, CallStarted, Warned
+from toolroll.agent.loop.answer import judge_done
+from toolroll.agent.loop.state import Change, RunState
 from toolroll.agent.result import Ending, ToolCallLog
-from toolroll.agent.state import Change, RunState
 from toolroll.journal.records import ApprovalQuestion, CallEnded, CallIntended
 from toolroll.kernel.approval.request import Effect
 from toolroll.kernel.call.context import Ledger
