@@ -234,13 +234,13 @@ class Workspace:
                 self._files.make_folders(path.parent)
                 return self._files.create_file(path, data, mode=mode)
             self._check_base(path, base)
-            return self._files.write_file(path, data, mode=mode)
+            return self._files.write_file(path, data, mode=mode, expected=base)
 
-    def remove(self, path: RelativePath, *, base: str) -> None:
+    def remove(self, path: RelativePath, *, base: str) -> WriteReport:
         """Remove a file whose hash is `base`, or StaleFile. Links and folders are refused."""
         with self.locked(path):
             self._check_base(path, base)
-            self._files.remove_file(path)
+            return self._files.remove_file(path, expected=base)
 
     def remove_folder(self, path: RelativePath) -> None:
         """Remove an empty folder; one with something in it is refused."""

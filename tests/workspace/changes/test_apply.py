@@ -1,5 +1,6 @@
 """What was approved is written: all of it or none, and never over anything else."""
 
+import errno
 import os
 import stat
 import subprocess
@@ -19,6 +20,7 @@ from toolroll.errors import (
     StaleFile,
     ToolrollError,
 )
+from toolroll.safe.paths import exchange
 from toolroll.safe.paths.names import RelativePath
 from toolroll.safe.paths.root import WriteReport
 from toolroll.workspace.changes.apply import apply
@@ -243,3 +245,14 @@ def test_XA3_one_proposal_is_carried_out_once(workspace: Workspace, folder: Path
     for thread in threads:
         thread.join()
     assert sorted(ends) == ["done", "stale", "stale", "stale"]
+
+
+def test_XE9_a_file_system_without_exchange_is_named(
+    workspace: Workspace, history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (workspace.root / "a.txt").write_bytes(b"old")
+    monkeypatch.setattr(exchange, "_raw_rename", lambda: lambda *_: -errno.ENOSYS)
+    change = Change(path=workspace.path("a.txt"), before=b"old", after=b"new")
+    applied = apply(workspace, Proposal(changes=(change,)), history, run_id="r")
+    assert applied.uncompared == ("a.txt",)
+    assert "'a.txt' cannot exchange" in applied.notes[0]

@@ -6,25 +6,29 @@ temporary file, which `sweep_temporary` knows for ownerless: its lock died with 
 
 import errno
 import fcntl
+import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Final
 
-from toolroll.errors import FileSystemRefused
-from toolroll.messages import A_FOLDER, FOLDER_NOT_PRIVATE
+from toolroll.errors import FileSystemRefused, StaleFile
+from toolroll.messages import A_FOLDER, FILE_CHANGED, FOLDER_NOT_PRIVATE
+from toolroll.safe.paths.exchange import ExchangeUnsupported, has_content, swap_names, take_name
 from toolroll.safe.paths.names import quote_path
 from toolroll.safe.paths.os_errors import kind_error, os_errors
 
 PRIVATE_FILE_MODE: Final = 0o600
 PRIVATE_FOLDER_MODE: Final = 0o700
 
-_TEMPORARY: Final = re.compile(r"\.toolroll-[0-9a-f]{32}\.tmp")
-_RANDOM_BYTES: Final = 16  # 128 bits: no name is met twice
+_TEMPORARY: Final = re.compile(r"\.toolroll-(?:[0-9a-f]{32}|([0-9a-f]{16})-([0-9a-f]{16})-[0-9a-f]{16})\.tmp")
+"""The second form names the contents that may be removed with it: a killed writer may have left another one there."""
+_HASH_CHARACTERS: Final = 16
+_RANDOM_BYTES: Final = 16  # 128 bits: no name is met twice; half of them where contents are part of the name
 _CLAIM_ATTEMPTS: Final = 8  # each is lost only to a sweep in the microseconds between two system calls
 _NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -57,6 +61,54 @@ def replace_file(
         os.replace(temporary, name, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
 
 
+def replace_expected(
+    dir_fd: int,
+    name: str,
+    data: bytes,
+    *,
+    expected: str,
+    mode: int | None,
+    owner: tuple[int, int] | None,
+    path: str,
+) -> bool:
+    """Put the data under that name if the content there has the expected SHA-256, or raise `StaleFile`.
+
+    Returns whether the comparison was part of the replacement. Where two names cannot be exchanged in one step it can
+    only be made before, and a save in between is lost.
+    """
+    with os_errors(path), _synced(dir_fd):
+        with _temporary(dir_fd, data, mode=mode, owner=owner, replaces=expected) as temporary:
+            try:
+                swap_names(dir_fd, temporary, name, expected=expected, path=path)
+            except ExchangeUnsupported:
+                _check_content(dir_fd, name, expected, path)
+                os.replace(temporary, name, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
+                return False
+        return True
+
+
+def remove_file(dir_fd: int, name: str, *, expected: str | None, path: str) -> bool:
+    """Remove a file, with `expected` only one of that SHA-256, or raise `StaleFile`; returns what the above does."""
+    with os_errors(path), _synced(dir_fd):
+        if expected is None:
+            os.unlink(name, dir_fd=dir_fd)
+            return True
+        temporary = _temporary_name(expected, expected)
+        try:
+            take_name(dir_fd, name, temporary, expected=expected, path=path)
+        except ExchangeUnsupported:
+            _check_content(dir_fd, name, expected, path)
+            os.unlink(name, dir_fd=dir_fd)
+            return False
+        os.unlink(temporary, dir_fd=dir_fd)
+        return True
+
+
+def _check_content(dir_fd: int, name: str, expected: str, path: str) -> None:
+    if not has_content(dir_fd, name, expected):
+        raise StaleFile(FILE_CHANGED(path=quote_path(path)), path=quote_path(path))
+
+
 def create_file(
     dir_fd: int, name: str, data: bytes, *, mode: int | None = PRIVATE_FILE_MODE, path: str | None = None
 ) -> None:
@@ -86,7 +138,7 @@ def sweep_temporary(dir_fd: int, folder: str = ".") -> int:
         fd = os.open(folder, _FOLDER, dir_fd=dir_fd)
         try:
             names = os.listdir(fd)  # noqa: PTH208 -- of a descriptor, which pathlib cannot take
-            return sum(_sweep(fd, name) for name in names if _TEMPORARY.fullmatch(name))
+            return sum(_sweep(fd, name, found.groups()) for name in names if (found := _TEMPORARY.fullmatch(name)))
         finally:
             os.close(fd)
 
@@ -135,9 +187,12 @@ def _synced(dir_fd: int) -> Iterator[None]:
 
 
 @contextmanager
-def _temporary(dir_fd: int, data: bytes, *, mode: int | None, owner: tuple[int, int] | None) -> Iterator[str]:
-    """Yield the name of a finished, synced file; it is removed unless it is given another name."""
-    fd, name = _claim_temporary(dir_fd, mode)
+def _temporary(
+    dir_fd: int, data: bytes, *, mode: int | None, owner: tuple[int, int] | None, replaces: str | None = None
+) -> Iterator[str]:
+    """Yield the name of a finished, synced file; whatever has that name at the end is removed."""
+    contents = () if replaces is None else (replaces, hashlib.sha256(data).hexdigest())
+    fd, name = _claim_temporary(dir_fd, mode, contents)
     try:
         _fill(fd, data, mode=mode, owner=owner)
         yield name
@@ -145,10 +200,16 @@ def _temporary(dir_fd: int, data: bytes, *, mode: int | None, owner: tuple[int, 
         _discard(dir_fd, name, fd)
 
 
-def _claim_temporary(dir_fd: int, mode: int | None) -> tuple[int, str]:
+def _temporary_name(*contents: str) -> str:
+    """Return a free name; with contents, one that only these may be removed from."""
+    prefixes = [content[:_HASH_CHARACTERS] for content in contents]
+    return ".toolroll-" + "-".join([*prefixes, os.urandom(_RANDOM_BYTES // (2 if contents else 1)).hex()]) + ".tmp"
+
+
+def _claim_temporary(dir_fd: int, mode: int | None, contents: Sequence[str]) -> tuple[int, str]:
     """Create a new file that is locked from before anybody could sweep it."""
     for _ in range(_CLAIM_ATTEMPTS):
-        name = f".toolroll-{os.urandom(_RANDOM_BYTES).hex()}.tmp"
+        name = _temporary_name(*contents)
         # Only the kernel knows the umask without changing it for all threads; a file that gets its mode from there ends
         # with that mode anyway.
         fd = os.open(name, _NEW_FILE, 0o666 if mode is None else PRIVATE_FILE_MODE, dir_fd=dir_fd)
@@ -220,13 +281,15 @@ def _link(source_fd: int, source: str, target_fd: int, target: str) -> bool:
     return True
 
 
-def _sweep(dir_fd: int, name: str) -> bool:
+def _sweep(dir_fd: int, name: str, contents: Sequence[str | None]) -> bool:
     try:
         fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=dir_fd)
     except OSError:
         return False
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if any(contents) and not has_content(dir_fd, name, *filter(None, contents)):
+            return False  # somebody's work: its writer died between taking it out and putting it back
         os.unlink(name, dir_fd=dir_fd)
     except OSError:
         return False

@@ -44,11 +44,15 @@ class FileStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteReport:
-    """What a write did: `hard_linked` says that other names keep the old content, also outside of the root."""
+    """What a write did: `hard_linked` says that other names keep the old content, also outside of the root.
+
+    `is_compared` says that what was replaced had the expected content; False where the file system cannot tell.
+    """
 
     resolved: RelativePath
     created: bool
     hard_linked: bool
+    is_compared: bool = True
 
 
 class Root:
@@ -114,10 +118,13 @@ class Root:
         self._ask_guard(path, "write")
         return walk.make_folders(self._fd, path, mode)
 
-    def write_file(self, path: RelativePath, data: bytes, *, mode: int | None = None) -> WriteReport:
+    def write_file(
+        self, path: RelativePath, data: bytes, *, mode: int | None = None, expected: str | None = None
+    ) -> WriteReport:
         """Replace a file's content at once, or make the file; its mode and (if we may) its owner stay as they are.
 
-        Through a link that stays inside, the file that it leads to is replaced, and the link stays.
+        With `expected`, only a file with that SHA-256 is replaced; any other content raises `StaleFile`. Through a link
+        that stays inside, the file that it leads to is replaced, and the link stays.
         """
         with self._at(path, "write", follow=True) as spot:
             found = spot.found
@@ -128,9 +135,17 @@ class Root:
             elif mode is None:
                 mode = stat.S_IMODE(found.st_mode) & 0o777  # set-user-id ends with the content it was given to
             owner = (found.st_uid, found.st_gid) if found else None
-            files.replace_file(spot.folder_fd, spot.name, data, mode=mode, owner=owner, path=str(path))
+            is_compared = True
+            if expected is None:
+                files.replace_file(spot.folder_fd, spot.name, data, mode=mode, owner=owner, path=str(path))
+            else:
+                is_compared = files.replace_expected(
+                    spot.folder_fd, spot.name, data, expected=expected, mode=mode, owner=owner, path=str(path)
+                )
             hard_linked = found is not None and found.st_nlink > 1
-            return WriteReport(resolved=spot.resolved, created=found is None, hard_linked=hard_linked)
+            return WriteReport(
+                resolved=spot.resolved, created=found is None, hard_linked=hard_linked, is_compared=is_compared
+            )
 
     def create_file(self, path: RelativePath, data: bytes, *, mode: int | None = None) -> WriteReport:
         """Make a file under a name that is free, or FileExists; its folder must exist."""
@@ -161,14 +176,16 @@ class Root:
             over = replace or not is_file
             files.move_file(old.folder_fd, old.name, new.folder_fd, new.name, replace=over, path=str(target))
 
-    def remove_file(self, path: RelativePath) -> None:
-        """Remove a file's name; links and folders are refused."""
+    def remove_file(self, path: RelativePath, *, expected: str | None = None) -> WriteReport:
+        """Remove a file's name; links and folders are refused. `expected` is as in `write_file`."""
         with self._at(path, "write", follow=False) as spot:
             found = walk.stat_existing(spot, path)
             if not stat.S_ISREG(found.st_mode):
                 raise kind_error(found.st_mode, str(path), needed=A_FILE)
-            os.unlink(spot.name, dir_fd=spot.folder_fd)
-            files.sync_folder(spot.folder_fd)
+            is_compared = files.remove_file(spot.folder_fd, spot.name, expected=expected, path=str(path))
+            return WriteReport(
+                resolved=spot.resolved, created=False, hard_linked=found.st_nlink > 1, is_compared=is_compared
+            )
 
     def remove_folder(self, path: RelativePath) -> None:
         """Remove an empty folder; one with something in it is refused."""

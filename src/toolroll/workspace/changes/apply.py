@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from toolroll.errors import EditRefused, FileExists, FileProblem, JournalRefused, StaleFile
 from toolroll.messages import CHANGE_DIFFERENCE, CHANGE_STALE, Text
 from toolroll.safe.paths.names import quote_path
+from toolroll.safe.paths.root import WriteReport
 from toolroll.workspace.changes.history import History, new_id
 from toolroll.workspace.changes.proposal import Change, Proposal
 from toolroll.workspace.changes.records import DroppedChanges, Entry, Intent, Kind
@@ -28,6 +29,8 @@ class AppliedChange:
     id: str
     paths: tuple[str, ...]
     hard_linked: tuple[str, ...] = ()
+    uncompared: tuple[str, ...] = ()
+    """Files on a file system that cannot compare and replace in one step."""
     dropped: DroppedChanges = field(default_factory=DroppedChanges)
     remarks: tuple[str, ...] = ()
 
@@ -38,10 +41,15 @@ class AppliedChange:
             f"'{quote_path(path)}' had other names (hard links): they keep the old content, this name has the new one."
             for path in self.hard_linked
         ]
+        uncompared = [
+            f"The file system of '{quote_path(path)}' cannot exchange two files in one step: if another program saved "
+            "it at the same moment, that save is lost."
+            for path in self.uncompared
+        ]
         gone = len(self.dropped.ids)
         dropped = [f"{gone} of the oldest changes can no longer be undone: the history was full."] if gone else []
         over = ["This change alone is more than the history should hold. It is kept."] if self.dropped.is_over else []
-        return (*linked, *dropped, *over, *self.remarks)
+        return (*linked, *uncompared, *dropped, *over, *self.remarks)
 
 
 def apply(
@@ -66,8 +74,14 @@ def apply(
             undoes=tuple(undoes),
         )
         history.begin(intent)
-        linked = _write_all(workspace, history, intent, changes)
-        return _finish(history, AppliedChange(id=intent.id, paths=proposal.paths, hard_linked=linked))
+        reports = _write_all(workspace, history, intent, changes)
+        applied = AppliedChange(
+            id=intent.id,
+            paths=proposal.paths,
+            hard_linked=tuple(path for path, report in reports if report.hard_linked),
+            uncompared=tuple(path for path, report in reports if not report.is_compared),
+        )
+        return _finish(history, applied)
 
 
 def _check_and_record(workspace: Workspace, change: Change) -> Entry:
@@ -97,18 +111,19 @@ def _stale_error(workspace: Workspace, change: Change) -> FileProblem:
     return StaleFile(CHANGE_STALE(path=name, difference=difference), path=name)
 
 
-def _write_all(workspace: Workspace, history: History, intent: Intent, changes: Sequence[Change]) -> tuple[str, ...]:
-    linked: list[str] = []
+def _write_all(
+    workspace: Workspace, history: History, intent: Intent, changes: Sequence[Change]
+) -> list[tuple[str, WriteReport]]:
+    reports: list[tuple[str, WriteReport]] = []
     tried: list[Entry] = []
     try:
         for entry, change in zip(intent.entries, changes, strict=True):
             tried.append(entry)
-            if write_change(workspace, change):
-                linked.append(entry.path)
+            reports.append((entry.path, write_change(workspace, change)))
     except BaseException as error:
         _take_back(workspace, history, intent, changes, tried, error)
         raise
-    return tuple(linked)
+    return reports
 
 
 def _take_back(

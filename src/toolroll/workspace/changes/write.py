@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from toolroll.errors import FileProblem, PathRefused
 from toolroll.safe.paths.names import RelativePath, parse_path
+from toolroll.safe.paths.root import WriteReport
 from toolroll.workspace.changes.proposal import Change
 from toolroll.workspace.changes.records import Entry
 from toolroll.workspace.workspace import Workspace
@@ -24,15 +25,13 @@ class RollbackResult:
     left: tuple[str, ...]
 
 
-def write_change(workspace: Workspace, change: Change) -> bool:
-    """Write one change if its file is as it says, and return whether other names keep the old content."""
+def write_change(workspace: Workspace, change: Change) -> WriteReport:
+    """Write one change if its file is as it says, and return what is worth knowing about it."""
     if change.does_nothing:
-        return False
+        return WriteReport(resolved=change.path, created=False, hard_linked=False)
     if change.after is not None:
-        return workspace.write(change.path, change.after, base=change.base, mode=change.mode).hard_linked
-    linked = workspace.status(change.path).hard_links > 1
-    workspace.remove(change.path, base=change.base or "")
-    return linked
+        return workspace.write(change.path, change.after, base=change.base, mode=change.mode)
+    return workspace.remove(change.path, base=change.base or "")
 
 
 def file_state(workspace: Workspace, entry: Entry) -> FileState:
