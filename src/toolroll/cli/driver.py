@@ -1,28 +1,36 @@
-"""Running an agent for a person: its events are shown as they come, Ctrl-C stops it, its end becomes an exit code."""
+"""How a command runs an agent: read the prompt, show events as they come, stop at Ctrl-C, return an exit code."""
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
-from contextlib import closing
-from typing import Any, Generic, TypeVar
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing, contextmanager
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from toolroll.agent.live import Listener, LiveRun
 from toolroll.agent.result import RunResult
 from toolroll.apps.run_log import open_journal
-from toolroll.cli.interrupts import Interrupts
+from toolroll.cli.chat.parse import MAX_MESSAGE_CHARACTERS
+from toolroll.cli.render.prose import notify
 from toolroll.cli.render.renderer import Renderer, TolerantRenderer, make_renderer
 from toolroll.cli.session import DONE, INTERRUPTED, Session
-from toolroll.errors import ModelError
+from toolroll.cli.terminal.surface import ask_person
+from toolroll.errors import ModelError, UsageError
 from toolroll.journal.sqlite import SqliteJournal
+from toolroll.messages import Template
+
+STOPPING: Final = Template("stopping", "Stopping when the running calls are done. Ctrl-C again stops at once.")()
 
 T = TypeVar("T")
+
 Out = TypeVar("Out")
 
 
 class Driver(Generic[T]):
     """Drives work that comes to a `T`: the result of a run, or of an exploration of several runs."""
 
-    def __init__(self, session: Session, renderer: Renderer[T], interrupts: Interrupts | None = None) -> None:
+    def __init__(self, session: Session, renderer: Renderer[T], interrupts: "Interrupts | None" = None) -> None:
         self.session = session
         self.renderer = renderer
         self.interrupts = interrupts or Interrupts()
@@ -84,7 +92,7 @@ class Driver(Generic[T]):
 class RunDriver(Driver[RunResult[Any]]):
     """Drives one run, or the same run several times; whatever ends it, its record can be resumed."""
 
-    def __init__(self, session: Session, *, model: str = "", interrupts: Interrupts | None = None) -> None:
+    def __init__(self, session: Session, *, model: str = "", interrupts: "Interrupts | None" = None) -> None:
         renderer = TolerantRenderer(session, make_renderer(session, model=model))
         super().__init__(session, renderer, interrupts)
 
@@ -100,13 +108,125 @@ class RunDriver(Driver[RunResult[Any]]):
         """Ask the person, if there is one, whether to continue a run that a limit has stopped."""
         if self.session.json or result.stop_reason != "condition":
             return False
-        from toolroll.cli.terminal.approve import confirm  # noqa: PLC0415 - rich: only where somebody is asked
-        from toolroll.cli.terminal.terminal import interruptible, open_terminal  # noqa: PLC0415 - as above
-
-        terminal = open_terminal(os.environ, stdin_is_taken=stdin_is_taken)
-        if terminal is None:
-            return False
         count = len(result.steps)
         steps = "1 step" if count == 1 else f"{count} steps"
-        with interruptible():
-            return confirm(terminal, f"\nStopped after {steps} ({result.stop_detail}). Continue?")
+        question = f"\nStopped after {steps} ({result.stop_detail}). Continue?"
+        return ask_person(question, stdin_is_taken=stdin_is_taken) is True
+
+
+class Stoppable(Protocol):
+    """A run, or anything else that makes calls."""
+
+    @property
+    def is_calling(self) -> bool:
+        """Whether a call is running at this moment."""
+        ...
+
+    @property
+    def result(self) -> RunResult[object] | None:
+        """How it ended; None before that."""
+        ...
+
+    def stop(self) -> None:
+        """End it once the calls that are running have ended."""
+        ...
+
+
+class Interrupts:
+    """Handles Ctrl-C. Where no call is running, and at the second press, the work is cancelled."""
+
+    def __init__(self, translate: Callable[[str], str] = str) -> None:
+        self._translate = translate
+        self._task: asyncio.Task[object] | None = None
+        self._run: Stoppable | None = None
+        self._presses = 0
+
+    @property
+    def result(self) -> RunResult[object] | None:
+        """How the run ended that was watched last."""
+        return None if self._run is None else self._run.result
+
+    @property
+    def is_requested(self) -> bool:
+        """Whether the person has pressed Ctrl-C."""
+        return self._presses > 0
+
+    def watch(self, run: Stoppable | None) -> None:
+        """Stop this run at the next Ctrl-C; None where it has ended, and its end was shown."""
+        self._run = run
+
+    @contextmanager
+    def listen(self) -> Iterator[None]:
+        """Inside, Ctrl-C does not end the process."""
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, self._interrupt)
+        try:
+            yield
+        finally:
+            loop.remove_signal_handler(signal.SIGINT)
+
+    @contextmanager
+    def cancel_here(self) -> Iterator[None]:
+        """Inside, Ctrl-C is about this work: CancelledError is raised here."""
+        self._task, self._run, self._presses = asyncio.current_task(), None, 0
+        try:
+            yield
+        finally:
+            self._task = None
+
+    @contextmanager
+    def pause(self) -> Iterator[None]:
+        """Inside, Ctrl-C is for whoever reads the keyboard. It is a signal for moments, while a note is shown there."""
+        task, presses, self._task = self._task, self._presses, None
+        try:
+            yield
+        finally:
+            self._task, self._presses = task, presses
+
+    def settle(self) -> None:
+        """Take a cancellation as done: the task that was cancelled goes on, to show how it ended or to chat."""
+        task = asyncio.current_task()
+        assert task is not None
+        while task.cancelling():
+            task.uncancel()
+
+    def _interrupt(self) -> None:
+        self._presses += 1
+        if self._task is None:
+            return
+        if self._run is not None and self._presses == 1 and self._run.is_calling:
+            self._run.stop()
+            notify(self._translate(STOPPING))
+        else:
+            self._task.cancel()
+
+
+def read_prompt(prompt: str) -> str:
+    """Return the prompt: as it was given, or from stdin for '-'; checked."""
+    return check_prompt(_read_stdin() if prompt == "-" else prompt)
+
+
+def check_prompt(text: str) -> str:
+    """Return the same text; refuse an empty one, or one longer than a message in a chat, before it costs anything."""
+    if not text.strip():
+        raise UsageError("The prompt is empty. Say what is to be done.")
+    if len(text) > MAX_MESSAGE_CHARACTERS:
+        raise UsageError(
+            f"The prompt has {len(text):,} characters; at most {MAX_MESSAGE_CHARACTERS:,} are allowed. Put the rest "
+            "into a file, and name it in the prompt."
+        )
+    return text
+
+
+def split_names(given: str | None) -> tuple[str, ...]:
+    """Return the names in a list with commas."""
+    return tuple(name.strip() for name in (given or "").split(",") if name.strip())
+
+
+def _read_stdin() -> str:
+    if sys.stdin is None:
+        raise UsageError("The prompt was to come from stdin, which is closed. Pipe it in, or write it here.")
+    try:
+        return sys.stdin.buffer.read().decode()
+    except UnicodeDecodeError:
+        raise UsageError("The prompt on stdin is not UTF-8. Send text in that encoding.") from None

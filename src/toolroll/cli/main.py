@@ -32,12 +32,12 @@ _COMMANDS: Final = {
     "tools": LazyCommand(
         place="toolroll.cli.commands.tools:tools", summary="List the tools; show what a model reads about one."
     ),
-    "call": LazyCommand(place="toolroll.cli.commands.call:call", summary="Call one tool without a model."),
+    "call": LazyCommand(place="toolroll.cli.commands.tools:call", summary="Call one tool without a model."),
     "run": LazyCommand(place="toolroll.cli.commands.run:run", summary="Answer a prompt with a model and tools."),
     "runs": LazyCommand(
         place="toolroll.cli.commands.runs:runs", summary="List, show, resume, fork or export recorded runs."
     ),
-    "stats": LazyCommand(place="toolroll.cli.commands.stats:stats", summary="Show figures about tools and models."),
+    "stats": LazyCommand(place="toolroll.cli.commands.runs:stats", summary="Show figures about tools and models."),
     "outputs": LazyCommand(
         place="toolroll.cli.commands.outputs:outputs", summary="List, read and search the outputs of tools."
     ),

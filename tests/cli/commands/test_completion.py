@@ -16,7 +16,12 @@ from tests.cli.chat.screen import Screen
 from tests.support.programs import environment, toolroll
 from tests.support.project import Calling, Project, lines
 
-from toolroll.cli.completers import MAX_PROMPT_CHARACTERS, complete_profiles, complete_project_files, complete_runs
+from toolroll.cli.actions.completion import (
+    MAX_PROMPT_CHARACTERS,
+    complete_profiles,
+    complete_project_files,
+    complete_runs,
+)
 from toolroll.cli.ghostpen.main import ghostpen
 from toolroll.cli.main import root
 from toolroll.packs.writing.profiles.store import ProfileStore

@@ -13,8 +13,7 @@ from tests.support.project import Calling, Project
 from toolroll.agent.events import Retrying, StepStarted, TextArrived, Warned
 from toolroll.apps.explore import ExploreOptions
 from toolroll.cli.actions.explore import read_context
-from toolroll.cli.render.exploration import PlainView
-from toolroll.cli.render.exploration_text import summarize_exploration
+from toolroll.cli.render.exploration import PlainView, summarize_exploration
 from toolroll.errors import FileTooLarge, UsageError
 from toolroll.kernel.call.context import utc_now
 from toolroll.kernel.call.events import StateChanged

@@ -19,9 +19,8 @@ from tests.support.terminal import Pseudo
 
 from toolroll import Agent, Approve, Reject, ScriptedModel, tool
 from toolroll.cli.export.html import PAGE_CHARACTERS, STYLE, TEXT_CHARACTERS, PageBudget
-from toolroll.cli.export.json_lines import format_json_lines
 from toolroll.cli.export.page import MAX_BARS, render_page
-from toolroll.cli.export.run_tree import RunTree
+from toolroll.cli.export.run_tree import RunTree, format_json_lines
 from toolroll.journal.journal import Recording, RunRow
 from toolroll.journal.records import (
     ApprovalAnswer,

@@ -13,7 +13,7 @@ from tests.support.programs import environment
 from tests.support.project import Project
 
 from toolroll.agent.events import Event, Warned
-from toolroll.cli.actions.runs.continuation import without_wait_warning
+from toolroll.cli.actions.runs.recorded_agent import without_wait_warning
 from toolroll.cli.actions.runs.resume import warn_if_busy
 from toolroll.journal.records import RunBegan
 from toolroll.journal.sqlite import SqliteJournal

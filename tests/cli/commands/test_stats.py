@@ -12,8 +12,17 @@ from tests.journal.test_statistics import ended
 from tests.support.run_log import RunLog, looking
 
 from toolroll import Approve, Reject
-from toolroll.cli.render.figures import MAX_TOOLS, Figures, statistics_fields
-from toolroll.cli.render.plots import bar, dollars, duration, has_blocks, size, sparkline
+from toolroll.cli.actions.stats import (
+    MAX_TOOLS,
+    Figures,
+    bar,
+    dollars,
+    duration,
+    has_blocks,
+    size,
+    sparkline,
+    statistics_fields,
+)
 from toolroll.journal.records import RunBegan
 from toolroll.journal.statistics import DayFigures, Statistics
 from toolroll.models.scripted import Call

@@ -8,8 +8,8 @@ import pytest
 from tests.support.programs import environment, toolroll
 from tests.support.terminal import TOOLS, Pseudo
 
+from toolroll.cli.actions.tools import Parameter, list_parameters
 from toolroll.cli.main import run
-from toolroll.cli.render.parameters import Parameter, list_parameters
 from toolroll.cli.session import Session
 from toolroll.packs.registry import PACKS
 from toolroll.packs.standard import TOOLS as STANDARD

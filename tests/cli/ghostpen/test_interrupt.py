@@ -9,8 +9,8 @@ import pytest
 
 from toolroll.agent.events import CallFinished, CallStarted, Event
 from toolroll.agent.live import LiveRun
+from toolroll.cli.driver import Interrupts
 from toolroll.cli.ghostpen.interrupt import InterruptiblePerson
-from toolroll.cli.interrupts import Interrupts
 from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.data.messages import ToolCall
 from toolroll.packs.writing.session.interface import DraftView, Question

@@ -1,4 +1,4 @@
-"""The editor on a proposed text; what a person sees of it is in test_approve."""
+"""The editor on a proposed text; what a person sees of it is in test_approver."""
 
 import os
 from pathlib import Path

@@ -32,7 +32,7 @@ Terminal.ask = asked
 
 BATCH = """
 import os, sys
-from toolroll.cli.terminal.approve import TerminalApprover
+from toolroll.cli.terminal.approver import TerminalApprover
 from toolroll.cli.terminal.terminal import open_terminal
 from toolroll.kernel.approval.request import ApprovalRequest, Preview
 

@@ -13,7 +13,7 @@ from typing import Final
 from toolroll.cli.render.prose import notify
 from toolroll.cli.render.rows import Row, preview_rows
 from toolroll.cli.session import DONE, FAILED, Session
-from toolroll.cli.terminal.consent import ask_consent
+from toolroll.cli.terminal.surface import ask_consent
 from toolroll.errors import UsageError
 from toolroll.kernel.approval.request import Preview
 from toolroll.safe.paths.names import quote_path

@@ -10,8 +10,7 @@ from toolroll.apps.models import choose_model
 from toolroll.apps.project import Project
 from toolroll.apps.spec import DEFAULT_STEPS, AgentSpec
 from toolroll.apps.surface import Surface
-from toolroll.cli.driver import RunDriver
-from toolroll.cli.prompts import read_prompt
+from toolroll.cli.driver import RunDriver, read_prompt
 from toolroll.cli.session import Session
 from toolroll.cli.terminal.surface import show_setting_notes, terminal_surface
 from toolroll.errors import UsageError

@@ -21,7 +21,7 @@ from toolroll.agent.history.replay import replay
 from toolroll.agent.result import RunResult
 from toolroll.cli.render.demo import DemoScreen
 from toolroll.cli.session import DONE, Session
-from toolroll.cli.terminal.approve import TerminalApprover
+from toolroll.cli.terminal.approver import TerminalApprover
 from toolroll.cli.terminal.terminal import open_terminal
 from toolroll.errors import UsageError
 from toolroll.journal.sqlite import SqliteJournal

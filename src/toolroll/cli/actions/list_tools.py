@@ -1,10 +1,20 @@
 """What `toolroll tools list` does. The packs are listed from their registry, so that none of them is loaded."""
 
 import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
-from toolroll.cli.render.tool_list import Group, Line, format_group, make_line
+import click
+
 from toolroll.cli.session import DONE, Session
 from toolroll.packs.registry import PACKS, first_sentence, pack_named
+
+if TYPE_CHECKING:
+    from toolroll.packs.catalog import CatalogEntry
+
+Line: TypeAlias = dict[str, str]
+
+Group: TypeAlias = tuple[str, str, list[Line]]
 
 
 def list_tools(session: Session, packs: tuple[str, ...], sources: tuple[str, ...], *, by_use: bool) -> int:
@@ -47,3 +57,27 @@ def _from_source(source: str) -> Group:
 
     found = load_tools(source)
     return source, "", [make_line(one.name, one.effect, first_sentence(one.description)) for one in found]
+
+
+def format_tools(entries: "Sequence[CatalogEntry]") -> str:
+    """Return tools with their effect and the first sentence about them, by where they are from."""
+    groups: dict[str, list[Line]] = {}
+    for entry in entries:
+        tool = entry.tool
+        groups.setdefault(entry.origin, []).append(make_line(tool.name, tool.effect, first_sentence(tool.description)))
+    return "\n\n".join(format_group(origin, "", lines) for origin, lines in groups.items())
+
+
+def make_line(name: str, effect: str, summary: str) -> Line:
+    """Return the line of one tool."""
+    return {"name": name, "effect": effect, "summary": summary}
+
+
+def format_group(name: str, summary: str, lines: list[Line]) -> str:
+    """Return the tools of one pack, file or module as text for this terminal."""
+    formatter = click.get_current_context().make_formatter()
+    formatter.write_text(f"{name}: {summary}" if summary else name)
+    formatter.indent()
+    width = max(len(line["effect"]) for line in lines)
+    formatter.write_dl([(line["name"], f"{line['effect']:<{width}}  {line['summary']}") for line in lines])
+    return formatter.getvalue().rstrip("\n")

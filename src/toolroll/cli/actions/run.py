@@ -9,8 +9,7 @@ from toolroll.apps.models import choose_model
 from toolroll.apps.project import Project
 from toolroll.apps.run import build_run_agent
 from toolroll.apps.spec import DEFAULT_STEPS, AgentSpec
-from toolroll.cli.driver import RunDriver
-from toolroll.cli.prompts import read_prompt, split_names
+from toolroll.cli.driver import RunDriver, read_prompt, split_names
 from toolroll.cli.session import Session
 from toolroll.cli.terminal.surface import terminal_surface
 from toolroll.journal.sqlite import SqliteJournal

@@ -7,8 +7,7 @@ from toolroll.apps.project_tools import PROJECT_TOOLS, project_files
 from toolroll.cli.render.prose import notify
 from toolroll.cli.render.rows import Row, preview_rows
 from toolroll.cli.session import DONE, FAILED, Session
-from toolroll.cli.terminal.consent import ask_consent
-from toolroll.cli.terminal.surface import terminal_surface
+from toolroll.cli.terminal.surface import ask_consent, terminal_surface
 from toolroll.errors import UsageError
 from toolroll.home.project_settings import PROJECT_SETTINGS, describe_settings, parse_project_settings
 from toolroll.home.rules import workspace_key

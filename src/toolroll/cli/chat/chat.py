@@ -19,8 +19,7 @@ from toolroll.cli.chat.input import LineInput, open_input
 from toolroll.cli.chat.mentions import OutgoingMessage, attach_files, describe_attachments
 from toolroll.cli.chat.parse import UnknownCommand, parse_command, remove_escapes
 from toolroll.cli.chat.suggestions import FileNames, Suggester
-from toolroll.cli.driver import RunDriver
-from toolroll.cli.interrupts import Interrupts
+from toolroll.cli.driver import Interrupts, RunDriver
 from toolroll.cli.session import DONE, FAILED, INTERRUPTED, Session
 from toolroll.errors import ModelError, ToolrollError
 from toolroll.journal.sqlite import SqliteJournal

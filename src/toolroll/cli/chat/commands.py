@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import click
 
+from toolroll.cli.actions.list_tools import format_tools
 from toolroll.cli.chat.export import export_chat
 from toolroll.cli.chat.parse import split_words
 from toolroll.cli.commands.changes import redo, undo
 from toolroll.cli.commands.policy import list_rules, policy
 from toolroll.cli.render.context import show_context
 from toolroll.cli.render.prose import notify
-from toolroll.cli.render.tool_list import format_tools
 from toolroll.cli.terminal.terminal import interruptible
 from toolroll.errors import UsageError
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from toolroll.cli.actions.runs.export import write_export
 from toolroll.cli.chat.parse import split_words
-from toolroll.cli.export.json_lines import format_json_lines
 from toolroll.cli.export.page import render_page
-from toolroll.cli.export.run_tree import RunTree, read_run_tree
+from toolroll.cli.export.run_tree import RunTree, format_json_lines, read_run_tree
 from toolroll.errors import UsageError
 from toolroll.home.keys import known_secrets
 from toolroll.kernel.data.messages import AssistantMessage, Message, TextPart, UserMessage

@@ -10,7 +10,7 @@ from toolroll.cli.options import limit_option, output_options, root_option, yes_
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_complete_runs: Final = lazily("toolroll.cli.completers:complete_runs")
+_complete_runs: Final = lazily("toolroll.cli.actions.completion:complete_runs")
 
 
 def _revert_options(command: F) -> F:

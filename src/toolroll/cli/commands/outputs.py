@@ -22,7 +22,7 @@ def outputs() -> None:
     "--run",
     "run_id",
     metavar="ID",
-    shell_complete=lazily("toolroll.cli.completers:complete_runs"),
+    shell_complete=lazily("toolroll.cli.actions.completion:complete_runs"),
     help="Only those of this run; the beginning of its id is enough.",
 )
 @limit_option(20)

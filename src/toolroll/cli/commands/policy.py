@@ -34,7 +34,7 @@ def list_rules() -> None:
 
 
 @policy.command(short_help="Show what would happen to a call, and why.")
-@click.argument("tool", shell_complete=lazily("toolroll.cli.completers:complete_tools"))
+@click.argument("tool", shell_complete=lazily("toolroll.cli.actions.completion:complete_tools"))
 @click.argument("path", required=False)
 @root_option
 @source_options

@@ -1,4 +1,4 @@
-"""`toolroll runs`: list, show, resume, fork, replay, export and delete recorded runs."""
+"""`toolroll runs`: list, show, resume, fork, replay, export and delete runs; `toolroll stats`: figures about them."""
 
 from typing import Final
 
@@ -8,9 +8,11 @@ from toolroll.cli.lazy import body, lazily
 from toolroll.cli.options import agent_options, event_options, limit_option, output_options, yes_option
 
 _run_argument: Final = click.argument(
-    "run_id", metavar="ID", shell_complete=lazily("toolroll.cli.completers:complete_runs")
+    "run_id", metavar="ID", shell_complete=lazily("toolroll.cli.actions.completion:complete_runs")
 )
+
 _other_model: Final = click.option("--model", metavar="NAME", help="Another model than before.")
+
 _approve_all: Final = yes_option("Approve every call that would be asked about.")
 
 
@@ -85,7 +87,7 @@ def resume() -> None:
 @agent_options
 @output_options
 @click.pass_obj
-@body("toolroll.cli.actions.runs.replay:replay_run")
+@body("toolroll.cli.actions.runs.recorded_agent:replay_run")
 def replay() -> None:
     """Replay the run ID with the recorded answers of its model, offline, and show every difference.
 
@@ -114,7 +116,7 @@ def replay() -> None:
 @_approve_all
 @event_options
 @click.pass_obj
-@body("toolroll.cli.actions.runs.fork:fork_run")
+@body("toolroll.cli.actions.runs.recorded_agent:fork_run")
 def fork() -> None:
     """Start a new run from after step STEP of the run ID, with another model or prompt.
 
@@ -152,7 +154,9 @@ def export() -> None:
 
 
 @runs.command(short_help="Delete runs for good.")
-@click.argument("run_ids", nargs=-1, metavar="[ID]...", shell_complete=lazily("toolroll.cli.completers:complete_runs"))
+@click.argument(
+    "run_ids", nargs=-1, metavar="[ID]...", shell_complete=lazily("toolroll.cli.actions.completion:complete_runs")
+)
 @click.option(
     "--older-than",
     type=click.IntRange(min=0),
@@ -173,4 +177,23 @@ def delete() -> None:
     Examples:
       toolroll runs delete 3f9c 81ab
       toolroll runs delete --older-than 90 --yes
+    """
+
+
+@click.command()
+@click.option("--since", type=click.IntRange(min=1), metavar="DAYS", help="Only the last DAYS days.")
+@click.option("--tool", metavar="NAME", help="Only this tool.")
+@click.option("--model", metavar="NAME", help="Only runs with this model.")
+@output_options
+@click.pass_obj
+@body("toolroll.cli.actions.stats:show_statistics")
+def stats() -> None:
+    """Show what tools and models did over all runs: calls, failures, times, tokens, cost, and your answers.
+
+    Times are percentiles, exact to 1 %. What a fork inherits is counted in the run where it happened.
+
+    \b
+    Examples:
+      toolroll stats --since 30
+      toolroll stats --tool read_file --json
     """

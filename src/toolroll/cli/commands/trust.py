@@ -7,7 +7,9 @@ import click
 from toolroll.cli.lazy import body, lazily
 from toolroll.cli.options import output_options, root_option, yes_option
 
-_path_argument: Final = click.argument("path", shell_complete=lazily("toolroll.cli.completers:complete_project_files"))
+_path_argument: Final = click.argument(
+    "path", shell_complete=lazily("toolroll.cli.actions.completion:complete_project_files")
+)
 
 
 @click.group()

@@ -1,15 +1,31 @@
-"""A run with its parts, as it is on record: what both forms of an export are made from."""
+"""A run with its parts, as it is on record, and as lines of JSON: first what it is, then the records of each.
 
+    {"format": "toolroll-run", "version": 1, "run_id": ..., "parts": [...], "is_damaged": false, "notes": [], ...}
+    {"run_id": ..., "index": 1, "time": 1772366400.0, "kind": "run_began", ...}
+
+Long texts stand in the records, whole. Bytes (pictures, documents) are base64 with the letters of URLs (`-` and `_`),
+under `data`. What tools answered beyond what the model was shown is not here: `output_ref` leads to it.
+"""
+
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from toolroll.journal.codec import decode, encode
+from pydantic_core import to_jsonable_python
+
+from toolroll._version import __version__
+from toolroll.journal.codec import FORMAT_VERSION, decode, encode
 from toolroll.journal.journal import Recording, RunRow
 
 if TYPE_CHECKING:
     from toolroll.journal.records import Record
     from toolroll.journal.sqlite import SqliteJournal
+
+FORMAT: Final = "toolroll-run"
+
+VERSION: Final = 1
+"""Raised with every change that a program which reads the lines could misread."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,3 +85,34 @@ async def _read_tree(
 def _redact(record: "Record", secrets: Sequence[str]) -> "Record":
     encoded = encode(record, secrets=secrets)
     return decode(encoded.body, encoded.contents.__getitem__)
+
+
+def format_json_lines(run: RunTree) -> Iterator[str]:
+    """The lines, each with its end."""
+    yield _line(_header(run))
+    for one in run:
+        for number, record in one.recording:
+            fields = to_jsonable_python(record, bytes_mode="base64", fallback=str)
+            yield _line({"run_id": one.row.run_id, "index": number, "time": one.times.get(number), **fields})
+
+
+def _header(run: RunTree) -> dict[str, object]:
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "toolroll": __version__,
+        "records_format": FORMAT_VERSION,
+        "run_id": run.row.run_id,
+        "parent": run.row.parent,
+        "began": run.row.began,
+        "updated": run.row.updated,
+        "parts": [one.row.run_id for one in run][1:],
+        "records": run.records,
+        "is_damaged": run.is_damaged,
+        "notes": run.notes,
+    }
+
+
+def _line(fields: dict[str, object]) -> str:
+    # Only ASCII: no reader takes U+2028 for the end of a line, and no terminal obeys what stands in it.
+    return json.dumps(fields, separators=(",", ":")) + "\n"

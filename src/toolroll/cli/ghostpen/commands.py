@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_complete_files: Final = lazily("toolroll.cli.completers:complete_files")
-_complete_profiles: Final = lazily("toolroll.cli.completers:complete_profiles")
+_complete_files: Final = lazily("toolroll.cli.actions.completion:complete_files")
+_complete_profiles: Final = lazily("toolroll.cli.actions.completion:complete_profiles")
 
 _CATEGORIES: Final = (
     "too_formal", "too_casual", "too_long", "too_short", "hook_weak", "hook_strong", "tone_off", "structure_wrong",

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from toolroll.agent.events import CallFinished, CallStarted, Event
 from toolroll.agent.live import LiveRun
 from toolroll.agent.result import RunResult
-from toolroll.cli.interrupts import Interrupts
+from toolroll.cli.driver import Interrupts
 from toolroll.packs.writing.session.interface import DraftView, Person, Question
 
 

@@ -29,7 +29,7 @@ def _two_names(
 @click.option(
     "--profile",
     metavar="NAME",
-    shell_complete=lazily("toolroll.cli.completers:complete_profiles"),
+    shell_complete=lazily("toolroll.cli.actions.completion:complete_profiles"),
     help="The style profile to write by; 'default' if not given.",
 )
 @click.option(
@@ -37,7 +37,7 @@ def _two_names(
     nargs=2,
     metavar="BASE TECHNIQUES",
     callback=_two_names,
-    shell_complete=lazily("toolroll.cli.completers:complete_profiles"),
+    shell_complete=lazily("toolroll.cli.actions.completion:complete_profiles"),
     help="The voice of one profile with the hooks, closings and structure of another.",
 )
 @click.option(

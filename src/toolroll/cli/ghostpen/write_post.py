@@ -12,12 +12,12 @@ from toolroll.apps.models import connect_model
 from toolroll.apps.run_log import open_journal
 from toolroll.apps.spec import AgentSpec
 from toolroll.cli.chat.input import open_input
+from toolroll.cli.driver import Interrupts
 from toolroll.cli.ghostpen.agent import choose_model
 from toolroll.cli.ghostpen.context import CommandContext, translate_errors
 from toolroll.cli.ghostpen.interrupt import InterruptiblePerson
 from toolroll.cli.ghostpen.person import AbsentPerson, TerminalPerson, WritingApprover
 from toolroll.cli.ghostpen.render import JsonRenderer, ProgressRenderer, outcome_fields
-from toolroll.cli.interrupts import Interrupts
 from toolroll.cli.session import DONE, FAILED, NEEDS_APPROVAL, STOPPED_BY_LIMIT
 from toolroll.errors import UsageError
 from toolroll.home.keys import with_keys

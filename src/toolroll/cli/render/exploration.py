@@ -1,26 +1,25 @@
 """An exploration while it goes: steps, searches and the sources they found; and the document at its end."""
 
 import os
-from typing import Protocol
+from typing import Final, Protocol
+
+from rich.text import Text
 
 from toolroll.agent.events import (
     CallFinished,
+    CallStarted,
     Event,
     Retrying,
     RunFinished,
     RunStarted,
+    StepFinished,
     StepStarted,
     TextArrived,
     Warned,
 )
 from toolroll.agent.result import RunResult
-from toolroll.cli.render.exploration_text import (
-    MAX_LINE_CHARACTERS,
-    exploration_fields,
-    format_source,
-    summarize_exploration,
-)
 from toolroll.cli.render.json import event_fields, result_fields
+from toolroll.cli.render.live.renderer import LiveRenderer
 from toolroll.cli.render.plain import format_call
 from toolroll.cli.render.prose import notify
 from toolroll.cli.render.renderer import is_live
@@ -28,7 +27,10 @@ from toolroll.cli.session import DONE, STOPPED_BY_LIMIT, Session
 from toolroll.errors import ToolrollError
 from toolroll.kernel.call.events import StateChanged
 from toolroll.packs.research.exploration import ExplorationResult
+from toolroll.packs.search.sources import SOURCES_STATE
 from toolroll.safe.text import one_line, terminal_safe
+
+MAX_LINE_CHARACTERS: Final = 160
 
 
 class _View(Protocol):
@@ -90,8 +92,6 @@ def _make_view(session: Session, *, model: str) -> _View:
         return JsonView(session)
     if not is_live(session):
         return PlainView()
-    from toolroll.cli.render.live.renderer import LiveExplorationView  # noqa: PLC0415 - rich: only where it is used
-
     return LiveExplorationView(session, model=model, environment=os.environ)
 
 
@@ -123,6 +123,29 @@ class PlainView:
         """Do nothing: every line was written at once."""
 
 
+class LiveExplorationView(LiveRenderer):
+    """Calls as they happen, sources as they are found, how much is written, and a line of figures at the bottom."""
+
+    def _note(self, event: Event) -> None:
+        super()._note(event)
+        if isinstance(event, CallStarted | StepFinished):
+            self._written.clear()
+
+    def _note_state(self, name: str, value: object) -> None:
+        found = format_source(name, value)
+        if found:
+            self._say(found)
+
+    def _write(self, text: str) -> None:
+        self._thought = ""
+        self._written.append(text)
+
+    def _preview_lines(self, columns: int) -> list[Text]:
+        del columns
+        count = sum(map(len, self._written))
+        return [Text(f"▸ writing: {count:,} characters", style="dim")] if count else []
+
+
 class JsonView:
     """Writes every event as a line of JSON, the ends of runs too."""
 
@@ -142,3 +165,44 @@ class JsonView:
 
 def _say(text: str, *, is_error: bool = False) -> None:
     notify(terminal_safe(text), dim=not is_error, red=is_error)
+
+
+def format_source(name: str, value: object) -> str:
+    """Return a source that was found as a line; nothing for any other state, or a source that is known."""
+    match value:
+        case {"title": title, "url": url, "cited": False} if name.startswith(SOURCES_STATE):
+            return f"· found {one_line(f'{title} <{url}>', MAX_LINE_CHARACTERS)}"
+        case _:
+            return ""
+
+
+def exploration_fields(done: ExplorationResult) -> dict[str, object]:
+    """Return the end of an exploration as JSON."""
+    entry = None if done.entry is None else done.entry.fields
+    return {
+        "event": "exploration_finished",
+        "outcome": done.outcome,
+        "path": done.path,
+        "where": done.where,
+        "content": done.content,
+        "is_whole": done.is_whole,
+        "log": entry,
+    }
+
+
+def summarize_exploration(done: ExplorationResult) -> list[str]:
+    """Return the end of an exploration as lines: its outcome, what it took, and the sources it rests on."""
+    entry = done.entry
+    if entry is None:
+        known = "· This idea was explored before; nothing was done."
+        return [f"{known} Show it: toolroll explore show {done.path}. Add --update to bring it up to date."]
+    cost = "cost unknown" if entry.cost_usd is None else f"${entry.cost_usd:.4f}"
+    tokens = f"{entry.input_tokens:,} tokens in, {entry.output_tokens:,} out"
+    steps = "1 step" if entry.steps == 1 else f"{entry.steps} steps"
+    lines = [f"· {done.outcome}: {steps}, {entry.duration_ms / 1_000:.1f} s, {tokens}, {cost}"]
+    if not done.is_whole:
+        lines.append(f"! The document is incomplete ({entry.stop_reason}). Add --update to continue it.")
+    lines += [f"! {one['reason']}" for one in entry.failed_searches]
+    lines.append(f"· {len(entry.sources)} sources")
+    lines += [f"  {one['number']}. {one['title']} <{one['url']}>" for one in entry.sources]
+    return [terminal_safe(line) for line in lines]

@@ -64,7 +64,7 @@ def choose_hunks(choice: HunkChoice, terminal: Terminal, pages: Pages) -> Decisi
     taken: list[list[bool]] = []
     for place, diff in enumerate(choice.diffs, 1):
         of_files = f"file {place} of {len(choice.diffs)}, " if len(choice.diffs) > 1 else ""
-        hunks = _of_file(diff, terminal, pages, of_files)
+        hunks = _ask_about_file(diff, terminal, pages, of_files)
         if hunks is None:
             return None
         taken.append(hunks)
@@ -76,20 +76,20 @@ def choose_hunks(choice: HunkChoice, terminal: Terminal, pages: Pages) -> Decisi
     return Approve() if count == total else Approve(edited=choice.taking(taken))
 
 
-def _of_file(diff: Diff, terminal: Terminal, pages: Pages, of_files: str) -> list[bool] | None:
+def _ask_about_file(diff: Diff, terminal: Terminal, pages: Pages, of_files: str) -> list[bool] | None:
     taken: list[bool] = []
     shown = list(_hunks_shown(diff, of_files))
     for rows in shown:
-        answer = _about(rows, terminal, pages)
+        answer = _ask_about_hunk(rows, terminal, pages)
         if answer is None:
             return None
         taken.append(answer in ("yes", "yes_file"))
         if answer in ("yes_file", "no_file"):
-            return _with_rest(taken, shown, terminal, pages, answer)
+            return _decide_rest(taken, shown, terminal, pages, answer)
     return taken
 
 
-def _with_rest(
+def _decide_rest(
     taken: list[bool], shown: Sequence[Sequence[Row]], terminal: Terminal, pages: Pages, answer: Answer
 ) -> list[bool] | None:
     """The rest of a file as the last answer says; what is taken is shown all the same (XA6)."""
@@ -106,7 +106,7 @@ def _hunks_shown(diff: Diff, of_files: str) -> Iterator[list[Row]]:
         yield [Row(), *hunk_rows(hunk, f"{of_files}{diff.name}", number=number, total=len(diff.hunks))]
 
 
-def _about(rows: Sequence[Row], terminal: Terminal, pages: Pages) -> Answer | None:
+def _ask_about_hunk(rows: Sequence[Row], terminal: Terminal, pages: Pages) -> Answer | None:
     if not pages(terminal, rows):
         return None
     while True:

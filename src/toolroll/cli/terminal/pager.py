@@ -1,4 +1,4 @@
-"""Showing something in full before a question about it: page by page, with a way to the end."""
+"""Pages of something that a person must see in full before a question about it, with a way to the end."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -14,6 +14,15 @@ OTHER_ROWS: Final = 3
 """Below a page, besides the keys: an empty line, the question, and the line on which the cursor ends up."""
 
 MIN_PAGE_LINES: Final = 4
+
+PAGE_KEYS: Final = "Enter more · v all the rest · b back · n no"
+
+PAGE_HELP: Final = """\
+Enter  the next page
+v      all that is left, at once
+b      the page before
+n      no, or back to the question before
+A yes can be said after the last page."""
 
 
 class Pager:
@@ -70,3 +79,24 @@ class Pager:
         self._top, self._bottom = top, min(bottom, len(self._lines))
         print_lines(self._terminal.console, self._lines[self._top : self._bottom])
         self._seen = max(self._seen, self._bottom)
+
+
+def show_all(terminal: Terminal, rows: Sequence[Row]) -> bool:
+    """Show rows to their end; False when the person turns back before."""
+    pager = Pager(terminal, rows)
+    pager.forward()
+    while not pager.is_seen:
+        match terminal.ask(f"{pager.place} · {PAGE_KEYS}: "):
+            case "":
+                pager.forward()
+            case "v":
+                pager.rest()
+            case "b":
+                pager.back()
+            case "n" | "q" | None:
+                return False
+            case "?":
+                terminal.say(PAGE_HELP, "text")
+            case _:
+                terminal.say("Press Enter for the next page, or n to go back.")
+    return True

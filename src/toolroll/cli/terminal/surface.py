@@ -1,11 +1,14 @@
 """The terminal as a surface that agents are started from: notes go to stderr, the person is asked at the keyboard."""
 
 import os
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from toolroll.apps.surface import Note, Surface
 from toolroll.cli.render.prose import notify
+from toolroll.cli.render.rows import Row
+from toolroll.cli.session import FAILED, NEEDS_APPROVAL, Session
 from toolroll.home.settings import Settings
 from toolroll.safe.text import terminal_safe
 
@@ -32,11 +35,29 @@ def show_setting_notes(settings: Settings, surface: Surface) -> None:
         surface.note(text)
 
 
-def _make_approver(memory: "RuleMemory | None", timeout_s: float, *, stdin_is_taken: bool) -> "Approver | None":
-    from toolroll.cli.terminal.approve import TerminalApprover  # noqa: PLC0415 - rich: only where somebody is asked
-    from toolroll.cli.terminal.terminal import open_terminal  # noqa: PLC0415 - as above
+def ask_person(question: str, *, rows: Sequence[Row] = (), stdin_is_taken: bool = False) -> bool | None:
+    """Show `rows` to their end, and ask; return whether the answer was yes, and None where nobody is there."""
+    from toolroll.cli.terminal.approver import ask_yes_or_no  # noqa: PLC0415 - rich: only where somebody is asked
 
-    terminal = open_terminal(os.environ, stdin_is_taken=stdin_is_taken)
-    if terminal is None:
-        return None
-    return TerminalApprover(terminal, environment=os.environ, memory=memory, timeout_s=timeout_s)
+    return ask_yes_or_no(question, rows=rows, stdin_is_taken=stdin_is_taken)
+
+
+def ask_consent(session: Session, question: str, *, rows: Sequence[Row] = (), nobody: str, refused: str) -> int | None:
+    """Show `rows` to their end, and ask; return None after a yes, and the exit code of the command otherwise.
+
+    `nobody` is the error where nobody can be asked, `refused` the one after a no.
+    """
+    answer = ask_person(question, rows=rows)
+    if answer is None:
+        session.fail("needs_approval", nobody)
+        return NEEDS_APPROVAL
+    if not answer:
+        session.fail("rejected", refused)
+        return FAILED
+    return None
+
+
+def _make_approver(memory: "RuleMemory | None", timeout_s: float, *, stdin_is_taken: bool) -> "Approver | None":
+    from toolroll.cli.terminal.approver import make_approver  # noqa: PLC0415 - rich: only where somebody is asked
+
+    return make_approver(memory, timeout_s, stdin_is_taken=stdin_is_taken)

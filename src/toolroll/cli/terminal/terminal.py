@@ -265,3 +265,15 @@ class Terminal:
                 sys.stderr.write("\n")
                 raise TimeoutError
             left_s = None if left_s is None else left_s - _SLICE_S
+
+
+def confirm(terminal: Terminal, question: str) -> bool:
+    """Whether the answer is a clear yes."""
+    while True:
+        match terminal.ask(f"{question} [y/n] ", fresh=True):
+            case "y" | "yes":
+                return True
+            case "n" | "no" | None:
+                return False
+            case _:
+                terminal.say("Type y or n, then Enter.")

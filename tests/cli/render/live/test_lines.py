@@ -6,16 +6,18 @@ from toolroll import ToolCall, ToolResult
 from toolroll.agent.cost import Bill
 from toolroll.agent.events import CallFinished
 from toolroll.agent.result import Step, SubRun
-from toolroll.cli.render.live.calls import (
+from toolroll.cli.render.live.lines import (
+    MAX_SHOWN,
     RunningCall,
+    Status,
     duration,
     format_finished,
     format_progress,
     format_running,
+    format_todos,
     format_written,
     size,
 )
-from toolroll.cli.render.live.status import MAX_SHOWN, Status, format_todos
 from toolroll.kernel.call.events import Progress
 from toolroll.kernel.data.usage import Usage
 

@@ -13,7 +13,7 @@ from toolroll.apps.run_log import find_run, read_run_log
 from toolroll.cli.render.prose import notify
 from toolroll.cli.render.records import format_run, summarize_run
 from toolroll.cli.session import DONE, Session
-from toolroll.cli.terminal.consent import ask_consent
+from toolroll.cli.terminal.surface import ask_consent
 from toolroll.errors import JournalRefused, UsageError
 from toolroll.journal.deletion import Deletion
 from toolroll.journal.journal import RunRow

@@ -10,9 +10,8 @@ from typing import Final, Literal
 import click
 
 from toolroll.apps.run_log import find_run, read_run_log
-from toolroll.cli.export.json_lines import format_json_lines
 from toolroll.cli.export.page import render_page
-from toolroll.cli.export.run_tree import RunTree, read_run_tree
+from toolroll.cli.export.run_tree import RunTree, format_json_lines, read_run_tree
 from toolroll.cli.export.timeline import build_timeline
 from toolroll.cli.render.prose import notify
 from toolroll.cli.session import DONE, Session

@@ -1,7 +1,7 @@
 """What `toolroll runs resume` does first: it says at once if another process is at work on the run (XD3).
 
 Building an agent takes a second of computing, and on a busy machine several. Looking who works on a run takes a
-quarter of it. So the rest is in `continuation`, which is imported afterwards.
+quarter of it. So the rest is in `recorded_agent`, which is imported afterwards.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ def resume_run(
     is_warned = not session.json and warn_if_busy(run_id)
     decisions = _parse_decisions(approve, reject)
     settings = read_run_log(lambda journal: read_run_settings(journal, run_id), os.environ)
-    from toolroll.cli.actions.runs.continuation import continue_exploration, continue_run  # noqa: PLC0415 - see above
+    from toolroll.cli.actions.runs.recorded_agent import continue_exploration, continue_run  # noqa: PLC0415 - see above
 
     if settings.get("kind") == "explore":
         if decisions or prompt is not None:

@@ -21,12 +21,18 @@ from toolroll.agent.events import (
     StepStarted,
 )
 from toolroll.agent.result import RunResult
-from toolroll.cli.render.exploration_text import format_source
 from toolroll.cli.render.live.blocks import Block, Blocks
-from toolroll.cli.render.live.calls import RunningCall, format_finished, format_progress, format_running, format_written
+from toolroll.cli.render.live.lines import (
+    RunningCall,
+    Status,
+    format_finished,
+    format_progress,
+    format_running,
+    format_todos,
+    format_written,
+)
 from toolroll.cli.render.live.markdown import Flow
 from toolroll.cli.render.live.region import Region
-from toolroll.cli.render.live.status import Status, format_todos
 from toolroll.cli.render.plain import PlainRenderer
 from toolroll.cli.session import Session
 from toolroll.errors import ToolrollError
@@ -274,26 +280,3 @@ def _last_line(thought: str, columns: int) -> str:
     shown = one_line(" ".join(thought.split()), _MAX_THOUGHT_CHARACTERS)
     room = max(columns - len("thinking: ") - 2, 1)
     return shown if len(shown) <= room else "…" + shown[-room:]
-
-
-class LiveExplorationView(LiveRenderer):
-    """Calls as they happen, sources as they are found, how much is written, and a line of figures at the bottom."""
-
-    def _note(self, event: Event) -> None:
-        super()._note(event)
-        if isinstance(event, CallStarted | StepFinished):
-            self._written.clear()
-
-    def _note_state(self, name: str, value: object) -> None:
-        found = format_source(name, value)
-        if found:
-            self._say(found)
-
-    def _write(self, text: str) -> None:
-        self._thought = ""
-        self._written.append(text)
-
-    def _preview_lines(self, columns: int) -> list[Text]:
-        del columns
-        count = sum(map(len, self._written))
-        return [Text(f"▸ writing: {count:,} characters", style="dim")] if count else []

@@ -4,16 +4,17 @@ Every key that can lead to a yes works after the last page only (XA6). Ctrl-D is
 and ends the command.
 """
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Literal, TypeAlias
 
 from toolroll.apps.permissions import RuleMemory
 from toolroll.cli.render.rows import Row, preview_rows, request_rows
+from toolroll.cli.terminal.always_rule import remember
 from toolroll.cli.terminal.editor import edit_text
 from toolroll.cli.terminal.hunks import HunkChoice, choose_hunks, find_choice
-from toolroll.cli.terminal.pager import Pager
-from toolroll.cli.terminal.remember import remember
-from toolroll.cli.terminal.terminal import Terminal, interruptible
+from toolroll.cli.terminal.pager import PAGE_HELP, PAGE_KEYS, Pager, show_all
+from toolroll.cli.terminal.terminal import Terminal, confirm, interruptible, open_terminal
 from toolroll.errors import ToolrollError
 from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision, Preview, Reject
 from toolroll.kernel.diff.hunks import restore_original
@@ -21,7 +22,6 @@ from toolroll.safe.limits import APPROVAL_TIMEOUT_S
 from toolroll.safe.text import visible
 
 _WORDS: Final = {"yes": "y", "no": "n", "edit": "e", "all": "a", "hunks": "h", "always": "!", "help": "?"}
-_PAGE_KEYS: Final = "Enter more · v all the rest · b back · n no"
 _HELP: Final = """\
 y  yes, do exactly this
 n  no; you may say why, and the model reads it
@@ -31,15 +31,25 @@ a  yes to this and all others of this batch, after you have seen them
 !  yes, and from now on without asking for this tool on such paths
 Ctrl-D is no. Ctrl-C is no to everything, and stops."""
 
-_PAGE_HELP: Final = """\
-Enter  the next page
-v      all that is left, at once
-b      the page before
-n      no, or back to the question before
-A yes can be said after the last page."""
-
 Answer: TypeAlias = Decision | Literal["all"] | None
 """What a key led to: a decision, the wish to approve all that follows, or nothing yet."""
+
+
+def make_approver(memory: RuleMemory | None, timeout_s: float, *, stdin_is_taken: bool) -> "TerminalApprover | None":
+    """Return an approver that asks the person at the terminal; None where nobody is there."""
+    terminal = open_terminal(os.environ, stdin_is_taken=stdin_is_taken)
+    if terminal is None:
+        return None
+    return TerminalApprover(terminal, environment=os.environ, memory=memory, timeout_s=timeout_s)
+
+
+def ask_yes_or_no(question: str, *, rows: Sequence[Row], stdin_is_taken: bool) -> bool | None:
+    """Show `rows` to their end, and ask; return None where nobody is there to answer."""
+    terminal = open_terminal(os.environ, stdin_is_taken=stdin_is_taken)
+    if terminal is None:
+        return None
+    with interruptible():
+        return (not rows or show_all(terminal, rows)) and confirm(terminal, question)
 
 
 class TerminalApprover:
@@ -112,39 +122,6 @@ class TerminalApprover:
         return confirm(self._terminal, f"Yes to all {len(requests) - first + 1}?")
 
 
-def show_all(terminal: Terminal, rows: Sequence[Row]) -> bool:
-    """Show rows to their end; False when the person turns back before."""
-    pager = Pager(terminal, rows)
-    pager.forward()
-    while not pager.is_seen:
-        match terminal.ask(f"{pager.place} · {_PAGE_KEYS}: "):
-            case "":
-                pager.forward()
-            case "v":
-                pager.rest()
-            case "b":
-                pager.back()
-            case "n" | "q" | None:
-                return False
-            case "?":
-                terminal.say(_PAGE_HELP, "text")
-            case _:
-                terminal.say("Press Enter for the next page, or n to go back.")
-    return True
-
-
-def confirm(terminal: Terminal, question: str) -> bool:
-    """Whether the answer is a clear yes."""
-    while True:
-        match terminal.ask(f"{question} [y/n] ", fresh=True):
-            case "y" | "yes":
-                return True
-            case "n" | "no" | None:
-                return False
-            case _:
-                terminal.say("Type y or n, then Enter.")
-
-
 class _Question:
     """The conversation about one request."""
 
@@ -186,7 +163,7 @@ class _Question:
 
     def _prompt(self) -> str:
         if not self._pager.is_seen:
-            return f"{self._pager.place} · {_PAGE_KEYS}: "
+            return f"{self._pager.place} · {PAGE_KEYS}: "
         self._say_keys()
         return "Allow this? "
 
@@ -204,7 +181,7 @@ class _Question:
         if key in ("", "v", "b"):
             self._turn(key)
         elif key == "?":
-            self._terminal.say(_HELP if self._pager.is_seen else _PAGE_HELP, "text")
+            self._terminal.say(_HELP if self._pager.is_seen else PAGE_HELP, "text")
         elif key not in self._keys:
             missing = _UNAVAILABLE.get(key, "That is no key here.")
             self._terminal.say(f"{missing} Type one of {' '.join(self._keys)} or ?, then Enter.")

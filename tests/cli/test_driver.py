@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from toolroll.cli.interrupts import Interrupts
+from toolroll.cli.driver import Interrupts
 
 
 class CallingRun:

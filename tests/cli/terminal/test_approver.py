@@ -546,7 +546,7 @@ def test_S5_ukrainian_text_and_wide_letters_keep_their_columns(folder: Path, hom
 BATCH = """
 import asyncio, json, os, sys
 from pathlib import Path
-from toolroll.cli.terminal.approve import TerminalApprover
+from toolroll.cli.terminal.approver import TerminalApprover
 from toolroll.cli.terminal.terminal import open_terminal
 from toolroll.kernel.call.context import Run
 from toolroll.kernel.data.messages import ToolCall

@@ -27,7 +27,7 @@ from toolroll.agent.events import (
     TextArrived,
 )
 from toolroll.agent.result import Step
-from toolroll.cli.render.live.renderer import LiveExplorationView
+from toolroll.cli.render.exploration import LiveExplorationView
 from toolroll.cli.session import Session
 from toolroll.kernel.call.events import StateChanged
 from toolroll.kernel.data.usage import Usage

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolroll.apps.permissions import RuleMemory
-from toolroll.cli.terminal.remember import remember, suggest_glob
+from toolroll.cli.terminal.always_rule import remember, suggest_glob
 from toolroll.cli.terminal.terminal import Terminal
 from toolroll.home.rules import RememberedRule, RuleBook, ToolIdentity, path_problem
 from toolroll.kernel.approval.policy import Rule
