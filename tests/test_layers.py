@@ -205,6 +205,16 @@ def run_python(code: str, *arguments: str) -> str:
     return done.stdout
 
 
+def test_figures_are_read_without_pydantic_and_without_an_agent() -> None:
+    code = """
+        import sys
+        import toolroll.cli.actions.stats
+        heavy = ("pydantic", "asyncio", "toolroll.agent", "toolroll.kernel", "toolroll.packs", "toolroll.workspace")
+        print([name for name in heavy if name in sys.modules])
+    """
+    assert run_python(code) == "[]\n"
+
+
 def test_importing_does_nothing() -> None:
     """No file outside of Python's own folders is opened, nothing is written, connected or started."""
     names = [path.relative_to(PACKAGE.parent).with_suffix("").as_posix() for path in SOURCES]

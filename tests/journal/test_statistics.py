@@ -24,7 +24,7 @@ from toolroll.journal.records import (
     UsageAdded,
 )
 from toolroll.journal.sqlite import SqliteJournal
-from toolroll.journal.statistics import OTHERS, Latency, Statistics, ToolFigures, favourites, gather
+from toolroll.journal.statistics import OTHERS, Latency, Statistics, ToolFigures, favourites, gather, read_statistics
 from toolroll.kernel.data.messages import AssistantMessage, ImagePart, Origin, OutputRef, TextPart, ToolMessage
 from toolroll.kernel.data.usage import Usage
 
@@ -154,8 +154,16 @@ def test_D5_names_without_end_are_counted_together(log: Log, monkeypatch: pytest
 
 def test_D5_no_run_log_is_no_figures(tmp_path: Path) -> None:
     journal = SqliteJournal(tmp_path / "none.db")
-    assert asyncio.run(journal.statistics()) == Statistics()
+    assert asyncio.run(journal.statistics()) == read_statistics(tmp_path / "none.db") == Statistics()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_D5_the_file_is_read_without_a_journal(log: Log) -> None:
+    log.write("a", BEGAN, answered())
+    assert [
+        (found.runs, sum(model.steps for model in found.models.values()))
+        for found in (read_statistics(log.path, model="small"), read_statistics(log.path, model="other"))
+    ] == [(1, 1), (0, 0)]
 
 
 def test_D5_the_journal_gives_them_by_the_days_of_this_machine(log: Log) -> None:

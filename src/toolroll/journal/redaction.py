@@ -40,7 +40,7 @@ def without_secrets(value: dict[str, Any], known: Sequence[str] = ()) -> dict[st
     if texts.is_clear and _is_encodable(joined) and redact(joined, known=known) == joined:
         seen.learn(texts)
         return value
-    return _Redaction(known).of(value)
+    return _Redaction(known).redact(value)
 
 
 class _Seen:
@@ -124,8 +124,8 @@ class _Redaction:
     def __init__(self, known: Sequence[str]) -> None:
         self._known = tuple(known)
 
-    def of(self, value: Mapping[str, object]) -> dict[str, Any]:
-        """The object without secrets."""
+    def redact(self, value: Mapping[str, object]) -> dict[str, Any]:
+        """Return the object without secrets."""
         return self._object(value, MAX_DEPTH)
 
     def _without(self, value: object, depth: int) -> object:

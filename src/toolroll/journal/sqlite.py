@@ -18,16 +18,9 @@ from toolroll.journal.deletion import Deletion, delete, measure_deletion
 from toolroll.journal.holder import Holder, process_of
 from toolroll.journal.journal import Recording, RunRow
 from toolroll.journal.records import Record, RunBegan
+from toolroll.journal.rows import Tail, chain_hash, check_format, read_rows, repair_tail
 from toolroll.journal.statistics import Statistics, gather
-from toolroll.journal.tables import (
-    LIST_RUNS,
-    RUN_LOG,
-    Tail,
-    chain_hash,
-    check_format,
-    read_rows,
-    repair_tail,
-)
+from toolroll.journal.tables import LIST_RUNS, RUN_LOG
 from toolroll.safe.sqlite import transaction
 
 _Row: TypeAlias = tuple[str, int, str, float, bytes, str]

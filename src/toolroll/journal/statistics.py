@@ -4,15 +4,21 @@ Records that a fork inherited count only in the run they come from, and the step
 nothing counts twice. Checksums are not verified; records that cannot be read are counted as unreadable.
 """
 
-import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, tzinfo
 from math import ceil, log
-from typing import Any, Final, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pydantic_core import from_json
+
+from toolroll.journal.tables import RUN_LOG
+
+if TYPE_CHECKING:
+    import sqlite3
 
 MAX_NAMES: Final = 1_000
 """Of tools and of models. A model can make up names without end; what comes later is counted together."""
@@ -132,8 +138,16 @@ def favourites(statistics: Statistics) -> list[str]:
     return sorted((name for name, weight in weights.items() if weight > 0), key=lambda name: (-weights[name], name))
 
 
+def read_statistics(path: Path, *, since: float = 0.0, model: str | None = None) -> Statistics:
+    """Return the figures of the run log in that file; see `gather`. Opens no journal, so no record is decoded."""
+    if not path.exists():
+        return Statistics()
+    with RUN_LOG.errors(path), closing(RUN_LOG.open(path)) as db:
+        return gather(db, since=since, model=model)
+
+
 def gather(
-    db: sqlite3.Connection, *, since: float = 0.0, model: str | None = None, zone: tzinfo | None = None
+    db: "sqlite3.Connection", *, since: float = 0.0, model: str | None = None, zone: tzinfo | None = None
 ) -> Statistics:
     """The figures of all that was recorded since then (seconds since 1970), of one model if one is named.
 
@@ -148,7 +162,7 @@ def gather(
 class _Count:
     """Goes from run to run; of the one it is at it knows the model, and the tools that a person was asked about."""
 
-    def __init__(self, db: sqlite3.Connection, *, since: float, model: str | None, zone: tzinfo | None) -> None:
+    def __init__(self, db: "sqlite3.Connection", *, since: float, model: str | None, zone: tzinfo | None) -> None:
         self.found = Statistics()
         self._db = db
         self._since = since

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import click
 
 from toolroll.cli.session import DONE, Session
+from toolroll.home.folders import find_folders
 from toolroll.packs.registry import PACKS, first_sentence, pack_named
 
 if TYPE_CHECKING:
@@ -39,10 +40,9 @@ def _list_groups(packs: tuple[str, ...], sources: tuple[str, ...]) -> list[Group
 
 def _by_use(groups: list[Group]) -> list[Group]:
     """Favourites first, also among the groups; what was never used stays in its order behind them."""
-    from toolroll.apps.run_log import read_run_log  # noqa: PLC0415 - pydantic, as below
-    from toolroll.journal.statistics import favourites  # noqa: PLC0415 - as above
+    from toolroll.journal.statistics import favourites, read_statistics  # noqa: PLC0415 - pydantic_core, as below
 
-    statistics = read_run_log(lambda journal: journal.statistics(), os.environ)
+    statistics = read_statistics(find_folders(os.environ).run_log)
     places = {name: place for place, name in enumerate(favourites(statistics))}
 
     def place(line: Line) -> int:

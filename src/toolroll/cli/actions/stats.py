@@ -9,11 +9,10 @@ from typing import Final
 
 from rich.cells import set_cell_size
 
-from toolroll.apps.run_log import read_run_log
 from toolroll.cli.render.prose import notify
 from toolroll.cli.session import DONE, Session
-from toolroll.journal.sqlite import SqliteJournal
-from toolroll.journal.statistics import DayFigures, ModelFigures, Statistics, ToolFigures, favourites
+from toolroll.home.folders import find_folders
+from toolroll.journal.statistics import DayFigures, ModelFigures, Statistics, ToolFigures, favourites, read_statistics
 from toolroll.safe.text import one_line
 
 DAY_S: Final = 24 * 3600
@@ -49,11 +48,8 @@ _MINUTE_MS: Final = 60_000
 
 def show_statistics(session: Session, *, since: int | None, tool: str | None, model: str | None) -> int:
     """Show the figures; return the exit code."""
-
-    async def work(journal: SqliteJournal) -> Statistics:
-        return await journal.statistics(since=time.time() - since * DAY_S if since else 0.0, model=model)
-
-    found = read_run_log(work, os.environ)
+    start = time.time() - since * DAY_S if since else 0.0
+    found = read_statistics(find_folders(os.environ).run_log, since=start, model=model)
     if session.json:
         session.write_json(statistics_fields(found, since=since, tool=tool))
     else:
