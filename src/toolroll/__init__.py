@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from toolroll.kernel.approval.request import Reject as Reject
     from toolroll.kernel.call.context import Run as Run
     from toolroll.kernel.call.context import ToolContext as ToolContext
+    from toolroll.kernel.call.result import Done as Done
     from toolroll.kernel.call.result import ToolResult as ToolResult
-    from toolroll.kernel.call.signals import Done as Done
     from toolroll.kernel.data.messages import DocumentPart as DocumentPart
     from toolroll.kernel.data.messages import ImagePart as ImagePart
     from toolroll.kernel.data.messages import TextPart as TextPart
@@ -41,12 +41,12 @@ if TYPE_CHECKING:
     from toolroll.kernel.define.decorator import define_tool as define_tool
     from toolroll.kernel.define.decorator import tool as tool
     from toolroll.kernel.define.tool import Tool as Tool
-    from toolroll.kernel.define.toolset import Toolset as Toolset
+    from toolroll.kernel.define.tool import Toolset as Toolset
     from toolroll.kernel.depends.dependency import DependencyKey as DependencyKey
     from toolroll.kernel.depends.dependency import Depends as Depends
     from toolroll.models.model import WebSearch as WebSearch
     from toolroll.models.recording import RecordingModel as RecordingModel
-    from toolroll.models.replay import ReplayModel as ReplayModel
+    from toolroll.models.recording import ReplayModel as ReplayModel
     from toolroll.models.scripted import ScriptedModel as ScriptedModel
     from toolroll.packs.research.agent import generate_research as generate_research
 
@@ -58,14 +58,14 @@ _HOMES = {
     "DependencyKey": "kernel.depends.dependency",
     "Depends": "kernel.depends.dependency",
     "DocumentPart": "kernel.data.messages",
-    "Done": "kernel.call.signals",
+    "Done": "kernel.call.result",
     "ImagePart": "kernel.data.messages",
     "MemoryJournal": "journal.journal",
     "Policy": "kernel.approval.policy",
     "Preview": "kernel.approval.request",
     "RecordingModel": "models.recording",
     "Reject": "kernel.approval.request",
-    "ReplayModel": "models.replay",
+    "ReplayModel": "models.recording",
     "Rule": "kernel.approval.policy",
     "Run": "kernel.call.context",
     "RunResult": "agent.result",
@@ -79,7 +79,7 @@ _HOMES = {
     "ToolMessage": "kernel.data.messages",
     "ToolResult": "kernel.call.result",
     "ToolrollError": "errors",
-    "Toolset": "kernel.define.toolset",
+    "Toolset": "kernel.define.tool",
     "WebSearch": "models.model",
     "cost_over": "agent.stop",
     "deadline": "agent.stop",

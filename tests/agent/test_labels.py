@@ -265,7 +265,7 @@ async def test_a_run_without_labels_keeps_nothing_of_them() -> None:
 def test_what_an_earlier_conversation_holds_is_judged_by_the_tools_of_now() -> None:
     from toolroll.agent.labels import labels_of_message
     from toolroll.kernel.data.messages import ToolMessage
-    from toolroll.kernel.define.toolset import Toolset
+    from toolroll.kernel.define.tool import Toolset
 
     tools = Toolset(World().tools)
     results = tuple(ToolMessage(call_id="c", name=name, content="x") for name in ("secret", "gone", "send"))

@@ -8,8 +8,8 @@ from tests.support.model_script import Fault, Issued, Raw, Search, Text, Thinkin
 from tests.support.model_server import NO_FAULT, WIRES, sse
 
 from toolroll.kernel.data.messages import ReasoningBlock, ServerBlock, TextBlock
+from toolroll.models.event_stream import EventDecoder
 from toolroll.models.model import Delta, ModelResponse, Wire
-from toolroll.models.sse import EventDecoder
 
 ALL: tuple[Wire, ...] = ("anthropic", "openai", "chat")
 PAGES = (("https://a.example/1", "First"), ("https://b.example/2", "Друга"))

@@ -17,7 +17,7 @@ from toolroll.models import local
 from toolroll.models.connect import ConnectSettings, connect
 from toolroll.models.local import LocalOptions, LocalTransport, threads_of
 from toolroll.models.retry import RetryRule
-from toolroll.models.small.model import SmallModel
+from toolroll.models.small import SmallModel
 
 LIBRARY = """
 from types import SimpleNamespace

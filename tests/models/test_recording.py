@@ -27,8 +27,16 @@ from toolroll.kernel.data.messages import (
 from toolroll.kernel.data.usage import Usage
 from toolroll.models.model import CallDelta, Model, ModelRequest, ModelResponse, ReasoningDelta, TextDelta, Wire
 from toolroll.models.obedient import ObedientModel, orders_in
-from toolroll.models.recording import Asked, Exchange, Failed, Recording, RecordingModel
-from toolroll.models.replay import Difference, ReplayModel, differences
+from toolroll.models.recording import (
+    Asked,
+    Difference,
+    Exchange,
+    Failed,
+    Recording,
+    RecordingModel,
+    ReplayModel,
+    differences,
+)
 from toolroll.models.scripted import Call, Line, ScriptedModel
 
 SCRIPT: list[Line] = ["Let me see.", Call("add", {"a": 1}), ["Adding.", Call("add", {"a": 2}), Call("add")], "Done."]

@@ -7,13 +7,13 @@ import pytest
 from anthropic import AsyncAnthropic, AsyncAnthropicBedrock, AsyncAnthropicVertex
 from tests.models.asking import ADD, ask, ask_all, results, text_of, user
 from tests.models.shapes import SHAPES, meaning, whole
-from tests.models.test_awsevents import frames_of
+from tests.models.test_event_stream import frames_of
 from tests.support.model_script import Fault, Turn, fail
 from tests.support.model_server import KEY, ModelServer
 
 from toolroll.errors import AuthenticationFailed, ModelTimeout, NetworkFailed, Overloaded, UsageError
 from toolroll.models.anthropic.model import AnthropicModel
-from toolroll.models.awsevents import CONTENT_TYPE
+from toolroll.models.event_stream import AMAZON_CONTENT_TYPE
 from toolroll.models.model import ModelRequest, ModelResponse
 from toolroll.models.sdk import SdkTransport
 
@@ -141,7 +141,7 @@ async def test_bedrock_has_its_own_address_and_key() -> None:
 
 
 async def test_bedrock_streams_in_frames_of_its_own() -> None:
-    framed = Turn(fault=Fault(body=frames_of("thinking"), headers={"content-type": CONTENT_TYPE}))
+    framed = Turn(fault=Fault(body=frames_of("thinking"), headers={"content-type": AMAZON_CONTENT_TYPE}))
     async with ModelServer([framed]) as server:
         client = AsyncAnthropicBedrock(aws_region="here", api_key="key-1", base_url=server.url, max_retries=0)
         async with client:

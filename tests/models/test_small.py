@@ -28,9 +28,14 @@ from toolroll.models.chat.request import ChatOptions
 from toolroll.models.connect import ConnectSettings, connect
 from toolroll.models.model import ModelRequest, ModelResponse, StopKind
 from toolroll.models.retry import RetryRule
-from toolroll.models.small.model import SmallModel
-from toolroll.models.small.request import small_message_json, turn_schema
-from toolroll.models.small.response import MAX_OBJECTS, read_turn, written_in
+from toolroll.models.small import (
+    MAX_OBJECTS,
+    SmallModel,
+    read_turn,
+    small_message_json,
+    turn_schema,
+    written_in,
+)
 
 ORIGIN = Origin(wire="chat", model="small")
 STREAMED = pytest.mark.parametrize("stream", [True, False])

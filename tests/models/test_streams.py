@@ -14,9 +14,9 @@ from tests.support.model_server import NO_FAULT, WIRES, sse
 
 from toolroll.errors import NetworkFailed, ProviderFailed
 from toolroll.kernel.data.usage import Usage
+from toolroll.models.event_stream import EventDecoder
 from toolroll.models.exchange import _deltas
 from toolroll.models.model import CallDelta, ReasoningDelta, TextDelta, Wire
-from toolroll.models.sse import EventDecoder
 
 
 @pytest.mark.parametrize(("wire", "shape"), CASES)

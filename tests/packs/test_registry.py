@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from toolroll.errors import UsageError
-from toolroll.kernel.define.toolset import Toolset
+from toolroll.kernel.define.tool import Toolset
 from toolroll.packs.registry import PACKS, Pack, first_sentence, pack_named, packs_holding, summarize
 
 

@@ -23,7 +23,7 @@ from toolroll.testing import (
     make_run,
     recorded_events,
 )
-from toolroll.testing.recording import RunOptions
+from toolroll.testing.run import RunOptions
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 

@@ -5,7 +5,7 @@ from typing import Final, assert_never
 from toolroll.agent.context.summary import is_summary
 from toolroll.kernel.data.labels import NO_LABELS, Labels, collect_labels
 from toolroll.kernel.data.messages import AssistantMessage, Message, ServerBlock, ToolResults, UserMessage
-from toolroll.kernel.define.toolset import Toolset
+from toolroll.kernel.define.tool import Toolset
 
 UNTRUSTED: Final[Labels] = frozenset({"untrusted"})
 COMPACTED: Final[Labels] = frozenset({"private", "untrusted"})

@@ -23,8 +23,7 @@ from toolroll.kernel.call.context import Run
 from toolroll.kernel.data.messages import AssistantMessage
 from toolroll.kernel.define.decorator import UNUSABLE, pydantic_reason
 from toolroll.kernel.define.schema import OpenObject, to_draft07
-from toolroll.kernel.define.tool import Tool, ToolDefinition
-from toolroll.kernel.define.toolset import Toolset
+from toolroll.kernel.define.tool import Tool, ToolDefinition, Toolset
 from toolroll.kernel.depends.dependency import Identity, Maker
 from toolroll.models.model import DEFAULT_MAX_OUTPUT_TOKENS, Model, WebSearch
 from toolroll.models.prices import price_of

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from toolroll.models.obedient import ObedientModel as ObedientModel
     from toolroll.models.recording import Recording as Recording
     from toolroll.models.recording import RecordingModel as RecordingModel
-    from toolroll.models.replay import ReplayModel as ReplayModel
+    from toolroll.models.recording import ReplayModel as ReplayModel
     from toolroll.models.scripted import Call as Call
     from toolroll.models.scripted import ScriptedModel as ScriptedModel
 
@@ -16,7 +16,7 @@ _HOMES = {
     "ObedientModel": "obedient",
     "Recording": "recording",
     "RecordingModel": "recording",
-    "ReplayModel": "replay",
+    "ReplayModel": "recording",
     "ScriptedModel": "scripted",
 }
 

@@ -27,7 +27,7 @@ from toolroll.models.chat.request import ChatOptions
 from toolroll.models.exchange import WireModel
 from toolroll.models.local import LocalOptions, local_model
 from toolroll.models.openai.model import OpenAIModel
-from toolroll.models.small.model import SmallModel
+from toolroll.models.small import SmallModel
 from toolroll.models.transport import HttpTransport
 from toolroll.safe.net.urls import is_loopback
 

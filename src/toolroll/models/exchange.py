@@ -9,13 +9,12 @@ from typing import Any, ClassVar, Final, Protocol
 
 from toolroll.errors import ModelError
 from toolroll.kernel.data.messages import Message, Origin
-from toolroll.models.body import UNREADABLE, read_json, unreadable_answer
 from toolroll.models.catalog import ModelLimits
-from toolroll.models.encode import Json, RequestBytes, same_head
+from toolroll.models.event_stream import EventDecoder, ServerEvent
 from toolroll.models.failures import ErrorBody, error_in, read_error
 from toolroll.models.model import Delta, ModelRequest, ModelResponse, Wire
-from toolroll.models.sse import EventDecoder, ServerEvent
 from toolroll.models.transport import Reply, Transport
+from toolroll.models.wire_json import UNREADABLE, Json, RequestBytes, read_json, same_head, unreadable_answer
 from toolroll.safe.secrets.redact import redact, secret_values
 
 OK: Final = 200

@@ -20,7 +20,7 @@ from toolroll.errors import (
     RateLimited,
     RequestRefused,
 )
-from toolroll.models.body import read_json
+from toolroll.models.wire_json import read_json
 from toolroll.safe.secrets.redact import redact
 from toolroll.safe.text import one_line
 
@@ -65,6 +65,7 @@ _TOO_LONG: Final = (
     "context window",
     "maximum context",
 )
+
 _SERVER_ERRORS: Final = 500
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 from toolroll.errors import ProviderFailed, UsageError
 from toolroll.models.catalog import ModelLimits
 from toolroll.models.chat.request import ChatOptions
-from toolroll.models.small.model import SmallModel
+from toolroll.models.small import SmallModel
 from toolroll.models.transport import HttpTransport, Reply
 from toolroll.safe.paths.os_errors import os_errors
 

@@ -13,9 +13,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from toolroll.errors import AuthenticationFailed, ModelTimeout, NetworkFailed, UsageError
-from toolroll.models.awsevents import CONTENT_TYPE, server_events
-from toolroll.models.body import read_json
+from toolroll.models.event_stream import AMAZON_CONTENT_TYPE, decode_amazon_frames
 from toolroll.models.transport import Reply, http_failures
+from toolroll.models.wire_json import read_json
 from toolroll.safe.secrets.redact import redact
 from toolroll.safe.text import one_line
 
@@ -91,8 +91,8 @@ def _root_error(sdk: Any) -> type[Exception]:
 
 def _reply(answer: "httpx2.Response") -> Reply:
     chunks: AsyncIterator[bytes] = answer.aiter_bytes()
-    if answer.headers.get("content-type", "").startswith(CONTENT_TYPE):
-        chunks = server_events(chunks)
+    if answer.headers.get("content-type", "").startswith(AMAZON_CONTENT_TYPE):
+        chunks = decode_amazon_frames(chunks)
     return Reply(status=answer.status_code, headers=answer.headers, chunks=chunks)
 
 

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from toolroll.errors import ToolFailure
-from toolroll.kernel.define.tool import Tool
-from toolroll.kernel.define.toolset import Toolset
+from toolroll.kernel.define.tool import Tool, Toolset
 from toolroll.packs.load import load_tools, source_place
 from toolroll.packs.registry import PACKS, Pack, pack_named, packs_holding
 

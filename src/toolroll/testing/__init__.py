@@ -1,15 +1,19 @@
 """What users test their own tools with: calls that leave nothing to chance, and `check_tool`."""
 
 from toolroll.testing.check import check_tool
-from toolroll.testing.recording import (
+from toolroll.testing.report import Finding, ToolCheck
+from toolroll.testing.run import (
     LedgerRow,
     RecordedRun,
     RecordingApprover,
     RecordingLedger,
+    call,
+    call_tool,
+    counting_ids,
+    fixed_clock,
+    make_run,
     recorded_events,
 )
-from toolroll.testing.report import Finding, ToolCheck
-from toolroll.testing.run import call, call_tool, counting_ids, fixed_clock, make_run
 
 __all__ = [
     "Finding",

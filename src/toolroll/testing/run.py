@@ -1,22 +1,149 @@
 """Runs and calls for tests: a fixed clock, counted ids, and calls through the whole executor."""
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import count
-from typing import Final, Unpack
+from typing import Final, Literal, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
 from toolroll.errors import UsageError
-from toolroll.kernel.call.context import Run
+from toolroll.kernel.approval.policy import Policy
+from toolroll.kernel.approval.request import ApprovalRequest, Approve, Approver, Decision, Reject
+from toolroll.kernel.call.context import Ledger, Run
+from toolroll.kernel.call.events import KernelEvent
 from toolroll.kernel.call.result import ToolResult
+from toolroll.kernel.data.messages import ToolCall
 from toolroll.kernel.data.serialize import dump_json
 from toolroll.kernel.define.tool import Tool
+from toolroll.kernel.depends.dependency import Identity, Maker
 from toolroll.kernel.threads import is_in_event_loop
-from toolroll.testing.recording import RecordedRun, RecordingApprover, RunOptions
 
+Answers: TypeAlias = Decision | Iterable[Decision] | Callable[[ApprovalRequest], Decision]
+"""One decision for all requests, one for each in turn, or a function that makes them."""
+
+Event = TypeVar("Event", bound=KernelEvent)
+_YES: Final = Approve()
 START: Final = datetime(2026, 1, 1, 12, tzinfo=UTC)
 """What a fixed clock shows unless it is told otherwise."""
 
 _STANDS_STILL: Final = timedelta(0)
+
+
+class RecordingApprover:
+    """An approver that answers as told (yes to everything by default) and keeps all it was asked.
+
+    `batches` holds the requests as they came together, `requests` all of them in order. When the decisions run out, it
+    has not said yes: the call then ends with `needs_approval`, and the text says that the approver failed.
+    """
+
+    def __init__(self, decisions: Answers = _YES) -> None:
+        self.batches: list[tuple[ApprovalRequest, ...]] = []
+        self._answer = _make_answer(decisions)
+
+    @property
+    def requests(self) -> list[ApprovalRequest]:
+        """Every request so far."""
+        return [request for batch in self.batches for request in batch]
+
+    def decide(self, requests: Sequence[ApprovalRequest], /) -> list[Decision]:
+        """One decision for each request, in their order."""
+        self.batches.append(tuple(requests))
+        return [self._answer(request) for request in requests]
+
+
+def _make_answer(decisions: Answers) -> Callable[[ApprovalRequest], Decision]:
+    if isinstance(decisions, (Approve, Reject)):
+        return lambda _: decisions
+    if callable(decisions):
+        return decisions
+    prepared = iter(decisions)
+
+    def answer(request: ApprovalRequest) -> Decision:
+        decision = next(prepared, None)
+        if decision is None:
+            raise UsageError(f"RecordingApprover has no decision left for {request.tool}. Prepare one more.")
+        return decision
+
+    return answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerRow:
+    """One thing a ledger was told: that a call is about to run, or how it ended."""
+
+    kind: Literal["intent", "outcome"]
+    """`intent` before the call, `outcome` after it."""
+    call: ToolCall
+    """The call."""
+    result: ToolResult | None = None
+    """The result, for an outcome."""
+
+
+class RecordingLedger:
+    """A ledger that keeps every intent and outcome in `rows`, in the order they were told."""
+
+    def __init__(self) -> None:
+        self.rows: list[LedgerRow] = []
+
+    async def intent(self, call: ToolCall, /) -> None:
+        """The call is about to run."""
+        self.rows.append(LedgerRow(kind="intent", call=call))
+
+    async def outcome(self, call: ToolCall, result: ToolResult, /) -> None:
+        """The call has ended so."""
+        self.rows.append(LedgerRow(kind="outcome", call=call, result=result))
+
+
+class RunOptions(TypedDict, total=False):
+    """The options of `Run`."""
+
+    run_id: str | None
+    """The id of the run; by default a new one."""
+    deps: Mapping[str, object] | None
+    """Values that tools find in `ctx.deps`."""
+    overrides: Mapping[Identity, Maker] | None
+    """Providers that replace others."""
+    policy: Policy | None
+    """Rules that allow, deny or ask."""
+    approver: Approver | None
+    """Answers questions about calls."""
+    ledger: Ledger | None
+    """Is told of each call before and after it runs."""
+    on_event: Callable[[KernelEvent], None] | None
+    """Called with every event."""
+    clock: Callable[[], datetime]
+    """Returns the time."""
+    make_id: Callable[[], str]
+    """Returns new ids."""
+    logger: logging.Logger
+    """The logger that tools get."""
+
+
+class RecordedRun(Run):
+    """A run that keeps its events."""
+
+    def __init__(self, **options: Unpack[RunOptions]) -> None:
+        super().__init__(**options)
+        self.events: list[KernelEvent] = []
+
+    def emit(self, event: KernelEvent) -> None:
+        """Report an event, and keep it."""
+        self.events.append(event)
+        super().emit(event)
+
+
+@overload
+def recorded_events(run: RecordedRun) -> list[KernelEvent]: ...
+
+
+@overload
+def recorded_events(run: RecordedRun, kind: type[Event]) -> list[Event]: ...
+
+
+def recorded_events(run: RecordedRun, kind: type[Event] | None = None) -> Sequence[KernelEvent]:
+    """What the run reported so far, all of it or one kind: `recorded_events(run, Progress)`."""
+    return [event for event in run.events if kind is None or isinstance(event, kind)]
 
 
 def fixed_clock(start: datetime = START, *, step: timedelta = _STANDS_STILL) -> Callable[[], datetime]:

@@ -14,7 +14,7 @@ from toolroll.agent.context.summary import (
 )
 from toolroll.agent.labels import labels_of_message
 from toolroll.kernel.data.messages import UserMessage
-from toolroll.kernel.define.toolset import Toolset
+from toolroll.kernel.define.tool import Toolset
 
 LINES = st.lists(st.text("abc def", min_size=1, max_size=20).map(str.strip).filter(bool), max_size=6, unique=True)
 

@@ -551,7 +551,7 @@ from toolroll.cli.terminal.terminal import open_terminal
 from toolroll.kernel.call.context import Run
 from toolroll.kernel.data.messages import ToolCall
 from toolroll.kernel.call.step import execute_step
-from toolroll.kernel.define.toolset import Toolset
+from toolroll.kernel.define.tool import Toolset
 from toolroll.packs.load import load_tools
 
 async def main():

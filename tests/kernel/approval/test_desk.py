@@ -17,7 +17,7 @@ from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision,
 from toolroll.kernel.call.context import Run
 from toolroll.kernel.call.step import execute_step
 from toolroll.kernel.data.messages import ToolCall
-from toolroll.kernel.define.toolset import Toolset
+from toolroll.kernel.define.tool import Toolset
 
 LATE = "Nothing waits for this answer"
 OTHER = "This answer is for something else"

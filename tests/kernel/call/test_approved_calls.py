@@ -13,16 +13,14 @@ from toolroll.kernel.approval.policy import Policy, Rule
 from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision, Effect, Preview, Reject, content_hash
 from toolroll.kernel.call.context import Run, ToolContext
 from toolroll.kernel.call.events import ApprovalDecided, ApprovalRequested, KernelEvent
-from toolroll.kernel.call.result import ToolResult
-from toolroll.kernel.call.signals import Answered, Done
+from toolroll.kernel.call.result import Answered, Done, ToolResult
 from toolroll.kernel.call.step import execute_step
 from toolroll.kernel.data.messages import ToolCall
 from toolroll.kernel.data.serialize import dump_json
 from toolroll.kernel.define.decorator import define_tool, tool
-from toolroll.kernel.define.tool import Tool
-from toolroll.kernel.define.toolset import Toolset
+from toolroll.kernel.define.tool import Tool, Toolset
 from toolroll.kernel.define.wrappers import WrapperTool, renamed, with_approval
-from toolroll.testing.recording import RecordingApprover
+from toolroll.testing.run import RecordingApprover
 
 RAW = '{"path":"f","text":"new\\n"}'
 STALE = "is no longer what was shown for approval. Nothing was done. Read it again and propose the change anew."

@@ -20,8 +20,7 @@ from toolroll.kernel.approval.request import Preview
 from toolroll.kernel.arguments.parse import parse_json
 from toolroll.kernel.call.context import Run, ToolContext
 from toolroll.kernel.call.execute import execute
-from toolroll.kernel.call.result import ToolResult
-from toolroll.kernel.call.signals import Done
+from toolroll.kernel.call.result import Done, ToolResult
 from toolroll.kernel.define.decorator import define_tool, tool
 from toolroll.kernel.define.tool import Tool, ToolDefinition
 from toolroll.kernel.define.wrappers import WrapperTool

@@ -10,8 +10,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field, RootModel, computed_field
 from pydantic.dataclasses import dataclass as checked_dataclass
 
-from toolroll.kernel.call.result import ToolResult, reports_failure, to_result
-from toolroll.kernel.call.signals import Done
+from toolroll.kernel.call.result import Done, ToolResult, reports_failure, to_result
 from toolroll.kernel.data.messages import DocumentPart, ImagePart, Part, TextPart, ToolMessage
 
 TEXT = TextPart(text="see")

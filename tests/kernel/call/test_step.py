@@ -18,8 +18,7 @@ from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.call.step import _StepRunner, _Work, execute_step, make_ids_unique, to_messages
 from toolroll.kernel.data.messages import ToolCall, ToolMessage
 from toolroll.kernel.define.decorator import tool
-from toolroll.kernel.define.tool import Tool
-from toolroll.kernel.define.toolset import Toolset
+from toolroll.kernel.define.tool import Tool, Toolset
 from toolroll.kernel.define.wrappers import WrapperTool, with_timeout
 from toolroll.safe.limits import MAX_CALLS_PER_STEP
 

@@ -23,7 +23,7 @@ from toolroll.kernel.data.labels import (
     read_labels,
 )
 from toolroll.kernel.data.messages import ToolCall
-from toolroll.kernel.define.toolset import Toolset
+from toolroll.kernel.define.tool import Toolset
 from toolroll.kernel.define.wrappers import WrapperTool, labelled, prefixed, renamed, with_approval, with_timeout
 from toolroll.testing import RecordingApprover, make_run, recorded_events
 

@@ -14,11 +14,10 @@ from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.call.step import execute_step
 from toolroll.kernel.data.messages import ToolCall
 from toolroll.kernel.data.serialize import dump_json
-from toolroll.kernel.define.tool import Tool
-from toolroll.kernel.define.toolset import Toolset
+from toolroll.kernel.define.tool import Tool, Toolset
 from toolroll.packs.code.tools import TOOLS
 from toolroll.testing import RecordedRun, RecordingApprover, make_run
-from toolroll.testing.recording import Answers
+from toolroll.testing.run import Answers
 
 BY_NAME: Final[dict[str, Tool]] = {tool.name: tool for tool in TOOLS}
 SAMPLE: Final = Path(pack.__file__).parent / "sample"

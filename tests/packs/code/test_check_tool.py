@@ -12,7 +12,7 @@ from toolroll.kernel.approval.request import Reject
 from toolroll.kernel.call.context import Run
 from toolroll.kernel.call.result import ToolResult
 from toolroll.packs.code.check_tool import check_tool
-from toolroll.testing.recording import RecordingApprover
+from toolroll.testing.run import RecordingApprover
 
 
 async def checked(

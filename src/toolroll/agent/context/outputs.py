@@ -15,14 +15,14 @@ from toolroll.kernel.arguments.parse import parse_object
 from toolroll.kernel.call.context import ToolContext
 from toolroll.kernel.data.messages import Message, OutputRef, Part, ToolCall, ToolMessage, ToolResults
 from toolroll.kernel.data.serialize import dump_json
-from toolroll.kernel.define.tool import Tool, ToolDefinition
-from toolroll.kernel.define.toolset import Toolset
+from toolroll.kernel.define.tool import Tool, ToolDefinition, Toolset
 from toolroll.outputs.cut import EXEMPT, cut_for_context, cut_from_whole, cut_parts
 from toolroll.outputs.store import OutputStore
 from toolroll.outputs.tools import output_tools
 
 IN_A_THREAD_CHARACTERS: Final = 262_144
 """From here on writing takes longer than handing it to a thread: about a millisecond."""
+
 _MAX_REF_CHARACTERS: Final = 64
 FOLDER: Final = "outputs"
 """Beside the journal."""

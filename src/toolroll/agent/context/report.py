@@ -12,7 +12,7 @@ from toolroll.agent.options import Setup
 from toolroll.agent.run import new_run
 from toolroll.journal.records import Record, RunBegan
 from toolroll.kernel.data.messages import AssistantMessage, CallBlock, Message, Origin, ReasoningBlock, ToolResults
-from toolroll.kernel.define.toolset import Toolset
+from toolroll.kernel.define.tool import Toolset
 from toolroll.models.scripted import ScriptedModel
 
 Kind: TypeAlias = Literal[

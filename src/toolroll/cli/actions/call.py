@@ -18,7 +18,7 @@ from toolroll.kernel.call.context import Run
 from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.call.step import execute_step
 from toolroll.kernel.data.messages import Part, ToolCall
-from toolroll.kernel.define.toolset import Toolset
+from toolroll.kernel.define.tool import Toolset
 from toolroll.packs.catalog import read_catalog
 from toolroll.packs.writing.texts.messages import LANG, choose_language
 from toolroll.safe.limits import MAX_ARGUMENTS_BYTES

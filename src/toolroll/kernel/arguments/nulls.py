@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
-from toolroll.kernel.strict.descriptions import is_scalar
 from toolroll.kernel.strict.flatten import Schema, resolve_reference
+from toolroll.kernel.strict.rules import is_scalar
 
 # Below this, a value is left as it is: the validator says what is wrong with it. Four frames a level, of 1,000.
 MAX_NULL_LEVELS: Final = 60
@@ -27,6 +27,7 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "array": (list,),
     "object": (dict,),
 }
+
 T = TypeVar("T")
 
 

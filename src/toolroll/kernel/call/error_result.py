@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from toolroll.errors import ToolFailure, ToolrollError
 from toolroll.kernel.call.context import ToolContext
-from toolroll.kernel.call.result import ToolResult, to_result
-from toolroll.kernel.call.signals import Answered, Unclean
+from toolroll.kernel.call.result import Answered, ToolResult, Unclean, to_result
 from toolroll.kernel.data.messages import TextPart
 from toolroll.kernel.data.serialize import safe_str
 from toolroll.kernel.failures import is_being_cancelled, log_failure

@@ -17,8 +17,7 @@ from toolroll.kernel.approval.request import ApprovalRequest, Decision, Effect, 
 from toolroll.kernel.call.context import Ledger, ToolContext
 from toolroll.kernel.call.error_result import handle_error
 from toolroll.kernel.call.events import ApprovalDecided
-from toolroll.kernel.call.result import ToolResult, to_result
-from toolroll.kernel.call.signals import Done
+from toolroll.kernel.call.result import Done, ToolResult, to_result
 from toolroll.kernel.data.labels import EXPOSED, collect_labels, is_exposed
 from toolroll.kernel.data.messages import ToolCall
 from toolroll.kernel.data.serialize import to_plain_unfiltered

@@ -7,7 +7,6 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel
 
-from toolroll.kernel.call.signals import Done
 from toolroll.kernel.data.messages import DocumentPart, ImagePart, Part, TextPart, ToolMessage
 from toolroll.kernel.data.serialize import (
     dump_json,
@@ -17,6 +16,34 @@ from toolroll.kernel.data.serialize import (
     replace_surrogates,
     to_plain,
 )
+
+
+class Done(Exception):
+    """Raise or return it in a tool to end the run with that message."""
+
+    message: str = ""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class Answered(Exception):
+    """Raise it in a preview to say that there is nothing to approve: the value is the answer, and nothing runs."""
+
+    def __init__(self, value: object) -> None:
+        super().__init__(value)
+        self.value = value
+
+
+class Unclean(Exception):
+    """The tool has answered with `value`, and what one of its dependencies does after that failed with `error`."""
+
+    def __init__(self, value: object, error: BaseException) -> None:
+        super().__init__(value, error)
+        self.value = value
+        self.error = error
+
 
 ResultType = Literal["text", "json", "parts"]
 

@@ -21,8 +21,7 @@ from toolroll.kernel.failures import log_failure
 from toolroll.safe.limits import MAX_CALLS_PER_STEP
 
 if TYPE_CHECKING:
-    from toolroll.kernel.define.tool import Tool
-    from toolroll.kernel.define.toolset import Toolset
+    from toolroll.kernel.define.tool import Tool, Toolset
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from toolroll.kernel.approval.permit import Permit
 from toolroll.kernel.approval.request import Effect, Preview
 from toolroll.kernel.arguments.validator import ArgumentValidator
 from toolroll.kernel.call.context import ToolContext
-from toolroll.kernel.call.signals import Done, Unclean
+from toolroll.kernel.call.result import Done, Unclean
 from toolroll.kernel.callables import unwrap_callable
 from toolroll.kernel.data.labels import NO_LABELS, Labels
 from toolroll.kernel.data.serialize import dump_plain, to_plain_unfiltered

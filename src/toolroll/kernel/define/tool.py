@@ -1,23 +1,22 @@
-"""What a tool is to agents, surfaces and wrappers."""
+"""Define what a tool is to agents, surfaces and wrappers, and look tools up by name."""
 
+import difflib
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from toolroll.errors import DefinitionError
 from toolroll.kernel.approval.permit import Permit
 from toolroll.kernel.approval.request import Effect, Preview, content_hash
 from toolroll.kernel.call.context import ToolContext
+from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.data.labels import NO_LABELS, Label, Labels, collect_labels
 from toolroll.kernel.data.serialize import canonical_json
 from toolroll.kernel.define.schema import JsonSchema
 from toolroll.safe.limits import MAX_TOOL_NAME_CHARACTERS
-
-if TYPE_CHECKING:
-    from toolroll.kernel.call.result import ToolResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,3 +139,41 @@ def check_name(name: str) -> None:
             "'_' and '-'. Pass name=... to give it another one.",
             tool=name,
         )
+
+
+class Toolset:
+    """Tools by name, in the order they were given. Two of one name are refused when the set is made."""
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        self._tools: dict[str, Tool] = {}
+        for tool in tools:
+            if tool.name in self._tools:
+                raise DefinitionError(
+                    f"Two tools are named {tool.name!r}. Rename one: renamed(tool, 'other') or prefixed([tool], 'x_').",
+                    tool=tool.name,
+                )
+            self._tools[tool.name] = tool
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self._tools.values())
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def get(self, name: str) -> Tool | None:
+        """Return the tool of exactly this name."""
+        return self._tools.get(name)
+
+    @property
+    def definitions(self) -> tuple[ToolDefinition, ...]:
+        """Return what a model is told about all of them."""
+        return tuple(tool.definition for tool in self)
+
+    def unknown(self, name: str) -> ToolResult:
+        """Return the answer to a call of a tool that does not exist: the known names, and the nearest one."""
+        known = ", ".join(self._tools) or "none"
+        name = name[:MAX_TOOL_NAME_CHARACTERS]
+        spelled = {tool.casefold(): tool for tool in self._tools}
+        near = difflib.get_close_matches(name.casefold(), spelled, n=1)
+        hint = f" Did you mean {spelled[near[0]]}?" if near else ""
+        return ToolResult.failure(f"Unknown tool {name!r}.{hint} Known tools: {known}.", code="unknown_tool")

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from toolroll.kernel.strict.descriptions import describe_restrictions, is_scalar, keep_restrictions
 from toolroll.kernel.strict.flatten import (
     TELLING,
     Clash,
@@ -26,16 +25,27 @@ from toolroll.kernel.strict.flatten import (
 from toolroll.kernel.strict.nodes import (
     SCALARS,
     Node,
+    Size,
     add_description,
     drop_null,
+    find_alike,
+    find_excesses,
     make_nullable,
     make_union,
+    measure,
     null_node,
     takes_null,
     types,
+    written_nodes,
 )
-from toolroll.kernel.strict.rules import MAX_LEVELS, MAX_PARTS, StrictRules
-from toolroll.kernel.strict.size import Size, find_alike, find_excesses, measure, written_nodes
+from toolroll.kernel.strict.rules import (
+    MAX_LEVELS,
+    MAX_PARTS,
+    StrictRules,
+    describe_restrictions,
+    is_scalar,
+    keep_restrictions,
+)
 
 # More reasons than this help nobody to change a schema.
 MAX_REASONS: Final = 10
@@ -46,6 +56,7 @@ _WITHOUT_FORM: Final = (
     *("not", "if", "then", "else", "contains", "patternProperties", "propertyNames", "prefixItems"),
     *("dependencies", "dependentRequired", "dependentSchemas", "unevaluatedItems", "unevaluatedProperties"),
 )
+
 _TYPES: Final = SCALARS | {"object", "array"}
 _ANY: Final = "any value has no strict form"
 _JSON_TYPES: Final[Mapping[type, str]] = {

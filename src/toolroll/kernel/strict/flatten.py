@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from toolroll.kernel.strict.descriptions import is_scalar
+from toolroll.kernel.strict.rules import is_scalar
 
 Schema: TypeAlias = Mapping[str, object]
 

@@ -1,11 +1,13 @@
 """Nodes of a strict schema, as the converter makes them: fresh dictionaries with known keys only."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-Node: TypeAlias = dict[str, object]
+from toolroll.kernel.strict.rules import MAX_PARTS, StrictRules
 
+Node: TypeAlias = dict[str, object]
 SCALARS: Final = frozenset({"string", "integer", "number", "boolean", "null"})
 
 
@@ -89,3 +91,133 @@ def add_description(node: Node, *texts: object) -> Node:
     """Return the node with the texts before its own description."""
     words = [text for text in (*texts, node.get("description")) if isinstance(text, str) and text]
     return {**node, "description": " ".join(words)} if words else node
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """What a node weighs with everything below it; a definition weighs at each use what it holds.
+
+    How vendors count a definition that is used twice is not documented; the grammar they compile holds it twice.
+    """
+
+    parts: int = 1
+    optional: int = 0
+    unions: int = 0
+    depth: int = 0
+
+
+_LEADS_BACK: Final = Size()
+
+
+def measure(node: Node, definitions: Mapping[str, Size]) -> Size:
+    """Return the size of a node; a reference to a definition that is not in `definitions` leads back."""
+    if "$ref" in node:
+        return definitions.get(str(node["$ref"]), _LEADS_BACK)
+    properties = get_properties(node)
+    below = [measure(child, definitions) for child in children(node)]
+    required = node.get("required", [])
+    assert isinstance(required, list)
+    return Size(
+        # Cut: definitions that double one another give numbers of thousands of digits.
+        parts=min(1 + sum(size.parts for size in below), MAX_PARTS + 1),
+        optional=min(len(properties) - len(required) + sum(size.optional for size in below), MAX_PARTS),
+        unions=min(is_union(node) + sum(size.unions for size in below), MAX_PARTS),
+        depth=(node.get("type") in ("object", "array")) + max((size.depth for size in below), default=0),
+    )
+
+
+def children(node: Node) -> Iterator[Node]:
+    """Yield the nodes directly below."""
+    yield from get_properties(node).values()
+    if isinstance(items := node.get("items"), dict):
+        yield items
+    yield from branches(node)
+
+
+def get_properties(node: Node) -> dict[str, Node]:
+    """Return the properties of an object; none for any other node."""
+    properties = node.get("properties", {})
+    assert isinstance(properties, dict)
+    return properties
+
+
+def find_excesses(root: Node, definitions: Mapping[str, Node], size: Size, rules: StrictRules) -> Iterator[str]:
+    """Yield the limits of one schema that it breaks, in plain words; `definitions` are by name."""
+    nodes = list(written_nodes(root, definitions))
+    enums = [values for node in nodes if isinstance(values := node.get("enum"), list)]
+    names = _named_characters(nodes, definitions)
+    counts = (
+        ("nested levels", size.depth, rules.max_depth),
+        ("parts", size.parts, MAX_PARTS),
+        ("properties", sum(len(get_properties(node)) for node in nodes), rules.max_properties),
+        ("enum values", sum(map(len, enums)), rules.max_enum_values),
+        ("characters in names and fixed values", names, rules.max_name_characters),
+        ("characters in one long enum", _longest_enum(enums, rules), rules.max_large_enum_characters),
+    )
+    for what, count, limit in counts:
+        if limit is not None and count > limit:
+            yield f"more than {limit} {what}, {_whose(what, rules)} limit"
+
+
+def _whose(what: str, rules: StrictRules) -> str:
+    return "our own" if what == "parts" else f"the {rules.name}"
+
+
+def written_nodes(root: Node, definitions: Mapping[str, Node]) -> Iterator[Node]:
+    """Yield every node as it stands in the schema, definitions once."""
+    waiting = [root, *definitions.values()]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(children(node))
+
+
+def _named_characters(nodes: list[Node], definitions: Mapping[str, Node]) -> int:
+    fixed = [value for node in nodes for value in fixed_values(node) or () if isinstance(value, str)]
+    properties = [name for node in nodes for name in get_properties(node)]
+    return sum(map(len, (*definitions, *properties, *fixed)))
+
+
+def _longest_enum(enums: list[list[object]], rules: StrictRules) -> int:
+    large = [values for values in enums if rules.large_enum_values and len(values) > rules.large_enum_values]
+    return max((sum(len(value) for value in values if isinstance(value, str)) for values in large), default=0)
+
+
+def fixed_values(node: Node) -> list[object] | None:
+    """Return the values of `const` or `enum`; None where neither is set."""
+    if "const" in node:
+        return [node["const"]]
+    values = node.get("enum")
+    return values if isinstance(values, list) else None
+
+
+def find_alike(nodes: Iterable[Node], definitions: Mapping[str, Node]) -> Iterator[str]:
+    """Yield the names that two alternatives of one union both start with; `definitions` are by address."""
+    for node in nodes:
+        if "anyOf" in node:
+            yield from _shared_starts(node, definitions)
+
+
+def _shared_starts(node: Node, definitions: Mapping[str, Node]) -> Iterator[str]:
+    seen: dict[str, set[tuple[type, object]] | None] = {}
+    for alternative in _objects(node, definitions):
+        for name, first in list(get_properties(alternative).items())[:1]:
+            fixed = fixed_values(first)
+            values = {(type(value), value) for value in fixed} if fixed else None
+            before = seen.setdefault(name, set())
+            if before is None or (before and values is None) or (values and values & before):
+                yield name
+            seen[name] = None if values is None else values | (before or set())
+
+
+def _objects(node: Node, definitions: Mapping[str, Node]) -> Iterator[Node]:
+    waiting, followed = [node], set[str]()
+    while waiting:
+        node = waiting.pop(0)
+        ref = node.get("$ref")
+        if isinstance(ref, str) and ref not in followed:
+            followed.add(ref)
+            waiting.append(definitions[ref])
+        waiting.extend(branches(node))
+        if node.get("type") == "object":
+            yield node

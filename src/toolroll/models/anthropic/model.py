@@ -3,18 +3,40 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Final, Literal
 
-from toolroll.errors import ModelError
+from toolroll.errors import (
+    AuthenticationFailed,
+    ContextTooLong,
+    ModelError,
+    ModelTimeout,
+    Overloaded,
+    PermissionRefused,
+    ProviderFailed,
+    QuotaExceeded,
+    RateLimited,
+    RequestRefused,
+)
 from toolroll.kernel.data.messages import Message
-from toolroll.models.anthropic.failure import failure
 from toolroll.models.anthropic.request import breakpoints, head, message_json, with_breakpoint
-from toolroll.models.anthropic.response import read_message
-from toolroll.models.anthropic.stream import MessageAssembly
+from toolroll.models.anthropic.response import MessageAssembly, read_message
 from toolroll.models.catalog import ModelLimits
-from toolroll.models.encode import Json, join
 from toolroll.models.exchange import WireModel
-from toolroll.models.failures import ErrorBody
+from toolroll.models.failures import ErrorBody, by_status, make, sharpen
 from toolroll.models.model import ModelRequest, ModelResponse, Wire
 from toolroll.models.transport import Transport
+from toolroll.models.wire_json import Json, join
+
+_KINDS: Final[Mapping[str, type[ModelError]]] = {
+    "authentication_error": AuthenticationFailed,
+    "permission_error": PermissionRefused,
+    "billing_error": QuotaExceeded,
+    "rate_limit_error": RateLimited,
+    "overloaded_error": Overloaded,
+    "timeout_error": ModelTimeout,
+    "invalid_request_error": RequestRefused,
+    "not_found_error": RequestRefused,
+    "request_too_large": ContextTooLong,
+    "api_error": ProviderFailed,
+}
 
 API_VERSION: Final = "2023-06-01"
 
@@ -63,4 +85,5 @@ class AnthropicModel(WireModel):
 
     def failure(self, status: int | None, headers: Mapping[str, str], error: ErrorBody) -> ModelError:
         """The error behind an answer that was none."""
-        return failure(status, headers, error)
+        kind = sharpen(_KINDS.get(error.kind) or by_status(status), headers, error)
+        return make(kind, "Anthropic", error, status=status, headers=headers)

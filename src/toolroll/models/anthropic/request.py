@@ -28,11 +28,10 @@ from toolroll.kernel.data.messages import (
 from toolroll.kernel.strict.convert import StrictSchema, convert_to_strict
 from toolroll.kernel.strict.plan import StrictWish, ToolShape, plan_strict
 from toolroll.kernel.strict.rules import StrictRules
-from toolroll.models.calls import safe_id, safe_name
-from toolroll.models.encode import Json
 from toolroll.models.model import ModelRequest, WebSearch
-from toolroll.models.parts import IMAGE_TYPES, PDF, base64_of, describe_unseen, readable_text
+from toolroll.models.parts import IMAGE_TYPES, PDF, base64_of, describe_unseen, readable_text, safe_id, safe_name
 from toolroll.models.strict import ANTHROPIC
+from toolroll.models.wire_json import Json
 
 CACHE: Final[Mapping[str, object]] = {"type": "ephemeral"}
 WEB_SEARCH_TYPE: Final = "web_search_20260318"

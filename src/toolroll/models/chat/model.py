@@ -6,15 +6,14 @@ from typing import Any, ClassVar
 from toolroll.errors import ModelError
 from toolroll.kernel.data.messages import Message
 from toolroll.models.catalog import ModelLimits
-from toolroll.models.chat.failure import failure
 from toolroll.models.chat.request import ChatOptions, head, join, message_json
-from toolroll.models.chat.response import read_completion
-from toolroll.models.chat.stream import CompletionAssembly
-from toolroll.models.encode import Json
+from toolroll.models.chat.response import CompletionAssembly, read_completion
 from toolroll.models.exchange import WireModel
 from toolroll.models.failures import ErrorBody
 from toolroll.models.model import DEFAULT_MAX_OUTPUT_TOKENS, ModelRequest, ModelResponse, Wire
+from toolroll.models.openai.model import classify_error
 from toolroll.models.transport import Transport
+from toolroll.models.wire_json import Json
 
 
 class ChatModel(WireModel):
@@ -65,4 +64,4 @@ class ChatModel(WireModel):
 
     def failure(self, status: int | None, headers: Mapping[str, str], error: ErrorBody) -> ModelError:
         """The error behind an answer that was none."""
-        return failure(status, headers, error)
+        return classify_error(status, headers, error, provider="The model server")

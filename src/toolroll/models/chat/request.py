@@ -26,12 +26,19 @@ from toolroll.kernel.data.messages import (
     UserMessage,
 )
 from toolroll.kernel.strict.plan import StrictWish, ToolShape, plan_strict
-from toolroll.models.calls import arguments_to_send, safe_name
-from toolroll.models.encode import Json
 from toolroll.models.model import ModelRequest
 from toolroll.models.openai.request import NOTHING_SAID, marked
-from toolroll.models.parts import IMAGE_TYPES, data_url, describe_unseen, readable_text, titled_text
+from toolroll.models.parts import (
+    IMAGE_TYPES,
+    arguments_to_send,
+    data_url,
+    describe_unseen,
+    readable_text,
+    safe_name,
+    titled_text,
+)
 from toolroll.models.strict import OPENAI
+from toolroll.models.wire_json import Json
 
 IMAGE_FOLLOWS: Final = "[an image, in the next message]"
 

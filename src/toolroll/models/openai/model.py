@@ -3,21 +3,63 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Final, Literal
 
-from toolroll.errors import ModelError
+from toolroll.errors import (
+    AuthenticationFailed,
+    ContentRefused,
+    ContextTooLong,
+    ModelError,
+    ModelTimeout,
+    Overloaded,
+    PermissionRefused,
+    ProviderFailed,
+    QuotaExceeded,
+    RateLimited,
+    RequestRefused,
+)
 from toolroll.kernel.data.messages import Message
 from toolroll.models.catalog import ModelLimits
-from toolroll.models.encode import Json, join
 from toolroll.models.exchange import WireModel
-from toolroll.models.failures import ErrorBody
+from toolroll.models.failures import ErrorBody, by_status, make, sharpen
 from toolroll.models.model import ModelRequest, ModelResponse, Wire
-from toolroll.models.openai.failure import failure
 from toolroll.models.openai.request import head, message_items
-from toolroll.models.openai.response import read_response
-from toolroll.models.openai.stream import ResponseAssembly
+from toolroll.models.openai.response import ResponseAssembly, read_response
 from toolroll.models.transport import Transport
+from toolroll.models.wire_json import Json, join
 
 _WITHOUT_REASONING: Final = ("gpt-3", "gpt-4", "chatgpt-4", "ft:gpt-3", "ft:gpt-4")
 """Models that refuse to be asked for their encrypted reasoning, having none."""
+
+_CODES: Final[Mapping[str, type[ModelError]]] = {
+    "invalid_api_key": AuthenticationFailed,
+    "insufficient_quota": QuotaExceeded,
+    "billing_hard_limit_reached": QuotaExceeded,
+    "billing_not_active": QuotaExceeded,
+    "rate_limit_exceeded": RateLimited,
+    "context_length_exceeded": ContextTooLong,
+    "content_filter": ContentRefused,
+    "content_policy_violation": ContentRefused,
+    "image_content_policy_violation": ContentRefused,
+    "misalignment_policy_violation": ContentRefused,
+    "bio_policy": ContentRefused,
+    # Despite its name: what the moderation of prompts answers.
+    "invalid_prompt": ContentRefused,
+    "model_not_found": RequestRefused,
+    "server_is_overloaded": Overloaded,
+    "slow_down": Overloaded,
+    "server_error": ProviderFailed,
+    "vector_store_timeout": ModelTimeout,
+}
+
+_TYPES: Final[Mapping[str, type[ModelError]]] = {
+    "authentication_error": AuthenticationFailed,
+    "permission_error": PermissionRefused,
+    "insufficient_quota": QuotaExceeded,
+    "rate_limit_error": RateLimited,
+    "overloaded_error": Overloaded,
+    "timeout_error": ModelTimeout,
+    "invalid_request_error": RequestRefused,
+    "exceed_context_size_error": ContextTooLong,  # llama.cpp
+}
 
 
 class OpenAIModel(WireModel):
@@ -67,4 +109,14 @@ class OpenAIModel(WireModel):
 
     def failure(self, status: int | None, headers: Mapping[str, str], error: ErrorBody) -> ModelError:
         """The error behind an answer that was none."""
-        return failure(status, headers, error)
+        return classify_error(status, headers, error)
+
+
+def classify_error(
+    status: int | None, headers: Mapping[str, str], error: ErrorBody, *, provider: str = "OpenAI"
+) -> ModelError:
+    """The error behind an answer that was none. A status says more than a type: a wrong key is an invalid request."""
+    kind = _CODES.get(error.code)
+    if kind is None:
+        kind = _TYPES.get(error.kind) or ProviderFailed if status is None else by_status(status)
+    return make(sharpen(kind, headers, error), provider, error, status=status, headers=headers)

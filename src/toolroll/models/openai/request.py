@@ -27,11 +27,20 @@ from toolroll.kernel.data.messages import (
 )
 from toolroll.kernel.strict.convert import StrictSchema, convert_to_strict
 from toolroll.kernel.strict.plan import StrictWish, ToolShape, plan_strict
-from toolroll.models.calls import arguments_to_send, safe_id, safe_name
-from toolroll.models.encode import Json, compact
 from toolroll.models.model import ModelRequest, WebSearch
-from toolroll.models.parts import IMAGE_TYPES, PDF, data_url, describe_unseen, readable_text, titled_text
+from toolroll.models.parts import (
+    IMAGE_TYPES,
+    PDF,
+    arguments_to_send,
+    data_url,
+    describe_unseen,
+    readable_text,
+    safe_id,
+    safe_name,
+    titled_text,
+)
 from toolroll.models.strict import OPENAI
+from toolroll.models.wire_json import Json, compact
 
 NOTHING_SAID: Final = "(no text)"
 """Stands for what is empty once degraded."""

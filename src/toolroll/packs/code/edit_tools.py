@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 from toolroll.errors import ArgumentsRefused
 from toolroll.kernel.approval.request import Preview
 from toolroll.kernel.call.context import ToolContext
-from toolroll.kernel.call.signals import Answered
+from toolroll.kernel.call.result import Answered
 from toolroll.kernel.define.decorator import define_tool
 from toolroll.kernel.define.tool import Tool
 from toolroll.packs.code.apply import apply_proposal

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from toolroll.kernel.call.signals import Done
+from toolroll.kernel.call.result import Done
 from toolroll.kernel.define.decorator import tool
 
 

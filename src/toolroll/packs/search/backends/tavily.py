@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
-from toolroll.models.body import text_of
+from toolroll.models.wire_json import text_of
 from toolroll.packs.search.backend import Access, BackendContext, BackendSpec
 from toolroll.packs.search.hits import SearchHit, make_hits
 from toolroll.packs.search.search_service import SearchService

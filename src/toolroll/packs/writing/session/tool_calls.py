@@ -25,7 +25,7 @@ from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.call.step import execute_step
 from toolroll.kernel.data.messages import ToolCall
 from toolroll.kernel.data.serialize import dump_json
-from toolroll.kernel.define.toolset import Toolset
+from toolroll.kernel.define.tool import Toolset
 from toolroll.packs.writing.profiles.schema import timestamp
 from toolroll.packs.writing.session.agent import WritingContext
 

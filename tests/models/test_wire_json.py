@@ -10,8 +10,8 @@ from tests.models.histories import NOWHERE
 
 from toolroll.kernel.data.messages import Message
 from toolroll.models.anthropic.model import AnthropicModel
-from toolroll.models.encode import HeadBytes, Json, MessageBytes, compact, join
 from toolroll.models.model import ModelRequest, WebSearch
+from toolroll.models.wire_json import HeadBytes, Json, MessageBytes, compact, join
 
 
 class Counting:

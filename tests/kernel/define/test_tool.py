@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from toolroll.errors import DefinitionError
 from toolroll.kernel.define.decorator import tool
-from toolroll.kernel.define.tool import Tool
-from toolroll.kernel.define.toolset import Toolset
+from toolroll.kernel.define.tool import Tool, Toolset
 from toolroll.kernel.define.wrappers import prefixed, renamed
 
 
