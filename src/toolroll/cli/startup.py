@@ -20,12 +20,12 @@ def prepare(arguments: Sequence[str], environment: Mapping[str, str]) -> None:
     shared = HOME if is_home_shared(environment) else find_shared_folder(environment, own=True)
     if shared:
         told = f"Warning: other users can write to {shared}, where your settings, rules and runs are kept."
-        from toolroll.cli.render.prose import notify  # noqa: PLC0415 - only for who is warned
+        from toolroll.cli.render.prose import notify  # noqa: PLC0415 - only for a warning
 
         notify(f"{told} Make it yours alone (chmod 700), or see 'toolroll doctor'.")
     first = next((word for word in arguments if not word.startswith("-")), None)
     if first is not None and first not in _UNTRACED and any(map(environment.get, _TRACING)):
-        from toolroll.cli.tracing import set_up_tracing  # noqa: PLC0415 - only for who traces
+        from toolroll.cli.tracing import set_up_tracing  # noqa: PLC0415 - only when tracing
 
         set_up_tracing()
 

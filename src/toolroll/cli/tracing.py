@@ -43,7 +43,7 @@ def set_up_tracing() -> None:
     asked = requested_exporters(os.environ)
     if not asked:
         return
-    from importlib.util import find_spec  # noqa: PLC0415 - only for who traces
+    from importlib.util import find_spec  # noqa: PLC0415 - only when tracing
 
     if find_spec("opentelemetry") is None or find_spec("opentelemetry.sdk") is None:
         _warn("Nothing is traced: OpenTelemetry is not installed. Install it: pip install 'toolroll[otel]'.")
@@ -70,7 +70,7 @@ def install_hint(environment: Mapping[str, str]) -> str:
 
 def _report_failures_once() -> None:
     """Say once that spans are lost: the library would say it several times, in many words, and with the address."""
-    import logging  # noqa: PLC0415 - only for who traces
+    import logging  # noqa: PLC0415 - only when tracing
 
     class Once(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:  # noqa: ARG002 - its words are not ours
@@ -121,7 +121,7 @@ def _exporter(name: str) -> "SpanExporter | None":
 
 
 def _installed() -> "dict[str, EntryPoint]":
-    from importlib.metadata import entry_points  # noqa: PLC0415 - only for who traces
+    from importlib.metadata import entry_points  # noqa: PLC0415 - only when tracing
 
     return {one.name: one for one in entry_points(group=_GROUP)}
 

@@ -21,7 +21,6 @@ from toolroll.outputs.search import MATCHES_LIMIT, find_matches, show_matches
 from toolroll.safe.paths.os_errors import os_errors
 from toolroll.safe.text import one_line, terminal_safe
 
-DEFAULT_LISTED: Final = 20
 ID_CHARACTERS: Final = 12
 """Of a reference in a list: 48 random bits are enough to tell them apart."""
 MAX_TOOL_CHARACTERS: Final = 24

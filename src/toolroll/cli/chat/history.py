@@ -52,7 +52,7 @@ class MessageHistory:
         with FileLock(folder / f"{self._name.name}{_LOCK_SUFFIX}"), closing(Root(folder)) as root:
             before = self._read(root)
             if before[-1:] != [kept]:
-                root.write_file(self._name, _encoded([*before, kept][-MAX_KEPT:]), mode=0o600)
+                root.write_file(self._name, _encode([*before, kept][-MAX_KEPT:]), mode=0o600)
 
     def _read(self, root: Root) -> list[str]:
         try:
@@ -62,7 +62,7 @@ class MessageHistory:
         return [text for line in data.split(b"\n") if (text := _text(line))]
 
 
-def _encoded(texts: Sequence[str]) -> bytes:
+def _encode(texts: Sequence[str]) -> bytes:
     return "".join(f"{json.dumps(text)}\n" for text in texts).encode()
 
 

@@ -100,22 +100,22 @@ class _Edited:
 
     async def read(self, prompt: str) -> str | None:
         if self._session is None:
-            self._session = self._opened()
+            self._session = self._open()
         try:
             text = await self._session.prompt_async(prompt, handle_sigint=False)
         except EOFError:
             return None
-        self._tried(lambda history: history.add(text), None)
+        self._use_history(lambda history: history.add(text), None)
         return text
 
-    def _opened(self) -> "PromptSession[str]":
+    def _open(self) -> "PromptSession[str]":
         from toolroll.cli.chat.prompt import make_prompt_session  # noqa: PLC0415 - 0.4 s: only for who chats
 
         nothing: list[str] = []
-        texts = self._tried(lambda history: history.texts(), nothing)
+        texts = self._use_history(lambda history: history.texts(), nothing)
         return make_prompt_session(texts=texts, suggester=self._suggester, warn=self._warn)
 
-    def _tried(self, work: "Callable[[MessageHistory], T]", otherwise: T) -> T:
+    def _use_history(self, work: "Callable[[MessageHistory], T]", otherwise: T) -> T:
         """What is done with what is kept for the arrow keys; where it cannot be, that is told once."""
         if self._history is None:
             return otherwise

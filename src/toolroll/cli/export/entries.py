@@ -72,7 +72,7 @@ class EntryWriter:
             case RunBegan():
                 return ""
             case MessageAdded():
-                return self._said(entry, entry.record)
+                return self._render_message(entry, entry.record)
             case _:
                 title, text = self._note(entry)
                 body = _pre(text) if text else ""
@@ -98,7 +98,7 @@ class EntryWriter:
             case _:
                 return escape_text(entry.record.kind), ""
 
-    def _said(self, entry: NoteView, said: MessageAdded) -> str:
+    def _render_message(self, entry: NoteView, said: MessageAdded) -> str:
         who = "The agent told the model" if said.about else "Said"
         text = self._room.text(_text(said.message), where=self._where(entry.index))
         return f'<article class="said"><h2>{_when(entry.at)}{who}</h2><div class="text">{text}</div></article>'
@@ -114,7 +114,7 @@ class EntryWriter:
         text = f'<div class="text">{self._room.text(answered.message.text, where=where)}</div>'
         aside = "".join(self._blocks(turn))
         calls = "".join(self._call(call, turn) for call in turn.calls.values())
-        kept = "".join(self._kept(turn))
+        kept = "".join(self._render_state(turn))
         anchor = "" if self._run.row.parent else f' id="step-{turn.number}"'
         return f'<article class="turn"{anchor}>{head}{aside}{text}{calls}{kept}</article>'
 
@@ -128,7 +128,7 @@ class EntryWriter:
                 text = self._room.text(f"{block.summary}\n{sources}".strip(), where=where)
                 yield _folded(f"{escape_text(block.tool)} by the provider", text)
 
-    def _kept(self, turn: TurnView) -> Iterator[str]:
+    def _render_state(self, turn: TurnView) -> Iterator[str]:
         if turn.kept:
             values = "\n".join(f"{one.name}: {json.dumps(one.value, ensure_ascii=False)}" for one in turn.kept)
             yield _folded("Kept with the run", self._room.text(values, where=self._where(turn.index)))

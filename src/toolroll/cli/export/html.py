@@ -32,22 +32,22 @@ class PageBudget:
         """The text for HTML; of a long one the beginning and the end, and in between a note `where` the whole is."""
         most = self._most(most)
         if len(text) <= most:
-            return self._taken(escape_text(text))
+            return self._spend(escape_text(text))
         tail = most // _TAIL
         head, end = escape_text(text[: most - tail]), escape_text(text[-tail:])
-        return self._taken(head + _cut(len(text) - most, where) + end)
+        return self._spend(head + _cut(len(text) - most, where) + end)
 
     def diff(self, text: str, *, where: str) -> str:
         """A difference, line by line, with what was added and removed marked."""
         shown = text[: self._most(TEXT_CHARACTERS)]
         lines = "\n".join(map(_diff_line, shown.split("\n")))
         rest = len(text) - len(shown)
-        return self._taken(lines + (_cut(rest, where) if rest else ""))
+        return self._spend(lines + (_cut(rest, where) if rest else ""))
 
     def _most(self, wanted: int) -> int:
         return min(wanted, max(self.left, FULL_CHARACTERS))
 
-    def _taken(self, text: str) -> str:
+    def _spend(self, text: str) -> str:
         self.left -= len(text)
         return text
 

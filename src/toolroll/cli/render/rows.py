@@ -111,7 +111,7 @@ class _Summary:
     def _labelled(self, label: str, text: str) -> Iterator[Row]:
         for index, line in enumerate(text.split("\n")):
             gutter = (label if index == 0 else "").ljust(self._width)
-            yield Row(text=_shown(line), gutter=gutter)
+            yield Row(text=_make_visible(line), gutter=gutter)
 
     def _in_passing(self, value: object) -> str | None:
         """What is said of a value that needs no line of its own: it is a default's usual one, or stands there already.
@@ -124,7 +124,7 @@ class _Summary:
     def _passed(self) -> Iterator[Row]:
         if self._also:
             self.texts += self._also
-            told = [_shown(f"{_key(name)} {said}") for name, said in self._also.items()]
+            told = [_make_visible(f"{_key(name)} {said}") for name, said in self._also.items()]
             for index, line in enumerate(_joined(told, USUAL_COLUMNS - self._width)):
                 yield Row(text=line, look="note", gutter=("" if index else "also").ljust(self._width))
 
@@ -262,14 +262,14 @@ def _strings(value: object) -> Iterator[str]:
 
 def _text_rows(text: str) -> Iterator[Row]:
     for line in text.removesuffix("\n").split("\n"):
-        yield Row(text=_shown(line), gutter="│ ")
+        yield Row(text=_make_visible(line), gutter="│ ")
 
 
 def _raw_rows(text: str) -> Iterator[Row]:
     """A diff that we cannot read is shown as it is, with its own signs behind our gutter."""
     looks: dict[str, Look] = {"+": "added", "-": "removed"}
     for line in text.removesuffix("\n").split("\n"):
-        yield Row(text=_shown(line), gutter="│ ", look=looks.get(line[:1], "text"))
+        yield Row(text=_make_visible(line), gutter="│ ", look=looks.get(line[:1], "text"))
 
 
 def _files_rows(diffs: Sequence[Diff]) -> Iterator[Row]:
@@ -320,14 +320,14 @@ def _counterparts(lines: Sequence[DiffLine]) -> dict[int, int]:
 
 
 def _line_text(line: DiffLine, *, without_cr: bool) -> str:
-    text = _shown(line.body.removesuffix("\r") if without_cr else line.body)
+    text = _make_visible(line.body.removesuffix("\r") if without_cr else line.body)
     if line.sign == " ":
         return text
     kept = text.rstrip(" ")
     return kept + "·" * (len(text) - len(kept))  # blanks at the end are a change like any other
 
 
-def _shown(line: str) -> str:
+def _make_visible(line: str) -> str:
     """One line as it is shown; a tab is drawn, so that it never passes for blanks."""
     text = visible(line)
     if "\t" not in text:

@@ -86,16 +86,16 @@ class TerminalApprover:
 
     def _ask_all(self, requests: Sequence[ApprovalRequest], decisions: list[Decision]) -> None:
         while len(decisions) < len(requests):
-            if self._is_spared(requests[len(decisions)]):
+            if self._is_covered(requests[len(decisions)]):
                 decisions.append(Approve())
                 continue
             answer = self._question(requests, len(decisions)).ask()
             if answer != "all":
                 decisions.append(answer)
-            elif self._all_confirmed(requests, len(decisions) + 1):
+            elif self._confirm_all(requests, len(decisions) + 1):
                 decisions += [Approve()] * (len(requests) - len(decisions))
 
-    def _is_spared(self, request: ApprovalRequest) -> bool:
+    def _is_covered(self, request: ApprovalRequest) -> bool:
         """Whether an "always" to a question before this one holds for it, too; that is told."""
         if self._memory is None or not self._memory.covers(request):
             return False
@@ -113,7 +113,7 @@ class TerminalApprover:
             memory=self._memory,
         )
 
-    def _all_confirmed(self, requests: Sequence[ApprovalRequest], first: int) -> bool:
+    def _confirm_all(self, requests: Sequence[ApprovalRequest], first: int) -> bool:
         """Show what has not been shown yet, then ask once about all of it."""
         for index in range(first, len(requests)):
             self._terminal.say("")

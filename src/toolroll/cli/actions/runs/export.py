@@ -56,10 +56,10 @@ def _check(path: Path, *, force: bool) -> None:
     if path.is_dir():
         raise UsageError(f"'{path}' is a folder. Name a file in it.")
     if not force and os.path.lexists(path):
-        raise _taken(path)
+        raise _make_exists_error(path)
 
 
-def _taken(path: Path) -> FileExists:
+def _make_exists_error(path: Path) -> FileExists:
     return FileExists(f"'{path}' is there already. Name another file, or add --force.", path=str(path))
 
 
@@ -89,7 +89,7 @@ def write_export(path: Path, data: bytes, *, force: bool) -> None:
         written = replace_file if force else create_file
         written(folder, path.name, data, path=str(path))
     except FileExists:
-        raise _taken(path) from None
+        raise _make_exists_error(path) from None
     finally:
         os.close(folder)
 
