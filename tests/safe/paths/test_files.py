@@ -14,16 +14,16 @@ import pytest
 from tests.support.descriptors import as_many_descriptors
 
 from toolroll.errors import FileExists, FileMissing, FileSystemRefused, NotAFile, OutsideRoot
-from toolroll.safe.paths import files
+from toolroll.safe.paths import temporary
 from toolroll.safe.paths.files import (
     can_write,
     create_file,
     move_file,
     private_folder,
     replace_file,
-    sweep_temporary,
     sync_folder,
 )
+from toolroll.safe.paths.temporary import sweep_temporary
 
 TEMPORARY = f".toolroll-{'a' * 32}.tmp"
 as_root = os.geteuid() == 0
@@ -299,7 +299,7 @@ def test_a_writer_that_loses_its_file_to_a_sweep_takes_another(
 
 
 def test_a_writer_that_always_loses_gives_up(fd: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "_lock_unswept", lambda _: False)
+    monkeypatch.setattr(temporary, "_lock_unswept", lambda _: False)
     with pytest.raises(FileSystemRefused) as caught:
         replace_file(fd, "a", b"new")
     assert caught.value.errno_name == "EBUSY"

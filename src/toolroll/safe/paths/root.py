@@ -16,7 +16,7 @@ from typing import Final, Literal, Self
 
 from toolroll.errors import OutsideRoot
 from toolroll.messages import A_FILE, A_FILE_OR_FOLDER, A_FOLDER, A_FREE_NAME, LINK_TO_NEW_FILE
-from toolroll.safe.paths import files, walk
+from toolroll.safe.paths import files, temporary, walk
 from toolroll.safe.paths.listing import Entry, Kind, kind_of_mode, list_entries
 from toolroll.safe.paths.names import RelativePath, check_new_part, quote_path
 from toolroll.safe.paths.open_file import OpenFile, open_regular
@@ -198,7 +198,7 @@ class Root:
         path = path or _ROOT_PATH
         with self._at(path, "write", follow=False) as spot:
             walk.stat_existing(spot, path)
-            return files.sweep_temporary(spot.folder_fd, spot.name)
+            return temporary.sweep_temporary(spot.folder_fd, spot.name)
 
     @contextmanager
     def _at(self, path: RelativePath, use: Use, *, follow: bool) -> Iterator[Spot]:

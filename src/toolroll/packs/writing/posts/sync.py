@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from toolroll.packs.writing.posts.post_file import MAX_POST_BYTES, PostFile, is_post_name, parse_post
 from toolroll.packs.writing.posts.tables import drop_rows, put_rows
 from toolroll.packs.writing.storage import is_settled, read_regular_file
-from toolroll.safe.paths.files import sweep_temporary
+from toolroll.safe.paths.temporary import sweep_temporary
 from toolroll.safe.sqlite import transaction
 
 if TYPE_CHECKING:
