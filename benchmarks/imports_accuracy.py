@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))  # a script's own folder i
 from benchmarks.kit import save, table, where
 
 from toolroll.workspace.symbols.extract import read_imports
-from toolroll.workspace.symbols.imports.resolver import Resolver
+from toolroll.workspace.symbols.imports.edges import Resolver
 from toolroll.workspace.symbols.imports.statement import ImportStatement
 from toolroll.workspace.symbols.languages.registry import LANGUAGES
 

@@ -25,7 +25,7 @@ from toolroll.errors import (
     UsageError,
 )
 from toolroll.kernel.approval.request import content_hash
-from toolroll.workspace.changes.write import count_missing_folders
+from toolroll.workspace.changes.apply import count_missing_folders
 from toolroll.workspace.limits import Limits
 from toolroll.workspace.suggestions import suggest_paths
 from toolroll.workspace.workspace import Content, Workspace

@@ -12,8 +12,7 @@ from toolroll.errors import DefinitionError, FileProblem, NotAFile, PathRefused,
 from toolroll.home.project_settings import PROJECT_SETTINGS, read_project_bytes, untrusted_note
 from toolroll.home.rules import workspace_key
 from toolroll.home.trust import TrustBook
-from toolroll.packs.catalog import CatalogEntry
-from toolroll.packs.load import load_content
+from toolroll.packs.catalog import CatalogEntry, load_content
 from toolroll.safe.paths import listing
 from toolroll.safe.paths.names import parse_path, quote_path
 from toolroll.safe.paths.root import Root

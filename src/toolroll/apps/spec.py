@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 from toolroll.apps.models import absolute_model_name
 from toolroll.errors import UsageError
-from toolroll.packs.load import source_place
+from toolroll.packs.catalog import source_place
 
 Kind: TypeAlias = Literal["run", "code", "explore", "write"]
 """Which command built the agent, and can build it again."""

@@ -10,7 +10,7 @@ import pytest
 from tests.support.programs import environment, run_toolroll, toolroll
 from tests.support.terminal import TOOLS, Pseudo
 
-from toolroll.packs.load import load_tools
+from toolroll.packs.catalog import load_tools
 
 Done = subprocess.CompletedProcess[str]
 

@@ -26,7 +26,7 @@ from toolroll.cli.actions.doctor.services import check_services
 from toolroll.home.keys import KeyBook
 from toolroll.home.trust import TrustBook
 from toolroll.journal.tables import RUN_LOG
-from toolroll.workspace.changes.tables import HISTORY
+from toolroll.workspace.changes.records import HISTORY
 from toolroll.workspace.workspace import state_folder
 
 CANARY = "sk-ant-api03-canary-canary-canary-canary-canary-000"

@@ -552,7 +552,7 @@ from toolroll.kernel.call.context import Run
 from toolroll.kernel.data.messages import ToolCall
 from toolroll.kernel.call.step import execute_step
 from toolroll.kernel.define.tool import Toolset
-from toolroll.packs.load import load_tools
+from toolroll.packs.catalog import load_tools
 
 async def main():
     terminal = open_terminal(os.environ)

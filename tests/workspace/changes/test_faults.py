@@ -39,7 +39,7 @@ from toolroll.workspace.changes.history import History
 from toolroll.workspace.changes.undo import plan_redo, plan_undo, undo
 from toolroll.workspace.changes.proposal import Change, Proposal
 from toolroll.workspace.workspace import Workspace
-import toolroll.workspace.changes.tables, hashlib
+import toolroll.workspace.changes.records, hashlib
 place = Path(sys.argv[1])
 def warm_up():  # what is imported only when it is needed is none of the operation's own
     (place / "warm").mkdir()

@@ -12,8 +12,7 @@ from tests.workspace.changes.conftest import Applying
 from toolroll.errors import JournalRefused, OutsideRoot
 from toolroll.kernel.approval.request import content_hash
 from toolroll.workspace.changes.history import FILE_NAME, History
-from toolroll.workspace.changes.records import Entry, Intent, Quota
-from toolroll.workspace.changes.tables import HISTORY
+from toolroll.workspace.changes.records import HISTORY, Entry, Intent, Quota
 from toolroll.workspace.workspace import Workspace
 
 

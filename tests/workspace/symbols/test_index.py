@@ -477,7 +477,7 @@ def test_C23_many_files_with_the_word_are_cut_with_a_note(
     write({"a.py": "f = 1\n", "b.py": "f = 2\n", "c.md": "f\n", "min.js": "f;" + "x" * 6_000})
     monkeypatch.setattr("toolroll.workspace.symbols.references.MAX_FILES", 3)
     assert any("More than 3 files" in note for note in index.references("f").notes)
-    monkeypatch.setattr("toolroll.workspace.symbols.definition_search.MAX_FILES", 1)
+    monkeypatch.setattr("toolroll.workspace.symbols.definitions.MAX_FILES", 1)
     answer = index.definitions("f")
     assert len(answer.found) == 1
     assert any("More files look" in note for note in answer.notes)

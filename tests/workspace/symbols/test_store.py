@@ -9,12 +9,10 @@ from hypothesis import strategies as st
 
 from toolroll.errors import FileSystemRefused
 from toolroll.safe.sqlite import DatabaseDamaged, remove_database
-from toolroll.workspace.symbols.database import INDEX, VERSION, connect
 from toolroll.workspace.symbols.extract import extract
 from toolroll.workspace.symbols.imports.statement import ImportStatement
-from toolroll.workspace.symbols.rows import read_names, to_rows, to_statement, to_symbol
-from toolroll.workspace.symbols.store import PARSED, FileRow, Store
-from toolroll.workspace.symbols.symbol import FileSymbols, Symbol
+from toolroll.workspace.symbols.store import INDEX, PARSED, VERSION, FileRow, Store, connect
+from toolroll.workspace.symbols.symbol import FileSymbols, Symbol, read_names, to_rows, to_statement, to_symbol
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ import pytest
 from toolroll.errors import UsageError
 from toolroll.workspace.symbols import worker as worker_program
 from toolroll.workspace.symbols import workers as workers_module
-from toolroll.workspace.symbols.rows import REPLY, REQUEST
+from toolroll.workspace.symbols.symbol import REPLY, REQUEST
 from toolroll.workspace.symbols.worker import limit_self, serve
 from toolroll.workspace.symbols.workers import Reply, Task, Workers
 

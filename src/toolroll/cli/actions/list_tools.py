@@ -53,7 +53,7 @@ def _by_use(groups: list[Group]) -> list[Group]:
 
 
 def _from_source(source: str) -> Group:
-    from toolroll.packs.load import load_tools  # noqa: PLC0415 - pydantic: four interpreter starts
+    from toolroll.packs.catalog import load_tools  # noqa: PLC0415 - pydantic: four interpreter starts
 
     found = load_tools(source)
     return source, "", [make_line(one.name, one.effect, first_sentence(one.description)) for one in found]

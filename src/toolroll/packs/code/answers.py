@@ -17,8 +17,7 @@ from toolroll.workspace.search.lookalikes import Lookalikes
 from toolroll.workspace.search.match_lines import MatchLine
 from toolroll.workspace.search.search import SearchResult
 from toolroll.workspace.search.walk import Skipped
-from toolroll.workspace.symbols.definition_search import Definition
-from toolroll.workspace.symbols.definitions import Definitions
+from toolroll.workspace.symbols.definitions import Definition, Definitions
 from toolroll.workspace.symbols.imports.importers import Importer, Importers
 from toolroll.workspace.symbols.references import Reference, References
 from toolroll.workspace.symbols.symbol import Group, Symbol

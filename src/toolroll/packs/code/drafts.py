@@ -12,9 +12,9 @@ from toolroll.packs.code.answers import count_noun
 from toolroll.packs.code.keys import is_by_person
 from toolroll.packs.code.seen_files import SeenFile, SeenFiles
 from toolroll.safe.paths.names import RelativePath, check_new_part, quote_path
+from toolroll.workspace.changes.apply import count_missing_folders
 from toolroll.workspace.changes.content_cache import ContentCache
 from toolroll.workspace.changes.proposal import Change, Proposal
-from toolroll.workspace.changes.write import count_missing_folders
 from toolroll.workspace.edit.edit import edit_text
 from toolroll.workspace.edit.encoding import decode_exactly
 from toolroll.workspace.edit.merge import describe_drift, try_merge

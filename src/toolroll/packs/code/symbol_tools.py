@@ -22,7 +22,7 @@ from toolroll.packs.code.failures import tool_errors, tool_failure
 from toolroll.packs.code.keys import InWorkspace, WithIndex
 from toolroll.safe.paths.names import quote_path
 from toolroll.workspace.read import Line, read_lines
-from toolroll.workspace.symbols.definition_search import Definition
+from toolroll.workspace.symbols.definitions import Definition
 from toolroll.workspace.symbols.index import Index
 from toolroll.workspace.text import decode
 from toolroll.workspace.workspace import Workspace

@@ -21,8 +21,16 @@ from toolroll.kernel.approval.request import content_hash
 from toolroll.messages import Template
 from toolroll.safe.secrets.redact import redact
 from toolroll.safe.sqlite import transaction
-from toolroll.workspace.changes.records import DroppedChanges, Intent, Quota, Record, State
-from toolroll.workspace.changes.tables import HISTORY, insert_entries, read_records
+from toolroll.workspace.changes.records import (
+    HISTORY,
+    DroppedChanges,
+    Intent,
+    Quota,
+    Record,
+    State,
+    insert_entries,
+    read_records,
+)
 
 if TYPE_CHECKING:
     import sqlite3

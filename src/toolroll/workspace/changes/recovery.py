@@ -11,9 +11,9 @@ from typing import Literal
 
 from toolroll.errors import FileProblem, LockTimeout, PathRefused
 from toolroll.safe.paths.names import RelativePath, parse_path
+from toolroll.workspace.changes.apply import file_state, roll_back
 from toolroll.workspace.changes.history import History
 from toolroll.workspace.changes.records import Record
-from toolroll.workspace.changes.write import file_state, roll_back
 from toolroll.workspace.workspace import Workspace
 
 

@@ -11,11 +11,10 @@ from typing import Final, Literal, TypeAlias
 
 from toolroll.errors import FileProblem, PathRefused, UsageError
 from toolroll.safe.paths.names import quote_path
-from toolroll.workspace.changes.apply import AppliedChange, apply
+from toolroll.workspace.changes.apply import AppliedChange, apply, file_mode, remove_created_folders, reverse_change
 from toolroll.workspace.changes.history import History
 from toolroll.workspace.changes.proposal import Change, Proposal
 from toolroll.workspace.changes.records import Entry, Kind, Record
-from toolroll.workspace.changes.write import file_mode, remove_created_folders, reverse_change
 from toolroll.workspace.edit.merge import Conflict, merge
 from toolroll.workspace.workspace import Workspace
 

@@ -5,14 +5,16 @@ The tiers are tried in this order, and the first one with a hit decides:
 1. exact;
 2. line endings: `\\n` in the request stands for whatever ends the lines of the file;
 3. trailing blanks: those before a line end are not compared, of whole lines also those at the very end;
-4. indentation: whole lines that are all indented by the same blanks more, or less (`Shifted`);
-5. tabs and spaces: whole lines with tabs for spaces, or spaces for tabs, at one width (`Retabbed`).
+4. indentation: whole lines that are all indented by the same blanks more, or less (`Shift`);
+5. tabs and spaces: whole lines with tabs for spaces, or spaces for tabs, at one width (`TabChange`).
 
 All of them compare every other character exactly. Typographic quotes and dashes, composed letters and invisible
 characters are not folded, although they are often all that is wrong: to treat them alike would put text in places
-that nobody named (XE5). `near_matches` finds such places, and the error offers what stands there.
+that nobody named (XE5). `find_near_matches` finds such places, and the error offers what stands there.
 """
 
+import re
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,10 +24,31 @@ from toolroll.workspace.edit.lines import Lines, has_bare_ends, split_lines
 
 Tier: TypeAlias = Literal["exact", "line endings", "trailing blanks", "indentation", "tabs and spaces"]
 
-_BLANKS: Final = " \t"
+MAX_NEAR_MATCHES: Final = 3
+"""More of them say that the request is too short, which the first ones say as well."""
 
+_BLANKS: Final = " \t"
 _TAB_WIDTHS: Final = (4, 2, 8, 3)
 """Columns that a tab may stand for: what editors and formatters of common languages are set to."""
+
+_SINGLE: Final = "‘’‚‛′‵`´ʼ＇"
+_DOUBLE: Final = "“”„‟″‶«»＂"
+_DASHES: Final = "‐‑‒–—―−﹘﹣－"
+_ALIKE: Final = str.maketrans(
+    {
+        **dict.fromkeys(_SINGLE, "'"),
+        **dict.fromkeys(_DOUBLE, '"'),
+        **dict.fromkeys(_DASHES, "-"),
+        "…": "...",
+    }
+)
+
+# What draws nothing: Default_Ignorable_Code_Point of Unicode, in the ranges that occur in texts.
+_INVISIBLE: Final = re.compile(
+    "[\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]"
+)
+
+_SPACES: Final = re.compile(r"\s+")
 
 Pair = tuple[str, str]
 """The indentation of one line as it was asked for, and as it is in the file."""
@@ -235,3 +258,41 @@ def tab_rule(pairs: Sequence[Pair]) -> TabChange | None:
 def leading_blanks(line: str) -> str:
     """Return the blanks that a line begins with."""
     return line[: len(line) - len(line.lstrip(_BLANKS))]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NearMatch:
+    """Lines that look like what was asked for: from `line` to `end_line`, and exactly what they hold."""
+
+    line: int
+    end_line: int
+    text: str
+
+
+def find_near_matches(text: str, old: str) -> tuple[NearMatch, ...]:
+    """Return where something is that an eye would take for `old`; the first few places."""
+    lines = text.split("\n")
+    wanted = "\n".join(map(_fold, old.strip().split("\n")))
+    if not wanted.strip():
+        return ()
+    joined = "\n".join(map(_fold, lines))
+    found: list[NearMatch] = []
+    for place in _with_line_edges(old, re.escape(wanted)).finditer(joined):
+        first = joined.count("\n", 0, place.start())
+        last = first + wanted.count("\n")
+        found.append(NearMatch(line=first + 1, end_line=last + 1, text="\n".join(lines[first : last + 1])))
+        if len(found) == MAX_NEAR_MATCHES:
+            break
+    return tuple(found)
+
+
+def _with_line_edges(old: str, wanted: str) -> re.Pattern[str]:
+    """Return the pattern to look for: where `old` begins or ends with a line end, a longer line does not match."""
+    lead, trail = old[: len(old) - len(old.lstrip())], old[len(old.rstrip()) :]
+    return re.compile(("^" if "\n" in lead else "") + wanted + ("$" if "\n" in trail else ""), re.MULTILINE)
+
+
+def _fold(line: str) -> str:
+    # Compatibility forms bring together full-width letters, ligatures and special blanks as well.
+    plain = line if line.isascii() else unicodedata.normalize("NFKC", _INVISIBLE.sub("", line).translate(_ALIKE))
+    return _SPACES.sub(" ", plain.translate(_ALIKE)).strip()

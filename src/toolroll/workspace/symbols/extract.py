@@ -14,7 +14,6 @@ from typing import Final, cast
 
 from tree_sitter import Node, QueryCursor, Tree
 
-from toolroll.workspace.symbols.captures import LOCAL, OUTER, SCOPE, Capture, Captures, find_captures
 from toolroll.workspace.symbols.describe import (
     as_utf8,
     hide_secrets,
@@ -29,9 +28,19 @@ from toolroll.workspace.symbols.describe import (
 )
 from toolroll.workspace.symbols.imports.statement import MAX_MODULE_CHARACTERS, MAX_STATEMENTS, ImportStatement
 from toolroll.workspace.symbols.imports.syntax import Source
-from toolroll.workspace.symbols.languages.grammar import compile_query, fix_syntax, parse
 from toolroll.workspace.symbols.languages.language import Language
 from toolroll.workspace.symbols.languages.registry import LANGUAGES
+from toolroll.workspace.symbols.parser import (
+    LOCAL,
+    OUTER,
+    SCOPE,
+    Capture,
+    Captures,
+    compile_query,
+    find_captures,
+    fix_syntax,
+    parse,
+)
 from toolroll.workspace.symbols.symbol import FileSymbols, Kind, Symbol
 
 MAX_NAME_CHARACTERS: Final = 200

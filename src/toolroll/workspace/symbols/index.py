@@ -19,16 +19,16 @@ from toolroll.safe.locks import FileLock
 from toolroll.safe.paths.files import can_write
 from toolroll.safe.paths.names import RelativePath, quote_path
 from toolroll.safe.sqlite import REMOVE_IT, DatabaseDamaged, DatabaseRefused, remove_database
-from toolroll.workspace.symbols.definition_search import Definition, search_definitions
 from toolroll.workspace.symbols.definitions import (
+    Definition,
     Definitions,
     choose_definitions,
     import_as_definition,
+    search_definitions,
     split_name_path,
 )
-from toolroll.workspace.symbols.edges import StoredEdges
+from toolroll.workspace.symbols.imports.edges import Resolver, StoredEdges
 from toolroll.workspace.symbols.imports.importers import Importers, find_importers
-from toolroll.workspace.symbols.imports.resolver import Resolver
 from toolroll.workspace.symbols.languages.registry import LANGUAGES
 from toolroll.workspace.symbols.references import Reference, References, find_references
 from toolroll.workspace.symbols.repo_map import repo_map

@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Final, cast
 
 from toolroll.safe.paths.names import RelativePath
-from toolroll.workspace.symbols.edges import affected_files, resolve_imports
-from toolroll.workspace.symbols.imports.resolver import Resolver
+from toolroll.workspace.symbols.imports.edges import Resolver, affected_files, resolve_imports
 from toolroll.workspace.symbols.languages.registry import is_manifest
-from toolroll.workspace.symbols.rows import Rows
 from toolroll.workspace.symbols.source_files import ChangedFileReader, FileChanges, scan_all, scan_some
 from toolroll.workspace.symbols.store import FileRow, Store
+from toolroll.workspace.symbols.symbol import Rows
 from toolroll.workspace.symbols.workers import Reply, Workers
 from toolroll.workspace.workspace import Workspace
 

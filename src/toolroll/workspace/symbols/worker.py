@@ -11,7 +11,7 @@ import sys
 from typing import IO, Final
 
 from toolroll.workspace.symbols.extract import extract, find_occurrences
-from toolroll.workspace.symbols.rows import REPLY, REQUEST, to_rows
+from toolroll.workspace.symbols.symbol import REPLY, REQUEST, to_rows
 
 FILE_CPU_S: Final = 5.0  # a file of 1 MiB takes 0.3 s
 MEMORY_BYTES: Final = 2 << 30  # trees take about 60 times their source

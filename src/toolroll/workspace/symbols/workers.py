@@ -21,7 +21,7 @@ from typing import Final, Generic, Literal, TypeVar
 
 from toolroll.errors import ToolrollError
 from toolroll.safe.programs.run import minimal_environment
-from toolroll.workspace.symbols.rows import REPLY, REQUEST
+from toolroll.workspace.symbols.symbol import REPLY, REQUEST
 
 K = TypeVar("K")
 Failure = Literal["crashed", "timed out"]

@@ -5,16 +5,14 @@ from typing import Any
 
 from tree_sitter import Parser
 
-from toolroll.workspace.symbols.edges import StoredEdges, resolve_imports
 from toolroll.workspace.symbols.extract import read_imports
+from toolroll.workspace.symbols.imports.edges import Resolver, StoredEdges, resolve_imports
 from toolroll.workspace.symbols.imports.importers import Importers, find_importers
-from toolroll.workspace.symbols.imports.resolver import Resolver
 from toolroll.workspace.symbols.imports.statement import ImportStatement
-from toolroll.workspace.symbols.languages.grammar import load_grammar
 from toolroll.workspace.symbols.languages.registry import LANGUAGES, language_of
-from toolroll.workspace.symbols.rows import to_rows
+from toolroll.workspace.symbols.parser import load_grammar
 from toolroll.workspace.symbols.store import PARSED, FileRow, Store
-from toolroll.workspace.symbols.symbol import FileSymbols
+from toolroll.workspace.symbols.symbol import FileSymbols, to_rows
 
 
 def statements(language: str, text: str | bytes) -> tuple[ImportStatement, ...]:

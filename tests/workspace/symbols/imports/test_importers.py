@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.workspace.symbols.imports.samples import ask, edges_of, importers, resolver_of, statement
 
-from toolroll.workspace.symbols.imports.importers import find_importers
-from toolroll.workspace.symbols.imports.module_names import MAX_PATHS, interpret_module
-from toolroll.workspace.symbols.imports.resolver import Resolver
+from toolroll.workspace.symbols.imports.edges import Resolver
+from toolroll.workspace.symbols.imports.importers import MAX_PATHS, find_importers, interpret_module
 from toolroll.workspace.symbols.imports.statement import is_within
 
 WEB = {

@@ -15,8 +15,8 @@ from toolroll.workspace.symbols.imports.statement import (
     MAX_STATEMENTS,
     MAX_TEXT_CHARACTERS,
 )
-from toolroll.workspace.symbols.languages.grammar import load_grammar
 from toolroll.workspace.symbols.languages.registry import LANGUAGES
+from toolroll.workspace.symbols.parser import load_grammar
 
 
 @pytest.mark.parametrize(

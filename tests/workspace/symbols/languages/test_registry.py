@@ -3,10 +3,9 @@
 import pytest
 
 from toolroll.workspace.symbols.extract import extract
-from toolroll.workspace.symbols.imports.resolver import Resolver
+from toolroll.workspace.symbols.imports.edges import Resolver
 from toolroll.workspace.symbols.languages import registry
 from toolroll.workspace.symbols.languages.families.scripts import ScriptResolver
-from toolroll.workspace.symbols.languages.grammar import compile_query, fix_syntax, load_grammar
 from toolroll.workspace.symbols.languages.language import Language, is_installed
 from toolroll.workspace.symbols.languages.registry import (
     LANGUAGES,
@@ -16,6 +15,7 @@ from toolroll.workspace.symbols.languages.registry import (
     not_installed,
     package_files,
 )
+from toolroll.workspace.symbols.parser import compile_query, fix_syntax, load_grammar
 
 PROMISED = [
     "python",

@@ -18,7 +18,7 @@ from toolroll.home.settings_schema import PREFIX, all_settings
 from toolroll.home.trust import TrustBook
 from toolroll.safe.paths.names import quote_path
 from toolroll.workspace.changes.history import FILE_NAME
-from toolroll.workspace.changes.tables import HISTORY
+from toolroll.workspace.changes.records import HISTORY
 from toolroll.workspace.workspace import state_folder
 
 INSTRUCTIONS: Final = "AGENTS.md"

@@ -4,8 +4,7 @@ import re
 from typing import Final
 
 from toolroll.workspace.symbols.languages.families.includes import IMPORTS, IncludeResolver, read_import
-from toolroll.workspace.symbols.languages.language import Language
-from toolroll.workspace.symbols.languages.visibility import exported_unless
+from toolroll.workspace.symbols.languages.language import Language, exported_unless
 
 _DEFINITIONS: Final = """
 (function_definition declarator: (function_declarator declarator: (identifier) @name)) @function

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from toolroll.workspace.symbols.imports.statement import EVERYTHING, ImportStatement
 from toolroll.workspace.symbols.imports.syntax import Source, has_token
-from toolroll.workspace.symbols.languages.language import Language
-from toolroll.workspace.symbols.languages.visibility import PRIVATE, exported_if
+from toolroll.workspace.symbols.languages.language import PRIVATE, Language, exported_if
 
 if TYPE_CHECKING:
     from tree_sitter import Node

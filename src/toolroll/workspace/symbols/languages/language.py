@@ -5,19 +5,35 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from toolroll.workspace.symbols.imports.files import Files
 from toolroll.workspace.symbols.imports.statement import ImportStatement, Resolved
-from toolroll.workspace.symbols.languages.visibility import IsExported, always_exported
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
     from toolroll.workspace.symbols.imports.syntax import Source
 
+IsExported: TypeAlias = Callable[[str, bytes, str | None], bool]
+"""Decides by the name of a definition, the words before it, and the kind of what it stands in, if anything.
+
+What it stands in decides as well: nothing is exported from what is not.
+"""
+
+PRIVATE: Final = re.compile(rb"\b(?:private|fileprivate)\b")
+
+_OPEN_PARENTS: Final = frozenset({"enum", "interface", "trait"})
+"""What belongs to these is as open as they are."""
+
 ReadImport: TypeAlias = "Callable[[Node, Source], Iterator[ImportStatement]]"
 """Reads the statements that one captured node stands for."""
+
+
+def always_exported(name: str, before: bytes, parent_kind: str | None) -> bool:
+    """Export everything."""
+    del name, before, parent_kind
+    return True
 
 
 class ImportResolver:
@@ -108,6 +124,26 @@ class Language:
 def is_installed(language: Language) -> bool:
     """Return whether the wheel of its grammar is there; most come with the extra `languages`."""
     return find_spec(language.grammar) is not None
+
+
+def exported_unless(hiding: re.Pattern[bytes]) -> IsExported:
+    """Return the rule that exports a definition unless one of these words stands before it."""
+
+    def is_exported(name: str, before: bytes, parent_kind: str | None) -> bool:
+        del name
+        return parent_kind in _OPEN_PARENTS or hiding.search(before) is None
+
+    return is_exported
+
+
+def exported_if(showing: re.Pattern[bytes]) -> IsExported:
+    """Return the rule that exports a definition where one of these words stands before it."""
+
+    def is_exported(name: str, before: bytes, parent_kind: str | None) -> bool:
+        del name
+        return parent_kind in _OPEN_PARENTS or showing.search(before) is not None
+
+    return is_exported
 
 
 def blank(found: re.Match[bytes]) -> bytes:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final
 from toolroll.workspace.symbols.imports.statement import ImportStatement, Resolved
 from toolroll.workspace.symbols.imports.syntax import Source
 from toolroll.workspace.symbols.languages.families.scripts import ScriptResolver
-from toolroll.workspace.symbols.languages.language import Language
-from toolroll.workspace.symbols.languages.visibility import exported_unless
+from toolroll.workspace.symbols.languages.language import Language, exported_unless
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -9,8 +9,7 @@ from toolroll.workspace.symbols.imports.manifests import as_table, as_texts, rea
 from toolroll.workspace.symbols.imports.statement import EVERYTHING, ImportForm, ImportKind, ImportStatement, Resolved
 from toolroll.workspace.symbols.imports.syntax import Source, is_below
 from toolroll.workspace.symbols.languages.families.scripts import ScriptResolver
-from toolroll.workspace.symbols.languages.language import Language
-from toolroll.workspace.symbols.languages.visibility import PRIVATE, exported_unless
+from toolroll.workspace.symbols.languages.language import PRIVATE, Language, exported_unless
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -10,8 +10,7 @@ from toolroll.workspace.symbols.imports.files import Files, certain, folders_upw
 from toolroll.workspace.symbols.imports.manifests import Table, as_table, as_text, read_toml
 from toolroll.workspace.symbols.imports.statement import EVERYTHING, ImportStatement, Resolved
 from toolroll.workspace.symbols.imports.syntax import Source, ancestors
-from toolroll.workspace.symbols.languages.language import ImportResolver, Language
-from toolroll.workspace.symbols.languages.visibility import exported_if
+from toolroll.workspace.symbols.languages.language import ImportResolver, Language, exported_if
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Final
 from toolroll.workspace.symbols.imports.files import certain, guess
 from toolroll.workspace.symbols.imports.statement import ImportStatement, Resolved
 from toolroll.workspace.symbols.imports.syntax import Source
-from toolroll.workspace.symbols.languages.language import ImportResolver, Language
-from toolroll.workspace.symbols.languages.visibility import PRIVATE, exported_unless
+from toolroll.workspace.symbols.languages.language import PRIVATE, ImportResolver, Language, exported_unless
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -13,8 +13,7 @@ from toolroll.workspace.symbols.imports.statement import EVERYTHING, ImportKind,
 from toolroll.workspace.symbols.imports.syntax import Source, ancestors, has_token, is_below
 from toolroll.workspace.symbols.languages.families.npm import Package, Packages, package_name
 from toolroll.workspace.symbols.languages.families.tsconfig import Configurations
-from toolroll.workspace.symbols.languages.language import GrammarFix, ImportResolver, Language
-from toolroll.workspace.symbols.languages.visibility import PRIVATE
+from toolroll.workspace.symbols.languages.language import PRIVATE, GrammarFix, ImportResolver, Language
 
 if TYPE_CHECKING:
     from tree_sitter import Node

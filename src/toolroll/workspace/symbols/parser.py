@@ -1,21 +1,29 @@
-"""Capture definitions, and what definitions stand in, with the query of a language."""
+"""Parse a file with the grammar of its language, and capture its definitions and what they stand in.
+
+Only processes that parse import this: tree-sitter is a compiled library.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 from typing import Final
 
-from tree_sitter import Node, QueryCursor
+from tree_sitter import Language as Grammar
+from tree_sitter import Node, Parser, Query, QueryCursor, Tree
 
-from toolroll.workspace.symbols.languages.grammar import compile_query
 from toolroll.workspace.symbols.languages.language import Language
 from toolroll.workspace.symbols.symbol import KINDS
 
 SCOPE: Final = "scope"
 """A place with a name that others stand in, but no definition: `impl Foo`, `extension Foo`."""
+
 LOCAL: Final = "local"
 """A function without a name: what is inside belongs to it alone."""
+
 OUTER: Final = "outer"
 """A definition with its decorators."""
+
 _PATTERNS: Final = frozenset({"list_pattern", "list_splat_pattern", "pattern_list", "tuple_pattern"})
 _KINDS: Final = KINDS | {SCOPE, LOCAL, OUTER}
 
@@ -40,6 +48,34 @@ class Captures:
     places: tuple[Capture, ...]
     exported: frozenset[bytes]
     """Names that the file passes on by a statement of their own: `export { a }`."""
+
+
+def parse(language: Language, data: bytes) -> Tree:
+    """Return the tree of these bytes, which are UTF-8."""
+    return Parser(load_grammar(language)).parse(language.prepare(data) if language.prepare else data)
+
+
+@cache
+def load_grammar(language: Language) -> Grammar:
+    """Load the grammar, once a process."""
+    return Grammar(getattr(import_module(language.grammar), language.grammar_function)())
+
+
+@cache
+def compile_query(language: Language, text: str) -> Query:
+    """Compile a query for a language, once a process."""
+    return Query(load_grammar(language), text)
+
+
+def fix_syntax(language: Language, data: bytes) -> bytes | None:
+    """Return the bytes with what the grammar does not know replaced, of the same length; None where nothing is.
+
+    One unknown word can cost all definitions of a file: everything after it becomes one error.
+    """
+    fixed = data
+    for fix in language.fixes:
+        fixed = fix.pattern.sub(fix.replace, fixed)
+    return None if fixed == data else fixed
 
 
 def find_captures(language: Language, root: Node) -> Captures:

@@ -1,7 +1,10 @@
-"""The list of todos (K61): written whole each time, kept with the run, shown by every surface as it changes.
+"""The tools that every agent can use: `done` (K60), `write_todos` and `read_todos` (K61).
 
-The run keeps it as plain JSON data under `todos`, so that whatever records the run can record it too. Ids are ours: a
-todo keeps its id as long as its id or its content comes back, and a number that was used is not used again.
+`done` is the clear way to end a run; an answer without a tool call ends it as well.
+
+The run keeps the list of todos as plain JSON data under `todos`, so that whatever records the run can record it too.
+Every surface shows it as it changes. A todo keeps its id as long as its id or its content comes back, and a number that
+was used is not used again.
 """
 
 from collections.abc import Sequence
@@ -11,7 +14,9 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from toolroll.errors import ToolFailure
 from toolroll.kernel.call.context import Run, ToolContext
+from toolroll.kernel.call.result import Done
 from toolroll.kernel.define.decorator import tool
+from toolroll.kernel.define.tool import Tool
 
 MAX_TODOS: Final = 100
 """A plan that one reader can follow, with room to spare; the list is sent back on every write."""
@@ -27,8 +32,18 @@ Content: TypeAlias = Annotated[
 ]
 
 
+@tool
+async def done(
+    message: Annotated[
+        str, Field(description="What the user reads last: the answer, or what was done and what is not.")
+    ],
+) -> Done:
+    """End the run with a final message for the user. Call it once, when everything is finished."""
+    return Done(message)
+
+
 class Todo(BaseModel):
-    """One thing to do, as it is kept."""
+    """One thing to do, as the run stores it."""
 
     id: str
     content: Content
@@ -68,7 +83,7 @@ async def write_todos(
     """Write down the whole list of todos for this run. It replaces the list before; ids stay with their todos."""
     _refuse_two_in_progress(todos)
     before = TodoList.of_run(ctx.run)
-    after = _numbered(todos, before)
+    after = _number_todos(todos, before)
     # An async function: state changes are reported where the event loop runs, not from a thread.
     ctx.run.set_state(STATE, after.model_dump(mode="json"))
     return after.todos
@@ -78,6 +93,9 @@ async def write_todos(
 async def read_todos(ctx: ToolContext) -> list[Todo]:
     """Read the list of todos with their ids and statuses."""
     return TodoList.of_run(ctx.run).todos
+
+
+TOOLS: Final[tuple[Tool, ...]] = (done, write_todos, read_todos)
 
 
 def _refuse_two_in_progress(todos: Sequence[TodoLine]) -> None:
@@ -90,7 +108,7 @@ def _refuse_two_in_progress(todos: Sequence[TodoLine]) -> None:
         )
 
 
-def _numbered(todos: Sequence[TodoLine], before: TodoList) -> TodoList:
+def _number_todos(todos: Sequence[TodoLine], before: TodoList) -> TodoList:
     ids = _ids_by_name(todos, before)
     free = [todo for todo in before.todos if todo.id not in ids]
     made = before.made
@@ -104,8 +122,10 @@ def _numbered(todos: Sequence[TodoLine], before: TodoList) -> TodoList:
         else:
             free.remove(same)
             ids[index] = same.id
-    kept = [Todo(id=str(one), content=todo.content, status=todo.status) for one, todo in zip(ids, todos, strict=True)]
-    return TodoList(todos=kept, made=made)
+    numbered = [
+        Todo(id=str(one), content=todo.content, status=todo.status) for one, todo in zip(ids, todos, strict=True)
+    ]
+    return TodoList(todos=numbered, made=made)
 
 
 def _ids_by_name(todos: Sequence[TodoLine], before: TodoList) -> list[str | None]:
@@ -114,8 +134,8 @@ def _ids_by_name(todos: Sequence[TodoLine], before: TodoList) -> list[str | None
     named = [todo.id for todo in todos]
     for index, one in enumerate(named):
         if one is not None and one not in known:
-            told = f"Known ids: {', '.join(known)}" if known else "There are no todos yet"
-            text = f"There is no todo with id {one[:64]!r}. {told}. Leave the id out for a new one."
+            known_ids = f"Known ids: {', '.join(known)}" if known else "There are no todos yet"
+            text = f"There is no todo with id {one[:64]!r}. {known_ids}. Leave the id out for a new one."
             raise ToolFailure(text, code="unknown_todo")
         if one is not None and one in named[:index]:
             text = f"The id {one!r} stands twice. Give it to one todo, and leave it out for the other."

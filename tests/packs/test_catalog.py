@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from toolroll.errors import DefinitionError, FileMissing, ToolFailure, ToolrollError, UsageError
-from toolroll.packs.catalog import read_catalog
-from toolroll.packs.load import load_content, load_tools, source_place
+from toolroll.packs.catalog import load_content, load_tools, read_catalog, source_place
 
 GOOD = """
 from __future__ import annotations
@@ -74,7 +73,7 @@ def test_S3_a_module_is_found_by_name(tmp_path: Path, monkeypatch: pytest.Monkey
     write(tmp_path, GOOD, "tools_of_mine.py")
     monkeypatch.chdir(tmp_path)
     assert [tool.name for tool in load_tools("tools_of_mine")] == ["first", "second"]
-    assert [tool.name for tool in load_tools("toolroll.packs.standard.todos")] == ["write_todos", "read_todos"]
+    assert [tool.name for tool in load_tools("toolroll.packs.standard")] == ["done", "write_todos", "read_todos"]
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from toolroll.kernel.call.context import Run
 from toolroll.kernel.call.events import KernelEvent, StateChanged
 from toolroll.kernel.call.result import ToolResult
-from toolroll.packs.standard import TodoList, done, read_todos, write_todos
-from toolroll.packs.standard.todos import MAX_TODO_CHARACTERS, MAX_TODOS
+from toolroll.packs.standard import MAX_TODO_CHARACTERS, MAX_TODOS, TodoList, done, read_todos, write_todos
 
 
 async def write(run: Run, *todos: dict[str, object]) -> ToolResult:
