@@ -10,7 +10,7 @@ import pytest
 from toolroll.agent.events import CallFinished, CallStarted, Event
 from toolroll.agent.live import LiveRun
 from toolroll.cli.driver import Interrupts
-from toolroll.cli.ghostpen.interrupt import InterruptiblePerson
+from toolroll.cli.ghostpen.write_post import InterruptiblePerson
 from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.data.messages import ToolCall
 from toolroll.packs.writing.session.interface import DraftView, Question

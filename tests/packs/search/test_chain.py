@@ -5,10 +5,9 @@ from tests.packs.search.services import FAULTS, KEY, PAGES, SERVICES, Fault, Ser
 
 from toolroll.errors import ServiceFailed, UsageError
 from toolroll.kernel.call.context import Run
-from toolroll.packs.search.backend import BackendContext
+from toolroll.packs.search.backend import TIMEOUT_S, BackendContext
 from toolroll.packs.search.chain import RunQuota, SearchChain, SearchFailed
 from toolroll.packs.search.hits import SearchHit
-from toolroll.packs.search.search_service import TIMEOUT_S
 from toolroll.packs.search.settings import SearchSettings
 from toolroll.safe.text import suspicious
 

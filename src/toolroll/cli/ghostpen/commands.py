@@ -184,7 +184,7 @@ def list_(session: Session, *, data: Path | None, lang: str | None) -> int:
     Example:
       ghostpen profile list
     """
-    from toolroll.cli.ghostpen.manage_profiles import list_profiles  # noqa: PLC0415 - pydantic: not for --help
+    from toolroll.cli.ghostpen.profiles import list_profiles  # noqa: PLC0415 - pydantic: not for --help
 
     return _run(session, list_profiles, data=data, lang=lang)
 
@@ -203,7 +203,7 @@ def show(session: Session, name: str, *, data: Path | None, lang: str | None) ->
     """
 
     def work(context: "CommandContext") -> int:
-        from toolroll.cli.ghostpen.manage_profiles import show_profile  # noqa: PLC0415 - as above
+        from toolroll.cli.ghostpen.profiles import show_profile  # noqa: PLC0415 - as above
 
         return show_profile(context, name)
 
@@ -227,7 +227,7 @@ def edit(session: Session, name: str, *, data: Path | None, lang: str | None) ->
     """
 
     def work(context: "CommandContext") -> int:
-        from toolroll.cli.ghostpen.edit_profile import edit_profile  # noqa: PLC0415 - as above
+        from toolroll.cli.ghostpen.profiles import edit_profile  # noqa: PLC0415 - as above
 
         return edit_profile(context, name)
 
@@ -249,7 +249,7 @@ def delete(session: Session, name: str, *, yes: bool, data: Path | None, lang: s
     """
 
     def work(context: "CommandContext") -> int:
-        from toolroll.cli.ghostpen.manage_profiles import delete_profile  # noqa: PLC0415 - as above
+        from toolroll.cli.ghostpen.profiles import delete_profile  # noqa: PLC0415 - as above
 
         return delete_profile(context, name)
 
@@ -271,7 +271,7 @@ def export(session: Session, name: str, *, output: Path | None, data: Path | Non
     """
 
     def work(context: "CommandContext") -> int:
-        from toolroll.cli.ghostpen.manage_profiles import export_profile  # noqa: PLC0415 - as above
+        from toolroll.cli.ghostpen.profiles import export_profile  # noqa: PLC0415 - as above
 
         return export_profile(context, name, output)
 
@@ -296,7 +296,7 @@ def import_(session: Session, file: Path, *, name: str | None, yes: bool, data: 
     """
 
     def work(context: "CommandContext") -> int:
-        from toolroll.cli.ghostpen.manage_profiles import import_profile  # noqa: PLC0415 - as above
+        from toolroll.cli.ghostpen.profiles import import_profile  # noqa: PLC0415 - as above
 
         return import_profile(context, file, name)
 

@@ -5,12 +5,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
+from toolroll.apps import models
 from toolroll.cli.render.prose import notify
 from toolroll.cli.session import FAILED, NEEDS_APPROVAL, Session
 from toolroll.cli.terminal.terminal import Terminal, open_terminal
 from toolroll.errors import FileMissing, ToolrollError
+from toolroll.home.settings import read_settings
+from toolroll.messages import Template
 from toolroll.packs.writing.profiles.names import DEFAULT
 from toolroll.packs.writing.profiles.store import ProfileStore
 from toolroll.packs.writing.session.intents import Answer, parse_answer
@@ -19,6 +22,10 @@ from toolroll.packs.writing.texts.messages import Key, Lang, choose_language, sa
 from toolroll.packs.writing.tools.dependencies import data_folder
 from toolroll.safe.paths.os_errors import os_errors
 from toolroll.safe.text import terminal_safe
+
+WITHOUT_MODEL: Final = Template(
+    "ghostpen_without_model", "Without a model, 'ghostpen --demo' shows how a post is written."
+)()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,3 +157,9 @@ def _profile_language(data: Path) -> str | None:
         return ProfileStore(data).read(DEFAULT).profile.language
     except ToolrollError:
         return None
+
+
+def choose_model(given: str | None) -> str:
+    """Return the name of the model: given here, in the environment, or in the settings."""
+    settings = read_settings(os.environ, root=Path.cwd(), flags={"model": given or None})
+    return models.choose_model(settings, alternative=WITHOUT_MODEL)

@@ -10,8 +10,7 @@ from typing import Any
 
 from toolroll.apps.models import connect_model
 from toolroll.apps.run_log import open_journal
-from toolroll.cli.ghostpen.agent import choose_model
-from toolroll.cli.ghostpen.context import CommandContext
+from toolroll.cli.ghostpen.context import CommandContext, choose_model
 from toolroll.cli.ghostpen.source_posts import SourcePosts, collect_posts, keep_pasted, read_posts
 from toolroll.cli.session import DONE
 from toolroll.errors import ToolFailure, ToolrollError, UsageError

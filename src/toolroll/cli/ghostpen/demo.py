@@ -26,10 +26,10 @@ from toolroll.packs.writing.profiles.mix import load_style
 from toolroll.packs.writing.profiles.store import ProfileStore
 from toolroll.packs.writing.sample import recording, sample_profile
 from toolroll.packs.writing.session.agent import WritingContext
-from toolroll.packs.writing.session.call_texts import describe_feedback_count
 from toolroll.packs.writing.session.gate import TRACK
 from toolroll.packs.writing.session.interface import Assignment, DraftView, Outcome, Question
 from toolroll.packs.writing.session.session import WritingSession
+from toolroll.packs.writing.session.tool_calls import describe_feedback_count
 from toolroll.packs.writing.texts.messages import Key, Lang, choose_language, say
 from toolroll.safe.text import terminal_safe
 

@@ -11,10 +11,9 @@ from toolroll.agent.result import RunResult
 from toolroll.cli.render.json import event_fields
 from toolroll.cli.session import Session
 from toolroll.kernel.data.usage import Usage
-from toolroll.packs.writing.session.call_texts import describe_feedback_count
 from toolroll.packs.writing.session.gate import TRACK
 from toolroll.packs.writing.session.interface import DraftView, Outcome
-from toolroll.packs.writing.session.tool_calls import parse_object
+from toolroll.packs.writing.session.tool_calls import describe_feedback_count, parse_object
 from toolroll.packs.writing.texts.messages import DEFAULT, Lang, say, translate
 from toolroll.packs.writing.tools.toolset import SEARCH
 from toolroll.safe.text import one_line

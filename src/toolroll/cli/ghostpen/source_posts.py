@@ -159,7 +159,7 @@ def _read_notion(context: CommandContext, pages: Sequence[str]) -> list[str]:
 
 async def _read_pages(context: CommandContext, token: str, ids: Sequence[str]) -> list[str]:
     from toolroll.packs.writing.notion import client as notion  # noqa: PLC0415 - as above
-    from toolroll.packs.writing.notion.errors import describe_notion_error, error_code  # noqa: PLC0415 - as above
+    from toolroll.packs.writing.notion.client import describe_notion_error, error_code  # noqa: PLC0415 - as above
     from toolroll.packs.writing.notion.pages import read_page  # noqa: PLC0415 - as above
 
     try:

@@ -1,4 +1,4 @@
-"""The body of `ghostpen write`: one post, who is asked about it, and the exit code."""
+"""The body of `ghostpen write`: one post, the person who is asked about it and may press Ctrl-C, and the exit code."""
 
 import asyncio
 import os
@@ -7,15 +7,15 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import cast
 
-from toolroll.agent.events import Event
+from toolroll.agent.events import CallFinished, CallStarted, Event
+from toolroll.agent.live import LiveRun
+from toolroll.agent.result import RunResult
 from toolroll.apps.models import connect_model
 from toolroll.apps.run_log import open_journal
 from toolroll.apps.spec import AgentSpec
 from toolroll.cli.chat.input import open_input
 from toolroll.cli.driver import Interrupts
-from toolroll.cli.ghostpen.agent import choose_model
-from toolroll.cli.ghostpen.context import CommandContext, translate_errors
-from toolroll.cli.ghostpen.interrupt import InterruptiblePerson
+from toolroll.cli.ghostpen.context import CommandContext, choose_model, translate_errors
 from toolroll.cli.ghostpen.person import AbsentPerson, TerminalPerson, WritingApprover
 from toolroll.cli.ghostpen.render import JsonRenderer, ProgressRenderer, outcome_fields
 from toolroll.cli.session import DONE, FAILED, NEEDS_APPROVAL, STOPPED_BY_LIMIT
@@ -173,3 +173,72 @@ def _named_platform(context: CommandContext, request: str) -> Platform | None:
 
 def _first_platform(style: Style) -> Platform:
     return cast("Platform", next(iter(style.fields["platforms"])))
+
+
+class InterruptiblePerson:
+    """The same person, who is not asked any more once they have pressed Ctrl-C.
+
+    What was done by then is still shown. KeyboardInterrupt ends the rest: before the model is asked again, and before
+    the person is.
+    """
+
+    def __init__(self, person: Person, interrupts: Interrupts, listener: Callable[[Event], None]) -> None:
+        self._person = person
+        self._interrupts = interrupts
+        self._listener = listener
+        self._work = _Work()
+
+    async def ask(self, question: Question) -> str | None:
+        """Ask the person."""
+        self._check()
+        with self._interrupts.pause():
+            return await self._person.ask(question)
+
+    def say(self, text: str) -> None:
+        """Show a message."""
+        self._person.say(text)
+
+    def show_draft(self, draft: DraftView) -> None:
+        """Show a draft."""
+        self._check()
+        self._person.show_draft(draft)
+
+    def on_start(self, run: LiveRun[None]) -> None:
+        """Watch a run that is about to begin."""
+        self._check()
+        self._work = _Work(run)
+        self._interrupts.watch(self._work)
+
+    def on_event(self, event: Event) -> None:
+        """Note which calls are running, and pass the event on."""
+        if isinstance(event, CallStarted):
+            self._work.calls.add(event.call.id)
+            self._interrupts.watch(self._work)
+        elif isinstance(event, CallFinished):
+            self._work.calls.discard(event.call.id)
+        self._listener(event)
+
+    def _check(self) -> None:
+        if self._interrupts.is_requested:
+            raise KeyboardInterrupt
+
+
+class _Work:
+    """What Ctrl-C stops: a run, or calls of the program's own, which no run belongs to."""
+
+    def __init__(self, run: LiveRun[None] | None = None) -> None:
+        self._run = run
+        self.calls: set[str] = set()
+
+    @property
+    def is_calling(self) -> bool:
+        return bool(self.calls)
+
+    @property
+    def result(self) -> RunResult[object] | None:
+        return None if self._run is None else self._run.result
+
+    def stop(self) -> None:
+        """Stop the run, if there is one; after a call of the program's own, nothing more is begun."""
+        if self._run is not None:
+            self._run.stop()

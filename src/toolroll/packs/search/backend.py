@@ -1,16 +1,35 @@
-"""What a search backend is: what it needs from the environment, how it is made, and what it does."""
+"""What a search backend is, what it needs from the environment, and how it asks its service.
+
+What a service says about a failure is text of strangers like any other, so none of it gets into an error.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 from urllib.parse import urlsplit
 
-from toolroll.errors import UsageError
+from toolroll.errors import JsonRefused, ServiceFailed, UsageError
+from toolroll.kernel.arguments.parse import parse_json
 from toolroll.kernel.data.messages import Origin
 from toolroll.kernel.data.usage import Usage
+from toolroll.messages import SERVICE_UNREADABLE
 from toolroll.packs.search.hits import SearchHit
-from toolroll.safe.net.http import HttpClient
+from toolroll.safe.net.http import HttpClient, HttpLimits, Method
 from toolroll.safe.net.urls import is_loopback
+
+TIMEOUT_S: Final = 10.0
+LIMITS: Final = HttpLimits(total_s=TIMEOUT_S, body_bytes=2_097_152)
+"""Twenty results with all their extras are under 200 kB."""
+
+_OK: Final = 200
+_REDIRECTS: Final = range(300, 400)
+_SERVER_FAILED: Final = 500
+_STATUS_TEXTS: Final[Mapping[int, str]] = {
+    401: "refused the key",
+    402: "says that the plan is used up",
+    403: "refused access",
+    429: "got too many requests, or the plan is used up",
+}
 
 SpendListener: TypeAlias = Callable[[Origin, Usage], None]
 """Is called with what a side call to a model has used."""
@@ -88,3 +107,60 @@ def _is_address(url: str) -> bool:
         return parts.scheme in ("http", "https") and bool(parts.hostname) and not (parts.query or parts.fragment)
     except ValueError:
         return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchService:
+    """One search service; `title` is its name in errors."""
+
+    title: str
+    client: HttpClient
+
+    async def fetch(
+        self,
+        method: Method,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        content: bytes | None = None,
+        body_bytes: int | None = None,
+    ) -> bytes:
+        """Return the body of a good answer; raise ServiceFailed for any other, or for none. Redirects are refused."""
+        answer = await self.client.request(
+            method, url, service=self.title, headers=headers, content=content, body_bytes=body_bytes
+        )
+        if answer.status != _OK:
+            raise ServiceFailed(f"{self.title} {_describe_status(answer.status)}.", status=answer.status)
+        return answer.body
+
+    async def fetch_object(
+        self, method: Method, url: str, *, headers: Mapping[str, str] | None = None, content: bytes | None = None
+    ) -> dict[str, Any]:
+        """Return the JSON object of a good answer."""
+        body = await self.fetch(method, url, headers=headers, content=content)
+        try:
+            answer = parse_json(body, limit_bytes=LIMITS.body_bytes)
+        except JsonRefused as error:
+            raise self.unreadable_error() from error
+        if not isinstance(answer, dict):
+            raise self.unreadable_error()
+        return answer
+
+    def list_objects(self, answer: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
+        """Return the objects of a list in an answer, without other entries; a list that is missing is a failure."""
+        found = answer.get(key)
+        if not isinstance(found, list):
+            raise self.unreadable_error()
+        return [one for one in found if isinstance(one, dict)]
+
+    def unreadable_error(self) -> ServiceFailed:
+        """Return the error for an answer that has not the documented form."""
+        return ServiceFailed(SERVICE_UNREADABLE(service=self.title), status=_OK)
+
+
+def _describe_status(status: int) -> str:
+    if status in _REDIRECTS:
+        return f"answered with a redirect, which is not followed ({status})"
+    if status >= _SERVER_FAILED:
+        return f"failed ({status})"
+    return f"{_STATUS_TEXTS.get(status, 'refused the request')} ({status})"

@@ -11,9 +11,8 @@ from typing import Final
 from toolroll.agent.result import Step
 from toolroll.errors import ToolrollError
 from toolroll.kernel.call.context import Run
-from toolroll.packs.search.backend import SearchBackend
+from toolroll.packs.search.backend import TIMEOUT_S, SearchBackend
 from toolroll.packs.search.hits import MAX_HITS, SearchHit
-from toolroll.packs.search.search_service import TIMEOUT_S
 from toolroll.safe.secrets.redact import redact
 from toolroll.safe.text import one_line
 

@@ -8,8 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 
 from toolroll.packs.search import backends
-from toolroll.packs.search.backend import Access, BackendContext, BackendSpec, SearchBackend
-from toolroll.packs.search.search_service import LIMITS
+from toolroll.packs.search.backend import LIMITS, Access, BackendContext, BackendSpec, SearchBackend
 from toolroll.safe.net.http import HttpClient
 
 

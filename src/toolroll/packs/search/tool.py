@@ -21,9 +21,8 @@ from toolroll.kernel.define.decorator import define_tool
 from toolroll.kernel.define.tool import Tool
 from toolroll.kernel.depends.dependency import DependencyKey
 from toolroll.models.model import Model, WebSearch
-from toolroll.packs.search.backend import BackendContext, SearchBackend, SpendListener
+from toolroll.packs.search.backend import TIMEOUT_S, BackendContext, SearchBackend, SpendListener
 from toolroll.packs.search.chain import MAX_SEARCHES, RunQuota, SearchAnswer, SearchChain, SearchFailed
-from toolroll.packs.search.search_service import TIMEOUT_S
 from toolroll.packs.search.settings import SearchSettings, open_client
 from toolroll.packs.search.sources import SourceLedger, record_failures
 from toolroll.safe.net.http import HttpClient

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tests.packs.search.services import FAULTS, KEY, PAGES, SERVICES, Fault, Service, Services, a_client, page, result
 
 from toolroll.errors import ServiceFailed
+from toolroll.packs.search.backend import LIMITS
 from toolroll.packs.search.backends.duckduckgo import parse_page
 from toolroll.packs.search.hits import SearchHit
-from toolroll.packs.search.search_service import LIMITS
 from toolroll.safe.net.http import HttpClient
 
 HITS = [SearchHit(title=title, url=url, snippet=text) for title, url, text in PAGES]

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from tests.packs.writing.notion.make_blocks import DIVIDER, JSON, SIGNS, TREES, block, rich
 
 from toolroll.packs.writing.notion.blocks import MAX_DEPTH, Block
-from toolroll.packs.writing.notion.from_markdown import from_markdown
+from toolroll.packs.writing.notion.from_markdown import LANGUAGES, from_markdown, notion_language
 from toolroll.packs.writing.notion.inline import inline_markdown
-from toolroll.packs.writing.notion.languages import LANGUAGES, notion_language
 from toolroll.packs.writing.notion.to_markdown import to_markdown
 
 KINDS = [

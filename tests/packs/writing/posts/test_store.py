@@ -24,7 +24,7 @@ from toolroll.packs.writing.posts.index import PostMatches, build_query
 from toolroll.packs.writing.posts.platforms import Platform
 from toolroll.packs.writing.posts.post_file import Draft, parse_post
 from toolroll.packs.writing.posts.store import INDEX, PostStore
-from toolroll.packs.writing.posts.tables import POST_INDEX
+from toolroll.packs.writing.posts.sync import POST_INDEX
 from toolroll.safe.sqlite import DatabaseDamaged, transaction
 
 NOW = datetime(2026, 2, 8, 14, 30, tzinfo=UTC)

@@ -4,10 +4,120 @@ from itertools import product
 from typing import get_args
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.packs.writing.profiles.samples import fields
 
 from toolroll.agent.result import RunResult, StopReason
-from toolroll.packs.writing.session.draft_answer import Marks
-from toolroll.packs.writing.session.drafts import DraftDecision, RunEnd, classify_end, decide_draft
+from toolroll.packs.writing.session.drafts import (
+    DraftAnswer,
+    DraftDecision,
+    Marks,
+    RunEnd,
+    classify_end,
+    decide_draft,
+    read_answer,
+    rules_for,
+    topic_from_request,
+)
+
+BEFORE = "One.\n\nTwo \\1 $& two.\n\nThree?"
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ('<post topic="good tea">\nTea.\n</post>', DraftAnswer(draft="Tea.", topic="good tea")),
+        ("Here:\n<post>\nTea.\n\nMore.\n</post>\nBye.", DraftAnswer(draft="Tea.\n\nMore.", words="Here:\n\nBye.")),
+        ("<post topic='чай'>Чай.</post>", DraftAnswer(draft="Чай.", topic="чай")),
+        ("<post topic=“чай  і\nмед”>Чай.</post>", DraftAnswer(draft="Чай.", topic="чай і мед")),
+        ("<post>first</post> no: <post>second</post>", DraftAnswer(draft="second", words="no:")),
+        ("<post topic=x>\nCut off in the mid", DraftAnswer(draft="Cut off in the mid", marks="open")),
+        ("<post>\n</post>", DraftAnswer(draft=None)),
+        ("Just a post.\n\nIs it not?", DraftAnswer(draft="Just a post.\n\nIs it not?", marks="none")),
+        ("```\nA post.\n```", DraftAnswer(draft="A post.", marks="none")),
+        ("For which platform is it?", DraftAnswer(draft=None, words="For which platform is it?")),
+        ("", DraftAnswer(draft=None)),
+        (
+            "<edit><old>a</old><new>b</new></edit>",
+            DraftAnswer(draft=None, words="<edit><old>a</old><new>b</new></edit>"),
+        ),
+    ],
+)
+def test_W30_a_post_is_found_in_an_answer(text: str, answer: DraftAnswer) -> None:
+    assert read_answer(text) == answer
+
+
+@given(st.text(alphabet=st.characters(exclude_characters="<>")))
+def test_W30_text_without_marks_never_replaces_a_draft(text: str) -> None:
+    assert read_answer(text, before="Tea.") == DraftAnswer(draft=None, words=text.strip())
+
+
+def edit(old: str, new: str) -> str:
+    return f"<edit>\n<old>{old}</old>\n<new>{new}</new>\n</edit>"
+
+
+def test_W30_an_edit_touches_only_its_part() -> None:
+    answer = read_answer(f"Done. {edit('Three?', 'Four!')}", before=BEFORE)
+    assert answer == DraftAnswer(draft=BEFORE.replace("Three?", "Four!"), words="Done.", is_edit=True)
+    two = read_answer(edit("One.", "1.") + edit("Three?", ""), before=BEFORE)
+    assert two.draft == "1.\n\nTwo \\1 $& two.\n\n"
+
+
+def test_XE3_what_is_put_in_is_put_in_literally() -> None:
+    assert (
+        read_answer(edit("Two \\1 $& two.", "\\g<0> \\1 $&"), before=BEFORE).draft == "One.\n\n\\g<0> \\1 $&\n\nThree?"
+    )
+
+
+@pytest.mark.parametrize(("old", "times"), [("Five", 0), ("o", 2), ("two", 1), ("w", 2), ("", 0)])
+def test_XE2_a_passage_must_be_there_exactly_once(old: str, times: int) -> None:
+    answer = read_answer(edit(old, "x"), before=BEFORE)
+    assert answer.missed == (() if times == 1 else ((old, times),))
+    assert (answer.draft is None) is (times != 1)
+
+
+def test_XE2_of_several_edits_all_are_made_or_none() -> None:
+    answer = read_answer(edit("One.", "1.") + edit("Five", "5"), before=BEFORE)
+    assert (answer.draft, answer.missed) == (None, (("Five", 0),))
+
+
+PIECES = st.sampled_from(
+    ["<post>", "</post>", '<post topic="a">', "<edit>", "<old>", "</old>", "<new>", "x", "\n", "?"]
+)
+
+
+@given(st.lists(PIECES, max_size=12).map("".join) | st.text(), st.none() | st.text())
+def test_W30_any_answer_can_be_read(text: str, before: str | None) -> None:
+    answer = read_answer(text, before=before)
+    assert answer.draft is None or not answer.missed
+    assert answer.draft != "" or before is not None
+
+
+@given(st.text(alphabet=st.characters(exclude_characters="<>\r"), min_size=1).filter(lambda text: text.strip() == text))
+def test_W30_a_post_comes_out_as_it_was_put_in(text: str) -> None:
+    assert read_answer(f"<post topic='t'>\n{text}\n</post>").draft == text
+
+
+@given(st.text(), st.text())
+def test_W30_an_edit_leaves_all_before_and_after(start: str, end: str) -> None:
+    before = f"{start}«{end}"
+    answer = read_answer("<edit><old>«</old><new>»</new></edit>", before=before)
+    if before.count("«") == 1:
+        assert answer.draft == f"{start}»{end}"
+    else:
+        assert answer.draft is None
+
+
+def test_W33_the_rules_are_those_of_the_profile_or_of_the_platform() -> None:
+    known = rules_for(fields(), "linkedin")
+    assert (known.max_length, known.avoid, known.language) == (1500, ["синергія"], "uk")
+    assert rules_for(fields(), "x").max_length == 280
+
+
+def test_W15_a_topic_from_the_request() -> None:
+    assert topic_from_request("post about the long  way to the first of all teas") == "post about the long way to"
+
 
 MARKS: tuple[Marks, ...] = get_args(Marks)
 ENDINGS: tuple[RunEnd, ...] = get_args(RunEnd)

@@ -25,8 +25,7 @@ from toolroll.packs.writing.profiles.mix import load_style
 from toolroll.packs.writing.session.agent import WritingContext
 from toolroll.packs.writing.session.interface import Assignment
 from toolroll.packs.writing.session.save import PostSaver
-from toolroll.packs.writing.session.session import WritingSession
-from toolroll.packs.writing.session.source import read_source
+from toolroll.packs.writing.session.session import WritingSession, read_source
 from toolroll.packs.writing.session.tool_calls import parse_object
 
 KEYS = {"NOTION_TOKEN": TOKEN, "NOTION_DATABASE_ID": DATABASE}

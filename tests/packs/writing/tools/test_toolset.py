@@ -9,7 +9,7 @@ import pytest
 
 from toolroll.kernel.define.tool import Tool
 from toolroll.packs.registry import pack_named
-from toolroll.packs.search import search_service as service
+from toolroll.packs.search import backend
 from toolroll.packs.writing.notion import client
 from toolroll.packs.writing.tools.toolset import writing_tools
 
@@ -101,7 +101,7 @@ def test_W40_every_row_of_the_table_of_targets_is_measured_or_has_a_time_limit()
     measured = {row[1].split(",")[0]: int(row[5]) for row in cells[2:]}
     assert measured == TARGETS
     assert {**TARGETS, **LIMITS_S}.keys() == TOLD.keys()
-    assert (LIMITS_S["search_web"], LIMITS_S["read_notion_page"]) == (service.TIMEOUT_S, client.TIMEOUT_S)
+    assert (LIMITS_S["search_web"], LIMITS_S["read_notion_page"]) == (backend.TIMEOUT_S, client.TIMEOUT_S)
 
 
 def _deciding(parameter: dict[str, Any]) -> dict[str, Any]:

@@ -9,9 +9,8 @@ from toolroll.kernel.data.serialize import dump_json
 from toolroll.models.anthropic.model import AnthropicModel
 from toolroll.models.model import ModelRequest, ModelResponse, WebSearch
 from toolroll.models.transport import HttpTransport
-from toolroll.packs.search.backend import Access, BackendContext, BackendSpec
+from toolroll.packs.search.backend import TIMEOUT_S, Access, BackendContext, BackendSpec
 from toolroll.packs.search.hits import RawHit, SearchHit, make_hits
-from toolroll.packs.search.search_service import TIMEOUT_S
 
 SEARCH_MODEL: Final = "claude-haiku-5-5"
 """The cheapest that can search: it only has to pass the query on."""

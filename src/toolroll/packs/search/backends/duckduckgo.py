@@ -6,9 +6,8 @@ from typing import Final
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from toolroll.errors import ServiceFailed
-from toolroll.packs.search.backend import Access, BackendContext, BackendSpec
+from toolroll.packs.search.backend import Access, BackendContext, BackendSpec, SearchService
 from toolroll.packs.search.hits import RawHit, SearchHit, make_hits
-from toolroll.packs.search.search_service import SearchService
 
 MAX_PAGE_BYTES: Final = 524_288
 """A page of results has 40 kB."""

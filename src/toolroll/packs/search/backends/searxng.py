@@ -6,9 +6,8 @@ from urllib.parse import urlencode
 
 from toolroll.errors import ServiceFailed
 from toolroll.models.wire_json import text_of
-from toolroll.packs.search.backend import Access, BackendContext, BackendSpec
+from toolroll.packs.search.backend import Access, BackendContext, BackendSpec, SearchService
 from toolroll.packs.search.hits import SearchHit, make_hits
-from toolroll.packs.search.search_service import SearchService
 
 _FORBIDDEN: Final = 403
 

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from toolroll.models.wire_json import text_of
-from toolroll.packs.search.backend import Access, BackendContext, BackendSpec
+from toolroll.packs.search.backend import Access, BackendContext, BackendSpec, SearchService
 from toolroll.packs.search.hits import SearchHit, make_hits
-from toolroll.packs.search.search_service import SearchService
 
 
 class Tavily:

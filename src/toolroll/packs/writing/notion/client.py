@@ -5,11 +5,11 @@ and nowhere else: redirects are not followed, and no message holds it.
 """
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, Literal, Self, TypeAlias
 
 from toolroll.errors import JsonRefused, ServiceFailed
 from toolroll.kernel.arguments.parse import parse_json
@@ -22,10 +22,16 @@ from toolroll.messages import (
     Template,
 )
 from toolroll.packs.writing.notion.blocks import Json, text
+from toolroll.packs.writing.texts.error_texts import describe_error
+from toolroll.packs.writing.texts.messages import Key, Lang, say
 from toolroll.safe.net.http import HttpClient, HttpLimits, HttpResponse, Method
 from toolroll.safe.net.retries import Retries, Sleep, parse_retry_after
 from toolroll.safe.secrets.redact import redact
 from toolroll.safe.text import one_line
+
+ErrorCode: TypeAlias = Literal[
+    "notion_not_configured", "page_not_found", "no_access", "notion_unauthorized", "invalid_page_id", "notion_error"
+]
 
 TOKEN_MALFORMED: Final = Template(
     "notion_token_malformed", "NOTION_TOKEN holds characters that no token has.", "Copy it again."
@@ -44,6 +50,15 @@ MAX_ANSWER_BYTES: Final = 16 * 1024 * 1024
 PAUSES_S: Final = (0.5, 1.0, 2.0)
 """Before each further attempt, where the server does not say how long."""
 
+_TEXTS: Final[Mapping[ErrorCode, Key]] = {
+    "notion_not_configured": "notion_not_configured",
+    "page_not_found": "notion_page_not_found",
+    "no_access": "notion_no_access",
+    "notion_unauthorized": "notion_unauthorized",
+    "invalid_page_id": "notion_invalid_page",
+    "notion_error": "notion_error",
+}
+_BY_STATUS: Final[Mapping[int, ErrorCode]] = {401: "notion_unauthorized", 403: "no_access", 404: "page_not_found"}
 _SERVICE: Final = "Notion"
 _MAX_MESSAGE_CHARACTERS: Final = 200
 _LIMITED: Final = 429
@@ -160,3 +175,16 @@ def _check_token(token: str) -> str:
     if not token or not token.isascii() or not token.isprintable() or " " in token:
         raise ServiceFailed(TOKEN_MALFORMED, status=401)
     return token
+
+
+def error_code(error: ServiceFailed) -> ErrorCode:
+    """Return the code for what went wrong."""
+    return _BY_STATUS.get(error.status or 0, "notion_error")
+
+
+def describe_notion_error(
+    code: ErrorCode, lang: Lang, *, detail: ServiceFailed | None = None, missing: str = "NOTION_TOKEN"
+) -> str:
+    """Return the message for the person; an error without a text of its own says what the service answered."""
+    message = say(_TEXTS[code], lang, missing=missing)
+    return f"{message} {describe_error(detail, lang)}" if code == "notion_error" and detail is not None else message

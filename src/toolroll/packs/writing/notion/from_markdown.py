@@ -5,18 +5,110 @@ code, headings by underlining, entities, HTML, and definitions of links, which i
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from toolroll.kernel.data.serialize import replace_surrogates
-from toolroll.packs.writing.notion.blocks import Block, Mark, make_block
-from toolroll.packs.writing.notion.languages import notion_language
+from toolroll.packs.writing.notion.blocks import PLAIN_CODE, Block, Mark, make_block
 from toolroll.packs.writing.notion.limits import split_rich, split_text
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.tree import SyntaxTreeNode
+
+
+LANGUAGES: Final = frozenset(
+    {
+        "abap",
+        "arduino",
+        "bash",
+        "basic",
+        "c",
+        "clojure",
+        "coffeescript",
+        "c++",
+        "c#",
+        "css",
+        "dart",
+        "diff",
+        "docker",
+        "elixir",
+        "elm",
+        "erlang",
+        "flow",
+        "fortran",
+        "f#",
+        "gherkin",
+        "glsl",
+        "go",
+        "graphql",
+        "groovy",
+        "haskell",
+        "html",
+        "java",
+        "javascript",
+        "json",
+        "julia",
+        "kotlin",
+        "latex",
+        "less",
+        "lisp",
+        "livescript",
+        "lua",
+        "makefile",
+        "markdown",
+        "markup",
+        "matlab",
+        "mermaid",
+        "nix",
+        "objective-c",
+        "ocaml",
+        "pascal",
+        "perl",
+        "php",
+        "plain text",
+        "powershell",
+        "prolog",
+        "protobuf",
+        "python",
+        "r",
+        "reason",
+        "ruby",
+        "rust",
+        "sass",
+        "scala",
+        "scheme",
+        "scss",
+        "shell",
+        "sql",
+        "swift",
+        "typescript",
+        "vb.net",
+        "verilog",
+        "vhdl",
+        "visual basic",
+        "webassembly",
+        "xml",
+        "yaml",
+    }
+)
+_ALIASES: Final[Mapping[str, str]] = {
+    "cpp": "c++",
+    "cs": "c#",
+    "dockerfile": "docker",
+    "js": "javascript",
+    "jsx": "javascript",
+    "md": "markdown",
+    "py": "python",
+    "rb": "ruby",
+    "rs": "rust",
+    "sh": "shell",
+    "ts": "typescript",
+    "tsx": "typescript",
+    "yml": "yaml",
+}
+
 
 MAX_NESTING: Final = 40
 """Of lists and quotes in each other, two for each level; the parser leaves out what is deeper, so then all is text."""
@@ -180,3 +272,13 @@ def _merged(runs: Iterator[_Run]) -> list[_Run]:
 
 def _texts(runs: Sequence[_Run]) -> list[Block]:
     return [run.as_text(piece) for run in runs for piece in split_text(run.content)]
+
+
+def notion_language(info: str) -> str:
+    """What Notion calls the language that stands after a fence; plain text where it knows none such."""
+    whole = " ".join(info.lower().split())
+    if whole in LANGUAGES:
+        return whole
+    first = whole.partition(" ")[0]
+    name = _ALIASES.get(first, first)
+    return name if name in LANGUAGES else PLAIN_CODE

@@ -15,8 +15,15 @@ from typing import TYPE_CHECKING, Final
 from toolroll.errors import FileProblem
 from toolroll.packs.writing.posts.post_file import PostFile
 from toolroll.packs.writing.posts.stems import search_prefix, split_words
-from toolroll.packs.writing.posts.sync import OwnSave, Progress, SyncState, has_changed, sync_index, update_files
-from toolroll.packs.writing.posts.tables import POST_INDEX
+from toolroll.packs.writing.posts.sync import (
+    POST_INDEX,
+    OwnSave,
+    Progress,
+    SyncState,
+    has_changed,
+    sync_index,
+    update_files,
+)
 from toolroll.packs.writing.storage import open_folder
 from toolroll.safe.sqlite import DatabaseDamaged, remove_database
 

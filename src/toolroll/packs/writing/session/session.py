@@ -6,29 +6,33 @@ the answers of the model, and `save` the end of a draft.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 
 from toolroll.agent.events import CallFinished, Event
-from toolroll.errors import ToolrollError
+from toolroll.errors import ToolFailure, ToolrollError
 from toolroll.kernel.call.context import utc_now
+from toolroll.kernel.data.messages import AssistantMessage, CallBlock, Message, ToolResults
 from toolroll.models.model import Model
 from toolroll.packs.writing.posts.post_file import Draft
 from toolroll.packs.writing.profiles.changes import list_changes
 from toolroll.packs.writing.profiles.mix import load_style
 from toolroll.packs.writing.profiles.store import ProfileStore
 from toolroll.packs.writing.session.agent import OnStart, Writer, WritingContext, writing_agent
-from toolroll.packs.writing.session.call_texts import describe_call
-from toolroll.packs.writing.session.draft_answer import rules_for
-from toolroll.packs.writing.session.drafts import Drafts
+from toolroll.packs.writing.session.drafts import Drafts, rules_for
 from toolroll.packs.writing.session.gate import Gate
 from toolroll.packs.writing.session.intents import Intent, accepts_unfinished, parse_intent, parse_yes_no
 from toolroll.packs.writing.session.interface import Assignment, End, Outcome, Person, Question
 from toolroll.packs.writing.session.prompt import cut_off_prompt, request_prompt, update_prompt
 from toolroll.packs.writing.session.save import DraftCloser
-from toolroll.packs.writing.session.source import Source, read_source
+from toolroll.packs.writing.session.tool_calls import call_tool, describe_call
 from toolroll.packs.writing.texts.error_texts import describe_error
 from toolroll.packs.writing.texts.messages import Key, say
+from toolroll.packs.writing.tools.notion_tools import read_notion_page
+
+END: Final = "."
+"""Alone on a line: the end of what was pasted."""
 
 
 class WritingSession:
@@ -236,3 +240,40 @@ class WritingSession:
 
     def _say(self, key: Key, **values: object) -> str:
         return say(key, self._context.lang, **values)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """What a post is written from: the read of a page as a call and its result, or a text that was pasted."""
+
+    messages: tuple[Message, ...] = ()
+    pasted: str = ""
+
+
+async def read_source(page: str, context: WritingContext, person: Person, listener: Callable[[Event], None]) -> Source:
+    """Read the page; where that fails the person may paste its text. Raises `ToolFailure` where nobody can."""
+    call, result = await call_tool(context, read_notion_page.name, {"page_id": page}, listener=listener)
+    if not result.is_error:
+        read = (
+            AssistantMessage(blocks=(CallBlock(call=call),)),
+            ToolResults(results=(result.to_message(call_id=call.id, name=call.name),)),
+        )
+        return Source(messages=read)
+    pasted = await _ask_for_text(person, Question(text=say("paste_source", context.lang)))
+    if pasted is None:
+        raise ToolFailure(describe_call(call, result, context.lang) or result.text, code=result.code or "notion_error")
+    return Source(pasted=pasted)
+
+
+async def _ask_for_text(person: Person, question: Question) -> str | None:
+    """Return all lines up to a dot, or an empty text for an empty first line; None where nobody answers."""
+    first = await person.ask(question)
+    if not first or first.strip() == END:
+        return None if first is None else ""
+    if "\n" in first:  # pasted as a whole
+        return first
+    lines = [first]
+    more = Question(text="", kind="more")
+    while (line := await person.ask(more)) is not None and line.strip() != END:
+        lines.append(line)
+    return "\n".join(lines)

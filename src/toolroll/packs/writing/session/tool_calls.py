@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from time import perf_counter
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 from toolroll.agent.approvals import question_text
 from toolroll.agent.events import CallFinished, CallStarted, Event
@@ -26,8 +26,13 @@ from toolroll.kernel.call.step import execute_step
 from toolroll.kernel.data.messages import ToolCall
 from toolroll.kernel.data.serialize import dump_json
 from toolroll.kernel.define.tool import Toolset
+from toolroll.packs.writing.profiles.feedback import THRESHOLD, Category, category_name
+from toolroll.packs.writing.profiles.names import DEFAULT
 from toolroll.packs.writing.profiles.schema import timestamp
 from toolroll.packs.writing.session.agent import WritingContext
+from toolroll.packs.writing.session.gate import TRACK
+from toolroll.packs.writing.texts.messages import Key, Lang, say
+from toolroll.packs.writing.tools.toolset import SEARCH
 
 OWN_CALL_PREFIX: Final = "own_"
 """What the ids of the program's own calls begin with."""
@@ -37,6 +42,13 @@ APPROVAL_STATE: Final = "approval"
 
 Who: TypeAlias = Literal["the person", "the person, beforehand"]
 
+_NOT_SHOWN: Final = frozenset(
+    {
+        *("invalid_json", "invalid_arguments", "unknown_tool", "repeated_call", "rejected"),
+        *("not_confirmed", "asked_already", "not_due", "other_profile", "no_feedback", "counted_already"),
+    }
+)
+"""Failures between the program and the model: they are not about anything the person did, or they have just done it."""
 _LOG: Final = logging.getLogger("toolroll.writing")
 
 
@@ -123,3 +135,54 @@ def _decision_fields(decision: Decision) -> dict[str, object]:
     if isinstance(decision, Approve):
         return {"answer": "approve"} if decision.edited is None else {"answer": "approve", "edited": decision.edited}
     return {"answer": "reject"} if decision.reason is None else {"answer": "reject", "reason": decision.reason}
+
+
+def describe_call(call: ToolCall, result: ToolResult, lang: Lang) -> str | None:
+    """Return what a person reads about a call; None where it is not for them."""
+    answer = parse_object(result.text)
+    if not result.is_error:
+        return _describe_success(call, answer, lang)
+    if call.name == TRACK or result.code in _NOT_SHOWN:
+        return None
+    if call.name == SEARCH:
+        return say("search_not_asked" if result.code == "needs_approval" else "search_failed", lang)
+    # Our tools answer in the person's language already.
+    return _add_text(str(answer.get("message") or result.text), answer, lang)
+
+
+def describe_feedback_count(result: ToolResult, lang: Lang) -> str | None:
+    """Return what a person reads about feedback that was counted; None where it was not, which is not for them."""
+    match parse_object(result.text):
+        case {"success": True, "category": str(category), "count": int(count)} if category in get_args(Category):
+            key: Key = "noted" if count <= THRESHOLD else "noted_often"
+            return say(key, lang, what=category_name(category, lang), count=count, needed=THRESHOLD)
+        case _:
+            return None
+
+
+def _describe_success(call: ToolCall, answer: Mapping[str, object], lang: Lang) -> str | None:
+    match call.name:
+        case "update_style_profile":
+            name = parse_object(call.arguments).get("profile_name") or DEFAULT
+            return say("profile_updated", lang, name=name, version=answer.get("version"))
+        case "save_to_file":
+            return say("saved", lang, file=answer.get("file_path"))
+        case "write_to_notion":
+            return say("saved_to_notion", lang, url=answer.get("notion_url"))
+        case "read_notion_page":
+            return say("reading_page", lang, title=answer.get("title"))
+        case "read_past_posts":
+            return say("reading_posts", lang, count=answer.get("total_found"))
+        case _:
+            return None
+
+
+def _add_text(message: str, answer: Mapping[str, object], lang: Lang) -> str:
+    """Return the message with the file that was saved instead, or with the text that could not be saved."""
+    instead = answer.get("save_to_file")
+    if isinstance(instead, Mapping):
+        file = instead.get("file_path")
+        more = say("saved", lang, file=file) if file else _add_text(str(instead.get("message")), instead, lang)
+        return f"{message}\n{more}"
+    content = answer.get("content")
+    return f"{message}\n\n{content}" if content else message

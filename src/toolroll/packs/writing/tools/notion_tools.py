@@ -20,8 +20,7 @@ from toolroll.kernel.define.tool import Tool
 from toolroll.kernel.depends.dependency import DependencyKey, Depends
 from toolroll.messages import Template
 from toolroll.packs.writing.notion.blocks import find_id
-from toolroll.packs.writing.notion.client import API_URL, NotionClient
-from toolroll.packs.writing.notion.errors import ErrorCode, describe_notion_error, error_code
+from toolroll.packs.writing.notion.client import API_URL, ErrorCode, NotionClient, describe_notion_error, error_code
 from toolroll.packs.writing.notion.pages import STATUS, NewPage, make_page, read_page
 from toolroll.packs.writing.posts.platforms import Platform
 from toolroll.packs.writing.posts.post_file import Draft

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolroll.packs.writing.posts.slugs import FALLBACK, MAX_SLUG_CHARACTERS, romanize, topic_slug
+from toolroll.packs.writing.posts.post_file import FALLBACK, MAX_SLUG_CHARACTERS, romanize, topic_slug
 
 # Examples of the resolution itself, in small letters, then words of posts.
 STANDARD = {
