@@ -7,7 +7,7 @@ from tests.packs.writing.profiles.samples import NOW
 
 from toolroll.packs.writing.posts.checks import DraftRules, check_draft
 from toolroll.packs.writing.profiles.store import ProfileStore
-from toolroll.packs.writing.sample import recording, sample_posts, sample_profile
+from toolroll.packs.writing.sample import load_recording, sample_posts, sample_profile
 from toolroll.packs.writing.session.intents import parse_intent
 from toolroll.packs.writing.texts.messages import Lang, languages
 
@@ -36,7 +36,7 @@ def test_W32_W33_the_posts_of_the_sample_keep_to_its_profile(tmp_path: Path, lan
 
 @pytest.mark.parametrize("lang", languages())
 def test_W32_the_recording_has_all_that_a_demo_needs(lang: Lang) -> None:
-    found = recording(lang)
+    found = load_recording(lang)
     assert parse_intent(found.answers[-1]) == "save"
     assert all(parse_intent(one) is None for one in found.answers[:-1])
     assert sum(not isinstance(one, str) for one in found.turns) == 4

@@ -33,7 +33,7 @@ class _Folder(click.Path):
     def convert(
         self, value: "str | os.PathLike[str]", param: click.Parameter | None, ctx: click.Context | None
     ) -> "str | bytes | os.PathLike[str]":
-        """The path."""
+        """Return the path."""
         if value == "":
             self.fail("it is empty. Name a folder, or leave the option out.", param, ctx)
         return super().convert(value, param, ctx)

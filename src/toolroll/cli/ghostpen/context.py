@@ -52,7 +52,7 @@ class CommandContext:
 
     @property
     def profiles(self) -> ProfileStore:
-        """The profiles of the data folder."""
+        """Return the profiles of the data folder."""
         return ProfileStore(self.data)
 
     def text(self, key: Key, **values: object) -> str:

@@ -24,7 +24,7 @@ from toolroll.models.scripted import ScriptedModel
 from toolroll.packs.writing.profiles.feedback import FeedbackStore, category_name
 from toolroll.packs.writing.profiles.mix import load_style
 from toolroll.packs.writing.profiles.store import ProfileStore
-from toolroll.packs.writing.sample import recording, sample_profile
+from toolroll.packs.writing.sample import load_recording, sample_profile
 from toolroll.packs.writing.session.agent import WritingContext
 from toolroll.packs.writing.session.gate import TRACK
 from toolroll.packs.writing.session.interface import Assignment, DraftView, Outcome, Question
@@ -62,7 +62,7 @@ class _Demo:
         self._json = json
         self._data = data
         self._lang = lang
-        self._script = recording(lang)
+        self._script = load_recording(lang)
         self._answers: Iterator[str] = iter(self._script.answers)
 
     async def run(self) -> Outcome:

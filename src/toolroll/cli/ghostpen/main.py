@@ -40,7 +40,7 @@ class DefaultLazyGroup(LazyGroup):
         if not args and ctx.resilient_parsing:  # Tab at the first word, which may become the name of a command
             return super().parse_args(ctx, args)
         if not args or (args[0] not in _COMMANDS and args[0] not in _OWN):
-            options, words = self._parted(ctx, args)
+            options, words = self._split_options(ctx, args)
             if words and words[0] in _COMMANDS:
                 return super().parse_args(ctx, _move_options(options, words))
             if not ctx.resilient_parsing:
@@ -73,8 +73,8 @@ class DefaultLazyGroup(LazyGroup):
         assert write is not None  # it is in the list
         return [one for one in write.params if isinstance(one, click.Option)]
 
-    def _parted(self, ctx: click.Context, args: Sequence[str]) -> tuple[list[str], list[str]]:
-        """The options at the beginning, with their values, and what follows; no words where `--` says what they are."""
+    def _split_options(self, ctx: click.Context, args: Sequence[str]) -> tuple[list[str], list[str]]:
+        """Return the leading options with their values, and what follows; no words where `--` says what they are."""
         if not args or not args[0].startswith("-"):
             return [], list(args)
         options_only = click.Command(DEFAULT, params=self._options(ctx))
@@ -88,7 +88,7 @@ class DefaultLazyGroup(LazyGroup):
 
 
 def _move_options(options: Sequence[str], words: Sequence[str]) -> list[str]:
-    """The name of a command, of two words in a group, then the options, then the rest; a group alone takes none."""
+    """Return the name of a command (two words in a group), the options, then the rest; a group alone takes none."""
     if words[0] not in _GROUPS:
         return [words[0], *options, *words[1:]]
     is_alone = len(words) == 1 or words[1].startswith("-")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def _two_names(
     ctx: click.Context, _parameter: click.Parameter, value: tuple[str, str] | None
 ) -> tuple[str, str] | None:
-    """What was given, where nobody forgot the second name: click takes the next option for it."""
+    """Return what was given, where nobody forgot the second name: click takes the next option for it."""
     for name in value or ():
         if name.startswith("-"):
             raise click.UsageError(f"Option '--mix' takes two names, BASE TECHNIQUES, and '{name}' is none.", ctx)

@@ -47,7 +47,7 @@ class WriteOptions:
 
     @property
     def profiles(self) -> tuple[str, ...]:
-        """The profiles to write by, the base first."""
+        """Return the profiles to write by, the base first."""
         return self.mix or (self.profile or DEFAULT,)
 
 

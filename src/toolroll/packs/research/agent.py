@@ -111,7 +111,7 @@ async def generate_research(system_prompt: str, user_prompt: str, **options: Unp
 
 
 def connect_model(model: Model | str) -> Model:
-    """The model of that name, with the keys of the process."""
+    """Return the model of that name, with the keys of the process."""
     if not isinstance(model, str):
         return model
     from toolroll.models.connect import connect  # noqa: PLC0415 - all wires there are, for who names one of them
@@ -153,7 +153,7 @@ async def _read_state(run: LiveRun[None], journal: Journal | None) -> Mapping[st
 
 
 def agent_options(system_prompt: str, tools: tuple[Tool | WebSearch, ...], options: ResearchOptions) -> AgentOptions:
-    """What an agent for research is made of, with these tools."""
+    """Return what an agent for research is made of, with these tools."""
     source = options.get("source")
     stops: list[Condition] = [step_count_is(options.get("max_steps", MAX_STEPS)), searches_over()]
     limit = options.get("token_limit")
@@ -203,7 +203,7 @@ def _make_research(
 
 
 def _last_answer(result: RunResult[object]) -> AssistantMessage:
-    """The last turn, if it is an answer: words on the way to a tool are no document (A4)."""
+    """Return the last turn, if it is an answer: words on the way to a tool are no document (A4)."""
     said = [message for message in result.messages if isinstance(message, AssistantMessage)]
     if said and said[-1].text.strip() and (not said[-1].calls or result.closing) and result.stop_reason != "refusal":
         return said[-1]

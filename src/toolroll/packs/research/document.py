@@ -54,7 +54,7 @@ def append_update(before: str, text: str, sources: Sequence[Source], *, today: d
 
 
 def contains_text(document: str, text: str) -> bool:
-    """Whether a text is in a document already, under whatever numbers its footnotes have there."""
+    """Return whether a text is in a document already, under whatever numbers its footnotes have there."""
     own = re.sub(r"\A# .*\n*", "", text.strip()) or text.strip()
     return _without_footnotes(_LOADED.sub("< ", _PICTURE.sub("! ", own))) in _without_footnotes(document)
 
@@ -86,10 +86,10 @@ def _clean_links(text: str, sources: Sequence[Source], *, known: Collection[str]
     text = _NOTE.sub(lambda note: "" if note[1] in ours or note[1] in known else note[0], text).rstrip()
     leads = ours | set(known) | _footnote_numbers(text)
 
-    def mended(prose: str) -> str:
+    def remove_dead_marks(prose: str) -> str:
         return _MARK_AFTER_BLANK.sub(lambda mark: mark[0] if mark[1] in leads else "", prose)
 
-    return _LOADED.sub("< ", _PICTURE.sub("! ", _change_prose(text, mended)))
+    return _LOADED.sub("< ", _PICTURE.sub("! ", _change_prose(text, remove_dead_marks)))
 
 
 def _change_prose(text: str, change: Callable[[str], str]) -> str:

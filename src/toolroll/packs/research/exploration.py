@@ -102,7 +102,7 @@ class Plan:
 
     @property
     def is_done(self) -> bool:
-        """Whether the idea was explored before, and nobody asked for more."""
+        """Return whether the idea was explored before, and nobody asked for more."""
         return self.existing is not None and not self.wish.is_update
 
 
@@ -209,30 +209,30 @@ class _Exploration:
         if self._plan.wish.is_two_phase:
             found = await self._in_two_phases(tools, options)
         else:
-            one = await self._generated("whole", self._plan.asked, tools, options)
-            found = self._found((one,), one.sources, notes=None)
+            one = await self._generate("whole", self._plan.asked, tools, options)
+            found = self._make_findings((one,), one.sources, notes=None)
         return await self._written(found)
 
     async def _in_two_phases(self, tools: tuple[Tool | WebSearch, ...], options: ResearchOptions) -> _Findings:
         """Gather with the tools, then write without; notes that were paid for are not lost if writing fails."""
-        gathered = await self._generated("gather", self._plan.asked, tools, options)
+        gathered = await self._generate("gather", self._plan.asked, tools, options)
         sources = renumber_sources(gathered.sources, after=self._plan.existing)
         asked = notes_prompt(self._plan.asked, gathered.content, footnotes(sources))
         try:
-            wrote = await self._generated("write", asked, (), options)
+            wrote = await self._generate("write", asked, (), options)
         except ModelError as error:
             kept = _Findings(runs=(gathered,), notes=gathered.content, text="", sources=sources)
             await self._log(self._entry(kept, path=None, error=error.message))
             raise
-        return self._found((gathered, wrote), gathered.sources, notes=gathered.content)
+        return self._make_findings((gathered, wrote), gathered.sources, notes=gathered.content)
 
-    async def _generated(
+    async def _generate(
         self, phase: Phase, asked: str, tools: tuple[Tool | WebSearch, ...], options: ResearchOptions
     ) -> Research:
         run_id = self._job.runs[1 if phase == "write" else 0]
         return await generate_with(self._system(phase, tools), asked, tools, {**options, "run_id": run_id})
 
-    def _found(self, runs: tuple[Research, ...], found: tuple[Source, ...], *, notes: str | None) -> _Findings:
+    def _make_findings(self, runs: tuple[Research, ...], found: tuple[Source, ...], *, notes: str | None) -> _Findings:
         sources = renumber_sources(found, after=self._plan.existing)
         return _Findings(runs=runs, notes=notes, text=answer_text(runs[-1].message, sources), sources=sources)
 

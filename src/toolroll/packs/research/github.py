@@ -264,7 +264,7 @@ class GitHubSource:
 
 
 def _may_succeed_later(failed: ServiceFailed, *, is_new: bool) -> bool:
-    """Whether looking again may help: after a conflict, and where nobody knows whether the commit was made."""
+    """Return whether looking again may help: after a conflict, and where nobody knows whether the commit was made."""
     if failed.retry_after_s is not None:
         return False
     status = failed.status

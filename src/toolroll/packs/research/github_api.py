@@ -144,7 +144,7 @@ class GitHubApi:
         )
 
     def _is_limited(self, answer: HttpResponse) -> bool:
-        """Whether this was the rate limit; then everything waits until it ends: asking on can get a user banned."""
+        """Return whether this was the rate limit; then all requests wait: asking on can get a user banned."""
         wait_s = rate_limit_wait_s(answer, now=self._clock())
         if wait_s is None:
             return False

@@ -80,7 +80,7 @@ def decode_file(path: str, data: bytes, *, size: int) -> ResearchFile:
 
 
 def decode_exact(path: str, data: bytes) -> str:
-    """Text that encodes to the same bytes again: what is only guessed must not be written back."""
+    """Return text that encodes to the same bytes again: what is only guessed must not be written back."""
     try:
         return data.decode()
     except UnicodeDecodeError as error:

@@ -43,7 +43,7 @@ class SearchAnswer:
 
     @property
     def is_spent(self) -> bool:
-        """Whether nobody was asked, because the run has searched enough."""
+        """Return whether nobody was asked, because the run has searched enough."""
         return any(one.backend == QUOTA for one in self.failures)
 
 

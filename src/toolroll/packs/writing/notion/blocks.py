@@ -24,42 +24,42 @@ PLAIN_CODE: Final = "plain text"
 
 
 def mapping(value: object) -> Json:
-    """The value, where it is an object; else an empty one."""
+    """Return the value, where it is an object; else an empty one."""
     return value if isinstance(value, Mapping) else {}
 
 
 def items(value: object) -> Sequence[Json]:
-    """The objects in the value, where it is a list; else none."""
+    """Return the objects in the value, where it is a list; else none."""
     return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list | tuple) else ()
 
 
 def text(value: object) -> str:
-    """The value, where it is a text; else an empty one."""
+    """Return the value, where it is a text; else an empty one."""
     return value if isinstance(value, str) else ""
 
 
 def kind_of(block: Json) -> str:
-    """The type of a block."""
+    """Return the type of a block."""
     return text(block.get("type"))
 
 
 def body_of(block: Json) -> Json:
-    """What a block holds under the name of its type."""
+    """Return what a block holds under the name of its type."""
     return mapping(block.get(kind_of(block)))
 
 
 def children_of(block: Json) -> Sequence[Json]:
-    """The blocks inside a block."""
+    """Return the blocks inside a block."""
     return items(body_of(block).get("children"))
 
 
 def plain_text(rich: object) -> str:
-    """Rich text without its marks."""
+    """Return rich text without its marks."""
     return "".join(text(one.get("plain_text")) or text(mapping(one.get("text")).get("content")) for one in items(rich))
 
 
 def make_block(kind: str, rich: Sequence[Block] = (), children: Sequence[Block] = (), **more: object) -> Block:
-    """A block as the API takes it; without children, it does not speak of them."""
+    """Return a block as the API takes it; without children, it does not speak of them."""
     body: Block = {"rich_text": list(rich), **more}
     return {"type": kind, kind: body | {"children": list(children)} if children else body}
 
@@ -77,7 +77,7 @@ _ID: Final = re.compile(
 
 
 def find_id(given: str) -> str | None:
-    """The id in an id, a page's name or an address, as 8-4-4-4-12 in lower case; None where there is none.
+    """Return the id in an id, a page's name or an address, as 8-4-4-4-12 in lower case; None where there is none.
 
     An address must be one of Notion's own: that of another site may carry an id, but it names another page.
     """

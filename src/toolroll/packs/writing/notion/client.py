@@ -154,7 +154,7 @@ def unreadable_error() -> ServiceFailed:
 
 
 def _should_retry(error: ServiceFailed, *, method: Method) -> bool:
-    """Whether another attempt makes sense: after a rate limit or a conflict always, since nothing was done.
+    """Return whether another attempt makes sense: after a rate limit or a conflict always, since nothing was done.
 
     After a failure of the server, a page that is asked for again is the same page; one that is made again is a second.
     """

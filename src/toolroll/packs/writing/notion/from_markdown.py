@@ -123,14 +123,14 @@ _BLANK: Final = re.compile(r"\n\s*\n")
 
 
 def from_markdown(markdown: str) -> list[Block]:
-    """The blocks; each text has at most 2,000 characters, each block at most 100 texts. `limits.fit` does the rest."""
+    """Return blocks of at most 100 texts, each of at most 2,000 characters. `limits.fit` does the rest."""
     text = replace_surrogates(markdown)
     tokens = _parser().parse(text)
     if any(token.level >= MAX_NESTING - 1 for token in tokens):
         return _as_text(text)
     from markdown_it.tree import SyntaxTreeNode  # noqa: PLC0415 - as below
 
-    return _blocks(SyntaxTreeNode(tokens).children)
+    return _convert_nodes(SyntaxTreeNode(tokens).children)
 
 
 def _parser() -> "MarkdownIt":
@@ -142,7 +142,7 @@ def _parser() -> "MarkdownIt":
 
 def _as_text(text: str) -> list[Block]:
     parts = (part.strip() for part in _BLANK.split(text))
-    return [one for part in parts if part for one in _spread("paragraph", _texts([_Run(content=part)]))]
+    return [one for part in parts if part for one in _split_block("paragraph", _make_texts([_Run(content=part)]))]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,52 +161,52 @@ class _Run:
         return text | {"annotations": dict.fromkeys(sorted(self.marks), True)} if self.marks else text
 
 
-def _blocks(nodes: "Sequence[SyntaxTreeNode]") -> list[Block]:
-    return [block for node in nodes for block in _of(node)]
+def _convert_nodes(nodes: "Sequence[SyntaxTreeNode]") -> list[Block]:
+    return [block for node in nodes for block in _convert_node(node)]
 
 
-def _of(node: "SyntaxTreeNode") -> list[Block]:
+def _convert_node(node: "SyntaxTreeNode") -> list[Block]:
     match node.type:
         case "paragraph":
-            return _spread("paragraph", _rich(node))
+            return _split_block("paragraph", _make_rich(node))
         case "heading":
             level = min(int(node.tag.removeprefix("h")), _HEADING_LEVELS)
-            return _spread(f"heading_{level}", _rich(node))
+            return _split_block(f"heading_{level}", _make_rich(node))
         case "fence":
-            rich = _texts([_Run(content=node.content.removesuffix("\n"))])
-            return _spread("code", rich, language=notion_language(node.info))
+            rich = _make_texts([_Run(content=node.content.removesuffix("\n"))])
+            return _split_block("code", rich, language=notion_language(node.info))
         case "hr":
             return [{"type": "divider", "divider": {}}]
         case "blockquote":
-            rich, rest = _led(node.children)
-            return _spread("quote", rich, _blocks(rest))
+            rich, rest = _split_lead(node.children)
+            return _split_block("quote", rich, _convert_nodes(rest))
         case "bullet_list":
-            return [block for item in node.children for block in _bullet(item)]
+            return [block for item in node.children for block in _make_bullet(item)]
         case _:  # an ordered list: there is no other block left that the parser knows
             start = int(node.attrs.get("start", 1))
-            return [block for place, item in enumerate(node.children) for block in _numbered(item, start, place)]
+            return [block for place, item in enumerate(node.children) for block in _make_numbered(item, start, place)]
 
 
-def _bullet(item: "SyntaxTreeNode") -> list[Block]:
-    runs, rest = _led_runs(item.children)
+def _make_bullet(item: "SyntaxTreeNode") -> list[Block]:
+    runs, rest = _split_lead_runs(item.children)
     box = _BOX.match(runs[0].content) if runs else None
     if box is None:
-        return _spread("bulleted_list_item", _texts(runs), _blocks(rest))
+        return _split_block("bulleted_list_item", _make_texts(runs), _convert_nodes(rest))
     runs = [replace(runs[0], content=runs[0].content[box.end() :]), *runs[1:]]
-    return _spread("to_do", _texts(runs), _blocks(rest), checked=box[1] != " ")
+    return _split_block("to_do", _make_texts(runs), _convert_nodes(rest), checked=box[1] != " ")
 
 
-def _numbered(item: "SyntaxTreeNode", start: int, place: int) -> list[Block]:
-    """An item of a list that Notion numbers from 1; of a list that begins elsewhere ("2026. The year"), a text."""
-    runs, rest = _led_runs(item.children)
+def _make_numbered(item: "SyntaxTreeNode", start: int, place: int) -> list[Block]:
+    """Return an item of a list that Notion numbers from 1; of one that begins elsewhere ("2026. The year"), a text."""
+    runs, rest = _split_lead_runs(item.children)
     if start == 1:
-        return _spread("numbered_list_item", _texts(runs), _blocks(rest))
+        return _split_block("numbered_list_item", _make_texts(runs), _convert_nodes(rest))
     number = _Run(content=f"{start + place}{item.markup} ")
-    return _spread("paragraph", _texts(_merged(iter([number, *runs]))), _blocks(rest))
+    return _split_block("paragraph", _make_texts(_merge_runs(iter([number, *runs]))), _convert_nodes(rest))
 
 
-def _spread(kind: str, rich: Sequence[Block], children: Sequence[Block] = (), **more: object) -> list[Block]:
-    """A block, and as many after it as its text needs; its children are in the last that is of its own kind."""
+def _split_block(kind: str, rich: Sequence[Block], children: Sequence[Block] = (), **more: object) -> list[Block]:
+    """Return a block, and as many after it as its text needs; its children are in the last that is of its own kind."""
     first, *others = split_rich(rich)
     if kind not in _LIKE_ITSELF:
         return [make_block(kind, first, [*(make_block("paragraph", one) for one in others), *children], **more)]
@@ -214,23 +214,23 @@ def _spread(kind: str, rich: Sequence[Block], children: Sequence[Block] = (), **
     return [*(make_block(kind, one, (), **more) for one in before), make_block(kind, last, children, **more)]
 
 
-def _led(nodes: "Sequence[SyntaxTreeNode]") -> "tuple[list[Block], Sequence[SyntaxTreeNode]]":
-    runs, rest = _led_runs(nodes)
-    return _texts(runs), rest
+def _split_lead(nodes: "Sequence[SyntaxTreeNode]") -> "tuple[list[Block], Sequence[SyntaxTreeNode]]":
+    runs, rest = _split_lead_runs(nodes)
+    return _make_texts(runs), rest
 
 
-def _led_runs(nodes: "Sequence[SyntaxTreeNode]") -> "tuple[list[_Run], Sequence[SyntaxTreeNode]]":
-    """The text that an item or quote begins with, and what comes after."""
+def _split_lead_runs(nodes: "Sequence[SyntaxTreeNode]") -> "tuple[list[_Run], Sequence[SyntaxTreeNode]]":
+    """Return the text that an item or quote begins with, and what comes after."""
     if nodes and nodes[0].type == "paragraph":
-        return _merged(_runs(nodes[0].children, _Run())), nodes[1:]
+        return _merge_runs(_collect_runs(nodes[0].children, _Run())), nodes[1:]
     return [], nodes
 
 
-def _rich(node: "SyntaxTreeNode") -> list[Block]:
-    return _texts(_merged(_runs(node.children, _Run())))
+def _make_rich(node: "SyntaxTreeNode") -> list[Block]:
+    return _make_texts(_merge_runs(_collect_runs(node.children, _Run())))
 
 
-def _runs(nodes: "Sequence[SyntaxTreeNode]", style: _Run) -> Iterator[_Run]:
+def _collect_runs(nodes: "Sequence[SyntaxTreeNode]", style: _Run) -> Iterator[_Run]:
     for node in nodes:
         match node.type:
             case "softbreak" | "hardbreak":
@@ -238,29 +238,29 @@ def _runs(nodes: "Sequence[SyntaxTreeNode]", style: _Run) -> Iterator[_Run]:
             case "code_inline":
                 yield replace(style, content=node.content, marks=style.marks | {"code"})
             case "strong" | "em" | "s":
-                yield from _runs(node.children, replace(style, marks=style.marks | {_MARKS[node.type]}))
+                yield from _collect_runs(node.children, replace(style, marks=style.marks | {_MARKS[node.type]}))
             case "link":
-                yield from _linked(node, str(node.attrs["href"]), style)
+                yield from _link_runs(node, str(node.attrs["href"]), style)
             case "image":
-                yield from _linked(node, str(node.attrs["src"]), style)
+                yield from _link_runs(node, str(node.attrs["src"]), style)
             case "inline":
-                yield from _runs(node.children, style)
+                yield from _collect_runs(node.children, style)
             case _:
                 yield replace(style, content=node.content)
 
 
-def _linked(node: "SyntaxTreeNode", url: str, style: _Run) -> Iterator[_Run]:
-    """A link; where Notion would refuse the page for its address, the address as text."""
+def _link_runs(node: "SyntaxTreeNode", url: str, style: _Run) -> Iterator[_Run]:
+    """Return a link; where Notion would refuse the page for its address, the address as text."""
     if url.lower().startswith(_LINKS) and len(url) <= MAX_URL_CHARACTERS:
-        runs = list(_runs(node.children, replace(style, url=url)))
+        runs = list(_collect_runs(node.children, replace(style, url=url)))
         yield from runs or [replace(style, url=url, content=url)]
         return
-    yield from _runs(node.children, style)
+    yield from _collect_runs(node.children, style)
     if url:
         yield replace(style, content=f" ({url})")
 
 
-def _merged(runs: Iterator[_Run]) -> list[_Run]:
+def _merge_runs(runs: Iterator[_Run]) -> list[_Run]:
     merged: list[_Run] = []
     for run in runs:
         if merged and (merged[-1].marks, merged[-1].url) == (run.marks, run.url):
@@ -270,12 +270,12 @@ def _merged(runs: Iterator[_Run]) -> list[_Run]:
     return merged
 
 
-def _texts(runs: Sequence[_Run]) -> list[Block]:
+def _make_texts(runs: Sequence[_Run]) -> list[Block]:
     return [run.as_text(piece) for run in runs for piece in split_text(run.content)]
 
 
 def notion_language(info: str) -> str:
-    """What Notion calls the language that stands after a fence; plain text where it knows none such."""
+    """Return what Notion calls the language that stands after a fence; plain text where it knows none such."""
     whole = " ".join(info.lower().split())
     if whole in LANGUAGES:
         return whole

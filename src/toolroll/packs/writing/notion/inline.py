@@ -20,14 +20,16 @@ _UNSAFE_IN_LINK: Final = re.compile(r"[\s<>()\\]")
 
 
 def inline_markdown(rich: object) -> str:
-    """Rich text in one run of Markdown; its line ends stay, and no line of it begins like a block of another kind."""
-    pieces = [_piece(one) for one in items(rich)]
+    """Return rich text in one run of Markdown; its line ends stay, and no line of it begins like a block of another kind."""
+    pieces = [_make_piece(one) for one in items(rich)]
     linked = groupby(pieces, key=lambda piece: piece.url)
-    return _AT_START.sub(_escaped_start, "".join(_link(_styled(list(group), _SIGNS), url) for url, group in linked))
+    return _AT_START.sub(
+        _escape_start, "".join(_add_link(_apply_marks(list(group), _SIGNS), url) for url, group in linked)
+    )
 
 
 def fence_for(code: str, least: int = 3) -> str:
-    """Backticks enough to stand around a text that has backticks itself."""
+    """Return backticks enough to stand around a text that has backticks itself."""
     longest = max((len(run) for run in _BACKTICKS.findall(code)), default=0)
     return "`" * max(least, longest + 1)
 
@@ -41,7 +43,7 @@ class _Piece:
     url: str
 
 
-def _piece(one: Json) -> _Piece:
+def _make_piece(one: Json) -> _Piece:
     held = mapping(one.get("text"))
     content = text(held.get("content")) or text(one.get("plain_text"))
     url = text(mapping(held.get("link")).get("url")) or text(one.get("href"))
@@ -50,28 +52,28 @@ def _piece(one: Json) -> _Piece:
     if text(one.get("type")) == "equation":
         shown = f"${text(mapping(one.get('equation')).get('expression'))}$"
     else:
-        shown = _around(content, _code) if "code" in marks else _SPECIAL.sub(r"\\\g<0>", content)
+        shown = _wrap_words(content, _wrap_code) if "code" in marks else _SPECIAL.sub(r"\\\g<0>", content)
     return _Piece(shown=shown, marks=marks, url=url)
 
 
-def _styled(pieces: Sequence[_Piece], signs: Mapping[Mark, str]) -> str:
+def _apply_marks(pieces: Sequence[_Piece], signs: Mapping[Mark, str]) -> str:
     """Pieces side by side share a mark: two pairs of stars that touch would be read as four."""
     if not signs:
         return "".join(piece.shown for piece in pieces)
     (mark, sign), *rest = signs.items()
     made = []
     for has, group in groupby(pieces, key=lambda piece: mark in piece.marks):
-        inner = _styled(list(group), dict(rest))
-        made.append(_around(inner, lambda shown: f"{sign}{shown}{sign}") if has else inner)
+        inner = _apply_marks(list(group), dict(rest))
+        made.append(_wrap_words(inner, lambda shown: f"{sign}{shown}{sign}") if has else inner)
     return "".join(made)
 
 
-def _link(shown: str, url: str) -> str:
-    target = _UNSAFE_IN_LINK.sub(_percent, url)
-    return _around(shown, lambda inner: f"[{inner}]({target})") if url else shown
+def _add_link(shown: str, url: str) -> str:
+    target = _UNSAFE_IN_LINK.sub(_percent_encode, url)
+    return _wrap_words(shown, lambda inner: f"[{inner}]({target})") if url else shown
 
 
-def _around(shown: str, wrap: Callable[[str], str]) -> str:
+def _wrap_words(shown: str, wrap: Callable[[str], str]) -> str:
     """Marks stand at words: with a space inside of them they would be read as plain stars."""
     inner = shown.strip()
     if not inner:
@@ -80,17 +82,17 @@ def _around(shown: str, wrap: Callable[[str], str]) -> str:
     return f"{shown[:start]}{wrap(inner)}{shown[start + len(inner) :]}"
 
 
-def _code(content: str) -> str:
+def _wrap_code(content: str) -> str:
     fence = fence_for(content, least=1)
     pad = " " if content.startswith("`") or content.endswith("`") else ""
     return f"{fence}{pad}{content}{pad}{fence}"
 
 
-def _percent(match: re.Match[str]) -> str:
+def _percent_encode(match: re.Match[str]) -> str:
     return "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8", "surrogatepass"))
 
 
-def _escaped_start(match: re.Match[str]) -> str:
+def _escape_start(match: re.Match[str]) -> str:
     if match["number"]:
         return f"{match[1]}{match['number']}\\{match['dot']}"
     return f"{match[1]}\\{match['sign']}"

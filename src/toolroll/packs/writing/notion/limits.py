@@ -35,12 +35,12 @@ _TWO_UNITS_FROM: Final = "\U00010000"
 
 
 def units(text: str) -> int:
-    """The length of a text as Notion counts it."""
+    """Return the length of a text as Notion counts it."""
     return len(text) + sum(char >= _TWO_UNITS_FROM for char in text)
 
 
 def split_text(text: str, limit: int = MAX_TEXT_UNITS) -> Iterator[str]:
-    """The text in pieces of at most `limit` units; no character is taken apart, none is lost."""
+    """Return the text in pieces of at most `limit` units; no character is taken apart, none is lost."""
     start = used = 0
     for place, char in enumerate(text):
         size = 2 if char >= _TWO_UNITS_FROM else 1
@@ -53,13 +53,13 @@ def split_text(text: str, limit: int = MAX_TEXT_UNITS) -> Iterator[str]:
 
 
 def plain_texts(text: str) -> list[Block]:
-    """A text without marks as rich text; of more than a property can hold, the beginning."""
+    """Return a text without marks as rich text; of more than a property can hold, the beginning."""
     pieces = (piece for piece in split_text(text))
     return [{"type": "text", "text": {"content": piece}} for piece, _ in zip(pieces, range(MAX_TEXTS), strict=False)]
 
 
 def split_rich(rich: Sequence[Block]) -> Iterator[list[Block]]:
-    """Rich text in portions that fit into one block each; at least one, if empty."""
+    """Return rich text in portions that fit into one block each; at least one, if empty."""
     portion: list[Block] = []
     used = 0
     for one in rich:
@@ -73,7 +73,7 @@ def split_rich(rich: Sequence[Block]) -> Iterator[list[Block]]:
 
 
 def fit(blocks: Sequence[Block], *, level: int = 1) -> list[Block]:
-    """The same blocks in the same order, none deeper and none with more inside than one request may have.
+    """Return the same blocks in the same order, none deeper and none with more inside than one request may have.
 
     What is too deep or too much inside a block comes right after it, one level further out.
     """
@@ -82,7 +82,7 @@ def fit(blocks: Sequence[Block], *, level: int = 1) -> list[Block]:
         inner = fit(_children(block), level=level + 1)
         keep = 0 if level >= MAX_LEVELS else MAX_BLOCKS
         kept = _with_children(block, inner[:keep])
-        if _Weight.of(kept).is_too_much:
+        if _Weight.measure(kept).is_too_much:
             keep, kept = 0, _with_children(block, [])
         fitted += [kept, *inner[keep:]]
     return fitted
@@ -93,7 +93,7 @@ def batches(blocks: Sequence[Block]) -> Iterator[list[Block]]:
     batch: list[Block] = []
     weight = _Weight(elements=0, size_bytes=0)
     for block in blocks:
-        own = _Weight.of(block)
+        own = _Weight.measure(block)
         if batch and (len(batch) >= MAX_BLOCKS or (weight + own).is_too_much):
             yield batch
             batch, weight = [], _Weight(elements=0, size_bytes=0)
@@ -116,7 +116,7 @@ class _Weight:
         return self.elements > MAX_ELEMENTS or self.size_bytes > MAX_REQUEST_BYTES
 
     @classmethod
-    def of(cls, block: Block) -> "_Weight":
+    def measure(cls, block: Block) -> "_Weight":
         return cls(elements=_count(block), size_bytes=len(dump_json(block).encode()) + 1)
 
 

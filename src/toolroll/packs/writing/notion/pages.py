@@ -70,11 +70,11 @@ class Made:
 
 
 async def read_page(client: NotionClient, page_id: str) -> Page:
-    """The page with everything in it, within the client's deadline."""
+    """Read the page with everything in it, within the client's deadline."""
     async with client.deadline():
         page = await client.get(f"pages/{page_id}")
         blocks = await _Reading(client).children(page_id, depth=0)
-    rich = _title_of(mapping(page.get("properties")))
+    rich = _find_title(mapping(page.get("properties")))
     title = " ".join(plain_text(rich).split())
     heading = f"# {' '.join(inline_markdown(rich).split())}" if title else ""
     content = "\n\n".join(part for part in (heading, to_markdown(blocks)) if part)
@@ -82,7 +82,7 @@ async def read_page(client: NotionClient, page_id: str) -> Page:
 
 
 async def make_page(client: NotionClient, database_id: str, new: NewPage) -> Made:
-    """A draft in the first data source of a database; all of it within the client's deadline, or ServiceFailed."""
+    """Create a draft in the first data source of a database; all of it within the client's deadline, or ServiceFailed."""
     making = _Making(client)
     try:
         async with client.deadline():
@@ -93,7 +93,7 @@ async def make_page(client: NotionClient, database_id: str, new: NewPage) -> Mad
 
 
 def properties_of(new: NewPage) -> Block:
-    """The columns of the content calendar."""
+    """Return the columns of the content calendar."""
     return {
         "Title": {"title": plain_texts(new.title)},
         "Platform": {"select": {"name": new.platform}},
@@ -115,7 +115,7 @@ class _Reading:
         self._count = 0
 
     async def children(self, block_id: str, *, depth: int) -> list[Block]:
-        """The blocks inside a page or block, each with those inside of it."""
+        """Return the blocks inside a page or block, each with those inside of it."""
         if depth > MAX_READ_DEPTH:
             raise ServiceFailed(PAGE_TOO_DEEP(most=MAX_READ_DEPTH), status=200)
         import asyncio  # noqa: PLC0415 - as above
@@ -132,11 +132,11 @@ class _Reading:
         kind = kind_of(block)
         if block.get("has_children") is not True or kind in _OTHER_PAGES:
             return dict(block)
-        inner = await self.children(_checked_id(block.get("id")), depth=depth + 1)
+        inner = await self.children(_check_id(block.get("id")), depth=depth + 1)
         return {**block, kind: {**body_of(block), "children": inner}}
 
     async def _all(self, block_id: str) -> list[Json]:
-        """All pages of results, which have a hundred blocks each."""
+        """Return all pages of results, which have a hundred blocks each."""
         found: list[Json] = []
         cursor = ""
         while True:
@@ -158,7 +158,7 @@ async def _data_source(client: NotionClient, database_id: str) -> str:
     sources = items(database.get("data_sources"))
     if not sources:
         raise ServiceFailed(NO_DATA_SOURCE(), status=200)
-    return _checked_id(sources[0].get("id"))
+    return _check_id(sources[0].get("id"))
 
 
 class _Making:
@@ -176,7 +176,7 @@ class _Making:
         parent = {"type": "data_source_id", "data_source_id": source}
         self._is_sent = True
         page = await self._client.post("pages", {"parent": parent, "properties": properties_of(new), "children": first})
-        self._page_id = _checked_id(page.get("id"))
+        self._page_id = _check_id(page.get("id"))
         for batch in rest:
             await self._client.patch(f"blocks/{self._page_id}/children", {"children": batch})
         return Made(page_id=self._page_id, url=text(page.get("url")))
@@ -199,14 +199,14 @@ class _Making:
         return True
 
 
-def _title_of(properties: Mapping[str, object]) -> object:
-    """The title, whatever its column is called."""
+def _find_title(properties: Mapping[str, object]) -> object:
+    """Return the title, whatever its column is called."""
     found = (mapping(value) for value in properties.values())
     return next((one.get("title") for one in found if one.get("type") == "title"), None)
 
 
-def _checked_id(value: object) -> str:
-    """An id out of an answer, before it becomes part of an address."""
+def _check_id(value: object) -> str:
+    """Return an id out of an answer, before it becomes part of an address."""
     found = text(value)
     if not found or not found.isascii() or not found.replace("-", "").isalnum():
         raise unreadable_error()

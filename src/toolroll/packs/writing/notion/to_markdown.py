@@ -30,17 +30,17 @@ _HEADINGS: Final[Mapping[str, int]] = {f"heading_{level}": level for level in ra
 
 
 def to_markdown(blocks: Sequence[Json]) -> str:
-    """The blocks as Markdown, without a line end after the last."""
-    return _together(blocks, depth=0)
+    """Return the blocks as Markdown, without a line end after the last."""
+    return _render_blocks(blocks, depth=0)
 
 
-def _together(blocks: Sequence[Json], *, depth: int) -> str:
+def _render_blocks(blocks: Sequence[Json], *, depth: int) -> str:
     if depth >= MAX_DEPTH:
         return TOO_DEEP if blocks else ""
     made: list[str] = []
     before = ""
-    for block, number in _numbered(blocks):
-        shown = _shown(block, number, depth)
+    for block, number in _number_items(blocks):
+        shown = _render_block(block, number, depth)
         if not shown:
             continue
         kind = kind_of(block)
@@ -51,7 +51,7 @@ def _together(blocks: Sequence[Json], *, depth: int) -> str:
     return "".join(made)
 
 
-def _numbered(blocks: Sequence[Json]) -> Iterator[tuple[Json, int]]:
+def _number_items(blocks: Sequence[Json]) -> Iterator[tuple[Json, int]]:
     """Each block with its number in the list that it is in."""
     number = 0
     for block in blocks:
@@ -59,24 +59,24 @@ def _numbered(blocks: Sequence[Json]) -> Iterator[tuple[Json, int]]:
         yield block, number
 
 
-def _shown(block: Json, number: int, depth: int) -> str:
+def _render_block(block: Json, number: int, depth: int) -> str:
     kind = kind_of(block)
     if kind in _LISTS:
         return _list_item(block, number, depth)
     if kind in _HEADINGS:
-        return _after(f"{'#' * _HEADINGS[kind]} {_one_line(block)}", block, depth)
+        return _add_children(f"{'#' * _HEADINGS[kind]} {_one_line(block)}", block, depth)
     if kind in _MEDIA:
         return f"[media: {media_description(block)}]"
     if kind in _PAGES:
         return f"[{_PAGES[kind]}: {text(body_of(block).get('title'))}]"
     if kind in _CONTAINERS:
-        return _together(children_of(block), depth=depth + 1)
+        return _render_blocks(children_of(block), depth=depth + 1)
     render = _RENDERERS.get(kind)
-    return render(block, depth) if render else _unknown(block, depth)
+    return render(block, depth) if render else _render_unknown(block, depth)
 
 
 def media_description(block: Json) -> str:
-    """What a picture, film or other thing is, in one line: its caption, else its name, else its address without query.
+    """Return what a picture, film or other thing is, in one line: its caption, else its name, else its address without query.
 
     The address of a file at Notion holds a signature in its query, which opens it for everybody.
     """
@@ -87,23 +87,23 @@ def media_description(block: Json) -> str:
     return " ".join(found.split()).replace("[", "(").replace("]", ")")
 
 
-def _rich(block: Json) -> str:
+def _render_text(block: Json) -> str:
     return inline_markdown(body_of(block).get("rich_text"))
 
 
 def _one_line(block: Json) -> str:
     # Signs at the end of a heading would be read as its frame.
-    return _CLOSING.sub(r"\\\g<0>", " ".join(_rich(block).split("\n")))
+    return _CLOSING.sub(r"\\\g<0>", " ".join(_render_text(block).split("\n")))
 
 
-def _after(first: str, block: Json, depth: int) -> str:
-    """A block whose children Markdown cannot put inside it: they come after it."""
-    rest = _together(children_of(block), depth=depth + 1)
+def _add_children(first: str, block: Json, depth: int) -> str:
+    """Return a block whose children Markdown cannot put inside it: they come after it."""
+    rest = _render_blocks(children_of(block), depth=depth + 1)
     return "\n\n".join(part for part in (first, rest) if part)
 
 
 def _paragraph(block: Json, depth: int) -> str:
-    return _after(_rich(block).strip(), block, depth)
+    return _add_children(_render_text(block).strip(), block, depth)
 
 
 def _list_item(block: Json, number: int, depth: int) -> str:
@@ -112,32 +112,32 @@ def _list_item(block: Json, number: int, depth: int) -> str:
     if kind_of(block) == "to_do":
         box = "[x] " if body_of(block).get("checked") is True else "[ ] "
     children = children_of(block)
-    inner = _together(children, depth=depth + 1)
+    inner = _render_blocks(children, depth=depth + 1)
     # A paragraph right under the item's text would be read as the text going on.
     gap = "\n" if children and kind_of(children[0]) in _LISTS else "\n\n"
-    whole = box + gap.join(part for part in (_rich(block).strip(), inner) if part)
-    return marker + _indented(whole, " " * len(marker))
+    whole = box + gap.join(part for part in (_render_text(block).strip(), inner) if part)
+    return marker + _indent(whole, " " * len(marker))
 
 
-def _indented(shown: str, indent: str) -> str:
+def _indent(shown: str, indent: str) -> str:
     first, *rest = shown.split("\n")
     return "\n".join([first, *(f"{indent}{line}" if line else "" for line in rest)])
 
 
 def _quote(block: Json, depth: int) -> str:
-    return _quoted(_after(_rich(block).strip(), block, depth))
+    return _quote_lines(_add_children(_render_text(block).strip(), block, depth))
 
 
 def _callout(block: Json, depth: int) -> str:
     icon = text(mapping(body_of(block).get("icon")).get("emoji"))
-    return _quoted(_after(f"{icon} {_rich(block)}".strip(), block, depth))
+    return _quote_lines(_add_children(f"{icon} {_render_text(block)}".strip(), block, depth))
 
 
-def _quoted(shown: str) -> str:
+def _quote_lines(shown: str) -> str:
     return "\n".join(f"> {line}" if line else ">" for line in shown.split("\n"))
 
 
-def _code(block: Json, _depth: int) -> str:
+def _render_code(block: Json, _depth: int) -> str:
     body = body_of(block)
     code = plain_text(body.get("rich_text"))
     language = " ".join(text(body.get("language")).replace("`", "").split())
@@ -153,7 +153,7 @@ def _equation(block: Json, _depth: int) -> str:
     return f"$$\n{text(body_of(block).get('expression'))}\n$$"
 
 
-def _nothing(_block: Json, _depth: int) -> str:
+def _render_nothing(_block: Json, _depth: int) -> str:
     return ""
 
 
@@ -175,7 +175,7 @@ def _cell(rich: object) -> str:
     return " ".join(inline_markdown(rich).split()).replace("|", "\\|")
 
 
-def _unknown(block: Json, depth: int) -> str:
+def _render_unknown(block: Json, depth: int) -> str:
     """Of a kind that Notion has thought of since: its text, if it has any; never nothing at all."""
     if items(body_of(block).get("rich_text")) or children_of(block):
         return _paragraph(block, depth)
@@ -183,13 +183,13 @@ def _unknown(block: Json, depth: int) -> str:
 
 
 _RENDERERS: Final[Mapping[str, Callable[[Json, int], str]]] = {
-    "breadcrumb": _nothing,
+    "breadcrumb": _render_nothing,
     "callout": _callout,
-    "code": _code,
+    "code": _render_code,
     "divider": _divider,
     "equation": _equation,
     "paragraph": _paragraph,
     "quote": _quote,
     "table": _table,
-    "table_of_contents": _nothing,
+    "table_of_contents": _render_nothing,
 }

@@ -70,12 +70,12 @@ class DraftReport:
 
     @property
     def is_clean(self) -> bool:
-        """Whether it breaks no rule."""
+        """Return whether it breaks no rule."""
         return not self.findings
 
     @property
     def repair(self) -> str:
-        """What to ask the model for in one more call, a line for each finding."""
+        """Return what to ask the model for in one more call, a line for each finding."""
         return "\n".join(f"- {one.repair}" for one in self.findings)
 
 

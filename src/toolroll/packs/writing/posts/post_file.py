@@ -79,7 +79,7 @@ class PostFile:
 
     @property
     def preview(self) -> str:
-        """The beginning of the text."""
+        """Return the beginning of the text."""
         return self.body[:PREVIEW_CHARACTERS]
 
 

@@ -52,7 +52,7 @@ class DraftStats:
 
     @property
     def first_time_share(self) -> float:
-        """The share of the accepted ones that needed one round."""
+        """Return the share of the accepted ones that needed one round."""
         return self.accepted_first_time / self.accepted if self.accepted else 0.0
 
 

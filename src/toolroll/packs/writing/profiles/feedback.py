@@ -121,12 +121,12 @@ class FeedbackCount:
 
     @property
     def threshold_reached(self) -> bool:
-        """Whether a change of the profile is due."""
+        """Return whether a change of the profile is due."""
         return self.count >= THRESHOLD
 
     @property
     def suggestion(self) -> str | None:
-        """What the model should propose, once a change is due."""
+        """Return what the model should propose, once a change is due."""
         if not self.threshold_reached:
             return None
         meaning = MEANINGS[self.category]
@@ -147,7 +147,7 @@ class FeedbackStore:
 
     @property
     def path(self) -> Path:
-        """The file, for messages; the first feedback creates it."""
+        """Return the file, for messages; the first feedback creates it."""
         return self._folder / _NAME.name
 
     def entries(self) -> Entries:

@@ -32,7 +32,7 @@ class Style:
 
     @property
     def is_mix(self) -> bool:
-        """Whether it is of two profiles."""
+        """Return whether it is of two profiles."""
         return len(self.profiles) > 1
 
 

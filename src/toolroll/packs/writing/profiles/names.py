@@ -48,7 +48,7 @@ def check_profile_name(name: str) -> str:
 
 
 def _is_reserved(name: str) -> bool:
-    """Whether it names a device on Windows, which data folders travel to."""
+    """Return whether it names a device on Windows, which data folders travel to."""
     try:
         check_new_name(RelativePath(parts=(name,)))
     except PathRefused:

@@ -51,7 +51,7 @@ class StoredProfile:
 
     @property
     def is_newer(self) -> bool:
-        """Whether it is of a format that this program must not write."""
+        """Return whether it is of a format that this program must not write."""
         return self.format > FORMAT
 
 

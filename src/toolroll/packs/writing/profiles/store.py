@@ -102,12 +102,12 @@ class UnreadableFile:
 
     @property
     def is_damaged(self) -> bool:
-        """Whether it was read and is not a profile; where the system refuses to read it, nobody knows."""
+        """Return whether it was read and is not a profile; where the system refuses to read it, nobody knows."""
         return not isinstance(self.error, FileSystemRefused)
 
     @property
     def fields(self) -> dict[str, str]:
-        """The file as it is listed in JSON."""
+        """Return the file as it is listed in JSON."""
         return {"file": self.file, "problem": self.error.message}
 
 
@@ -120,17 +120,17 @@ class ProfileListing:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names in that order."""
+        """Return the names in that order."""
         return tuple(one.name for one in self.profiles)
 
     @property
     def damaged(self) -> tuple[str, ...]:
-        """The files that can be read and are not profiles."""
+        """Return the files that can be read and are not profiles."""
         return tuple(one.file for one in self.unreadable if one.is_damaged)
 
     @property
     def is_damaged(self) -> bool:
-        """Whether there would be a profile to write by, but it is damaged."""
+        """Return whether there would be a profile to write by, but it is damaged."""
         return DEFAULT + SUFFIX in self.damaged or bool(self.damaged and not self.profiles)
 
 
@@ -192,8 +192,8 @@ class ProfileStore:
         """
         path = profile_file(name)
         if not self._folder.is_dir():
-            raise _missing(name, ())
-        with self._writing() as root:
+            raise _missing_error(name, ())
+        with self._lock_folder() as root:
             data = self._old(root, name, path)
             stored = parse_profile(data, name)
             _check_can_change(stored, by_person=by_person)
@@ -233,7 +233,7 @@ class ProfileStore:
         if self._folder.is_dir():
             with closing(Root(self._folder)) as root, suppress(FileMissing):
                 return _read_bytes(root, path)
-        raise _missing(name, self.listing().names)
+        raise _missing_error(name, self.listing().names)
 
     def delete(self, name: str) -> None:
         """Delete a profile and keep a backup; the default one cannot be deleted."""
@@ -241,14 +241,14 @@ class ProfileStore:
         if name == DEFAULT:
             raise UsageError(DEFAULT_STAYS)
         if not self._folder.is_dir():
-            raise _missing(name, ())
-        with self._writing() as root:
+            raise _missing_error(name, ())
+        with self._lock_folder() as root:
             _back_up(root, name, self._old(root, name, path))
             root.remove_file(path)
 
     def _put(self, name: str, fields: Mapping[str, object], *, replace: bool) -> StoredProfile:
         path, data = profile_file(name), _encode_within_limit(name, fields)
-        with self._writing(self._folder if self._folder.is_dir() else _make_folder(self._folder)) as root:
+        with self._lock_folder(self._folder if self._folder.is_dir() else _make_folder(self._folder)) as root:
             if replace:
                 with suppress(FileMissing):
                     _back_up(root, name, _read_bytes(root, path))
@@ -261,10 +261,10 @@ class ProfileStore:
         try:
             return _read_bytes(root, path)
         except FileMissing:
-            raise _missing(name, self.listing().names) from None
+            raise _missing_error(name, self.listing().names) from None
 
     @contextmanager
-    def _writing(self, folder: Path | None = None) -> Iterator[Root]:
+    def _lock_folder(self, folder: Path | None = None) -> Iterator[Root]:
         """Lock the folder for one writer, and remove temporary files that killed writers have left."""
         folder = folder or self._folder
         with store_lock(folder, FOLDER), closing(Root(folder)) as root:
@@ -373,7 +373,7 @@ def _refuse_newer(name: str) -> NoReturn:
     raise ProfileNewer(f"{message} Update the program.", profile=name)
 
 
-def _missing(name: str, available: tuple[str, ...]) -> ProfileMissing:
+def _missing_error(name: str, available: tuple[str, ...]) -> ProfileMissing:
     more = f" and {len(available) - MAX_NAMES_SHOWN} more" if len(available) > MAX_NAMES_SHOWN else ""
     known = f" Available profiles: {', '.join(available[:MAX_NAMES_SHOWN])}{more}" if available else ""
     hint = f" {INIT_HINT}" if name == DEFAULT or not available else ""

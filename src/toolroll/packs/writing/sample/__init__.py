@@ -14,7 +14,7 @@ _FOLDER: Final = Path(__file__).parent
 
 
 def sample_profile(lang: Lang) -> ProfileFields:
-    """What the profile `default` of the sample author says, for `ProfileStore.create`."""
+    """Return what the profile `default` of the sample author says, for `ProfileStore.create`."""
     fields: ProfileFields = _sample(lang)["profile"]
     return fields
 
@@ -49,8 +49,8 @@ class Recording:
     turns: tuple[Line, ...]
 
 
-def recording(lang: Lang) -> Recording:
-    """The recorded sides of the demo in a language."""
+def load_recording(lang: Lang) -> Recording:
+    """Return the recorded sides of the demo in a language."""
     found = json.loads(_file(f"demo.{lang}.json", "demo.en.json").read_text(encoding="utf-8"))
     return Recording(request=found["request"], answers=tuple(found["answers"]), turns=tuple(map(_line, found["turns"])))
 

@@ -54,12 +54,12 @@ class WritingContext:
 
     @property
     def deps(self) -> dict[str, object]:
-        """The dependencies that the tools get."""
+        """Return the dependencies that the tools get."""
         return {"data": self.data, LANG: self.lang}
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """The nine tools; a Notion page counts as written by strangers, because anybody may paste into it (XL14)."""
+        """Return the nine tools; a Notion page counts as written by strangers, because anybody may paste into it (XL14)."""
         return tuple(
             labelled(one, "untrusted") if one is read_notion_page else one for one in writing_tools(self.environment)
         )

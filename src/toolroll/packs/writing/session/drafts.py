@@ -158,7 +158,7 @@ class Drafts:
 
     @property
     def has_unfinished(self) -> bool:
-        """Whether the last answer was cut off and laid aside: it does not replace a complete draft."""
+        """Return whether the last answer was cut off and laid aside: it does not replace a complete draft."""
         return self._unfinished is not None
 
     async def take(self, result: RunResult[object], *, is_alone: bool = False) -> None:

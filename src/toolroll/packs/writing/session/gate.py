@@ -61,7 +61,7 @@ class Gate:
 
     @property
     def last_words(self) -> str:
-        """What the person said last, to the letter."""
+        """Return what the person said last, to the letter."""
         return self._last_words
 
     def start_turn(self, said: str, *, is_feedback: bool = False, is_update_due: bool = False) -> None:
@@ -106,7 +106,7 @@ class Gate:
 
     @property
     def has_proposed(self) -> bool:
-        """Whether the model itself has proposed an update in this turn."""
+        """Return whether the model itself has proposed an update in this turn."""
         return UPDATE in self._calls
 
     def _check_saving(self) -> None:

@@ -73,7 +73,7 @@ class ProfileFirst:
 
     @property
     def origin(self) -> Origin:
-        """The model inside."""
+        """Return the model inside."""
         return self._model.origin
 
     def respond(self, request: ModelRequest, /, *, stream: bool) -> AsyncIterator[Delta | ModelResponse]:

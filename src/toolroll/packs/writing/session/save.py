@@ -141,7 +141,7 @@ class PostSaver:
 
     @property
     def missing(self) -> str:
-        """The settings that Notion needs and that are not set; empty where it is configured."""
+        """Return the settings that Notion needs and that are not set; empty where it is configured."""
         environment = self._context.environment
         found = {TOKEN: with_keys(environment).get(TOKEN, ""), DATABASE: environment.get(DATABASE, "")}
         return ", ".join(name for name, value in found.items() if not value.strip())

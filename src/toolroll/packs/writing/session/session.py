@@ -199,7 +199,7 @@ class WritingSession:
 
     @property
     def _draft(self) -> Draft | None:
-        """The current draft as it would be saved."""
+        """Return the current draft as it would be saved."""
         if self._drafts.text is None:
             return None
         return Draft(

@@ -28,7 +28,7 @@ _SEARCH_DESCRIPTION: Final = (
 
 
 def writing_tools(environment: "Mapping[str, str] | SearchSettings") -> tuple[Tool, ...]:
-    """All nine; the web is searched by what an environment names."""
+    """Return all nine; an environment says which services search the web."""
     return (
         read_style_profile,
         update_style_profile,
