@@ -20,7 +20,7 @@ _UNSAFE_IN_LINK: Final = re.compile(r"[\s<>()\\]")
 
 
 def inline_markdown(rich: object) -> str:
-    """Return rich text in one run of Markdown; its line ends stay, and no line of it begins like a block of another kind."""
+    """Return rich text as one run of Markdown; line ends stay, and no line begins like a block of another kind."""
     pieces = [_make_piece(one) for one in items(rich)]
     linked = groupby(pieces, key=lambda piece: piece.url)
     return _AT_START.sub(

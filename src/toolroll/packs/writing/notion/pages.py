@@ -82,7 +82,7 @@ async def read_page(client: NotionClient, page_id: str) -> Page:
 
 
 async def make_page(client: NotionClient, database_id: str, new: NewPage) -> Made:
-    """Create a draft in the first data source of a database; all of it within the client's deadline, or ServiceFailed."""
+    """Create a draft in the first data source of a database within the client's deadline, or raise ServiceFailed."""
     making = _Making(client)
     try:
         async with client.deadline():

@@ -76,7 +76,7 @@ def _render_block(block: Json, number: int, depth: int) -> str:
 
 
 def media_description(block: Json) -> str:
-    """Return what a picture, film or other thing is, in one line: its caption, else its name, else its address without query.
+    """Return a line about a picture, film or other file: its caption, else its name, else its address without query.
 
     The address of a file at Notion holds a signature in its query, which opens it for everybody.
     """

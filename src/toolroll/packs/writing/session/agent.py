@@ -59,7 +59,7 @@ class WritingContext:
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """Return the nine tools; a Notion page counts as written by strangers, because anybody may paste into it (XL14)."""
+        """Return the nine tools; a Notion page counts as untrusted, because anybody may paste into it (XL14)."""
         return tuple(
             labelled(one, "untrusted") if one is read_notion_page else one for one in writing_tools(self.environment)
         )
