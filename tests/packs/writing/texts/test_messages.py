@@ -14,7 +14,7 @@ import pytest
 import toolroll
 import toolroll.messages as program_messages
 from toolroll.apps import models
-from toolroll.cli import chat, ghostpen, interrupts
+from toolroll.cli import chat, driver, ghostpen
 from toolroll.cli.ghostpen.source_posts import PASTED_SOURCE
 from toolroll.messages import A_FILE, A_FOLDER, WRONG_KIND, Template, Text
 from toolroll.packs import writing
@@ -84,7 +84,7 @@ def modules_of(package: ModuleType) -> Iterator[ModuleType]:
 SPEAKERS = (
     program_messages,
     models,
-    interrupts,
+    driver,
     *(one for room in (writing, chat, ghostpen) for one in modules_of(room)),
 )
 """The modules with messages that a writer can meet."""
