@@ -58,11 +58,16 @@ def take_name(dir_fd: int, name: str, temporary: str, *, expected: str, path: st
     _move(dir_fd, name, temporary, RENAME_NOREPLACE, path)
     if has_content(dir_fd, temporary, expected):
         return
+    give_name(dir_fd, temporary, name)
+    raise StaleFile(FILE_CHANGED(path=quote_path(path)), path=quote_path(path))
+
+
+def give_name(dir_fd: int, temporary: str, name: str) -> None:
+    """Give a file back its name, unless somebody has saved another one there meanwhile: that is the newer work."""
     try:
         _rename(dir_fd, temporary, name, RENAME_NOREPLACE)
-    except FileExistsError:  # saved anew meanwhile: that is the newer work, and what we hold would be gone anyway
+    except FileExistsError:
         os.unlink(temporary, dir_fd=dir_fd)
-    raise StaleFile(FILE_CHANGED(path=quote_path(path)), path=quote_path(path))
 
 
 def has_content(dir_fd: int, name: str, *expected: str) -> bool:

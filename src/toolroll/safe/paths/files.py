@@ -14,7 +14,7 @@ from typing import Final
 
 from toolroll.errors import FileSystemRefused, StaleFile
 from toolroll.messages import A_FOLDER, FILE_CHANGED, FOLDER_NOT_PRIVATE
-from toolroll.safe.paths.exchange import ExchangeUnsupported, has_content, swap_names, take_name
+from toolroll.safe.paths.exchange import ExchangeUnsupported, give_name, has_content, swap_names, take_name
 from toolroll.safe.paths.names import quote_path
 from toolroll.safe.paths.os_errors import kind_error, os_errors
 from toolroll.safe.paths.temporary import (
@@ -92,8 +92,16 @@ def remove_file(dir_fd: int, name: str, *, expected: str | None, path: str) -> b
             _check_content(dir_fd, name, expected, path)
             os.unlink(name, dir_fd=dir_fd)
             return False
-        os.unlink(temporary, dir_fd=dir_fd)
+        _remove_taken(dir_fd, name, temporary)
         return True
+
+
+def _remove_taken(dir_fd: int, name: str, temporary: str) -> None:
+    try:
+        os.unlink(temporary, dir_fd=dir_fd)
+    except OSError:
+        give_name(dir_fd, temporary, name)
+        raise
 
 
 def _check_content(dir_fd: int, name: str, expected: str, path: str) -> None:

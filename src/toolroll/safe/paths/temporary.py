@@ -116,10 +116,13 @@ def _fill(fd: int, data: bytes, *, mode: int | None, owner: tuple[int, int] | No
 
 
 def _discard(dir_fd: int, name: str, fd: int) -> None:
-    # After success the name is gone already; after a failure that is worth reporting, this one is not. What stays is
-    # swept later. The data is synced, so closing has nothing left to lose.
-    with suppress(OSError):
-        os.unlink(name, dir_fd=dir_fd)
+    # After success the name is gone, or has the old content; after a failure that is worth reporting, this one is not.
+    # Twice: what a passing error leaves would be seen in the project until somebody recovers there. What stays even so
+    # is swept then. The data is synced, so closing has nothing left to lose.
+    for _ in range(2):
+        with suppress(OSError):
+            os.unlink(name, dir_fd=dir_fd)
+            break
     with suppress(OSError):
         os.close(fd)
 
