@@ -9,6 +9,9 @@ PIP := $(PY) -m pip --disable-pip-version-check --quiet
 COMPILE := $(PY) -m uv --system-certs pip compile --quiet pyproject.toml --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-header --no-annotate $(if $(UPGRADE),--upgrade)
 
+# To compile the tests, with their assertions, takes as long as to load them: keep what was compiled.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-local test-live check counterparts format lock cover mutants bench pictures reference tools clean
 
@@ -19,7 +22,7 @@ demo: .venv/.run ## Show in the terminal what a tool is and how a call of it run
 	@$(BIN)/toolroll demo
 
 test: .venv/.dev ## Run all tests; safe/ and kernel/ must be covered to the last branch
-	@$(PY) -m compileall -q src  # where Python may keep no compiled modules, each of 1,000 starts would compile them
+	@$(PY) -m compileall -q src
 	@$(PY) -m pytest -n $(WORKERS) --dist worksteal --cov=src/toolroll/safe --cov=src/toolroll/kernel --cov-branch \
 		--cov-report=term-missing:skip-covered --cov-fail-under=99
 

@@ -22,6 +22,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 import pytest
+from tests.support.programs import shared_starter
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
@@ -66,7 +67,9 @@ class Folder:
     def run(self, *command: str) -> tuple[int, str]:
         """Exit code and output of a program that has no terminal, no settings and an empty home."""
         environment = {
-            "PATH": sysconfig.get_path("scripts") + os.pathsep + os.environ["PATH"],
+            "PATH": os.pathsep.join(
+                [str(shared_starter().programs), sysconfig.get_path("scripts"), os.environ["PATH"]]
+            ),
             "HOME": str(self.home),
             "LANG": "C.UTF-8",
             "NO_COLOR": "1",
@@ -156,7 +159,7 @@ def run_python(block: Block, shown: str | None, folder: Folder) -> Iterator[str]
     if block.file is None:
         # Empty lines in front, so that a traceback gives the line of the page.
         script.write_text("\n" * (block.line - 1) + block.text, encoding="utf-8")
-    code, real = folder.run(sys.executable, name)
+    code, real = folder.run("python", name)
     if block.file is None:
         script.unlink()
     yield from verdict(block.line, code, real, shown)

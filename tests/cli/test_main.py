@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 import pytest
-from tests.support.programs import environment, toolroll
+from tests.support.programs import environment, run_toolroll, toolroll
 from tests.support.scene import commands
 from tests.support.terminal import TOOLS
 
@@ -29,16 +29,7 @@ COMMANDS = [words for words, _ in commands() if words[:1] != ("write",)]
 
 def called(*arguments: str, home: Path, cwd: Path | None = None, stdin: str = "") -> subprocess.CompletedProcess[str]:
     """The command without a terminal."""
-    return subprocess.run(
-        toolroll(*arguments),
-        env=environment(home),
-        cwd=cwd or home,
-        input=stdin,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    return run_toolroll(*arguments, env=environment(home), cwd=cwd or home, stdin=stdin)
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(command) or "toolroll")
@@ -291,7 +282,7 @@ def test_the_locale_is_no_reason_to_fail(tmp_path: Path) -> None:
 
 def test_S6_the_shell_can_complete_names(tmp_path: Path) -> None:
     env = environment(tmp_path, _TOOLROLL_COMPLETE="bash_complete", COMP_WORDS="toolroll call wri", COMP_CWORD="2")
-    done = subprocess.run(toolroll(), env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = run_toolroll(env=env, cwd=tmp_path)
     assert done.stdout == "plain,write_todos\nplain,write_to_notion\n"
 
 

@@ -69,6 +69,7 @@ def test_XA6_nothing_forbidden_is_left(text: str) -> None:
         shown.encode()
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("plane", range(17))
 def test_XA6_every_code_point_is_shown_or_spelled_out(plane: int) -> None:
     chars = list(map(chr, range(plane << 16, (plane + 1) << 16)))
@@ -286,6 +287,7 @@ def test_XA6_findings_are_what_visible_spells_out(text: str) -> None:
     ],
     ids=lambda text: ascii(text[:12]),
 )
+@pytest.mark.unmeasured
 def test_XA6_a_megabyte_takes_linear_time(text: str) -> None:
     """The bound is far above the measured time (20 to 450 ms); anything quadratic takes minutes."""
     start = time.process_time()

@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.support.model_script import Text, Turn, Use
 from tests.support.model_server import KEY, ModelServer
-from tests.support.programs import environment, ghostpen, toolroll
+from tests.support.programs import environment, ghostpen, run_program, run_toolroll
 from tests.support.terminal import Pseudo
 
 from toolroll.packs.writing.profiles.store import ProfileStore
@@ -62,21 +62,14 @@ class Author:
 
     def alone(self, server: ModelServer, *arguments: str, **env: str) -> "subprocess.CompletedProcess[str]":
         """`ghostpen` where nobody can be asked."""
-        return subprocess.run(
-            [*_PROGRAM, *arguments, "--lang", self.lang],
-            env=self._environment(server, env),
-            cwd=self.folder,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=200,
-        )
+        command = [*_PROGRAM, *arguments, "--lang", self.lang]
+        return run_program(command, env=self._environment(server, env), cwd=self.folder)
 
     def toolroll(self, *arguments: str) -> str:
         """What a command says about this author's runs."""
-        env, command = environment(self.home, CI="1"), toolroll(*arguments)
-        return subprocess.run(command, env=env, cwd=self.folder, capture_output=True, text=True, check=True).stdout
+        done = run_toolroll(*arguments, env=environment(self.home, CI="1"), cwd=self.folder)
+        done.check_returncode()
+        return done.stdout
 
     def profile(self, name: str = "default") -> dict[str, Any]:
         """What is in the file of a profile."""

@@ -1,7 +1,8 @@
-"""Run `toolroll` and `ghostpen` as processes of their own, without the half second that Python takes to load them.
+"""Run `toolroll`, `ghostpen` and scripts as processes of their own, without the half second that Python takes to load.
 
 A server has loaded all of the code once, and each command is a copy (a fork) of that process: it has its own session,
-real exit codes and signals, and starts in some milliseconds. Where the environment changes how Python itself starts, so
+real exit codes and signals, and starts in some milliseconds. Shells reach the server through the programs in a folder
+(`Starter.programs`). Where the environment changes how Python itself starts, so
 that a copy would differ, a fresh process is used.
 """
 
@@ -9,22 +10,29 @@ import atexit
 import fcntl
 import gc
 import json
+import locale
 import os
 import select
 import signal
 import socket
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import termios
+import threading
+import time
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, cached_property
+from io import TextIOWrapper
 from pathlib import Path
+from types import ModuleType
 from typing import IO, Any, Literal, NamedTuple, NoReturn, Self, TypeAlias
 
-Program: TypeAlias = Literal["toolroll", "ghostpen"]
+Program: TypeAlias = Literal["toolroll", "ghostpen", "code", "script"]
+"""A command, or Python: the first argument is the code as after `python -c`, or the name of a file."""
 Stream: TypeAlias = "int | str"
 """A descriptor, or the name of a file that the command opens itself: a terminal becomes its own that way."""
 
@@ -35,8 +43,33 @@ _CODE: Mapping[Program, str] = {
     "toolroll": "from toolroll.cli.entry import toolroll; toolroll()",
     "ghostpen": "from toolroll.cli.entry import ghostpen; ghostpen()",
 }
+_CLIENT = """#!{python} -IS
+import json, os, signal, socket, sys
+name, arguments, env = os.path.basename(sys.argv[0]), sys.argv[1:], dict(os.environ)
+if name == "python":
+    name = "script" if arguments and arguments[0].endswith(".py") else ""
+if not name or "PYTHONPATH" in env:
+    real = os.path.join({scripts!r}, os.path.basename(sys.argv[0]))
+    os.execv(real, [real, *arguments])
+asked = dict(program=name, arguments=arguments, env=env, cwd=os.getcwd(), names=[None] * 3)
+with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as server:
+    server.connect({address!r})
+    socket.send_fds(server, [json.dumps(asked).encode()], [0, 1, 2])
+    os.close(1)  # who reads it sees the end where the copy ends
+    server.recv(64)  # its process id
+    code = int(server.recv(64))
+if code < 0:
+    os.kill(os.getpid(), -code)
+sys.stdout = None
+sys.exit(code)
+"""
+"""A program that lets the server do its work: Python alone starts in a twentieth of the time."""
 _OPEN_FILES = 64
 """Descriptors that a copy closes: far more than the server has open."""
+_MESSAGE_BYTES = 1 << 20
+
+
+_SERVE = "import sys; from tests.support.programs import serve; serve(*sys.argv[1:])"
 
 
 def toolroll(*arguments: str) -> list[str]:
@@ -117,10 +150,15 @@ class Starter:
         kept = {name: value for name, value in environment(folder).items() if not name.startswith("COVERAGE_")}
         self._python = _seen_by_python({"PYTHONPATH": str(ROOT), **kept})
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
+        # It listens before the server runs: a shell may ask at once, and waits.
+        shells = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        shells.bind(str(folder / "socket"))
+        shells.listen()
+        with theirs, shells:
+            numbers = [theirs.fileno(), shells.fileno()]
             self._process = subprocess.Popen(
-                [sys.executable, "-c", f"from tests.support.programs import serve; serve({theirs.fileno()}, {warm})"],
-                pass_fds=[theirs.fileno()],
+                [sys.executable, "-c", _SERVE, *map(str, numbers), "warm" if warm else ""],
+                pass_fds=numbers,
                 stdin=subprocess.DEVNULL,
                 env=kept | {"PYTHONPATH": str(ROOT)},
             )
@@ -131,6 +169,17 @@ class Starter:
     def __exit__(self, *_raised: object) -> None:
         self._socket.close()
         self._process.wait(timeout=30)
+
+    @cached_property
+    def programs(self) -> Path:
+        """A folder with `toolroll`, `ghostpen` and `python` for the path of a shell."""
+        folder = self._folder / "bin"
+        folder.mkdir()
+        for name in ("toolroll", "ghostpen", "python"):
+            places = {"python": sys.executable, "scripts": sysconfig.get_path("scripts")}
+            (folder / name).write_text(_CLIENT.format(**places, address=str(self._folder / "socket")))
+            (folder / name).chmod(0o755)
+        return folder
 
     def suits(self, env: Mapping[str, str]) -> bool:
         """Return whether a fresh Python would start in the same way: same paths and locale, not measured."""
@@ -191,6 +240,12 @@ class Starter:
 
     def wait(self) -> Done:
         """Return how the command ended that was started; one that does not end is killed, and its code is -9."""
+        code, *written = self.wait_for_bytes()
+        out, err = (one.decode(errors="backslashreplace") for one in written)
+        return Done(code, out, err)
+
+    def wait_for_bytes(self) -> tuple[int, bytes, bytes]:
+        """Return the same as `wait`, with what was written as it is."""
         assert self._last is not None
         try:
             code = self._last.wait(WAIT_S)
@@ -198,8 +253,7 @@ class Starter:
             self._last.kill()
             code = self._last.wait()
         self._last = None
-        out, err = ((self._folder / name).read_text(errors="backslashreplace") for name in ("out", "err"))
-        return Done(code, out, err)
+        return code, (self._folder / "out").read_bytes(), (self._folder / "err").read_bytes()
 
     @property
     def loaded(self) -> set[str]:
@@ -217,54 +271,109 @@ def shared_starter() -> Starter:
     return starter
 
 
-def program_in(command: Sequence[str]) -> Program | None:
-    """Return which program a command line runs, if it is one of ours as it is."""
+def program_in(command: Sequence[str]) -> tuple[Program, list[str]] | None:
+    """Return what a command line runs, and its arguments, if a copy can do that."""
+    if len(command) < 2 or command[0] != sys.executable:
+        return None
     for name, code in _CODE.items():
-        if list(command[:3]) == [sys.executable, "-c", code]:
-            return name
-    return None
+        if list(command[1:3]) == ["-c", code]:
+            return name, list(command[3:])
+    if command[1] == "-c":
+        return "code", list(command[2:])
+    return ("script", list(command[1:])) if command[1].endswith(".py") else None
 
 
 def run_toolroll(
     *arguments: str, env: Mapping[str, str], cwd: Path, stdin: str | bytes | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command without a terminal to its end."""
-    starter = shared_starter()
-    if not starter.suits(env):
+    """Run `toolroll` without a terminal to its end."""
+    return run_program(toolroll(*arguments), env=env, cwd=cwd, stdin=stdin)
+
+
+def run_program(
+    command: Sequence[str], *, env: Mapping[str, str], cwd: Path, stdin: str | bytes | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a command line without a terminal to its end."""
+    done = run_raw(command, env=env, cwd=cwd, stdin=stdin)
+    out, err = (one.decode(errors="backslashreplace") for one in (done.stdout, done.stderr))
+    return subprocess.CompletedProcess(done.args, done.returncode, out, err)
+
+
+def run_raw(
+    command: Sequence[str], *, env: Mapping[str, str], cwd: Path, stdin: str | bytes | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    """Do the same, and return what was written as it is."""
+    known, starter = program_in(command), shared_starter()
+    if known is None or not starter.suits(env):
         given = stdin.encode() if isinstance(stdin, str) else stdin or b""
-        done = subprocess.run(
-            toolroll(*arguments), env=env, cwd=cwd, input=given, capture_output=True, check=False, timeout=60
-        )
-        return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
-    starter.start(*arguments, env=env, cwd=cwd, stdin=stdin or "")
-    code, out, err = starter.wait()
-    return subprocess.CompletedProcess(["toolroll", *arguments], code, out, err)
+        return subprocess.run(command, env=env, cwd=cwd, input=given, capture_output=True, check=False, timeout=WAIT_S)
+    program, arguments = known
+    starter.start(*arguments, env=env, cwd=cwd, stdin=stdin or b"", program=program)
+    return subprocess.CompletedProcess(command, *starter.wait_for_bytes())
 
 
 def _seen_by_python(env: Mapping[str, str]) -> dict[str, str]:
-    """Return what Python and the C library look at once, when they start; a keyring is looked for when it is needed."""
-    looked_at = ("COVERAGE_PROCESS_", "LANG", "LC_", "PYTHON", "TZ")
-    return {name: env[name] for name in env if name.startswith(looked_at) and name != "PYTHON_KEYRING_BACKEND"}
+    """Return what Python looks at once, when it starts, and a copy cannot look at again.
+
+    A copy sets its zone, its locale and its streams anew, but not the encoding of file names. A keyring is looked for
+    when it is needed.
+    """
+    looked_at = ("COVERAGE_PROCESS_", "PYTHON")
+    anew = {"PYTHON_KEYRING_BACKEND", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED"}
+    seen = {name: env[name] for name in env if name.startswith(looked_at) and name not in anew}
+    charset = (env.get("LC_ALL") or env.get("LC_CTYPE") or env.get("LANG") or "C").partition(".")[2]
+    return seen | {"charset": charset.lower().replace("-", "")}
 
 
 # --- In the server -------------------------------------------------------------------------------------
 
 
-def serve(number: int, warm: bool) -> None:
-    """Start what each message asks for, until the other side is closed."""
+def serve(starter: str, listening: str, warm: str) -> None:
+    """Start what each message asks for and write how it ended, until the other side is closed."""
     if warm:
         _load_all()
     gc.freeze()  # so that what is shared is not written to
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the watchers
-    with socket.socket(fileno=number) as asking:
+    wakes, wake = os.pipe()
+    os.set_blocking(wake, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(wake)
+    running: dict[int, int] = {}  # the descriptor that wants to know how a process ends
+    with socket.socket(fileno=int(starter)) as asking, socket.socket(fileno=int(listening)) as shells:
         while True:
-            message, descriptors, *_ = socket.recv_fds(asking, 1 << 20, 4)
-            if not message:
-                return
-            if os.fork() == 0:
-                _watch(json.loads(message), descriptors)
-            for descriptor in descriptors:
-                os.close(descriptor)
+            ready, _, _ = select.select([asking.fileno(), shells.fileno(), wakes], [], [])
+            if wakes in ready:
+                os.read(wakes, 1024)
+                _report(running)
+            if shells.fileno() in ready:
+                shell, _ = shells.accept()
+                message, descriptors, *_ = socket.recv_fds(shell, _MESSAGE_BYTES, 3)
+                _start(message, [shell.detach(), *descriptors], running)
+            if asking.fileno() in ready:
+                message, descriptors, *_ = socket.recv_fds(asking, _MESSAGE_BYTES, 4)
+                if not message:
+                    return
+                _start(message, descriptors, running)
+
+
+def _start(message: bytes, descriptors: list[int], running: dict[int, int]) -> None:
+    """Start a command, which writes its process id to the first descriptor."""
+    status, *given = descriptors
+    pid = os.fork()
+    if pid == 0:
+        _become(json.loads(message), status, given)
+    running[pid] = status
+    for descriptor in given:
+        os.close(descriptor)
+
+
+def _report(running: dict[int, int]) -> None:
+    """Write the exit code of each process that has ended."""
+    while running:
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if pid == 0:
+            return
+        with open(running.pop(pid), "wb", buffering=0) as asked, suppress(OSError):  # nobody wants to know
+            asked.write(f"{os.waitstatus_to_exitcode(status)}\n".encode())
 
 
 def _load_all() -> None:
@@ -278,58 +387,86 @@ def _load_all() -> None:
             importlib.import_module(module.name)
 
 
-def _watch(asked: dict[str, Any], descriptors: list[int]) -> NoReturn:
-    """Start the command, which writes its process id to the first descriptor, and write its exit code there."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    status, *given = descriptors
-    pid = os.fork()
-    if pid == 0:
-        _become(asked, status, given)
-    for descriptor in given:
-        os.close(descriptor)
-    with suppress(BrokenPipeError):  # nobody wants to know any more
-        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        os.write(status, f"{code}\n".encode())
-    os._exit(0)
-
-
 def _become(asked: dict[str, Any], status: int, given: list[int]) -> NoReturn:
     """Be the command from here on."""
     os.setsid()
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background of a shell
     made = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     for number, (name, flags) in enumerate(zip(asked["names"], (os.O_RDONLY, made, made), strict=True)):
         os.dup2(given.pop(0) if name is None else os.open(name, flags, 0o600), number)
     os.write(status, f"{os.getpid()}\n".encode())  # only now can it be sent signals
     os.closerange(3, _OPEN_FILES)
-    if asked["terminal"]:
+    if asked.get("terminal"):
         fcntl.ioctl(2, termios.TIOCSCTTY, 0)
-    sys.stdin, sys.stdout, sys.stderr = _streams()
     os.environ.clear()
     os.environ.update(asked["env"])
     os.chdir(asked["cwd"])
+    sys.stdin, sys.stdout, sys.stderr = _streams(unbuffered=bool(os.environ.get("PYTHONUNBUFFERED")))
+    sys.dont_write_bytecode = bool(os.environ.get("PYTHONDONTWRITEBYTECODE"))
+    time.tzset()
+    with suppress(locale.Error):  # it is not installed: Python starts with "C" then, and so does a copy
+        locale.setlocale(locale.LC_CTYPE, "")
+    if asked["program"] in ("code", "script"):
+        _run_python(asked["program"], asked["arguments"])
+    _run_command(asked)
+
+
+def _run_command(asked: dict[str, Any]) -> NoReturn:
+    from toolroll.cli import entry
+
     sys.argv = [asked["program"], *asked["arguments"]]
     try:
-        exec(asked["before"], {})
-        _run(asked["program"])
+        exec(asked.get("before", ""), {})
+        if asked["program"] == "ghostpen":
+            entry.ghostpen()
+        entry.toolroll()
     except SystemExit as end:
         # All was written by then: `main` sees to that. Taking the loaded modules down would cost most of the time.
-        Path(asked["loaded"]).write_text(" ".join(sys.modules))
+        if "loaded" in asked:
+            Path(asked["loaded"]).write_text(" ".join(sys.modules))
         os._exit(int(end.code or 0))
     except BaseException:
         traceback.print_exc()
     os._exit(99)
 
 
-def _run(program: Program) -> NoReturn:
-    from toolroll.cli import entry
+def _run_python(kind: Literal["code", "script"], arguments: list[str]) -> NoReturn:
+    """Do what `python -c` or `python file.py` does."""
+    main = sys.modules["__main__"] = ModuleType("__main__")
+    if kind == "code":
+        sys.argv, code = ["-c", *arguments[1:]], compile(arguments[0], "<string>", "exec")
+    else:
+        sys.argv, main.__file__ = arguments, arguments[0]
+        sys.path[0] = str(Path(arguments[0]).resolve().parent)
+        code = compile(Path(arguments[0]).read_bytes(), arguments[0], "exec")
+    ended: str | int | None = None
+    try:
+        exec(code, main.__dict__)
+    except SystemExit as end:
+        ended = end.code
+    except KeyboardInterrupt:
+        traceback.print_exc()
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+    except BaseException:
+        traceback.print_exc()
+        ended = 1
+    for thread in threading.enumerate():
+        if thread is not threading.main_thread() and not thread.daemon:
+            thread.join()
+    atexit._run_exitfuncs()
+    if isinstance(ended, str):
+        print(ended, file=sys.stderr)
+    sys.stdout.flush()
+    os._exit(1 if isinstance(ended, str) else ended or 0)
 
-    if program == "ghostpen":
-        entry.ghostpen()
-    entry.toolroll()
 
-
-def _streams() -> Iterator[Any]:
+def _streams(*, unbuffered: bool) -> Iterator[Any]:
     yield open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - open as long as the process
-    yield open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - as above
-    yield open(2, "w", encoding="utf-8", buffering=1, closefd=False)  # noqa: SIM115 - as above
+    for number, is_direct in ((1, unbuffered), (2, True)):
+        written = open(number, "wb", buffering=0 if unbuffered else -1, closefd=False)  # noqa: SIM115 - as above
+        errors = "strict" if number == 1 else "backslashreplace"
+        lines = is_direct or os.isatty(number)
+        yield TextIOWrapper(written, "utf-8", errors, line_buffering=lines, write_through=unbuffered)

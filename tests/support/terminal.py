@@ -138,8 +138,8 @@ def _start(
     command: Sequence[str], streams: Sequence[int | None], *, env: Mapping[str, str], cwd: Path
 ) -> "subprocess.Popen[bytes] | Copy":
     """Start a program at the terminal; what it writes to a stream that is None can be read."""
-    program, starter = program_in(command), shared_starter()
-    if program is None or not starter.suits(env):
+    known, starter = program_in(command), shared_starter()
+    if known is None or not starter.suits(env):
         stdin, stdout, stderr = (subprocess.PIPE if one is None else one for one in streams)
         return subprocess.Popen(
             command,
@@ -154,8 +154,9 @@ def _start(
     mine, theirs = os.pipe()
     output = open(mine, "rb")  # noqa: SIM115 - closed with the terminal
     given = [theirs if one is None else one for one in streams]
+    program, arguments = known
     try:
-        return starter.copy(program, command[3:], given, env=env, cwd=cwd, stdout=output, terminal=True)
+        return starter.copy(program, arguments, given, env=env, cwd=cwd, stdout=output, terminal=True)
     finally:
         os.close(theirs)
 

@@ -5,7 +5,6 @@ import os
 import shutil
 import sqlite3
 import subprocess
-import sys
 from contextlib import closing
 from datetime import UTC, datetime
 
@@ -13,7 +12,7 @@ import click
 import pytest
 from click.shell_completion import CompletionItem, ShellComplete
 from tests.cli.chat.screen import Screen
-from tests.support.programs import environment, toolroll
+from tests.support.programs import environment, shared_starter, toolroll
 from tests.support.project import Calling, Project, lines
 
 from toolroll.cli.actions.completion import (
@@ -64,12 +63,8 @@ class Shells:
     def __init__(self, project: Project, call: Calling) -> None:
         self.project, self.folder = project, project.home.parent
         self.env = environment(project.home, HOME=str(self.folder))
-        self.env["PATH"] = f"{self.folder}/bin:{self.env['PATH']}"
-        (self.folder / "bin").mkdir()
+        self.env["PATH"] = f"{shared_starter().programs}:{self.env['PATH']}"
         for name, words in WORDS.items():
-            program = self.folder / "bin" / name
-            program.write_text(f"#!{sys.executable}\nfrom toolroll.cli.entry import {name}\n{name}()\n")
-            program.chmod(0o755)
             for shell in ("bash", "zsh", "fish"):
                 (self.folder / f"{name}.{shell}").write_text(call(*words, shell).out)
 

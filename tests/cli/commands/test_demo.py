@@ -6,22 +6,15 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.support.programs import environment, toolroll
+from tests.support.programs import environment, run_toolroll, toolroll
 from tests.support.terminal import Pseudo
 
 CHANGED_LINE = 'cups === 0 ? "no tea at all"'
 
 
 def played(folder: Path, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        toolroll("demo", *arguments),
-        env=environment(folder / "home", TMPDIR=str(folder), **env),
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    known = environment(folder / "home", TMPDIR=str(folder), **env)
+    return run_toolroll("demo", *arguments, env=known, cwd=folder)
 
 
 def test_S8_the_demo_needs_nobody_and_leaves_nothing(tmp_path: Path) -> None:

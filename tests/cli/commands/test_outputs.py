@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.programs import environment, toolroll
+from tests.support.programs import environment, run_raw, toolroll
 from tests.support.terminal import Pseudo
 
 from toolroll.home.folders import find_folders
@@ -30,14 +30,7 @@ class Place:
                     assert store.keep("call", "a_tool", content) is not None  # type: ignore[arg-type]  # either
 
     def call(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-        return subprocess.run(
-            toolroll("outputs", *arguments),
-            env=environment(self.home),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-            timeout=60,
-        )
+        return run_raw(toolroll("outputs", *arguments), env=environment(self.home), cwd=self.home)
 
     def json(self, *arguments: str) -> Any:
         return json.loads(self.call(*arguments, "--json").stdout)

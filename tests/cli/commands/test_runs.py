@@ -215,10 +215,11 @@ def test_S2_a_prompt_from_stdin(place: Place) -> None:
     arguments = ("run", "-", "--model", place.script(["Read."]))
     assert place.call(*arguments, stdin="What is this?").stdout == "Read.\n"
     assert place.latest()["prompt"] == "What is this?"
-    given: dict[str, Any] = {"env": environment(place.home), "cwd": place.work, "capture_output": True}
-    broken = subprocess.run(toolroll(*arguments), input=b"\xff", check=False, **given)
-    assert (broken.returncode, b"not UTF-8" in broken.stderr) == (2, True)
-    closed = subprocess.run(["sh", "-c", '"$@" <&-', "sh", *toolroll(*arguments)], check=False, **given)
+    env = environment(place.home)
+    broken = run_toolroll(*arguments, env=env, cwd=place.work, stdin=b"\xff")
+    assert (broken.returncode, "not UTF-8" in broken.stderr) == (2, True)
+    command = ["sh", "-c", '"$@" <&-', "sh", *toolroll(*arguments)]
+    closed = subprocess.run(command, env=env, cwd=place.work, capture_output=True, check=False)
     assert (closed.returncode, b"which is closed" in closed.stderr) == (2, True)
 
 
@@ -248,7 +249,7 @@ def test_XA6_a_hidden_character_of_a_prompt_is_spelled_out_once(place: Place, co
     for told in (place.call("runs", "list").stdout, place.call("runs", "show", run_id).stdout):
         assert ("tea‹U+202E›eat" in told, "U+2039" in told) == (True, False)
     env = environment(place.home, COMP_WORDS="toolroll runs show ", COMP_CWORD="3", _TOOLROLL_COMPLETE="zsh_complete")
-    offered = subprocess.run(toolroll(), env=env, capture_output=True, text=True, check=True).stdout
+    offered = run_toolroll(env=env, cwd=place.work).stdout
     assert ("tea‹U+202E›eat" in offered, "U+2039" in offered) == (True, False)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.ghostpen.author import READ, Desk, Typed, post
-from tests.support.programs import environment, toolroll
+from tests.support.programs import environment, run_toolroll
 from tests.support.programs import ghostpen as ghostpen_command
 
 import toolroll.cli.ghostpen.context as contexts
@@ -419,9 +419,7 @@ def test_W30_the_program_itself(tmp_path: Path) -> None:
 
 def toolroll_here(desk: Desk, *arguments: str) -> subprocess.CompletedProcess[str]:
     home = environment(desk.folder / "home", CI="1")
-    return subprocess.run(
-        toolroll(*arguments), env=home, cwd=desk.folder, capture_output=True, text=True, check=False, timeout=60
-    )
+    return run_toolroll(*arguments, env=home, cwd=desk.folder)
 
 
 def test_W30_S4_the_run_log_tells_where_a_post_was_saved(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:

@@ -437,6 +437,7 @@ NEAR_MISSES = [
 ]
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("unit", NEAR_MISSES)
 def test_D6_a_megabyte_of_near_misses_takes_linear_time(unit: str) -> None:
     """The bound is far above the measured 0.8 s (three times that under coverage); quadratic ones take minutes."""
