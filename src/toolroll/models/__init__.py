@@ -1,4 +1,4 @@
-"""The models an agent drives: one folder per wire format, and beside them those that need no provider."""
+"""The models that an agent asks: one folder per wire format, and beside them those that need no provider."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -24,7 +24,7 @@ __all__ = ["Call", "ObedientModel", "Recording", "RecordingModel", "ReplayModel"
 
 
 def __getattr__(name: str) -> object:
-    """Loaded when first used: the wires, which are in this room too, need none of them."""
+    """Load a public name when it is first used: the wires, which are in this package too, need none of them."""
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'toolroll.models' has no attribute {name!r}")

@@ -95,7 +95,7 @@ class ModelName:
 
 
 def parse_model(name: str, aliases: Mapping[str, str] = ALIASES) -> ModelName:
-    """The model behind `sonnet`, `anthropic:claude-...`, `openai:...`, `openai-compatible:NAME@URL`, `ollama:...`."""
+    """Parse `sonnet`, `anthropic:claude-...`, `openai:...`, `openai-compatible:NAME@URL`, `ollama:...`."""
     full = aliases.get(name, name)
     provider, _, rest = full.partition(":")
     if provider not in PROVIDERS or not rest:
@@ -110,11 +110,11 @@ def parse_model(name: str, aliases: Mapping[str, str] = ALIASES) -> ModelName:
 
 
 def known_limits(model: str, known: Mapping[str, ModelLimits] = LIMITS) -> ModelLimits | None:
-    """What a model reads and writes; None for one that nobody has told us about."""
+    """Return how much a model reads and writes; None for an unknown model."""
     fitting = [beginning for beginning in known if model.startswith(beginning)]
     return known[max(fitting, key=len)] if fitting else None
 
 
 def limits_of(model: str, known: Mapping[str, ModelLimits] = LIMITS) -> ModelLimits:
-    """What a model reads and writes, or what most do."""
+    """Return how much a model reads and writes; for an unknown one, what most models do."""
     return known_limits(model, known) or ModelLimits()

@@ -1,4 +1,4 @@
-"""From a model's name to the model: whose it is, where that is, and with which key.
+"""Connect a model by its name: find its provider, the address and the key.
 
 Keys and addresses come from the mapping that is handed in, never from the process: who calls decides whether what it
 holds may be trusted.
@@ -55,7 +55,7 @@ class ConnectSettings:
 
 
 def connect(name: str, *, environment: Mapping[str, str], settings: ConnectSettings | None = None) -> WireModel:
-    """The model of that name, ready to be asked; nothing is sent yet. A missing key is said at once."""
+    """Return the model of that name without sending anything yet; raise at once if its key is missing."""
     settings = settings or ConnectSettings()
     wanted = parse_model(name, {**ALIASES, **(settings.aliases or {})})
     match wanted.provider:
@@ -96,7 +96,7 @@ def _openai(wanted: ModelName, environment: Mapping[str, str], settings: Connect
 
 
 def _compatible(wanted: ModelName, environment: Mapping[str, str], settings: ConnectSettings) -> ChatModel:
-    """A key of its own, or none: OpenAI's is nobody else's business."""
+    """Connect with the server's own key, or with none: OpenAI's key is never sent to another server."""
     variable = "OPENAI_COMPATIBLE_API_KEY"
     headers = _bearer(_key(environment, variable, "the model server")) if environment.get(variable) else {}
     assert wanted.base_url is not None

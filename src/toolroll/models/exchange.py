@@ -1,4 +1,4 @@
-"""One request and its answer over any wire: what the wires have in common, in one place."""
+"""Send one request and read its answer: the part that all wires have in common."""
 
 import os
 from abc import ABC, abstractmethod
@@ -35,7 +35,7 @@ class Assembly(Protocol):
         ...
 
     def finish(self) -> dict[str, Any]:
-        """The whole answer, as it would have come unstreamed; raises `NetworkFailed` where its end is missing."""
+        """Return the whole answer, as it would have come unstreamed; raise `NetworkFailed` if its end is missing."""
         ...
 
 
@@ -68,11 +68,11 @@ class WireModel(ABC):
 
     @property
     def origin(self) -> Origin:
-        """This model, over this wire."""
+        """Return this model and this wire."""
         return self._origin
 
     async def respond(self, request: ModelRequest, /, *, stream: bool) -> AsyncIterator[Delta | ModelResponse]:
-        """The turn: deltas while it is written (with `stream`), then the whole of it."""
+        """Yield deltas while the turn is written (with `stream`), then the whole response."""
         body = self.encode(request, stream=stream)
         async with self._transport.post(self.path, headers=self._headers, body=body) as reply:
             if reply.status != OK:
@@ -93,7 +93,7 @@ class WireModel(ABC):
         await self._transport.aclose()
 
     def encode(self, request: ModelRequest, *, stream: bool) -> bytes:
-        """The body of a request; what was encoded for an earlier one of the run is taken from its memo."""
+        """Return the body of a request; what was encoded for an earlier request of the run comes from its memo."""
         key = f"{self.wire} {self.model}"
         kept = request.memo.get(key)
         if not isinstance(kept, RequestBytes):
@@ -102,7 +102,7 @@ class WireModel(ABC):
         return self.join(head, kept.messages.all(request.messages), request)
 
     def _known_head(self, request: ModelRequest, stream: bool, /) -> Json:  # noqa: FBT001 - as `head`
-        """The head of an earlier run with the same tools: strict forms of their schemas cost as much as ten steps."""
+        """Reuse the head of an earlier run with the same tools: strict forms of schemas cost as much as ten steps."""
         said = (stream, request.tool_choice, self.limits)
         for kept, of, head in self._heads:
             if of == said and same_head(kept, request):
@@ -122,40 +122,40 @@ class WireModel(ABC):
             raise unreadable_answer(fault) from fault
 
     def fail(self, error: ErrorBody, status: int | None = None, headers: Mapping[str, str] = NO_HEADERS) -> ModelError:
-        """The error behind an answer that was none, without keys; without a status, inside a good answer."""
+        """Return the error of a bad answer, with keys redacted; `status` is None for an error inside a good answer."""
         # Of the request, too, something may be quoted, and so a key of another service that a tool has read.
         known = (*self._secrets, *secret_values(os.environ))
         said = replace(error, message=redact(error.message, known=known))
         return self.failure(status, headers, said)
 
     def max_output_tokens(self, request: ModelRequest) -> int:
-        """What is asked for, lowered to what the model allows."""
+        """Return the limit that the request asks for, lowered to what the model allows."""
         asked = request.max_output_tokens
         return asked if self.limits is None else min(asked, self.limits.max_output_tokens)
 
     @abstractmethod
     def head(self, request: ModelRequest, stream: bool, /) -> Json:  # noqa: FBT001 - called in one place, by position
-        """Everything of a request but its messages."""
+        """Return everything of a request but its messages."""
 
     @abstractmethod
     def message_json(self, message: Message, /) -> Iterable[Json]:
-        """What one message is on this wire."""
+        """Return the JSON objects of one message on this wire."""
 
     @abstractmethod
     def join(self, head: bytes, pieces: list[bytes], request: ModelRequest) -> bytes:
-        """The whole body from its encoded parts; `pieces` may be changed."""
+        """Join the encoded parts to the whole body; `pieces` may be changed."""
 
     @abstractmethod
     def assembly(self) -> Assembly:
-        """What puts a stream together."""
+        """Return an object that puts the events of one stream together."""
 
     @abstractmethod
     def read(self, answer: dict[str, Any]) -> ModelResponse:
-        """The response behind a whole answer."""
+        """Read a whole answer."""
 
     @abstractmethod
     def failure(self, status: int | None, headers: Mapping[str, str], error: ErrorBody) -> ModelError:
-        """The error that a provider's words stand for."""
+        """Return the error that the provider's answer stands for."""
 
 
 def _is_json(reply: Reply) -> bool:
@@ -163,7 +163,7 @@ def _is_json(reply: Reply) -> bool:
 
 
 def _deltas(assembly: Assembly, events: Iterable[ServerEvent]) -> Iterator[Delta]:
-    """One by one: what came before an event that fails was shown, however the stream was cut into chunks (XL10)."""
+    """Yield deltas one by one: those before an event that fails are shown, however the stream was cut (XL10)."""
     try:
         for event in events:
             yield from assembly.feed(event.data)

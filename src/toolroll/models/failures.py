@@ -1,4 +1,4 @@
-"""What every provider's errors have in common: bodies, status codes, waiting times, and words for a person."""
+"""Turn the errors of providers into ours: bodies, status codes, waiting times, and words for a person."""
 
 import math
 from collections.abc import Mapping
@@ -80,7 +80,7 @@ class ErrorBody:
 
 
 def read_error(body: bytes) -> ErrorBody:
-    """The error in the body of an answer; a page of some proxy has none."""
+    """Read the error in the body of an answer; the page of a proxy has none."""
     try:
         answer = read_json(body)
     except ProviderFailed:
@@ -90,7 +90,7 @@ def read_error(body: bytes) -> ErrorBody:
 
 
 def error_in(answer: Mapping[str, Any]) -> ErrorBody | None:
-    """The error in a JSON object: `{"error": {...}}`, `{"error": "..."}`, or none."""
+    """Return the error in a JSON object: `{"error": {...}}`, `{"error": "..."}`, or none."""
     error = answer.get("error")
     if isinstance(error, Mapping) and error:
         return ErrorBody(
@@ -107,14 +107,14 @@ def _word(value: object) -> str:
 
 
 def by_status(status: int | None) -> type[ModelError]:
-    """The error that an HTTP status alone stands for."""
+    """Return the error that an HTTP status alone stands for."""
     if status is None or status >= _SERVER_ERRORS:
         return _BY_STATUS.get(status or 0, ProviderFailed)
     return _BY_STATUS.get(status, RequestRefused)
 
 
 def sharpen(kind: type[ModelError], headers: Mapping[str, str], error: ErrorBody) -> type[ModelError]:
-    """The error that the provider's words stand for, where they say more than its status or type."""
+    """Return a more exact error where the provider's words say more than its status or type."""
     words = f"{error.code} {error.kind} {error.details} {error.message}".lower()
     if kind is RequestRefused and any(word in words for word in _TOO_LONG):
         return ContextTooLong
@@ -126,7 +126,7 @@ def sharpen(kind: type[ModelError], headers: Mapping[str, str], error: ErrorBody
 
 
 def _is_spent(headers: Mapping[str, str], words: str) -> bool:
-    """Whether a 429 means an empty purse rather than haste: no time to wait, and words about money."""
+    """Return whether a 429 means a spent quota rather than a fast client: no time to wait, and words about money."""
     if headers.get("x-should-retry") == "false":
         return True
     return retry_after(headers) is None and any(word in words for word in _SPENT)
@@ -135,7 +135,7 @@ def _is_spent(headers: Mapping[str, str], words: str) -> bool:
 def make(
     kind: type[ModelError], provider: str, error: ErrorBody, *, status: int | None, headers: Mapping[str, str]
 ) -> ModelError:
-    """The error with a message for a person: who said what, and what to do. Never with a key in it."""
+    """Make the error with a message for a person: who said what, and what to do. It never holds a key."""
     said = one_line(redact(error.message or error.kind or error.code or "no reason given"), MAX_MESSAGE_CHARACTERS)
     number = f" ({status})" if status else ""
     advice = _ADVICE.get(kind)
@@ -145,7 +145,7 @@ def make(
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """The seconds a provider asks us to wait: in milliseconds, seconds or as a date; nonsense counts as none."""
+    """Return the seconds a provider asks us to wait: from milliseconds, seconds or a date; None for nonsense."""
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000
@@ -163,7 +163,7 @@ def _number(text: str | None) -> float | None:
 
 
 def _until(text: str | None, now: str | None) -> float | None:
-    """From the server's own clock, where it sends it: ours may be minutes off."""
+    """Return the seconds until a date, by the server's own clock where it sends it: ours may be minutes off."""
     when = _moment(text)
     return None if when is None else max(0.0, (when - (_moment(now) or datetime.now(UTC))).total_seconds())
 

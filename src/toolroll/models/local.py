@@ -36,7 +36,7 @@ class LocalOptions:
 
 
 def local_model(path: str, *, options: LocalOptions | None = None, chat: ChatOptions | None = None) -> SmallModel:
-    """The model in that file; nothing is loaded yet. A missing file or extra is said at once."""
+    """Return the model in that file without loading it yet; raise at once if the file or the extra is missing."""
     options = options or LocalOptions()
     file = Path(path).expanduser()
     _check(file)
@@ -55,7 +55,7 @@ def _check(file: Path) -> None:
 
 
 def threads_of(options: LocalOptions) -> int:
-    """How many threads the model may use."""
+    """Return how many threads the model may use."""
     return options.threads or max(1, (os.cpu_count() or 1) - 1)
 
 

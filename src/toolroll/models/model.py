@@ -1,4 +1,4 @@
-"""What a model is to the loop: a request goes in, deltas may come out, one response ends it."""
+"""The model as the loop sees it: a request goes in, deltas may come out, one response ends it."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -89,9 +89,9 @@ class Model(Protocol):
 
     @property
     def origin(self) -> Origin:
-        """Which model answers, over which wire."""
+        """Return which model answers, over which wire."""
         ...
 
     def respond(self, request: ModelRequest, /, *, stream: bool) -> AsyncIterator[Delta | ModelResponse]:
-        """The turn: deltas while it is written (with `stream`), then the whole of it."""
+        """Yield deltas while the turn is written (with `stream`), then the whole response."""
         ...

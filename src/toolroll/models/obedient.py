@@ -35,16 +35,16 @@ class ObedientModel:
 
     @property
     def origin(self) -> Origin:
-        """This model."""
+        """Return the name of this model."""
         return self._model.origin
 
     @property
     def requests(self) -> list[tuple[Message, ...]]:
-        """What it was sent, request by request."""
+        """Return the messages of each request."""
         return self._model.requests
 
     def respond(self, request: ModelRequest, /, *, stream: bool) -> AsyncIterator[Delta | ModelResponse]:
-        """The calls it was told to make, or its own words where there are none."""
+        """Yield the calls that the conversation demands, or its own words where there are none."""
         return self._model.respond(request, stream=stream)
 
     def _obey(self, request: ModelRequest) -> Line:
@@ -53,7 +53,7 @@ class ObedientModel:
 
 
 def orders_in(text: str) -> Iterator[Call]:
-    """The calls that a text demands, also one that hides in the strings of JSON."""
+    """Find the calls that a text demands, also those hidden in the strings of JSON."""
     for words in _readings(text):
         for order in _ORDER.finditer(words):
             try:
@@ -80,7 +80,7 @@ def _readings(text: str) -> Iterator[str]:
 
 
 def _told(messages: Sequence[Message]) -> Iterator[str]:
-    """All texts since its own last turn."""
+    """Yield all texts since the model's own last turn."""
     since: list[UserMessage | ToolResults] = []
     for message in messages:
         if isinstance(message, AssistantMessage):

@@ -1,4 +1,4 @@
-"""Images and documents, as far as every wire treats them alike."""
+"""Parts of messages that every wire treats alike: images, documents, ids, names of tools, and arguments of calls."""
 
 import base64
 import re
@@ -20,29 +20,29 @@ _DIGITS: Final = 24
 
 
 def readable_text(part: DocumentPart) -> str | None:
-    """The text of a document that is text; None for any other."""
+    """Return the text of a document that is text; None for any other."""
     if part.media_type.startswith("text/") or part.media_type in _TEXT_TYPES:
         return part.data.decode("utf-8", "replace")
     return None
 
 
 def titled_text(part: DocumentPart, text: str) -> str:
-    """A text document where documents have no form of their own."""
+    """Put the title before the text, for wires that have no documents."""
     return f"[document: {part.title}]\n{text}" if part.title else text
 
 
 def base64_of(part: ImagePart | DocumentPart) -> str:
-    """The bytes, as text."""
+    """Encode the bytes as text."""
     return base64.b64encode(part.data).decode()
 
 
 def data_url(part: ImagePart | DocumentPart) -> str:
-    """The bytes, as an address."""
+    """Return the bytes as a `data:` URL."""
     return f"data:{part.media_type};base64,{base64_of(part)}"
 
 
 def describe_unseen(part: ImagePart | DocumentPart) -> str:
-    """What a model is told of a part that it cannot be shown."""
+    """Describe a part to a model that cannot be shown it."""
     title = f" {part.title}" if isinstance(part, DocumentPart) and part.title else ""
     return f"[{part.type}{title} ({part.media_type}, {len(part.data):,} bytes): this model cannot be shown it]"
 
@@ -79,7 +79,7 @@ def arguments_received(written: object) -> str:
 
 
 def is_complete_object(written: str) -> bool:
-    """Whether the text is a complete JSON object already."""
+    """Return whether the text is a complete JSON object already."""
     try:
         parse_object(written)
     except JsonRefused:

@@ -1,4 +1,4 @@
-"""What a call costs, by the tables of `genai-prices`, which others keep current."""
+"""Compute what a call costs, by the tables of `genai-prices`, which others keep current."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -28,7 +28,7 @@ class _Rates:
     search: float
 
     def cost(self, usage: Usage) -> float:
-        """What the library would say, without the 160 µs that it takes: once for every step of a run on record."""
+        """Compute what the library would, without its 160 µs: that is paid for every step of a recorded run."""
         if usage.input_total > self.up_to_tokens:
             return _by_the_library(self.price, usage)
         return (
@@ -46,7 +46,7 @@ _known: Final[dict[int, _Rates]] = {}
 
 
 def price_of(origin: Origin, usage: Usage, *, base_url: str | None = None) -> float | None:
-    """US dollars for one call, cache tiers and search fees included; None where any of it is not known, never 0.
+    """Return the US dollars for one call, with cache tiers and search fees; None, never 0, if any price is unknown.
 
     `base_url` tells a hosted server from one's own: without it, a call over the chat wire has no price.
     """
@@ -73,7 +73,7 @@ def price_of(origin: Origin, usage: Usage, *, base_url: str | None = None) -> fl
 
 
 def _price(model: str, provider: str | None, base_url: str | None) -> "ModelPrice | None":
-    """The prices that hold today."""
+    """Return the prices that hold today."""
     from datetime import UTC, datetime  # noqa: PLC0415 - as below
 
     from genai_prices.data_snapshot import get_snapshot  # noqa: PLC0415 - fourteen interpreter starts

@@ -1,4 +1,4 @@
-"""Real traffic as a test: record what a model was asked and said, play it back without one, and say what changed.
+"""Record the requests and answers of a model, replay them without it, and find where a new request differs.
 
 A recording holds neutral data, no bytes of any wire: it can be made with one provider, read by a person, and replayed
 by code that has learnt to speak to it differently since.
@@ -41,7 +41,7 @@ class Asked:
 
     @classmethod
     def of(cls, request: ModelRequest) -> "Asked":
-        """A request as it is now: its messages may grow, what is recorded may not."""
+        """Copy a request as it is now: its list of messages may grow later."""
         known = {one.name: getattr(request, one.name) for one in fields(cls)}
         return cls(**known | {"messages": tuple(request.messages)})
 
@@ -57,11 +57,11 @@ class Failed:
 
     @classmethod
     def of(cls, error: ModelError) -> "Failed":
-        """What is kept of an error."""
+        """Record an error."""
         return cls(code=error.code, message=error.message, status=error.status, retry_after_s=error.retry_after_s)
 
     def error(self) -> ModelError:
-        """The error again."""
+        """Return the error again."""
         kind = next((one for one in ModelError.__subclasses__() if one.code == self.code), ModelError)
         return kind(self.message, status=self.status, retry_after_s=self.retry_after_s)
 
@@ -79,12 +79,12 @@ class Recording:
     """Everything one model was asked and said, in order."""
 
     origin: Origin
-    """The model that was recorded."""
+    """Return the model that was recorded."""
     exchanges: tuple[Exchange, ...] = ()
     """Each request with its answer."""
 
     def to_lines(self) -> str:
-        """The recording as lines of JSON: one that says what it is, then one an exchange.
+        """Return the recording as lines of JSON: one that says what it is, then one for each exchange.
 
         Of each request only those messages are written that the one before it did not hold.
         """
@@ -94,7 +94,7 @@ class Recording:
 
     @classmethod
     def from_lines(cls, text: str) -> "Recording":
-        """The recording behind the lines; one of a newer version is refused."""
+        """Read a recording from its lines; one of a newer version is refused."""
         head, *rest = (_read(number, line) for number, line in enumerate(text.strip("\n").split("\n"), 1))
         exchanges = tuple(line for line in rest if isinstance(line, _Shortened))
         if not isinstance(head, _Head) or len(exchanges) != len(rest):
@@ -162,16 +162,16 @@ class RecordingModel:
 
     @property
     def origin(self) -> Origin:
-        """The model behind it."""
+        """Return the model behind it."""
         return self._inner.origin
 
     @property
     def recording(self) -> Recording:
-        """What was recorded so far."""
+        """Return what was recorded so far."""
         return Recording(origin=self.origin, exchanges=tuple(self._exchanges))
 
     async def respond(self, request: ModelRequest, /, *, stream: bool) -> AsyncIterator[Delta | ModelResponse]:
-        """The turn of the model behind it."""
+        """Yield the turn of the model behind it, and record it."""
         asked = Asked.of(request)
         try:
             async for piece in self._inner.respond(request, stream=stream):
@@ -212,16 +212,16 @@ class ReplayModel:
 
     @property
     def origin(self) -> Origin:
-        """The model that was recorded."""
+        """Return the model that was recorded."""
         return self._recording.origin
 
     @property
     def unused(self) -> int:
-        """How many recorded exchanges nobody has asked for yet."""
+        """Return how many recorded exchanges nobody has asked for yet."""
         return len(self._recording.exchanges) - self._next
 
     async def respond(self, request: ModelRequest, /, *, stream: bool) -> AsyncIterator[Delta | ModelResponse]:
-        """The recorded turn."""
+        """Yield the recorded turn."""
         if not self.unused:
             raise RequestRefused(f"The recording has ended: it has {self._next} exchanges, and one more is asked for.")
         exchange = self._recording.exchanges[self._next]
@@ -247,7 +247,7 @@ class ReplayModel:
 
 
 def differences(recorded: object, now: object, place: str = "") -> Iterator[tuple[str, object, object]]:
-    """Where two values differ, as deep inside as possible: `messages[3].results[0].content`."""
+    """Find where two values differ, as deep inside as possible: `messages[3].results[0].content`."""
     if is_dataclass(recorded) and type(recorded) is type(now):
         for one in fields(recorded):
             name = f"{place}.{one.name}" if place else one.name

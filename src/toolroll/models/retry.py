@@ -1,4 +1,4 @@
-"""Asking again: three times, with growing and jittered pauses, as long as nothing was shown yet."""
+"""Ask a model again after a failure: three times, with growing and jittered pauses, if nothing was shown yet."""
 
 import asyncio
 import random
@@ -40,7 +40,7 @@ class RetryRule:
     sleep: Callable[[float], Awaitable[None]] = _sleep
 
     def wait_s(self, attempt: int, error: ModelError, waited_s: float = 0.0) -> float | None:
-        """The pause before the next attempt; None when there is to be none."""
+        """Return the pause before the next attempt; None when there is to be none."""
         if attempt > self.retries or not error.is_retriable:
             return None
         asked = error.retry_after_s
@@ -56,7 +56,7 @@ class RetryRule:
 async def respond_with_retries(
     model: Model, request: ModelRequest, *, stream: bool, rule: RetryRule
 ) -> AsyncGenerator[Delta | ModelResponse | Retry, None]:
-    """The model's turn; failures before the first delta are tried again, each announced as a `Retry`."""
+    """Yield the model's turn; after a failure before the first delta, announce a `Retry` and ask again."""
     attempt, waited_s = 1, 0.0
     while True:
         shown = False

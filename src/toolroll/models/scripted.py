@@ -50,11 +50,11 @@ class ScriptedModel:
 
     @property
     def origin(self) -> Origin:
-        """This model."""
+        """Return the name of this model."""
         return self._origin
 
     async def respond(self, request: ModelRequest, /, *, stream: bool) -> AsyncIterator[Delta | ModelResponse]:
-        """The next turn of the script."""
+        """Yield the next turn of the script."""
         self.requests.append(tuple(request.messages))
         line = self._next(request)
         if isinstance(line, ModelError):
@@ -92,7 +92,7 @@ def _player(lines: list[Line]) -> Callable[[ModelRequest], Line]:
 
 
 def deltas_of(message: AssistantMessage) -> Iterable[Delta]:
-    """A finished message in the pieces a stream would have brought: words, and arguments in two halves."""
+    """Split a finished message into the pieces of a stream: words, and arguments in two halves."""
     for block in message.blocks:
         if isinstance(block, TextBlock):
             yield from (TextDelta(text=word) for word in _words(block.text))

@@ -27,7 +27,7 @@ MAX_SCRIPT_BYTES: Final = 16 * 1024 * 1024
 
 
 def scripted_file(path: Path) -> ScriptedModel:
-    """The model that plays the file; `UsageError` says what is wrong with it, and where."""
+    """Return the model that plays the file; raise a `UsageError` that says what is wrong with it, and where."""
     with os_errors(str(path)), path.open("rb") as file:
         data = file.read(MAX_SCRIPT_BYTES + 1)
     if len(data) > MAX_SCRIPT_BYTES:

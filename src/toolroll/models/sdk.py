@@ -47,7 +47,7 @@ class SdkTransport:
             await answer.aclose()
 
     async def aclose(self) -> None:
-        """Nothing: the client is the caller's."""
+        """Do nothing: the client is the caller's."""
 
     async def _send(self, path: str, headers: Mapping[str, str], body: bytes) -> "httpx2.Response":
         import httpx2  # noqa: PLC0415 - the SDK has loaded it already

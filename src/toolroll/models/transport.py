@@ -36,7 +36,7 @@ class Reply:
     chunks: AsyncIterator[bytes]
 
     async def body(self) -> bytes:
-        """The whole body, up to a size that no answer has."""
+        """Read the whole body, up to a size that no answer has."""
         body = bytearray()
         async for chunk in self.chunks:
             body += chunk
@@ -49,7 +49,7 @@ class Transport(Protocol):
     """Sends one request. Network failures arrive as `NetworkFailed` or `ModelTimeout`, also while the body is read."""
 
     def post(self, path: str, *, headers: Mapping[str, str], body: bytes) -> AbstractAsyncContextManager[Reply]:
-        """The answer to a POST of `body` to `path` below the provider's base address."""
+        """Send `body` by POST to `path` below the provider's base address, and return the answer."""
         ...
 
     async def aclose(self) -> None:
@@ -149,7 +149,7 @@ def _chunks(answer: "httpx2.Response") -> AsyncGenerator[bytes, None]:
 
 @asynccontextmanager
 async def http_failures() -> AsyncIterator[None]:
-    """Turns what `httpx2` raises, also while a body is read, into our errors."""
+    """Turn the errors of `httpx2`, also those while a body is read, into ours."""
     import httpx2  # noqa: PLC0415 - as above
 
     try:

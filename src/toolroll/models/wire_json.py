@@ -1,4 +1,8 @@
-"""Each message is encoded once. A request joins the kept pieces: its cost no longer grows with the history's."""
+"""Encode and read the JSON of every wire.
+
+Each message is encoded once, and a request joins the encoded pieces, so that its cost does not grow with the history.
+Answers are read with tolerance for missing fields; an answer of an unknown shape is the provider's failure.
+"""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -36,7 +40,7 @@ class MessageBytes:
         self._pieces: list[bytes] = []
 
     def all(self, messages: Sequence[Message]) -> list[bytes]:
-        """The bytes of all messages, one piece each; what is no longer among them is forgotten."""
+        """Return the bytes of all messages, one piece each, and forget messages that are gone."""
         if len(self._messages) > len(messages) or not all(map(is_, messages, self._messages)):
             self._reorder(messages)
         for message in messages[len(self._messages) :]:
@@ -45,7 +49,7 @@ class MessageBytes:
         return self._pieces.copy()
 
     def _reorder(self, messages: Sequence[Message]) -> None:
-        """Something was taken out or put in: after a trim, a pause or a repair."""
+        """Match the encoded pieces with changed messages: after a trim, a pause or a repair."""
         known = {id(message): piece for message, piece in zip(self._messages, self._pieces, strict=True)}
         # The old list keeps its messages alive until here, so no number in `known` can stand for a new object.
         pieces = [known[id(message)] if id(message) in known else self._bytes(message) for message in messages]
@@ -65,7 +69,7 @@ class HeadBytes:
         self._kept: dict[tuple[bool, str], tuple[ModelRequest, bytes]] = {}
 
     def of(self, request: ModelRequest, *, stream: bool) -> bytes:
-        """The bytes of everything but the messages."""
+        """Return the bytes of everything but the messages."""
         key = (stream, request.tool_choice)
         found = self._kept.get(key)
         if found is not None and found[0].tools is request.tools and same_head(found[0], request):
@@ -76,7 +80,7 @@ class HeadBytes:
 
 
 def same_head(one: ModelRequest, other: ModelRequest) -> bool:
-    """Whether two requests differ in their messages alone, streaming and the choice of tools aside."""
+    """Return whether two requests have the same head, apart from streaming and the choice of tools."""
     return (
         one.tools == other.tools
         and one.output_schema is other.output_schema
@@ -102,7 +106,7 @@ class RequestBytes:
 
 
 def compact(value: object) -> bytes:
-    """JSON without blanks, as bytes; text stays readable."""
+    """Encode a value as JSON without blanks; text stays readable."""
     try:
         return to_json(value, inf_nan_mode="null")  # five times as fast as the standard library
     except PydanticSerializationError:  # half of a surrogate pair, which no UTF-8 holds
@@ -110,12 +114,12 @@ def compact(value: object) -> bytes:
 
 
 def join(head: bytes, key: str, pieces: Sequence[bytes]) -> bytes:
-    """The body `{...head, key: [pieces]}` from encoded pieces."""
+    """Join encoded pieces to the body `{...head, key: [pieces]}`."""
     return head[:-1] + b',"' + key.encode() + b'":[' + b",".join(pieces) + b"]}"
 
 
 def read_json(text: bytes | str) -> dict[str, Any]:
-    """The object in an answer or an event. What is none is the provider's failure, not ours."""
+    """Read the JSON object in an answer or an event; raise `ProviderFailed` if there is none."""
     try:
         value = from_json(text)
     except ValueError as error:
@@ -126,18 +130,18 @@ def read_json(text: bytes | str) -> dict[str, Any]:
 
 
 def unreadable_answer(error: Exception) -> ProviderFailed:
-    """The failure behind an answer whose JSON is fine and whose shape is not."""
+    """Return the failure for an answer whose JSON is fine and whose shape is not."""
     said = one_line(f"{type(error).__name__}: {error}", _SHOWN_CHARACTERS)
     return ProviderFailed(f"The provider sent an answer of an unknown shape ({said}).")
 
 
 def text_of(value: Mapping[str, Any], key: str) -> str:
-    """A text that may be missing or null."""
+    """Return a text that may be missing or null."""
     found = value.get(key)
     return found if isinstance(found, str) else ""
 
 
 def count_of(value: Mapping[str, Any], key: str) -> int:
-    """A number that may be missing or null; what is no whole number counts as none."""
+    """Return a number that may be missing or null; 0 for anything but a whole number."""
     found = value.get(key)
     return found if isinstance(found, int) and found > 0 else 0

@@ -1,4 +1,4 @@
-"""What users test their own tools with: calls that leave nothing to chance, and `check_tool`."""
+"""Test your own tools: call them in runs that leave nothing to chance, and check them with `check_tool`."""
 
 from toolroll.testing.check import check_tool
 from toolroll.testing.report import Finding, ToolCheck

@@ -1,4 +1,4 @@
-"""Whether a tool takes what its schema says, and whether arguments survive being written down and read again."""
+"""Check that a tool takes what its schema says, and that arguments survive being written and read again."""
 
 from dataclasses import dataclass
 from typing import Final, get_args
@@ -58,7 +58,7 @@ def _is_beyond_schema(tool: Tool, raw: str) -> bool:
 
 
 def check_arguments(tool: Tool, count: int) -> Outcome:
-    """Whether made-up arguments that fit the schema are taken, and come back the same when written and read again."""
+    """Check that the tool takes made-up arguments that fit its schema, also when they are written and read again."""
     looking = _ArgumentCheck(tool)
     problem = check_samples(tool.parameters, count, looking.look)
     return Outcome(

@@ -1,4 +1,4 @@
-"""`check_tool`: everything that can be said about a tool without running it."""
+"""Run all checks of a tool that are possible without running it: `check_tool`."""
 
 from itertools import chain
 

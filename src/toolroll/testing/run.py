@@ -1,4 +1,7 @@
-"""Runs and calls for tests: a fixed clock, counted ids, and calls through the whole executor."""
+"""Make runs for tests and call tools in them, through the whole executor.
+
+A run has a fixed clock and counted ids, and records its events; an approver and a ledger record what they are asked.
+"""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -43,11 +46,11 @@ class RecordingApprover:
 
     @property
     def requests(self) -> list[ApprovalRequest]:
-        """Every request so far."""
+        """Return every request so far."""
         return [request for batch in self.batches for request in batch]
 
     def decide(self, requests: Sequence[ApprovalRequest], /) -> list[Decision]:
-        """One decision for each request, in their order."""
+        """Return one decision for each request, in their order."""
         self.batches.append(tuple(requests))
         return [self._answer(request) for request in requests]
 
@@ -87,11 +90,11 @@ class RecordingLedger:
         self.rows: list[LedgerRow] = []
 
     async def intent(self, call: ToolCall, /) -> None:
-        """The call is about to run."""
+        """Record that the call is about to run."""
         self.rows.append(LedgerRow(kind="intent", call=call))
 
     async def outcome(self, call: ToolCall, result: ToolResult, /) -> None:
-        """The call has ended so."""
+        """Record how the call ended."""
         self.rows.append(LedgerRow(kind="outcome", call=call, result=result))
 
 
@@ -142,12 +145,12 @@ def recorded_events(run: RecordedRun, kind: type[Event]) -> list[Event]: ...
 
 
 def recorded_events(run: RecordedRun, kind: type[Event] | None = None) -> Sequence[KernelEvent]:
-    """What the run reported so far, all of it or one kind: `recorded_events(run, Progress)`."""
+    """Return the events of the run so far, all or those of one kind: `recorded_events(run, Progress)`."""
     return [event for event in run.events if kind is None or isinstance(event, kind)]
 
 
 def fixed_clock(start: datetime = START, *, step: timedelta = _STANDS_STILL) -> Callable[[], datetime]:
-    """A clock for `Run(clock=...)` that shows `start` and goes on by `step` each time it is read."""
+    """Make a clock for `Run(clock=...)` that shows `start` and goes on by `step` each time it is read."""
     if start.tzinfo is None:
         raise UsageError(f"A clock needs a time with its zone, not {start!r}. Write datetime(..., tzinfo=UTC).")
     reads = count()
@@ -155,13 +158,13 @@ def fixed_clock(start: datetime = START, *, step: timedelta = _STANDS_STILL) -> 
 
 
 def counting_ids(prefix: str = "id") -> Callable[[], str]:
-    """Ids for `Run(make_id=...)` that count: `id_1`, `id_2`, and so on."""
+    """Make ids for `Run(make_id=...)` that count: `id_1`, `id_2`, and so on."""
     numbers = count(1)
     return lambda: f"{prefix}_{next(numbers)}"
 
 
 def make_run(**options: Unpack[RunOptions]) -> RecordedRun:
-    """A run that is the same every time: `run_1`, a clock that stands still, counted ids, and events that are kept.
+    """Make a run that is always the same: `run_1`, a clock that stands still, counted ids, and recorded events.
 
     Whoever is asked says yes, unless there is another `approver`; with `approver=None` there is nobody to ask.
     """
@@ -170,7 +173,7 @@ def make_run(**options: Unpack[RunOptions]) -> RecordedRun:
 
 
 async def call_tool(tool: Tool, run: Run | None = None, /, **arguments: object) -> ToolResult:
-    """What a model would get for these arguments. A run that is not given is made for this call and closed after it."""
+    """Return what a model would get for these arguments. Without a run, make one for this call and close it after."""
     _check(tool, run)
     raw = dump_json(arguments)
     if run is not None:
@@ -189,7 +192,7 @@ def _check(tool: object, run: object) -> None:
 
 
 def call(tool: Tool, run: Run | None = None, /, **arguments: object) -> ToolResult:
-    """`call_tool` for code that is not async; each call has an event loop of its own."""
+    """Do what `call_tool` does, for code that is not async; each call has an event loop of its own."""
     import asyncio  # noqa: PLC0415 - five interpreter starts, and half of the tests are async and do without
 
     if not is_in_event_loop():

@@ -1,4 +1,4 @@
-"""Whether the schema a model is shown is a good one."""
+"""Check the schema that a model is shown."""
 
 from collections.abc import Iterator, Mapping
 
@@ -11,7 +11,7 @@ from toolroll.testing.report import Finding, Outcome
 
 
 def check_schema(tool: Tool) -> Outcome:
-    """Whether it is draft-07 with an object at its root, every object closed and every reference known."""
+    """Check that the schema is draft-07 with an object at its root, every object closed and every reference known."""
     problems = tuple(Finding(check="schema", text=text) for text in _find_problems(tool.parameters))
     return Outcome(
         held="schema: draft-07, every object closed, every reference leads somewhere",
@@ -30,7 +30,7 @@ def find_schema_error(schema: Mapping[str, object]) -> str | None:
 
 
 def matches_schema(value: object, schema: Mapping[str, object]) -> bool:
-    """Whether the schema takes the value."""
+    """Return whether the schema takes the value."""
     return Draft7Validator(schema).is_valid(value)
 
 

@@ -1,4 +1,4 @@
-"""Whether a tool is described by the same bytes each time: here, and in another process."""
+"""Check that the description of a tool is the same bytes each time: here, and in another process."""
 
 import os
 import sys
@@ -24,7 +24,7 @@ def description_bytes(tool: Tool) -> bytes:
 
 
 def check_bytes(tool: Tool) -> Outcome:
-    """Whether two descriptions are the same bytes; where the tool can be imported, also under another hash seed."""
+    """Check that two descriptions are the same bytes; if the tool can be imported, also under another hash seed."""
     first, second = description_bytes(tool), description_bytes(tool)
     if first != second:
         return _problem("described twice, it reads differently", first, second)

@@ -1,4 +1,4 @@
-"""Whether each provider's strict form of a schema keeps the provider's rules and means what the plain one means."""
+"""Check that each provider's strict form of a schema keeps its rules and means the same as the plain one."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ class _StrictForm:
 
 
 def check_strict(tool: Tool, count: int) -> Outcome:
-    """Whether the strict forms are right; a provider for which there is none is worth knowing, not a problem."""
+    """Check that the strict forms are right; a provider without one is worth knowing, not a problem."""
     made = [(rules, convert_to_strict(tool.parameters, rules)) for rules in _rule_variants()]
     forms = [_StrictForm(rules=rules, schema=form.schema) for rules, form in made if isinstance(form, StrictSchema)]
     missing = dict.fromkeys(_missing_form(rules, form) for rules, form in made if isinstance(form, NotStrict))

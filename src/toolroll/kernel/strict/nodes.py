@@ -1,4 +1,7 @@
-"""Nodes of a strict schema, as the converter makes them: fresh dictionaries with known keys only."""
+"""Make, change and measure the nodes of a strict schema, and find where a schema is larger than its rules allow.
+
+The converter makes nodes as fresh dictionaries with known keys only.
+"""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,6 @@
-"""What a strict mode of tool calling accepts, as data: the rules of each provider are in `models/strict.py`.
+"""Say what a strict mode of tool calling accepts, and put restrictions that it does not accept into words.
+
+The rules of each provider are in `models/strict.py`.
 
 A strict schema never has `oneOf` (`anyOf` says enough, the executor checks the rest) or `allOf`: they are rewritten.
 It refers to its own definitions by `$ref` without siblings, and its root is a plain closed object. What differs between

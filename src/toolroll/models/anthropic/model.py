@@ -61,29 +61,29 @@ class AnthropicModel(WireModel):
         self._strict: Literal["prefer", "off"] = strict
 
     def head(self, request: ModelRequest, stream: bool, /) -> Json:  # noqa: FBT001 - as in the base
-        """Everything of a request but its messages."""
+        """Return everything of a request but its messages."""
         tokens = self.max_output_tokens(request)
         return head(request, model=self.model, stream=stream, max_tokens=tokens, strict=self._strict)
 
     def message_json(self, message: Message, /) -> Iterable[Json]:
-        """One message is one message here."""
+        """Return one JSON message for each message."""
         return (message_json(message, to=self.origin),)
 
     def join(self, head: bytes, pieces: list[bytes], request: ModelRequest) -> bytes:
-        """The body, with the moving breakpoints of the prompt cache."""
+        """Return the body, with the moving breakpoints of the prompt cache."""
         for number in breakpoints(request.messages):
             pieces[number] = with_breakpoint(pieces[number])
         return join(head, "messages", pieces)
 
     def assembly(self) -> MessageAssembly:
-        """What puts a stream together."""
+        """Return an object that puts the events of one stream together."""
         return MessageAssembly(self.fail)
 
     def read(self, answer: dict[str, Any]) -> ModelResponse:
-        """The response behind a whole message."""
+        """Read a whole message."""
         return read_message(answer, origin=self.origin)
 
     def failure(self, status: int | None, headers: Mapping[str, str], error: ErrorBody) -> ModelError:
-        """The error behind an answer that was none."""
+        """Return the error that the provider's answer stands for."""
         kind = sharpen(_KINDS.get(error.kind) or by_status(status), headers, error)
         return make(kind, "Anthropic", error, status=status, headers=headers)

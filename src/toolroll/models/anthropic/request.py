@@ -46,7 +46,7 @@ also where one step brought more than the 20 blocks that the provider looks back
 
 
 def head(request: ModelRequest, *, model: str, stream: bool, max_tokens: int, strict: StrictWish = "prefer") -> Json:
-    """Everything but the messages; the same for all requests of a run, so that prompt caches hold."""
+    """Return everything but the messages: the same for all requests of a run, so that prompt caches hold."""
     body: Json = {"model": model, "max_tokens": max_tokens}
     if stream:
         body["stream"] = True
@@ -66,14 +66,16 @@ def head(request: ModelRequest, *, model: str, stream: bool, max_tokens: int, st
 
 
 def _output_form(schema: Mapping[str, object]) -> StrictSchema | None:
-    """What the answer must look like. A schema without a strict form is refused, so it is not sent: the answer is
-    validated in any case. Parameters that may be left out stay absent: nobody takes nulls out of an answer."""
+    """Return the form of the answer, or None for a schema without a strict form, which the provider would refuse.
+
+    The answer is validated in any case. Optional parameters stay absent: nulls are not taken out of an answer.
+    """
     form = convert_to_strict(schema, replace(ANTHROPIC, optional="absent"))
     return form if isinstance(form, StrictSchema) else None
 
 
 def _left_for_tools(output: StrictSchema | None) -> StrictRules:
-    """The budgets of a request are shared between its strict tools and the form of its answer."""
+    """Return the rules with the budgets that the form of the answer leaves for the strict tools."""
     if output is None:
         return ANTHROPIC
     return replace(
@@ -106,7 +108,7 @@ def _web_search(search: WebSearch) -> Json:
 
 
 def message_json(message: Message, *, to: Origin) -> Json:
-    """One message for the model it goes to: its own blocks verbatim, everything else in neutral words."""
+    """Return one message for the model it goes to: its own blocks verbatim, everything else in neutral words."""
     match message:
         case UserMessage():
             return {"role": "user", "content": _content(message.content)}
@@ -174,7 +176,7 @@ def _assistant(message: AssistantMessage, to: Origin) -> list[Json]:
 
 
 def _block(block: AssistantBlock, *, own: bool, same_model: bool) -> Json:
-    """One block, or nothing where it means nothing to this model."""
+    """Return one block, or nothing where it means nothing to this model."""
     match block:
         case TextBlock():
             if not block.text.strip():
@@ -210,7 +212,7 @@ def _input(call: ToolCall) -> Json:
 
 
 def with_breakpoint(message: bytes) -> bytes:
-    """An encoded user message whose last block ends the cached prefix.
+    """Return an encoded user message whose last block ends the cached prefix.
 
     Spliced into the bytes: encoding the message a second time for each request would cost as much as all the rest.
     """
@@ -219,7 +221,7 @@ def with_breakpoint(message: bytes) -> bytes:
 
 
 def breakpoints(messages: Sequence[Message]) -> list[int]:
-    """The messages that get the moving breakpoints: the last ones that are not the model's."""
+    """Return the messages that get the moving breakpoints: the last ones that are not the model's."""
     found: list[int] = []
     for number in range(len(messages) - 1, -1, -1):
         if not isinstance(messages[number], AssistantMessage):

@@ -1,4 +1,4 @@
-"""An Anthropic message as neutral data. Pure: the stream assembles the same JSON, so there is one reader for both."""
+"""Read the answers of Anthropic's Messages API: whole messages, and streams, which become the same JSON."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
@@ -39,7 +39,7 @@ _NOTHING: Final[Sequence[Delta]] = ()
 
 
 def read_message(body: Mapping[str, Any], *, origin: Origin) -> ModelResponse:
-    """The response behind a whole message, streamed or not."""
+    """Read a whole message, streamed or not."""
     reason = body.get("stop_reason")
     blocks = tuple(_block(raw) for raw in body["content"])
     return ModelResponse(
@@ -111,7 +111,7 @@ def _search_result(raw: dict[str, Any]) -> ServerBlock:
 
 
 def read_usage(usage: Mapping[str, Any] | None) -> Usage:
-    """The tokens of one call; cache writes by tier, searches counted."""
+    """Read the tokens of one call, with cache writes by tier and the number of searches."""
     usage = usage or {}
     written = count_of(usage, "cache_creation_input_tokens")
     # The tiers may both be 0 on search turns although tokens were written: then they count as the cheaper one.
@@ -163,7 +163,7 @@ class MessageAssembly:
         return _NOTHING
 
     def finish(self) -> dict[str, Any]:
-        """The whole message; a stream without an end is a broken connection, whatever arrived of it."""
+        """Return the whole message; raise `NetworkFailed` if the stream broke off before its end."""
         message = self._message
         if message is None or self._growing or not (self._ended and message.get("stop_reason")):
             raise NetworkFailed("The provider's stream ended before its message did.")
@@ -238,7 +238,7 @@ class MessageAssembly:
 
 
 def _object(written: str) -> dict[str, object]:
-    """The arguments as sent back to the provider. Broken ones become {}: they are never run, only repaired."""
+    """Return the arguments for sending back to the provider. Broken ones become {}: they were never run."""
     try:
         return parse_object(written)
     except JsonRefused:

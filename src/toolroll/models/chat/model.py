@@ -36,32 +36,32 @@ class ChatModel(WireModel):
         self._options = options or ChatOptions()
 
     def head(self, request: ModelRequest, stream: bool, /) -> Json:  # noqa: FBT001 - as in the base
-        """Everything of a request but its messages."""
+        """Return everything of a request but its messages."""
         tokens = self._max_tokens(request)
         return head(request, model=self.model, stream=stream, max_tokens=tokens, options=self._options)
 
     def _max_tokens(self, request: ModelRequest) -> int | None:
-        """What a model that we know nothing about allows, its server knows: vLLM refuses to be asked for more."""
+        """Return the limit for the answer; None for an unknown model, because vLLM refuses to be asked for too much."""
         if self.limits is None and request.max_output_tokens == DEFAULT_MAX_OUTPUT_TOKENS:
             return None
         return self.max_output_tokens(request)
 
     def message_json(self, message: Message, /) -> Iterable[Json]:
-        """One message is one message here; results are one each."""
+        """Return one JSON message for each message, and one for each result."""
         return message_json(message, to=self.origin, options=self._options)
 
     def join(self, head: bytes, pieces: list[bytes], request: ModelRequest) -> bytes:  # noqa: ARG002 - as in the base
-        """The body; servers cache prefixes without being asked."""
+        """Return the body; servers cache prefixes without being asked."""
         return join(head, pieces)
 
     def assembly(self) -> CompletionAssembly:
-        """What puts a stream together."""
+        """Return an object that puts the chunks of one stream together."""
         return CompletionAssembly(self.fail)
 
     def read(self, answer: dict[str, Any]) -> ModelResponse:
-        """The response behind a whole completion."""
+        """Read a whole completion."""
         return read_completion(answer, origin=self.origin)
 
     def failure(self, status: int | None, headers: Mapping[str, str], error: ErrorBody) -> ModelError:
-        """The error behind an answer that was none."""
+        """Return the error that the server's answer stands for."""
         return classify_error(status, headers, error, provider="The model server")

@@ -58,7 +58,7 @@ class ChatOptions:
 
 
 def head(request: ModelRequest, *, model: str, stream: bool, max_tokens: int | None, options: ChatOptions) -> Json:
-    """Everything but the conversation; the system text is the first of the messages, which come last."""
+    """Return everything but the conversation; the system text is the first of the messages, which come last."""
     if request.web_search is not None:
         raise RequestRefused("This model server has no web search of its own. Offer a search tool instead.")
     body: Json = {"model": model}
@@ -95,7 +95,7 @@ def _output_form(schema: Mapping[str, object]) -> Json:
 
 
 def join(head: bytes, pieces: list[bytes]) -> bytes:
-    """The body: the head ends with the list of messages, which the pieces continue."""
+    """Return the body: the head ends with the list of messages, which the pieces continue."""
     end = b"]}"
     first = head[: -len(end)]
     comma = b"" if first.endswith(b"[") else b","
@@ -103,7 +103,7 @@ def join(head: bytes, pieces: list[bytes]) -> bytes:
 
 
 def message_json(message: Message, *, to: Origin, options: ChatOptions) -> Iterable[Json]:
-    """One message for the model it goes to."""
+    """Return one message for the model it goes to."""
     match message:
         case UserMessage():
             return ({"role": "user", "content": _content(message.content)},)
@@ -116,7 +116,7 @@ def message_json(message: Message, *, to: Origin, options: ChatOptions) -> Itera
 
 
 def _content(parts: Iterable[Part]) -> object:
-    """Plain text where it is nothing but text: not every server takes a list."""
+    """Return plain text where there is nothing but text: not every server takes a list."""
     listed = [_part(part) for part in parts]
     if all(isinstance(part, str) for part in listed):
         return "\n\n".join(str(part) for part in listed if part) or NOTHING_SAID

@@ -1,4 +1,4 @@
-"""A chat completion as neutral data. Pure: the stream assembles the same JSON, so there is one reader for both."""
+"""Read the answers of the chat wire: whole completions, and streams, which become the same JSON."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -37,7 +37,7 @@ _END: Final = "[DONE]"
 
 
 def read_completion(body: Mapping[str, Any], *, origin: Origin) -> ModelResponse:
-    """The response behind a whole completion, streamed or not."""
+    """Read a whole completion, streamed or not."""
     choice = body["choices"][0]
     message = choice["message"]
     blocks = tuple(_blocks(message, text_of(body, "id")))
@@ -77,7 +77,7 @@ def _reasoning(message: Mapping[str, Any]) -> Iterator[ReasoningBlock]:
 
 
 def _text(content: object) -> str:
-    """The text of a message: mostly plain, from some servers in parts."""
+    """Return the text of a message: mostly plain, from some servers in parts."""
     if isinstance(content, list):
         return "".join(text_of(part, "text") for part in content)
     return content if isinstance(content, str) else ""
@@ -96,12 +96,12 @@ def _call(raw: dict[str, Any], number: int, response_id: str) -> CallBlock:
 
 
 def minted(response_id: str, number: int) -> str:
-    """An id for a call that came without one."""
+    """Make an id for a call that came without one."""
     return f"{response_id or 'call'}_{number}"
 
 
 def read_usage(usage: Mapping[str, Any] | None) -> Usage:
-    """The tokens of one call; unmeasured where the server does not count."""
+    """Read the tokens of one call; unmeasured where the server does not count."""
     usage = usage or {}
     details = usage.get("prompt_tokens_details") or {}
     total, output = count_of(usage, "prompt_tokens"), count_of(usage, "completion_tokens")
@@ -166,7 +166,7 @@ class CompletionAssembly:
         return list(self._deltas(choice.get("delta") or {}))
 
     def finish(self) -> dict[str, Any]:
-        """The whole completion; a stream without an end is a broken connection, whatever arrived of it."""
+        """Return the whole completion; raise `NetworkFailed` if the stream broke off before its end."""
         if not self._ended:
             raise NetworkFailed("The model server's stream ended before its message did.")
         message: dict[str, Any] = {key: "".join(pieces) for key, pieces in self._texts.items()} | self._lists
@@ -215,7 +215,7 @@ class CompletionAssembly:
         return call
 
     def _known(self, index: object, call_id: str) -> _Call | None:
-        """The call that a fragment may continue: by its index, else by its id, else the last one."""
+        """Find the call that a fragment may continue: by its index, else by its id, else the last one."""
         if isinstance(index, int):
             return self._by_index.get(index)
         same = next((call for call in self._calls if call_id and call.given_id == call_id), None)
@@ -223,7 +223,7 @@ class CompletionAssembly:
 
 
 def _begins_another(call: _Call, call_id: str, *, starts: bool) -> bool:
-    """Whether a fragment with the place of a call belongs to a new one all the same."""
+    """Return whether a fragment with the index of a known call belongs to a new one all the same."""
     if call_id and call.given_id:
         return call_id != call.given_id
     return starts and is_complete_object("".join(call.pieces))

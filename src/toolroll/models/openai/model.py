@@ -81,7 +81,7 @@ class OpenAIModel(WireModel):
         self._strict: Literal["prefer", "off"] = strict
 
     def head(self, request: ModelRequest, stream: bool, /) -> Json:  # noqa: FBT001 - as in the base
-        """Everything of a request but its messages."""
+        """Return everything of a request but its messages."""
         return head(
             request,
             model=self.model,
@@ -92,30 +92,30 @@ class OpenAIModel(WireModel):
         )
 
     def message_json(self, message: Message, /) -> Iterable[Json]:
-        """One message is one item or several here."""
+        """Return the items of one message."""
         return message_items(message, to=self.origin)
 
     def join(self, head: bytes, pieces: list[bytes], request: ModelRequest) -> bytes:  # noqa: ARG002 - as in the base
-        """The body; prefixes are cached without being asked for."""
+        """Return the body; the provider caches prefixes without being asked."""
         return join(head, "input", pieces)
 
     def assembly(self) -> ResponseAssembly:
-        """What puts a stream together."""
+        """Return an object that puts the events of one stream together."""
         return ResponseAssembly(self.fail)
 
     def read(self, answer: dict[str, Any]) -> ModelResponse:
-        """The response behind a whole answer."""
+        """Read a whole answer."""
         return read_response(answer, origin=self.origin)
 
     def failure(self, status: int | None, headers: Mapping[str, str], error: ErrorBody) -> ModelError:
-        """The error behind an answer that was none."""
+        """Return the error that the provider's answer stands for."""
         return classify_error(status, headers, error)
 
 
 def classify_error(
     status: int | None, headers: Mapping[str, str], error: ErrorBody, *, provider: str = "OpenAI"
 ) -> ModelError:
-    """The error behind an answer that was none. A status says more than a type: a wrong key is an invalid request."""
+    """Choose the error class. The status says more than the type: a wrong key has the type of an invalid request."""
     kind = _CODES.get(error.code)
     if kind is None:
         kind = _TYPES.get(error.kind) or ProviderFailed if status is None else by_status(status)

@@ -54,7 +54,7 @@ _KEY_DIGITS: Final = 32
 def head(
     request: ModelRequest, *, model: str, stream: bool, max_tokens: int, strict: StrictWish, reasons: bool
 ) -> Json:
-    """Everything but the messages. Nothing is stored at the provider's: reasoning travels with us, encrypted."""
+    """Return everything but the messages. The provider stores nothing: reasoning travels with us, encrypted."""
     body: Json = {"model": model, "max_output_tokens": max_tokens, "store": False}
     if stream:
         body["stream"] = True
@@ -105,7 +105,7 @@ def _web_search(search: WebSearch) -> Json:
 
 
 def _output_form(schema: Mapping[str, object]) -> Json:
-    """What the answer must look like: strict where nothing may be left out, for nobody takes nulls out of an answer."""
+    """Return the form of the answer: strict if nothing is optional, because nulls are not taken out of an answer."""
     form = convert_to_strict(schema, replace(OPENAI, optional="absent"))
     strict = isinstance(form, StrictSchema) and not form.optional_parameters
     sent = form.schema if strict and isinstance(form, StrictSchema) else schema
@@ -113,7 +113,7 @@ def _output_form(schema: Mapping[str, object]) -> Json:
 
 
 def message_items(message: Message, *, to: Origin) -> Iterable[Json]:
-    """The items of one message for the model it goes to: its own verbatim, everything else in neutral words."""
+    """Return the items of one message for the model it goes to: its own verbatim, the rest in neutral words."""
     match message:
         case UserMessage():
             return ({"role": "user", "content": _content(message.content)},)
@@ -167,7 +167,7 @@ def _result(result: ToolMessage) -> Json:
 
 
 def marked(text: str) -> str:
-    """The text of a failed call, which says that it failed; ours mostly do by themselves."""
+    """Make sure that the text of a failed call says so; our own error texts mostly do."""
     return text if text.startswith("Error") else ERROR_MARK + text
 
 
@@ -182,7 +182,7 @@ def _assistant(message: AssistantMessage, to: Origin) -> Iterator[Json]:
 
 
 def _without_loose_thoughts(blocks: tuple[AssistantBlock, ...]) -> list[AssistantBlock]:
-    """Reasoning that nothing follows, as in a turn that was cut, is refused; blank text is nothing, and is not sent."""
+    """Drop blank text, and reasoning that nothing follows, as in a turn that was cut: the provider refuses it."""
     kept = [block for block in blocks if not (isinstance(block, TextBlock) and not block.text.strip())]
     while kept and isinstance(kept[-1], ReasoningBlock):
         kept.pop()
@@ -190,13 +190,15 @@ def _without_loose_thoughts(blocks: tuple[AssistantBlock, ...]) -> list[Assistan
 
 
 def _is_kept(block: AssistantBlock) -> bool:
-    """Whether nothing is lost of the block: reasoning without its encrypted text would be looked up by its id at the
-    provider's, where nothing is stored."""
+    """Return whether the block can be sent back as it came.
+
+    The provider would look up reasoning without its encrypted text by its id, and it stores nothing.
+    """
     return not isinstance(block, ReasoningBlock) or bool(block.raw and block.raw.get("encrypted_content"))
 
 
 def _item(block: AssistantBlock, *, own: bool, whole: bool) -> Json:
-    """One block, or nothing where it means nothing to this model.
+    """Return one block, or nothing where it means nothing to this model.
 
     `whole`: the turn goes back to its model complete. Else ids are left out, by which the provider would know that
     reasoning is missing, and refuse.

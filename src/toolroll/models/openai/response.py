@@ -1,4 +1,4 @@
-"""An OpenAI response as neutral data. Pure: the stream ends with the same JSON, so there is one reader for both."""
+"""Read the answers of OpenAI's Responses API: whole responses, and streams, which end with the same JSON."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
@@ -27,7 +27,7 @@ _NOTHING: Final[Sequence[Delta]] = ()
 
 
 def read_response(body: Mapping[str, Any], *, origin: Origin) -> ModelResponse:
-    """The response behind a whole answer, streamed or not."""
+    """Read a whole answer, streamed or not."""
     blocks = tuple(_block(item) for item in body["output"])
     stop, detail = _stop(body, blocks)
     return ModelResponse(
@@ -78,7 +78,7 @@ def _block(item: dict[str, Any]) -> AssistantBlock:
 
 
 def _message(item: dict[str, Any]) -> TextBlock:
-    """One message with all its parts: it goes back as one."""
+    """Read one message with all its parts into one block, because it is sent back as one."""
     parts = item["content"]
     text = "".join(text_of(part, "text") or text_of(part, "refusal") for part in parts)
     citations = tuple(
@@ -114,7 +114,7 @@ def _did(action: Mapping[str, Any]) -> str:
 
 
 def read_usage(body: Mapping[str, Any]) -> Usage:
-    """The tokens of one call; the provider counts what it had in its cache into the input, we apart from it."""
+    """Read the tokens of one call; the provider counts cached tokens as input, we count them apart."""
     usage = body.get("usage") or {}
     details = usage.get("input_tokens_details") or {}
     total, read, written = (
@@ -135,7 +135,7 @@ def read_usage(body: Mapping[str, Any]) -> Usage:
 
 
 def _searches(body: Mapping[str, Any]) -> int:
-    """What is billed, where the provider says it; else the searches it made."""
+    """Count the searches that are billed, where the provider says it; else those it made."""
     counted = (body.get("tool_usage") or {}).get("web_search")
     if isinstance(counted, dict):
         return count_of(counted, "num_requests")
@@ -178,7 +178,7 @@ class ResponseAssembly:
         return _NOTHING
 
     def finish(self) -> dict[str, Any]:
-        """The whole response; a stream without its last event is a broken connection, whatever arrived of it."""
+        """Return the whole response; raise `NetworkFailed` if the stream broke off before its last event."""
         if self._response is None:
             raise NetworkFailed("The provider's stream ended before its response did.")
         if self._response.get("output"):
