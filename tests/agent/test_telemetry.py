@@ -15,6 +15,8 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 from tests.agent.stage import Notes, add, agent_of
+from tests.safe.secrets.test_patterns import ESCAPES
+from tests.safe.secrets.test_redact import SECRETS
 
 from toolroll import Agent, tool
 from toolroll.agent.telemetry.tracer import VARIABLE, current_tracer, error_type
@@ -289,6 +291,18 @@ async def test_S42_D6_what_was_said_is_told_only_when_asked_for(
     call = of(named(spans)["execute_tool add"])
     assert (call["gen_ai.tool.call.arguments"], call["gen_ai.tool.call.result"]) == ('{"a":1,"b":2}', "3")
     assert CANARY not in str([span.to_json() for span in spans.get_finished_spans()])
+
+
+async def test_XD5_no_span_has_a_key_that_an_escape_touches(
+    spans: InMemorySpanExporter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, "true")
+    keys = [key for key, kind in SECRETS if kind != "private-key"]
+    text = "".join(f"{escape}{key}{sign}" for escape in ESCAPES for key in keys for sign in ("\n", " "))
+    await agent_of(Call("note", {"text": text}), text).run(text)
+    told = json.dumps([of(span) for span in spans.get_finished_spans()], default=str)
+    assert told.count("[redacted:") > len(keys) * len(ESCAPES)
+    assert [key for key in keys if key in told] == []
 
 
 async def test_S42_parts_that_are_no_text_are_told_by_their_size(

@@ -13,6 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.journal.samples import EVERY_KIND, NEW_IN_FORMAT_2, records
+from tests.safe.secrets.test_patterns import ESCAPES
+from tests.safe.secrets.test_redact import SECRETS
 from tests.support.programs import environment, toolroll
 from tests.support.run_log import RunLog, looking
 from tests.support.terminal import Pseudo
@@ -386,6 +388,20 @@ def test_D6_keys_of_the_environment_and_of_arguments_are_in_no_export(
     for form in ("jsonl", "html"):
         out = log.call("runs", "export", one, "--format", form)[1]
         assert (late in out, key in out, "[redacted:" in out) == (False, False, True)
+
+
+def test_XD5_no_key_that_an_escape_touches_is_in_the_run_log_or_an_export(log: RunLog, tmp_path: Path) -> None:
+    keys = [key for key, kind in SECRETS if kind != "private-key"]
+    text = "".join(f"{escape}{key}{sign}" for escape in ESCAPES for key in keys for sign in ("\n", " "))
+    found = log.run(looking(path=text), text, prompt=text)
+    _, lines, _ = log.call("runs", "export", found, "--format", "jsonl")
+    _, page, _ = log.call("runs", "export", found, "--format", "html")
+    stored = b"".join(path.read_bytes() for path in log.path.parent.glob("runs.db*") if path.is_file()).decode(
+        "utf-8", "replace"
+    )
+    for told in (lines, page, stored):
+        assert "[redacted:" in told
+        assert [key for key in keys if key in told] == []
 
 
 def test_S7_progress_is_shown_for_a_large_run_at_a_terminal(log: RunLog, tmp_path: Path) -> None:

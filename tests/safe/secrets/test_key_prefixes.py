@@ -3,8 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolroll.safe.secrets.key_prefixes import KEYS, _prefixes, compile_any
+from toolroll.safe.secrets.key_prefixes import KEYS, _prefixes
 from toolroll.safe.secrets.named_secrets import _hints, _lower, _places
+from toolroll.safe.secrets.patterns import compile_any
 
 WORDS = st.text("ab.(-", min_size=1, max_size=4)
 

@@ -6,9 +6,11 @@ it, so time is linear also for text made of near misses.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+
+from toolroll.safe.secrets.patterns import after_escape, compile_any, start_of
 
 # No group is repeated possessively: the first releases of Python 3.11 lose what such a group has matched. None needs to
 # be: each piece can be read in one way only, and what can be read in several is the last.
@@ -18,7 +20,7 @@ _PEM = (
     # Cut off before its end: as far as lines of base64 go, so that text that only mentions the header is left.
     r"|(?:(?:\s|\\[nr])*[\w+/=]{16,})+)"
 )
-_PUTTY = r"(?<=\nPrivate-Lines: )[0-9]{1,4}(?:(?:\s|\\[nr])+[A-Za-z0-9+/=]{16,})+"
+_PUTTY = r"(?<=Private-Lines: )[0-9]{1,4}(?:(?:\s|\\[nr])+[A-Za-z0-9+/=]{16,})+"
 _HEX32 = r"[0-9a-f]{32}(?![A-Za-z0-9])"
 _WORD20, _WORD40 = r"[\w-]{20,}+", r"[\w-]{40,}+"
 _ALNUM20, _ALNUM32 = r"[A-Za-z0-9]{20,}+", r"[A-Za-z0-9]{32,}+"
@@ -26,40 +28,43 @@ _ALNUM20, _ALNUM32 = r"[A-Za-z0-9]{20,}+", r"[A-Za-z0-9]{32,}+"
 # an underscore, but with digits, are rare.
 _RANDOM_PIECE = r"[A-Za-z0-9]{24,}+"
 _MIN_DIGITS = 3
+_ALNUM = "[A-Za-z0-9]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
     """A kind of key that its maker marked with a prefix.
 
-    `random` ones must also look random, because the prefix begins ordinary words. `before` may not precede a prefix;
-    `after`, where given, must: what it stands for is public (the number of a bot) and stays.
+    `random` ones must also look random, because the prefix begins ordinary words. A prefix that occurs nowhere else is
+    found behind anything; one that also ends ordinary words (`task-`) may not follow `before`, except at the end of an
+    escape. `after`, where given, must precede it: what it stands for is public (the number of a bot) and stays.
     """
 
     kind: str
     prefixes: tuple[str, ...]
     body: str
     random: bool = False
-    before: str = "[A-Za-z0-9]"
+    before: str = ""
     after: str = ""
 
 
 _MODELS = (
-    Key(kind="anthropic", prefixes=("sk-ant-",), body=r"[\w-]{10,}+"),
+    Key(kind="anthropic", prefixes=("sk-ant-api", "sk-ant-admin", "sk-ant-oat", "sk-ant-sid"), body=_WORD20),
+    Key(kind="anthropic", prefixes=("sk-ant-",), body=r"[\w-]{10,}+", before=_ALNUM),
     Key(kind="openrouter", prefixes=("sk-or-v1-",), body=_ALNUM32),
-    Key(kind="openai", prefixes=("sk-",), body=_WORD20, random=True),
+    Key(kind="openai", prefixes=("sk-proj-", "sk-svcacct-", "sk-admin-"), body=_WORD20, random=True),
     Key(kind="groq", prefixes=("gsk_",), body=_ALNUM32),
-    Key(kind="xai", prefixes=("xai-",), body=_ALNUM32),
-    Key(kind="replicate", prefixes=("r8_",), body=r"[A-Za-z0-9]{30,}+"),
+    Key(kind="xai", prefixes=("xai-",), body=_ALNUM32, before=_ALNUM),
+    Key(kind="replicate", prefixes=("r8_",), body=r"[A-Za-z0-9]{30,}+", before=_ALNUM),
     Key(kind="perplexity", prefixes=("pplx-",), body=_ALNUM32),
     Key(kind="cerebras", prefixes=("csk-",), body=_ALNUM32),
     Key(kind="nvidia", prefixes=("nvapi-",), body=_WORD40),
     Key(kind="together", prefixes=("tgp_v1_",), body=_WORD40),
     Key(kind="pinecone", prefixes=("pcsk_",), body=r"\w{40,}+"),
     Key(kind="langsmith", prefixes=("lsv2_pt_", "lsv2_sk_"), body=r"\w{32,}+"),
-    Key(kind="hugging-face", prefixes=("hf_",), body=r"[A-Za-z0-9]{30,}+"),
+    Key(kind="hugging-face", prefixes=("hf_",), body=r"[A-Za-z0-9]{30,}+", before=_ALNUM),
     Key(kind="tavily", prefixes=("tvly-",), body=r"[\w-]{16,}+"),
-    Key(kind="brave", prefixes=("BSA",), body=r"[\w-]{24,29}+(?![\w-])", random=True),
+    Key(kind="brave", prefixes=("BSA",), body=r"[\w-]{24,29}+(?![\w-])", random=True, before=_ALNUM),
 )
 _CODE = (
     Key(kind="github", prefixes=("ghp_", "gho_", "ghs_", "ghu_", "ghr_"), body=_ALNUM20),
@@ -70,31 +75,37 @@ _CODE = (
         body=_WORD20,
     ),
     Key(kind="npm", prefixes=("npm_",), body=r"[A-Za-z0-9]{36,}+"),
-    Key(kind="pypi", prefixes=("pypi-",), body=r"[\w-]{50,}+"),
+    Key(kind="pypi", prefixes=("pypi-AgE",), body=r"[\w-]{50,}+"),
+    Key(kind="pypi", prefixes=("pypi-",), body=r"[\w-]{50,}+", before=_ALNUM),
     Key(kind="rubygems", prefixes=("rubygems_",), body=_ALNUM32),
     Key(kind="docker", prefixes=("dckr_pat_", "dckr_oat_"), body=_WORD20),
     Key(kind="atlassian", prefixes=("ATATT3", "ATCTT3"), body=r"[\w=-]{50,}+"),
     Key(kind="linear", prefixes=("lin_api_", "lin_oauth_"), body=_ALNUM32),
-    Key(kind="figma", prefixes=("figd_",), body=r"[\w-]{30,}+"),
+    Key(kind="figma", prefixes=("figd_",), body=r"[\w-]{30,}+", before=_ALNUM),
     Key(kind="postman", prefixes=("PMAK-",), body=r"[0-9a-f-]{40,}+"),
     Key(kind="sentry", prefixes=("sntrys_", "sntryu_"), body=r"[\w+/=-]{40,}+"),
-    Key(kind="notion", prefixes=("ntn_",), body=_ALNUM20),
-    Key(kind="notion", prefixes=("secret_",), body=_ALNUM32),
+    Key(kind="notion", prefixes=("ntn_",), body=_ALNUM20, before=_ALNUM),
+    Key(kind="notion", prefixes=("secret_",), body=_ALNUM32, before=_ALNUM),
 )
 _CLOUDS = (
-    Key(kind="aws", prefixes=("AKIA", "ASIA"), body=r"[A-Z0-9]{16}(?![A-Za-z0-9])"),
-    Key(kind="aws", prefixes=("ABSK",), body=r"[A-Za-z0-9+/=]{100,}+"),
-    Key(kind="google", prefixes=("AIza",), body=r"[\w-]{35,}+"),
+    Key(kind="aws", prefixes=("AKIA", "ASIA"), body=r"[A-Z0-9]{16}(?![A-Za-z0-9])", before=_ALNUM),
+    Key(kind="aws", prefixes=("ABSK",), body=r"[A-Za-z0-9+/=]{100,}+", before=_ALNUM),
+    Key(kind="google", prefixes=("AIza",), body=r"[\w-]{35,}+", before=_ALNUM),
     Key(kind="google", prefixes=("ya29.", "GOCSPX-"), body=_WORD20),
     Key(kind="digitalocean", prefixes=("dop_v1_", "doo_v1_", "dor_v1_"), body=r"[0-9a-f]{40,}+"),
-    Key(kind="databricks", prefixes=("dapi",), body=r"[0-9a-f]{32}(?![A-Za-z0-9])(?:-[0-9]{1,2})?"),
+    Key(kind="databricks", prefixes=("dapi",), body=r"[0-9a-f]{32}(?![A-Za-z0-9])(?:-[0-9]{1,2})?", before=_ALNUM),
     Key(kind="heroku", prefixes=("HRKU-",), body=r"[\w-]{30,}+"),
-    Key(kind="fly", prefixes=("fm1a_", "fm1r_", "fm2_"), body=r"[\w+/=,-]{60,}+"),
-    Key(kind="supabase", prefixes=("sbp_",), body=_ALNUM32),
+    Key(kind="fly", prefixes=("fm1a_", "fm1r_", "fm2_"), body=r"[\w+/=,-]{60,}+", before=_ALNUM),
+    Key(kind="supabase", prefixes=("sbp_",), body=_ALNUM32, before=_ALNUM),
     Key(kind="planetscale", prefixes=("pscale_tkn_", "pscale_pw_", "pscale_oauth_"), body=r"[\w.=-]{32,}+"),
-    Key(kind="vault", prefixes=("hvs.", "hvb.", "hvr."), body=r"[\w-]{24,}+"),
+    Key(kind="vault", prefixes=("hvs.", "hvb.", "hvr."), body=r"[\w-]{24,}+", before=_ALNUM),
     Key(kind="terraform", prefixes=(".atlasv1.",), body=_WORD40, after="[A-Za-z0-9]{14}"),
-    Key(kind="doppler", prefixes=("dp.pt.", "dp.st.", "dp.ct.", "dp.sa.", "dp.scim."), body=r"[\w.-]{40,}+"),
+    Key(
+        kind="doppler",
+        prefixes=("dp.pt.", "dp.st.", "dp.ct.", "dp.sa.", "dp.scim."),
+        body=r"[\w.-]{40,}+",
+        before=_ALNUM,
+    ),
     Key(kind="onepassword", prefixes=("ops_eyJ",), body=r"[\w-]{100,}+"),
     Key(kind="age", prefixes=("AGE-SECRET-KEY-1",), body=r"[A-Z0-9]{40,}+"),
     Key(kind="tailscale", prefixes=("tskey-auth-", "tskey-api-", "tskey-client-"), body=_WORD20),
@@ -103,34 +114,44 @@ _CLOUDS = (
 _SERVICES = (
     Key(
         kind="slack",
-        prefixes=("xoxa-", "xoxb-", "xoxc-", "xoxd-", "xoxe-", "xoxe.", "xoxp-", "xoxr-", "xoxs-", "xapp-"),
+        prefixes=("xoxa-", "xoxb-", "xoxc-", "xoxd-", "xoxe-", "xoxe.", "xoxp-", "xoxr-", "xoxs-"),
         body=r"[\w-]{10,}+",
     ),
-    Key(kind="stripe", prefixes=("sk_live_", "rk_live_", "sk_test_", "rk_test_"), body=r"[A-Za-z0-9]{16,}+"),
+    Key(kind="slack", prefixes=("xapp-",), body=r"[\w-]{10,}+", before=_ALNUM),
+    Key(
+        kind="stripe",
+        prefixes=("sk_live_", "rk_live_", "sk_test_", "rk_test_"),
+        body=r"[A-Za-z0-9]{16,}+",
+        before=_ALNUM,
+    ),
     Key(kind="stripe", prefixes=("whsec_",), body=r"[A-Za-z0-9+/=]{24,}+"),
-    Key(kind="twilio", prefixes=("SK",), body=_HEX32),
-    Key(kind="sendgrid", prefixes=("SG.",), body=r"[\w-]{16,}+\.[\w-]{16,}+"),
+    Key(kind="twilio", prefixes=("SK",), body=_HEX32, before=_ALNUM),
+    Key(kind="sendgrid", prefixes=("SG.",), body=r"[\w-]{16,}+\.[\w-]{16,}+", before=_ALNUM),
     # `cache-key-` with an MD5 hash after it is no key.
     Key(kind="mailgun", prefixes=("key-",), body=_HEX32, before=r"[\w-]"),
     Key(kind="telegram", prefixes=(":AA",), body=r"[\w-]{33}(?![\w-])", after="[0-9]{8}"),
     Key(kind="shopify", prefixes=("shpat_", "shpca_", "shppa_", "shpss_"), body=_ALNUM32),
     Key(kind="square", prefixes=("sq0atp-", "sq0csp-"), body=_WORD20),
     Key(kind="facebook", prefixes=("EAACEdEose0cBA",), body=_ALNUM20),
-    Key(kind="dropbox", prefixes=("sl.B", "sl.u."), body=r"[\w-]{100,}+"),
+    Key(kind="dropbox", prefixes=("sl.B", "sl.u."), body=r"[\w-]{100,}+", before=_ALNUM),
     Key(kind="mapbox", prefixes=("sk.eyJ",), body=r"[\w-]{20,}+\.[\w-]{20,}+"),
     # `{"` in base64. With the usual boundary, `-eyJ-eyJ-eyJ` would be read again from every dash.
     Key(kind="jwt", prefixes=("eyJ",), body=r"[\w-]{8,}+(?:\.[\w-]*+){2,4}", before=r"[\w-]"),
+    # Its second part, where the first one touches something else.
+    Key(kind="jwt", prefixes=(".eyJ",), body=r"[\w-]{8,}+\.[\w-]{16,}+"),
 )
-KEYS = (*_MODELS, *_CODE, *_CLOUDS, *_SERVICES)
+# After all others: `csk-` ends with it.
+_GENERAL = Key(kind="openai", prefixes=("sk-",), body=_WORD20, random=True, before=_ALNUM)
+KEYS = (*_MODELS, *_CODE, *_CLOUDS, *_SERVICES, _GENERAL)
 # Discord gives no prefix: a number in base64 (which begins with M, N or O), a time, a signature. All of bounded length.
-_DISCORD = r"[MNO](?<![\w.-].)[\w-]{23,25}\.[\w-]{6}\.[\w-]{27,40}+(?![\w.-])"
+_DISCORD = r"[\w-]{23,25}\.[\w-]{6}\.[\w-]{27,40}+(?![\w.-])"
 
 
 def redact_private_keys(text: str) -> str:
     """Replace private keys in PEM, whole or cut off, and those of PuTTY."""
     if "-----BEGIN " in text:
         text = _compiled(_PEM).sub("[redacted:private-key]", text)
-    return _compiled(_PUTTY).sub("[redacted:private-key]", text) if "\nPrivate-Lines: " in text else text
+    return _compiled(_PUTTY).sub("[redacted:private-key]", text) if "Private-Lines: " in text else text
 
 
 def redact_keys(text: str) -> str:
@@ -139,7 +160,7 @@ def redact_keys(text: str) -> str:
         for key in KEYS:
             if any(prefix in text for prefix in key.prefixes):
                 text = _key_pattern(key).sub(_mark(key), text)
-    return _compiled(_DISCORD).sub(_discord, text) if text.count(".") > 1 else text
+    return _discord_pattern().sub(_discord, text) if text.count(".") > 1 else text
 
 
 @cache
@@ -154,10 +175,19 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 @cache
 def _key_pattern(key: Key) -> re.Pattern[str]:
-    # The boundary comes after the prefix: a pattern that begins with a literal is found by a plain string search.
-    look = f"(?<={key.after}" if key.after else f"(?<!{key.before}"
-    starts = "|".join(f"{re.escape(name)}{look}{re.escape(name)})" for name in key.prefixes)
-    return re.compile(f"(?:{starts}){key.body}", re.ASCII)
+    return re.compile(f"(?:{'|'.join(_start(key, re.escape(name)) for name in key.prefixes)}){key.body}", re.ASCII)
+
+
+def _start(key: Key, name: str) -> str:
+    if key.after:
+        return f"{name}(?<={key.after}{name})"
+    return start_of(name, before=key.before) if key.before else name
+
+
+@cache
+def _discord_pattern() -> re.Pattern[str]:
+    # An escape is looked for only where the rest fits so far: one letter alone is in every second word.
+    return re.compile(rf"[MNO](?:(?<![\w.-].)|(?=[\w-]{{23,25}}\.){after_escape('.')}){_DISCORD}", re.ASCII)
 
 
 def _mark(key: Key) -> Callable[[re.Match[str]], str]:
@@ -182,23 +212,3 @@ def _has_digits(piece: str) -> bool:
 
 def _is_mixed(text: str) -> bool:
     return any(map(str.isdigit, text)) and any(map(str.islower, text)) and any(map(str.isupper, text))
-
-
-def compile_any(words: Iterable[str]) -> re.Pattern[str]:
-    """Return a pattern that finds whether one of the words occurs in a text; which of them, it does not say.
-
-    A hundred searches take 27 µs however short the text is. A pattern that tries the words by their common beginnings
-    takes a tenth of that, and stays linear: no word is looked at twice from the same place, and words are short.
-    """
-    return re.compile(_branches(sorted(set(words))))
-
-
-def _branches(words: list[str]) -> str:
-    """Return the words as one pattern that shares their beginnings; a word that begins another stands for both."""
-    if "" in words:
-        return ""
-    rests: dict[str, list[str]] = {}
-    for word in words:
-        rests.setdefault(word[0], []).append(word[1:])
-    branches = [re.escape(letter) + _branches(rest) for letter, rest in rests.items()]
-    return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from toolroll.safe.secrets.key_prefixes import compile_any
+from toolroll.safe.secrets.patterns import compile_any, start_of
 
 _WORDS = (
     r"api[_-]?keys?|access[_-]?keys?|account[_-]?keys?|secret[_-]?keys?|private[_-]?keys?|signing[_-]?keys?|secrets?|token"
@@ -34,10 +34,15 @@ _HEADER = (
     r"authorization\\{0,3}[\"']?\s{0,4}[:=]\s{0,4}\\{0,3}[\"']?"
     r"(?P<scheme>(?:bearer|basic|token|digest)\s{1,4})?(?P<value>[^\s\"'\\,;\[\](){}<>]{8,}+)"
 )
-_BEARER = r"\bbearer\s{1,4}(?P<value>[\w.~+/=-]{16,}+)"
+# In quotes, or behind a line end that is escaped: to the next quote or escape.
+_QUOTED_COOKIE = (
+    r"(?:(?<=[\"'])|(?<=\\[nr])|(?<=[%=]0[ad]))(?:set-)?cookie:[ \t]{0,4}"
+    r"(?P<value>[^\s=;\[\"'\\%]++=[^\n\"'\\]++)"
+)
+_BEARER = start_of("bearer", before=r"\w") + r"(?:\s{1,4}|%20)(?P<value>[\w.~+/=-]{16,}+)"
 _USER_INFO = r"://(?P<value>[^\s/?#\"'<>@:\\]{0,256}+:[^\s/?#\"'<>\\]{1,1024}|[^\s/?#\"'<>@:\\]{16,1024}+)(?=@)"
 _ASSIGNMENT = (
-    rf"(?P<name>{_WORDS})\\{{0,3}}[\"']?\s{{0,4}}(?P<sign>(?::=|=>|[:=\uff1a\uff1d])\s{{0,4}})"
+    rf"(?P<name>{_WORDS})\\{{0,3}}[\"']?\s{{0,4}}(?P<sign>(?::=|=>|%3[ad]|[:=\uff1a\uff1d])\s{{0,4}})"
     r"(?P<quote>\\{0,3}[\"'`])?+(?P<value>(?(quote)[^\s\"'`\\]{6,}+|[^\s\"'`\\,;&|(){}\[\]<>]{6,}+))"
 )
 # `--db-password X`; the pattern has the end of the name, and whether it is an option is judged afterwards.
@@ -47,9 +52,11 @@ _OPTION = (
 )
 _LOGIN = r"(?:\s-u|--(?:proxy-)?user)[ \t=]{0,4}[\"']?[^\s\"':=]{1,256}+:(?P<value>[^\s\"'\\]{4,}+)"
 _CURL_LOOKBACK = 400
+_BLANKS = r"(?:\s|\\[nrt]){1,4}"
 _NETRC = (
-    r"(?P<machine>\b(?:machine\s{1,4}[^\s]{1,256}+|default)\s{1,4})?"
-    r"\blogin\s{1,4}[^\s]{1,256}+\s{1,4}password\s{1,4}(?P<value>[^\s\"'\\]{4,}+)"
+    rf"(?P<machine>(?:machine{_BLANKS}[^\s\\]{{1,256}}+|default){_BLANKS})?"
+    rf"{start_of('login', before=chr(92) + 'w')}{_BLANKS}[^\s\\]{{1,256}}+{_BLANKS}password{_BLANKS}"
+    r"(?P<value>[^\s\"'\\]{4,}+)"
 )
 _DOCKER = r"\"auth\\{0,3}\"\s{0,4}:\s{0,4}\\{0,3}\"(?P<value>[\w+/=]{8,}+)"
 _SIGNATURE = r"[?&;](?:sig|signature|x-amz-signature|x-goog-signature)=(?P<value>[\w%+/=.~-]{20,}+)"
@@ -57,6 +64,8 @@ _WEBHOOK = (
     r"(?:hooks\.slack\.com/(?:services|workflows|triggers)/|discord(?:app)?\.com/api/webhooks/"
     r"|webhook\.office\.com/webhookb2/)(?P<value>[\w/@-]{20,}+)"
 )
+# Letters and digits before a name that are no part of it.
+_ESCAPE = r"\\(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|[A-Za-z])|[%=][0-9A-Fa-f]{2}|[\[;][0-9;]*+[A-Za-z]"
 # What stands where a secret would: holes (`${TOKEN}`, `<your-key>`, `%(password)s`, `***`), types and methods
 # (`uint64`, `sha256`), the words of schemas and messages, links and files.
 _ORDINARY = (
@@ -122,6 +131,7 @@ class _Place:
 def _places() -> tuple[_Place, ...]:
     return (
         _Place(kind="cookie", hints=("cookie:",), pattern=_COOKIE, judge=lambda _match, _text: True),
+        _Place(kind="cookie", hints=("cookie:",), pattern=_QUOTED_COOKIE, judge=lambda _match, _text: True),
         _Place(kind="authorization", hints=("authorization",), pattern=_HEADER, judge=_is_header),
         _Place(kind="authorization", hints=("bearer",), pattern=_BEARER, judge=_is_bearer),
         _Place(kind="user-info", hints=("://",), pattern=_USER_INFO, judge=_is_user_info),
@@ -221,4 +231,5 @@ def _whole_name(match: re.Match[str], text: str) -> tuple[str, str]:
     """Return the character before the name, and the name, of which the pattern has only the end."""
     head = text[max(match.start() - 40, 0) : match.start()]
     before = head.rstrip("-_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-    return before[-1:], head[len(before) :] + _part(match, text, "name")
+    escape = _compiled(_ESCAPE).match(head, max(len(before) - 1, 0))
+    return before[-1:], head[escape.end() if escape else len(before) :] + _part(match, text, "name")
