@@ -154,7 +154,7 @@ def test_S42_without_the_library_that_is_said(
     def missing(_name: str) -> ModuleSpec | None:
         return None
 
-    monkeypatch.setattr("importlib.util.find_spec", missing)
+    monkeypatch.setattr("toolroll.cli.tracing.find_spec", missing)
     monkeypatch.setenv("OTEL_TRACES_EXPORTER", "console")
     set_up_tracing()
     told = "Warning: Nothing is traced: OpenTelemetry is not installed. Install it: pip install 'toolroll[otel]'.\n"

@@ -3,17 +3,18 @@
 Nothing is imported unless one of them is set. What cannot be used is told in a line; the command does its work anyway.
 """
 
+import logging
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 from toolroll.cli.render.prose import notify
+from toolroll.safe.text import terminal_safe
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from importlib.metadata import EntryPoint
-
     from opentelemetry.sdk.trace import SpanProcessor
     from opentelemetry.sdk.trace.export import SpanExporter
 
@@ -43,8 +44,6 @@ def set_up_tracing() -> None:
     asked = requested_exporters(os.environ)
     if not asked:
         return
-    from importlib.util import find_spec  # noqa: PLC0415 - only when tracing
-
     if find_spec("opentelemetry") is None or find_spec("opentelemetry.sdk") is None:
         _warn("Nothing is traced: OpenTelemetry is not installed. Install it: pip install 'toolroll[otel]'.")
         return
@@ -54,7 +53,7 @@ def set_up_tracing() -> None:
         _provide(processors)
 
 
-def missing_exporters(asked: "Sequence[str]", environment: Mapping[str, str]) -> tuple[str, ...]:
+def missing_exporters(asked: Sequence[str], environment: Mapping[str, str]) -> tuple[str, ...]:
     """Those of the exporters that are not there."""
     found = _installed()
     return tuple(
@@ -70,7 +69,6 @@ def install_hint(environment: Mapping[str, str]) -> str:
 
 def _report_failures_once() -> None:
     """Say once that spans are lost: the library would say it several times, in many words, and with the address."""
-    import logging  # noqa: PLC0415 - only when tracing
 
     class Once(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:  # noqa: ARG002 - its words are not ours
@@ -84,7 +82,7 @@ def _report_failures_once() -> None:
 
 
 def _provide(processors: "list[SpanProcessor]") -> None:
-    from opentelemetry.sdk.resources import Resource  # noqa: PLC0415 - as above
+    from opentelemetry.sdk.resources import Resource  # noqa: PLC0415 - an extra that may not be installed
     from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415 - as above
     from opentelemetry.trace import set_tracer_provider  # noqa: PLC0415 - as above
 
@@ -96,7 +94,7 @@ def _provide(processors: "list[SpanProcessor]") -> None:
 
 
 def _processors(name: str) -> "Iterator[SpanProcessor]":
-    from opentelemetry.sdk.trace import export  # noqa: PLC0415 - as above
+    from opentelemetry.sdk.trace import export  # noqa: PLC0415 - an extra that may not be installed
 
     if name == "console":
         # To stderr: what stands on stdout is the answer, and nothing else.
@@ -120,9 +118,7 @@ def _exporter(name: str) -> "SpanExporter | None":
     return exporter
 
 
-def _installed() -> "dict[str, EntryPoint]":
-    from importlib.metadata import entry_points  # noqa: PLC0415 - only when tracing
-
+def _installed() -> dict[str, EntryPoint]:
     return {one.name: one for one in entry_points(group=_GROUP)}
 
 
@@ -135,6 +131,4 @@ def _names(name: str, environment: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _warn(text: str) -> None:
-    from toolroll.safe.text import terminal_safe  # noqa: PLC0415 - as above
-
     notify(f"Warning: {terminal_safe(text)}")

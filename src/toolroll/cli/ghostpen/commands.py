@@ -19,6 +19,19 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _complete_files: Final = lazily("toolroll.cli.actions.completion:complete_files")
 _complete_profiles: Final = lazily("toolroll.cli.actions.completion:complete_profiles")
+_analyze_posts: Final = lazily("toolroll.cli.ghostpen.analyze:analyze_posts")
+_run_command: Final = lazily("toolroll.cli.ghostpen.context:run_command")
+_profile_options: Final = lazily("toolroll.cli.ghostpen.create_profile:ProfileOptions")
+_create_profile: Final = lazily("toolroll.cli.ghostpen.create_profile:create_profile")
+_delete_profile: Final = lazily("toolroll.cli.ghostpen.profiles:delete_profile")
+_edit_profile: Final = lazily("toolroll.cli.ghostpen.profiles:edit_profile")
+_export_profile: Final = lazily("toolroll.cli.ghostpen.profiles:export_profile")
+_import_profile: Final = lazily("toolroll.cli.ghostpen.profiles:import_profile")
+_list_profiles: Final = lazily("toolroll.cli.ghostpen.profiles:list_profiles")
+_show_profile: Final = lazily("toolroll.cli.ghostpen.profiles:show_profile")
+_list_feedback: Final = lazily("toolroll.cli.ghostpen.stats:list_feedback")
+_reset_feedback: Final = lazily("toolroll.cli.ghostpen.stats:reset_feedback")
+_show_stats: Final = lazily("toolroll.cli.ghostpen.stats:show_stats")
 
 _CATEGORIES: Final = (
     "too_formal", "too_casual", "too_long", "too_short", "hook_weak", "hook_strong", "tone_off", "structure_wrong",
@@ -119,13 +132,8 @@ def init(
       ghostpen init --sample
     """
 
-    def work(context: "CommandContext") -> int:
-        from toolroll.cli.ghostpen.create_profile import ProfileOptions, create_profile  # noqa: PLC0415 - the agent: not for --help
-
-        wish = ProfileOptions(name=name, files=files, pages=pages, model=model, is_sample=sample)
-        return create_profile(context, wish)
-
-    return _run(session, work, data=data, lang=lang, yes=yes)
+    options = _profile_options(name=name, files=files, pages=pages, model=model, is_sample=sample)
+    return _run(session, lambda context: _create_profile(context, options), data=data, lang=lang, yes=yes)
 
 
 @click.group()
@@ -164,13 +172,9 @@ def create(
       ghostpen profile create newsletter
     """
 
-    def work(context: "CommandContext") -> int:
-        from toolroll.cli.ghostpen.create_profile import ProfileOptions, create_profile  # noqa: PLC0415 - as above
-
-        kind: Any = "reference" if reference else "personal"
-        return create_profile(context, ProfileOptions(name=name, type=kind, files=files, pages=pages, model=model))
-
-    return _run(session, work, data=data, lang=lang, yes=yes)
+    kind = "reference" if reference else "personal"
+    options = _profile_options(name=name, type=kind, files=files, pages=pages, model=model)
+    return _run(session, lambda context: _create_profile(context, options), data=data, lang=lang, yes=yes)
 
 
 @profile.command("list", short_help="List all profiles.")
@@ -184,9 +188,8 @@ def list_(session: Session, *, data: Path | None, lang: str | None) -> int:
     Example:
       ghostpen profile list
     """
-    from toolroll.cli.ghostpen.profiles import list_profiles  # noqa: PLC0415 - pydantic: not for --help
 
-    return _run(session, list_profiles, data=data, lang=lang)
+    return _run(session, _list_profiles, data=data, lang=lang)
 
 
 @profile.command(short_help="Show a profile in words, or whole with --json.")
@@ -202,12 +205,7 @@ def show(session: Session, name: str, *, data: Path | None, lang: str | None) ->
       ghostpen profile show newsletter --json
     """
 
-    def work(context: "CommandContext") -> int:
-        from toolroll.cli.ghostpen.profiles import show_profile  # noqa: PLC0415 - as above
-
-        return show_profile(context, name)
-
-    return _run(session, work, data=data, lang=lang)
+    return _run(session, lambda context: _show_profile(context, name), data=data, lang=lang)
 
 
 @profile.command(short_help="Change a profile in your editor.")
@@ -226,12 +224,7 @@ def edit(session: Session, name: str, *, data: Path | None, lang: str | None) ->
       ghostpen profile edit newsletter
     """
 
-    def work(context: "CommandContext") -> int:
-        from toolroll.cli.ghostpen.profiles import edit_profile  # noqa: PLC0415 - as above
-
-        return edit_profile(context, name)
-
-    return _run(session, work, data=data, lang=lang)
+    return _run(session, lambda context: _edit_profile(context, name), data=data, lang=lang)
 
 
 @profile.command(short_help="Delete a profile; a backup stays.")
@@ -248,12 +241,7 @@ def delete(session: Session, name: str, *, yes: bool, data: Path | None, lang: s
       ghostpen profile delete newsletter
     """
 
-    def work(context: "CommandContext") -> int:
-        from toolroll.cli.ghostpen.profiles import delete_profile  # noqa: PLC0415 - as above
-
-        return delete_profile(context, name)
-
-    return _run(session, work, data=data, lang=lang, yes=yes)
+    return _run(session, lambda context: _delete_profile(context, name), data=data, lang=lang, yes=yes)
 
 
 @profile.command(short_help="Write a profile to a file, to hand it on.")
@@ -270,12 +258,7 @@ def export(session: Session, name: str, *, output: Path | None, data: Path | Non
       ghostpen profile export default --output mine.json
     """
 
-    def work(context: "CommandContext") -> int:
-        from toolroll.cli.ghostpen.profiles import export_profile  # noqa: PLC0415 - as above
-
-        return export_profile(context, name, output)
-
-    return _run(session, work, data=data, lang=lang)
+    return _run(session, lambda context: _export_profile(context, name, output), data=data, lang=lang)
 
 
 @profile.command("import", short_help="Take in a profile from a file.")
@@ -295,12 +278,7 @@ def import_(session: Session, file: Path, *, name: str | None, yes: bool, data: 
       ghostpen profile import mine.json --name newsletter
     """
 
-    def work(context: "CommandContext") -> int:
-        from toolroll.cli.ghostpen.profiles import import_profile  # noqa: PLC0415 - as above
-
-        return import_profile(context, file, name)
-
-    return _run(session, work, data=data, lang=lang, yes=yes)
+    return _run(session, lambda context: _import_profile(context, file, name), data=data, lang=lang, yes=yes)
 
 
 @click.command()
@@ -340,12 +318,7 @@ def analyze(
       ghostpen analyze posts.md --profile newsletter --json
     """
 
-    def work(context: "CommandContext") -> int:
-        from toolroll.cli.ghostpen.analyze import analyze_posts  # noqa: PLC0415 - the agent: not for --help
-
-        return analyze_posts(context, name, files, model)
-
-    return _run(session, work, data=data, lang=lang, yes=yes)
+    return _run(session, lambda context: _analyze_posts(context, name, files, model), data=data, lang=lang, yes=yes)
 
 
 @click.command()
@@ -359,9 +332,8 @@ def stats(session: Session, *, data: Path | None, lang: str | None) -> int:
     Example:
       ghostpen stats
     """
-    from toolroll.cli.ghostpen.stats import show_stats  # noqa: PLC0415 - pydantic: not for --help
 
-    return _run(session, show_stats, data=data, lang=lang)
+    return _run(session, _show_stats, data=data, lang=lang)
 
 
 @click.group()
@@ -380,9 +352,8 @@ def list_said(session: Session, *, data: Path | None, lang: str | None) -> int:
     Example:
       ghostpen feedback list
     """
-    from toolroll.cli.ghostpen.stats import list_feedback  # noqa: PLC0415 - as above
 
-    return _run(session, list_feedback, data=data, lang=lang)
+    return _run(session, _list_feedback, data=data, lang=lang)
 
 
 @feedback.command(short_help="Forget a category, or all.")
@@ -399,17 +370,11 @@ def reset(session: Session, category: str | None, *, yes: bool, data: Path | Non
       ghostpen feedback reset tone_off
     """
 
-    def work(context: "CommandContext") -> int:
-        from toolroll.cli.ghostpen.stats import reset_feedback  # noqa: PLC0415 - as above
-
-        return reset_feedback(context, category)
-
-    return _run(session, work, data=data, lang=lang, yes=yes)
+    return _run(session, lambda context: _reset_feedback(context, category), data=data, lang=lang, yes=yes)
 
 
 def _run(
     session: Session, work: "Callable[[CommandContext], int]", *, data: Path | None, lang: str | None, yes: bool = False
 ) -> int:
-    from toolroll.cli.ghostpen.context import run_command  # noqa: PLC0415 - as above
-
-    return run_command(session, work, data=data, lang=lang, yes=yes)
+    code: int = _run_command(session, work, data=data, lang=lang, yes=yes)
+    return code

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from toolroll.cli.ghostpen.context import CommandContext
-from toolroll.errors import FileTooLarge, NotAFile, NotText, ServiceFailed, ToolFailure, ToolrollError, UsageError
-from toolroll.home.keys import with_keys
+from toolroll.cli.lazy import lazily
+from toolroll.errors import FileTooLarge, NotAFile, NotText, ToolrollError, UsageError
 from toolroll.messages import Template
 from toolroll.packs.writing.posts.front_matter import split_front_matter
 from toolroll.packs.writing.posts.post_file import MAX_POST_BYTES
@@ -33,6 +33,8 @@ MAX_LINE_BYTES: Final = 4_095
 """Of one line that a Linux terminal passes on; the rest is lost."""
 MAX_SOURCE_CHARACTERS: Final = 200
 """Of the note in a profile about where its posts are from."""
+
+_read_notion_pages: Final = lazily("toolroll.cli.ghostpen.notion_posts:read_notion_pages")
 
 _BETWEEN: Final = re.compile(r"^---[ \t]*$", re.MULTILINE)
 
@@ -59,7 +61,7 @@ def collect_posts(
     Few of them get a warning; none or too many are refused.
     """
     if files or pages:
-        more = _read_notion(context, pages) if pages else ()
+        more = _read_notion_pages(context, pages) if pages else ()
         posts = SourcePosts(texts=(*texts, *more), source=_source(files, pages))
     else:
         posts = SourcePosts(texts=_pasted_posts(context), source=PASTED_SOURCE, is_pasted=True)
@@ -140,34 +142,6 @@ def _read_text(context: CommandContext, file: str) -> str:
         return decode(data, path=quote_path(file)).text
     except NotText:
         raise NotText(context.text("not_text", file=quote_path(file)), path=quote_path(file)) from None
-
-
-def _read_notion(context: CommandContext, pages: Sequence[str]) -> list[str]:
-    import asyncio  # noqa: PLC0415 - only who reads pages needs it
-
-    from toolroll.packs.writing.notion.blocks import find_id  # noqa: PLC0415 - as above
-    from toolroll.packs.writing.tools.notion_tools import TOKEN  # noqa: PLC0415 - as above
-
-    token = with_keys(os.environ).get(TOKEN, "").strip()
-    if not token:
-        raise ToolFailure(context.text("notion_not_configured", missing=TOKEN), code="notion_not_configured")
-    ids = [find_id(page) for page in pages]
-    if None in ids:
-        raise UsageError(f"{context.text('notion_invalid_page')} '{quote_path(pages[ids.index(None)])}'")
-    return asyncio.run(_read_pages(context, token, [one for one in ids if one]))
-
-
-async def _read_pages(context: CommandContext, token: str, ids: Sequence[str]) -> list[str]:
-    from toolroll.packs.writing.notion import client as notion  # noqa: PLC0415 - as above
-    from toolroll.packs.writing.notion.client import describe_notion_error, error_code  # noqa: PLC0415 - as above
-    from toolroll.packs.writing.notion.pages import read_page  # noqa: PLC0415 - as above
-
-    try:
-        async with notion.NotionClient(token, base_url=notion.API_URL) as client:
-            return [(await read_page(client, one)).content for one in ids]
-    except ServiceFailed as error:
-        code = error_code(error)
-        raise ToolFailure(describe_notion_error(code, context.lang, detail=error), code=code) from error
 
 
 def _check(context: CommandContext, texts: Sequence[str]) -> None:
