@@ -12,7 +12,7 @@ from tests.support.model_script import Turn, fail
 from tests.support.model_server import KEY, ModelServer
 
 from toolroll.errors import ModelError
-from toolroll.models.failures import ErrorBody, error_in, read_error, retry_after
+from toolroll.models.failures import ErrorBody, find_error, read_error, retry_after
 from toolroll.models.model import Wire
 
 EACH = pytest.mark.parametrize("wire", ALL)
@@ -191,11 +191,11 @@ def test_no_body_raises(body: bytes) -> None:
 
 
 def test_errors_are_found_in_every_form() -> None:
-    assert error_in({}) is None
-    assert error_in({"error": None}) is None
-    assert error_in({"error": "words"}) == ErrorBody(message="words")
+    assert find_error({}) is None
+    assert find_error({"error": None}) is None
+    assert find_error({"error": "words"}) == ErrorBody(message="words")
     full = {"type": "t", "code": 5, "message": "m", "details": {"a": 1}, "metadata": None}
-    assert error_in({"error": full}) == ErrorBody(kind="t", code="5", message="m", details="{'a': 1}")
+    assert find_error({"error": full}) == ErrorBody(kind="t", code="5", message="m", details="{'a': 1}")
 
 
 async def test_XL1_the_wish_of_the_provider_is_passed_on() -> None:

@@ -86,7 +86,7 @@ async def test_A37_two_first_questions_start_one_server(tmp_path: Path, stand_in
             await asyncio.gather(agent.run("one"), agent.run("two"))
     assert len(library.started) == 1
     transport = LocalTransport(file, LocalOptions())
-    assert transport._started() is transport._started()
+    assert transport._start() is transport._start()
     assert len(library.started) == 2
 
 

@@ -26,16 +26,16 @@ from toolroll.kernel.data.messages import (
 )
 from toolroll.kernel.data.usage import Usage
 from toolroll.models.model import CallDelta, Model, ModelRequest, ModelResponse, ReasoningDelta, TextDelta, Wire
-from toolroll.models.obedient import ObedientModel, orders_in
+from toolroll.models.obedient import ObedientModel, find_orders
 from toolroll.models.recording import (
-    Asked,
     Difference,
     Exchange,
-    Failed,
+    RecordedFailure,
+    RecordedRequest,
     Recording,
     RecordingModel,
     ReplayModel,
-    differences,
+    find_differences,
 )
 from toolroll.models.scripted import Call, Line, ScriptedModel
 
@@ -125,8 +125,8 @@ async def test_A35_failures_are_recorded_too() -> None:
 
 def test_every_error_of_a_model_comes_back_as_itself() -> None:
     for kind in ModelError.__subclasses__():
-        assert type(Failed.of(kind("x")).error()) is kind
-    assert type(Failed(code="of tomorrow", message="x").error()) is ModelError
+        assert type(RecordedFailure.from_error(kind("x")).to_error()) is kind
+    assert type(RecordedFailure(code="of tomorrow", message="x").to_error()) is ModelError
 
 
 async def test_A35_a_request_that_differs_is_refused_with_the_place() -> None:
@@ -155,11 +155,11 @@ async def test_many_differences_are_counted() -> None:
 
 
 def test_differences_are_found_as_deep_as_they_are() -> None:
-    before = Asked(messages=(user("a"), user("b")), extra={"x": {"y": [1, 2]}, "gone": 1})
-    after = Asked(messages=(user("a"),), system="s", extra={"x": {"y": [1, 3]}, "new": 1})
-    found = [place for place, _, _ in differences(before, after)]
+    before = RecordedRequest(messages=(user("a"), user("b")), extra={"x": {"y": [1, 2]}, "gone": 1})
+    after = RecordedRequest(messages=(user("a"),), system="s", extra={"x": {"y": [1, 3]}, "new": 1})
+    found = [place for place, _, _ in find_differences(before, after)]
     assert found == ["messages[1]", "system", "extra['x']['y'][1]", "extra['gone']", "extra['new']"]
-    assert list(differences(before, before)) == []
+    assert list(find_differences(before, before)) == []
     assert "recorded 1, now 2" in str(Difference(exchange=1, place="p", recorded=1, now=2))
 
 
@@ -168,8 +168,8 @@ def test_differences_are_found_as_deep_as_they_are() -> None:
 def test_A35_any_conversation_survives_being_kept(made: tuple[list[Message], Issued]) -> None:
     """A35: images, raw blocks, odd line ends; each message is written once."""
     messages, _ = made
-    asked = [Asked(messages=tuple(messages[:count]), tools=(ADD,)) for count in range(1, len(messages) + 1)]
-    exchanges = tuple(Exchange(asked=one, outcome=Failed(code="provider", message="x")) for one in asked)
+    asked = [RecordedRequest(messages=tuple(messages[:count]), tools=(ADD,)) for count in range(1, len(messages) + 1)]
+    exchanges = tuple(Exchange(asked=one, outcome=RecordedFailure(code="provider", message="x")) for one in asked)
     recording = Recording(origin=Origin(wire="chat", model="m"), exchanges=exchanges)
     lines = recording.to_lines()
     kept = Recording.from_lines(lines)
@@ -208,7 +208,7 @@ def told(*texts: str) -> ToolResults:
     ],
 )
 def test_an_order_is_found_wherever_it_hides(text: str, expected: Sequence[Call]) -> None:
-    assert list(orders_in(text)) == expected
+    assert list(find_orders(text)) == expected
 
 
 async def test_the_obedient_model_does_what_it_reads_last() -> None:

@@ -31,10 +31,10 @@ from toolroll.models.retry import RetryRule
 from toolroll.models.small import (
     MAX_OBJECTS,
     SmallModel,
+    parse_text,
     read_turn,
     small_message_json,
     turn_schema,
-    written_in,
 )
 
 ORIGIN = Origin(wire="chat", model="small")
@@ -159,7 +159,7 @@ FIXED = [
 
 @pytest.mark.parametrize(("text", "call"), FIXED)
 def test_A37_calls_are_found_however_they_are_wrapped(text: str, call: tuple[str, object]) -> None:
-    assert [(name, json.loads(raw)) for name, raw in written_in(text).calls] == [call]
+    assert [(name, json.loads(raw)) for name, raw in parse_text(text).calls] == [call]
 
 
 NEITHER = [
@@ -171,19 +171,19 @@ NEITHER = [
 
 @pytest.mark.parametrize("text", NEITHER, ids=range(len(NEITHER)))
 def test_A37_what_is_neither_call_nor_answer_is_text(text: str) -> None:
-    written = written_in(text)
-    assert (written.text, written.calls) == (text, ())
+    parsed = parse_text(text)
+    assert (parsed.text, parsed.calls) == (text, ())
 
 
 def test_A37_words_before_a_call_are_kept_and_several_calls_are_several() -> None:
-    written = written_in(f"First this.\n{CALL}\n{CALL}")
-    assert (written.text, len(written.calls)) == ("First this.", 2)
-    assert len(written_in("\n".join([CALL] * (MAX_OBJECTS + 5))).calls) == MAX_OBJECTS
+    parsed = parse_text(f"First this.\n{CALL}\n{CALL}")
+    assert (parsed.text, len(parsed.calls)) == ("First this.", 2)
+    assert len(parse_text("\n".join([CALL] * (MAX_OBJECTS + 5))).calls) == MAX_OBJECTS
 
 
 @given(st.text() | st.dictionaries(st.text(), st.integers()) | st.lists(st.integers() | st.none()) | st.integers())
 def test_A37_every_answer_is_read_as_it_was_meant(answer: Any) -> None:
-    text = written_in(json.dumps({"answer": answer})).text
+    text = parse_text(json.dumps({"answer": answer})).text
     assert (text if isinstance(answer, str) else json.loads(text)) == answer
 
 
@@ -192,14 +192,14 @@ def test_A37_every_call_is_read_as_it_was_sent_back(name: str, arguments: dict[s
     call = ToolCall(id="c", name=name, arguments=json.dumps(arguments))
     message = AssistantMessage(blocks=(TextBlock(text="so:"), CallBlock(call=call)))
     [sent] = small_message_json(message, to=ORIGIN, options=ChatOptions())
-    written = written_in(str(sent["content"]))
-    assert (written.text, [(of, json.loads(raw)) for of, raw in written.calls]) == ("so:", [(name, arguments)])
+    parsed = parse_text(str(sent["content"]))
+    assert (parsed.text, [(of, json.loads(raw)) for of, raw in parsed.calls]) == ("so:", [(name, arguments)])
 
 
 @given(st.text())
 def test_A37_no_text_breaks_the_reader(text: str) -> None:
-    written_in(text)
-    written_in(f'{{"tool": "add", "arguments": {text}}}')
+    parse_text(text)
+    parse_text(f'{{"tool": "add", "arguments": {text}}}')
 
 
 @pytest.mark.parametrize(("stop", "expected"), [("end", "tool_calls"), ("max_tokens", "max_tokens")])

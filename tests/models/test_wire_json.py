@@ -29,9 +29,9 @@ def test_a_message_is_encoded_once() -> None:
     encode = Counting()
     kept = MessageBytes(encode)
     messages: list[Message] = [user(), user()]
-    first = kept.all(messages)
+    first = kept.encode(messages)
     messages.append(user())
-    second = kept.all(messages)
+    second = kept.encode(messages)
     assert encode.count == 3
     assert first == second[:2]
 
@@ -39,8 +39,8 @@ def test_a_message_is_encoded_once() -> None:
 def test_pieces_are_the_callers_to_change() -> None:
     kept = MessageBytes(Counting())
     messages = [user(), user()]
-    kept.all(messages)[0] = b"changed"
-    assert b"changed" not in kept.all(messages)
+    kept.encode(messages)[0] = b"changed"
+    assert b"changed" not in kept.encode(messages)
 
 
 @given(st.lists(st.lists(st.integers(0, 5), max_size=8), max_size=6))
@@ -52,17 +52,17 @@ def test_whatever_is_asked_for_next_the_pieces_are_right(requests: list[list[int
     for request in requests:
         asked = [messages[number] for number in request]
         expected = [b'{"n":%d},{"more":true}' % id(message) for message in asked]
-        assert expected == kept.all(asked)
+        assert expected == kept.encode(asked)
 
 
 def test_what_is_dropped_is_forgotten_and_what_stays_is_not_encoded_again() -> None:
     encode = Counting()
     kept = MessageBytes(encode)
     first, second, third = user("1"), user("2"), user("3")
-    kept.all([first, second, third])
-    kept.all([first, third])
+    kept.encode([first, second, third])
+    kept.encode([first, third])
     assert encode.count == 3
-    kept.all([first, second, third])
+    kept.encode([first, second, third])
     assert encode.count == 4
 
 
@@ -93,9 +93,9 @@ def test_the_head_is_encoded_again_when_anything_of_it_changes() -> None:
         plain | {"tool_choice": "none"},
     ]
     for number, change in enumerate(changes, 1):
-        assert compact({"n": number, "stream": False}) == kept.of(request(**change), stream=False)
-        assert compact({"n": number, "stream": False}) == kept.of(request(**change), stream=False)
-    assert b"true" in kept.of(request(**plain), stream=True)
+        assert compact({"n": number, "stream": False}) == kept.encode(request(**change), stream=False)
+        assert compact({"n": number, "stream": False}) == kept.encode(request(**change), stream=False)
+    assert b"true" in kept.encode(request(**plain), stream=True)
     assert len(changes) + 1 == len(seen)
 
 

@@ -74,7 +74,7 @@ def read_annotations(
     """
     function = find_written_function(subject)
     written = getattr(function, "__annotations__", {})
-    names = _Names.of(function, place)
+    names = _Names.collect(function, place)
     return {name: names.evaluate(name, written[name], owner) for name in parameters if name in written}
 
 
@@ -90,7 +90,7 @@ class _Names:
     inner: dict[str, Any]
 
     @classmethod
-    def of(cls, function: Callable[..., Any], place: Place) -> "_Names":
+    def collect(cls, function: Callable[..., Any], place: Place) -> "_Names":
         outer = getattr(function, "__globals__", {})
         inner: dict[str, Any] = {} if "ToolContext" in outer else {"ToolContext": _ContextByName}
         if place.module is outer:  # another module's names mean other things

@@ -11,7 +11,7 @@ from toolroll.errors import ModelError
 from toolroll.kernel.data.messages import Message, Origin
 from toolroll.models.catalog import ModelLimits
 from toolroll.models.event_stream import EventDecoder, ServerEvent
-from toolroll.models.failures import ErrorBody, error_in, read_error
+from toolroll.models.failures import ErrorBody, find_error, read_error
 from toolroll.models.model import Delta, ModelRequest, ModelResponse, Wire
 from toolroll.models.transport import Reply, Transport
 from toolroll.models.wire_json import UNREADABLE, Json, RequestBytes, read_json, same_head, unreadable_answer
@@ -98,8 +98,8 @@ class WireModel(ABC):
         kept = request.memo.get(key)
         if not isinstance(kept, RequestBytes):
             kept = request.memo[key] = RequestBytes(head=self._known_head, messages=self.message_json)
-        head = kept.head.of(request, stream=stream)
-        return self.join(head, kept.messages.all(request.messages), request)
+        head = kept.head.encode(request, stream=stream)
+        return self.join(head, kept.messages.encode(request.messages), request)
 
     def _known_head(self, request: ModelRequest, stream: bool, /) -> Json:  # noqa: FBT001 - as `head`
         """Reuse the head of an earlier run with the same tools: strict forms of schemas cost as much as ten steps."""
@@ -113,7 +113,7 @@ class WireModel(ABC):
         return head
 
     def _response(self, answer: dict[str, Any]) -> ModelResponse:
-        error = error_in(answer)
+        error = find_error(answer)
         if error is not None:  # inside a 200, as gateways like to do
             raise self.fail(error)
         try:

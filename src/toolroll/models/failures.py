@@ -86,10 +86,10 @@ def read_error(body: bytes) -> ErrorBody:
     except ProviderFailed:
         return ErrorBody(message="an answer that is not the provider's")
     said = answer.get("detail") or answer.get("message")  # FastAPI's way, and some gateways'
-    return error_in(answer) or ErrorBody(message=_word(said))
+    return find_error(answer) or ErrorBody(message=_word(said))
 
 
-def error_in(answer: Mapping[str, Any]) -> ErrorBody | None:
+def find_error(answer: Mapping[str, Any]) -> ErrorBody | None:
     """Return the error in a JSON object: `{"error": {...}}`, `{"error": "..."}`, or none."""
     error = answer.get("error")
     if isinstance(error, Mapping) and error:
@@ -106,7 +106,7 @@ def _word(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def by_status(status: int | None) -> type[ModelError]:
+def classify_status(status: int | None) -> type[ModelError]:
     """Return the error that an HTTP status alone stands for."""
     if status is None or status >= _SERVER_ERRORS:
         return _BY_STATUS.get(status or 0, ProviderFailed)
@@ -132,7 +132,7 @@ def _is_spent(headers: Mapping[str, str], words: str) -> bool:
     return retry_after(headers) is None and any(word in words for word in _SPENT)
 
 
-def make(
+def make_error(
     kind: type[ModelError], provider: str, error: ErrorBody, *, status: int | None, headers: Mapping[str, str]
 ) -> ModelError:
     """Make the error with a message for a person: who said what, and what to do. It never holds a key."""

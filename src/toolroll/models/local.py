@@ -76,7 +76,7 @@ class LocalTransport:
         if http is None:
             import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
 
-            http = await asyncio.to_thread(self._started)
+            http = await asyncio.to_thread(self._start)
         async with http.post(path, headers=headers, body=body) as reply:
             yield reply
 
@@ -85,7 +85,7 @@ class LocalTransport:
         if self._http is not None:
             await self._http.aclose()
 
-    def _started(self) -> HttpTransport:
+    def _start(self) -> HttpTransport:
         with self._lock:
             if self._http is None:
                 self._server = _serve(self._file, self._options)

@@ -48,11 +48,11 @@ class ObedientModel:
         return self._model.respond(request, stream=stream)
 
     def _obey(self, request: ModelRequest) -> Line:
-        calls = [call for text in _told(request.messages) for call in orders_in(text)]
+        calls = [call for text in _read_new_texts(request.messages) for call in find_orders(text)]
         return calls or self._otherwise
 
 
-def orders_in(text: str) -> Iterator[Call]:
+def find_orders(text: str) -> Iterator[Call]:
     """Find the calls that a text demands, also those hidden in the strings of JSON."""
     for words in _readings(text):
         for order in _ORDER.finditer(words):
@@ -79,7 +79,7 @@ def _readings(text: str) -> Iterator[str]:
             waiting.extend(value)
 
 
-def _told(messages: Sequence[Message]) -> Iterator[str]:
+def _read_new_texts(messages: Sequence[Message]) -> Iterator[str]:
     """Yield all texts since the model's own last turn."""
     since: list[UserMessage | ToolResults] = []
     for message in messages:

@@ -16,7 +16,7 @@ from toolroll.errors import ModelError, RequestRefused, UsageError
 from toolroll.kernel.data.messages import Message, Origin
 from toolroll.kernel.define.tool import ToolDefinition
 from toolroll.models.model import Delta, Model, ModelRequest, ModelResponse, WebSearch
-from toolroll.models.scripted import deltas_of
+from toolroll.models.scripted import split_into_deltas
 from toolroll.models.wire_json import compact
 from toolroll.safe.text import one_line
 
@@ -27,7 +27,7 @@ _MISSING: Final = "(nothing)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class RecordedRequest:
     """What a request said, as far as a model could tell."""
 
     messages: tuple[Message, ...]
@@ -40,14 +40,14 @@ class Asked:
     extra: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, request: ModelRequest) -> "Asked":
+    def from_request(cls, request: ModelRequest) -> "RecordedRequest":
         """Copy a request as it is now: its list of messages may grow later."""
         known = {one.name: getattr(request, one.name) for one in fields(cls)}
         return cls(**known | {"messages": tuple(request.messages)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failed:
+class RecordedFailure:
     """An error instead of an answer, by its stable code."""
 
     code: str
@@ -56,11 +56,11 @@ class Failed:
     retry_after_s: float | None = None
 
     @classmethod
-    def of(cls, error: ModelError) -> "Failed":
+    def from_error(cls, error: ModelError) -> "RecordedFailure":
         """Record an error."""
         return cls(code=error.code, message=error.message, status=error.status, retry_after_s=error.retry_after_s)
 
-    def error(self) -> ModelError:
+    def to_error(self) -> ModelError:
         """Return the error again."""
         kind = next((one for one in ModelError.__subclasses__() if one.code == self.code), ModelError)
         return kind(self.message, status=self.status, retry_after_s=self.retry_after_s)
@@ -70,8 +70,8 @@ class Failed:
 class Exchange:
     """One request and what came of it."""
 
-    asked: Asked
-    outcome: ModelResponse | Failed
+    asked: RecordedRequest
+    outcome: ModelResponse | RecordedFailure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,7 @@ class Recording:
         Of each request only those messages are written that the one before it did not hold.
         """
         adapter = _adapter()
-        lines: list[_Line] = [_Head(version=VERSION, origin=self.origin), *_shortened(self.exchanges)]
+        lines: list[_Line] = [_Head(version=VERSION, origin=self.origin), *_shorten(self.exchanges)]
         return "".join(compact(adapter.dump_python(line, mode="json")).decode() + "\n" for line in lines)
 
     @classmethod
@@ -99,7 +99,7 @@ class Recording:
         exchanges = tuple(line for line in rest if isinstance(line, _Shortened))
         if not isinstance(head, _Head) or len(exchanges) != len(rest):
             raise UsageError("This is no recording: it does not begin with its version, or has more than one.")
-        return cls(origin=head.origin, exchanges=tuple(_restored(exchanges)))
+        return cls(origin=head.origin, exchanges=tuple(_restore(exchanges)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +134,7 @@ def _read(number: int, line: str) -> _Line:
     return read
 
 
-def _shortened(exchanges: tuple[Exchange, ...]) -> Iterator[_Shortened]:
+def _shorten(exchanges: tuple[Exchange, ...]) -> Iterator[_Shortened]:
     before: tuple[Message, ...] = ()
     for exchange in exchanges:
         messages = exchange.asked.messages
@@ -146,7 +146,7 @@ def _shortened(exchanges: tuple[Exchange, ...]) -> Iterator[_Shortened]:
         before = messages
 
 
-def _restored(lines: tuple[_Shortened, ...]) -> Iterator[Exchange]:
+def _restore(lines: tuple[_Shortened, ...]) -> Iterator[Exchange]:
     before: tuple[Message, ...] = ()
     for line in lines:
         before = before[: line.same] + line.exchange.asked.messages
@@ -172,14 +172,14 @@ class RecordingModel:
 
     async def respond(self, request: ModelRequest, /, *, stream: bool) -> AsyncIterator[Delta | ModelResponse]:
         """Yield the turn of the model behind it, and record it."""
-        asked = Asked.of(request)
+        asked = RecordedRequest.from_request(request)
         try:
             async for piece in self._inner.respond(request, stream=stream):
                 if isinstance(piece, ModelResponse):
                     self._exchanges.append(Exchange(asked=asked, outcome=piece))
                 yield piece
         except ModelError as error:
-            self._exchanges.append(Exchange(asked=asked, outcome=Failed.of(error)))
+            self._exchanges.append(Exchange(asked=asked, outcome=RecordedFailure.from_error(error)))
             raise
 
 
@@ -226,18 +226,18 @@ class ReplayModel:
             raise RequestRefused(f"The recording has ended: it has {self._next} exchanges, and one more is asked for.")
         exchange = self._recording.exchanges[self._next]
         self._next += 1
-        self._compare(exchange.asked, Asked.of(request))
-        if isinstance(exchange.outcome, Failed):
-            raise exchange.outcome.error()
+        self._compare(exchange.asked, RecordedRequest.from_request(request))
+        if isinstance(exchange.outcome, RecordedFailure):
+            raise exchange.outcome.to_error()
         if stream:
-            for delta in deltas_of(exchange.outcome.message):
+            for delta in split_into_deltas(exchange.outcome.message):
                 yield delta
         yield exchange.outcome
 
-    def _compare(self, recorded: Asked, now: Asked) -> None:
+    def _compare(self, recorded: RecordedRequest, now: RecordedRequest) -> None:
         found = [
             Difference(exchange=self._next, place=place, recorded=before, now=after)
-            for place, before, after in differences(recorded, now)
+            for place, before, after in find_differences(recorded, now)
         ]
         self.differences += found
         if found and self._strict:
@@ -246,19 +246,19 @@ class ReplayModel:
             raise RequestRefused(f"The request is not the recorded one:\n{shown}{more}")
 
 
-def differences(recorded: object, now: object, place: str = "") -> Iterator[tuple[str, object, object]]:
+def find_differences(recorded: object, now: object, place: str = "") -> Iterator[tuple[str, object, object]]:
     """Find where two values differ, as deep inside as possible: `messages[3].results[0].content`."""
     if is_dataclass(recorded) and type(recorded) is type(now):
         for one in fields(recorded):
             name = f"{place}.{one.name}" if place else one.name
-            yield from differences(getattr(recorded, one.name), getattr(now, one.name), name)
+            yield from find_differences(getattr(recorded, one.name), getattr(now, one.name), name)
     elif isinstance(recorded, Mapping) and isinstance(now, Mapping):
         for key in [*recorded, *(key for key in now if key not in recorded)]:
-            yield from differences(recorded.get(key, _MISSING), now.get(key, _MISSING), f"{place}[{key!r}]")
+            yield from find_differences(recorded.get(key, _MISSING), now.get(key, _MISSING), f"{place}[{key!r}]")
     elif _is_list(recorded) and _is_list(now):
         for number in range(max(len(recorded), len(now))):
             before, after = (one[number] if number < len(one) else _MISSING for one in (recorded, now))
-            yield from differences(before, after, f"{place}[{number}]")
+            yield from find_differences(before, after, f"{place}[{number}]")
     elif recorded != now:
         yield place, recorded, now
 

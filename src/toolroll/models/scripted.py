@@ -61,7 +61,7 @@ class ScriptedModel:
             raise line
         response = line if isinstance(line, ModelResponse) else self._response(line)
         if stream:
-            for delta in deltas_of(response.message):
+            for delta in split_into_deltas(response.message):
                 yield delta
         yield response
 
@@ -91,7 +91,7 @@ def _player(lines: list[Line]) -> Callable[[ModelRequest], Line]:
     return play
 
 
-def deltas_of(message: AssistantMessage) -> Iterable[Delta]:
+def split_into_deltas(message: AssistantMessage) -> Iterable[Delta]:
     """Split a finished message into the pieces of a stream: words, and arguments in two halves."""
     for block in message.blocks:
         if isinstance(block, TextBlock):

@@ -69,10 +69,10 @@ class SdkTransport:
         except sdk.APITimeoutError as error:
             raise ModelTimeout("The provider did not answer in time.") from error
         except sdk.APIConnectionError as error:
-            raise NetworkFailed(f"The connection to the provider failed: {_said(error)}.") from error
+            raise NetworkFailed(f"The connection to the provider failed: {_describe_error(error)}.") from error
         except (TypeError, ValueError, RuntimeError, _root_error(sdk)) as error:
             # Raised before anything is sent: no key, no region, no project, a token that cannot be renewed.
-            raise AuthenticationFailed(f"The SDK client cannot send the request: {_said(error)}") from error
+            raise AuthenticationFailed(f"The SDK client cannot send the request: {_describe_error(error)}") from error
         return answer
 
 
@@ -96,5 +96,5 @@ def _reply(answer: "httpx2.Response") -> Reply:
     return Reply(status=answer.status_code, headers=answer.headers, chunks=chunks)
 
 
-def _said(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     return one_line(redact(str(error.__cause__ or error)), _SHOWN_CHARACTERS) or type(error).__name__

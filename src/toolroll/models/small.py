@@ -26,10 +26,10 @@ from toolroll.kernel.data.messages import (
 from toolroll.kernel.data.serialize import dump_json
 from toolroll.models.chat.model import ChatModel
 from toolroll.models.chat.request import ChatOptions, head, message_json
-from toolroll.models.chat.response import minted
+from toolroll.models.chat.response import make_call_id
 from toolroll.models.model import Delta, ModelRequest, ModelResponse, ReasoningDelta
 from toolroll.models.parts import arguments_to_send
-from toolroll.models.scripted import deltas_of
+from toolroll.models.scripted import split_into_deltas
 from toolroll.models.wire_json import Json
 
 HOW: Final = (
@@ -57,12 +57,12 @@ class SmallModel(ChatModel):
     async def respond(self, request: ModelRequest, /, *, stream: bool) -> AsyncIterator[Delta | ModelResponse]:
         """Yield the reasoning while it is written, then the call or the answer."""
         pieces = cast("AsyncGenerator[Delta | ModelResponse, None]", super().respond(request, stream=stream))
-        has_tools = offers(request)
+        has_tools = offers_tools(request)
         async with aclosing(pieces):
             async for piece in pieces:
                 if isinstance(piece, ModelResponse):
                     response = read_turn(piece, as_json=request.output_schema is not None) if has_tools else piece
-                    for delta in _unshown(response) if has_tools and stream else ():
+                    for delta in _find_unshown(response) if has_tools and stream else ():
                         yield delta
                     yield response
                 elif not has_tools or isinstance(piece, ReasoningDelta):
@@ -78,12 +78,12 @@ class SmallModel(ChatModel):
         return small_message_json(message, to=self.origin, options=self._options)
 
 
-def _unshown(response: ModelResponse) -> list[Delta]:
+def _find_unshown(response: ModelResponse) -> list[Delta]:
     """Return the deltas of a turn that were not shown while it was written: all but the reasoning."""
-    return [delta for delta in deltas_of(response.message) if not isinstance(delta, ReasoningDelta)]
+    return [delta for delta in split_into_deltas(response.message) if not isinstance(delta, ReasoningDelta)]
 
 
-def offers(request: ModelRequest) -> bool:
+def offers_tools(request: ModelRequest) -> bool:
     """Return whether the model may call something."""
     return bool(request.tools) and request.tool_choice != "none"
 
@@ -93,7 +93,7 @@ def small_head(
 ) -> Json:
     """Return everything but the conversation: words describe the tools, and a schema the form of the turn."""
     plain = replace(request, tools=(), system=_system(request))
-    if not offers(request):
+    if not offers_tools(request):
         return head(plain, model=model, stream=stream, max_tokens=max_tokens, options=options)
     body = head(replace(plain, output_schema=None), model=model, stream=stream, max_tokens=max_tokens, options=options)
     messages = body.pop("messages")  # which come last
@@ -102,7 +102,7 @@ def small_head(
 
 
 def _system(request: ModelRequest) -> str:
-    if not offers(request):
+    if not offers_tools(request):
         return request.system
     tools = [f"- {tool.name}: {tool.description}\n  {dump_json(tool.parameters)}" for tool in request.tools]
     return "\n".join(([request.system, ""] if request.system else []) + [HOW, *tools])
@@ -110,30 +110,31 @@ def _system(request: ModelRequest) -> str:
 
 def turn_schema(request: ModelRequest) -> Json:
     """Return the schema of a turn: any one of the calls, or the answer."""
-    shared: Json = {tool.name: _moved(tool.parameters, f"#/$defs/{tool.name}") for tool in request.tools}
-    calls = [_closed({"tool": {"const": name}, "arguments": {"$ref": f"#/$defs/{name}"}}) for name in shared]
+    shared: Json = {tool.name: _move_schema(tool.parameters, f"#/$defs/{tool.name}") for tool in request.tools}
+    calls = [_close_object({"tool": {"const": name}, "arguments": {"$ref": f"#/$defs/{name}"}}) for name in shared]
     answer: object = {"type": "string"}
     if request.output_schema is not None:
-        shared[ANSWER] = _moved(request.output_schema, f"#/$defs/{ANSWER}")
+        shared[ANSWER] = _move_schema(request.output_schema, f"#/$defs/{ANSWER}")
         answer = {"$ref": f"#/$defs/{ANSWER}"}
-    return {"anyOf": [*calls, _closed({"answer": answer})], "$defs": shared}
+    return {"anyOf": [*calls, _close_object({"answer": answer})], "$defs": shared}
 
 
-def _closed(properties: Json) -> Json:
+def _close_object(properties: Json) -> Json:
     return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
 
 
-def _moved(schema: object, place: str) -> object:
+def _move_schema(schema: object, place: str) -> object:
     """Move a schema to another place inside a larger one: its references lead there."""
     if isinstance(schema, Mapping):
         return {
-            key: _reference(value, place) if key == "$ref" else _moved(value, place) for key, value in schema.items()
+            key: _reference(value, place) if key == "$ref" else _move_schema(value, place)
+            for key, value in schema.items()
         }
-    return [_moved(one, place) for one in schema] if isinstance(schema, list | tuple) else schema
+    return [_move_schema(one, place) for one in schema] if isinstance(schema, list | tuple) else schema
 
 
 def _reference(target: object, place: str) -> object:
-    return place + target[1:] if isinstance(target, str) and target.startswith("#") else _moved(target, place)
+    return place + target[1:] if isinstance(target, str) and target.startswith("#") else _move_schema(target, place)
 
 
 def small_message_json(message: Message, *, to: Origin, options: ChatOptions) -> Iterable[Json]:
@@ -168,7 +169,7 @@ def _parts(sent: Json) -> list[object]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class ParsedText:
     """What a text comes to: words, and calls by name and arguments."""
 
     text: str
@@ -183,34 +184,34 @@ def read_turn(response: ModelResponse, *, as_json: bool = False) -> ModelRespons
     message = response.message
     if message.calls:
         return response
-    written = written_in(message.text, as_json=as_json)
-    calls = enumerate(written.calls)
+    parsed = parse_text(message.text, as_json=as_json)
+    calls = enumerate(parsed.calls)
     blocks: tuple[AssistantBlock, ...] = (
         *(block for block in message.blocks if isinstance(block, ReasoningBlock)),
-        *([TextBlock(text=written.text)] if written.text else ()),
+        *([TextBlock(text=parsed.text)] if parsed.text else ()),
         *(
-            CallBlock(call=ToolCall(id=minted(response.response_id, n), name=of, arguments=raw))
+            CallBlock(call=ToolCall(id=make_call_id(response.response_id, n), name=of, arguments=raw))
             for n, (of, raw) in calls
         ),
     )
-    stop = "tool_calls" if written.calls and response.stop == "end" else response.stop
+    stop = "tool_calls" if parsed.calls and response.stop == "end" else response.stop
     return replace(response, message=replace(message, blocks=blocks), stop=stop)
 
 
-def written_in(text: str, *, as_json: bool = False) -> Written:
+def parse_text(text: str, *, as_json: bool = False) -> ParsedText:
     """Find the calls in a text, else the answer in it, else return the text itself."""
     objects = list(_objects(text))
     calls = tuple(call for _, value in objects for call in _calls(value))
     if calls:
         before = text[: objects[0][0]].partition(_FENCE)[0]
-        return Written(text=before.strip(" \n\t["), calls=calls)
+        return ParsedText(text=before.strip(" \n\t["), calls=calls)
     answers = [value["answer"] for _, value in objects if "answer" in value]
     if answers:
-        return Written(text="\n\n".join(_shown(one, as_json=as_json) for one in answers))
-    return Written(text=text)
+        return ParsedText(text="\n\n".join(_format_answer(one, as_json=as_json) for one in answers))
+    return ParsedText(text=text)
 
 
-def _shown(answer: object, *, as_json: bool) -> str:
+def _format_answer(answer: object, *, as_json: bool) -> str:
     return answer if isinstance(answer, str) and not as_json else dump_json(answer)
 
 

@@ -85,7 +85,7 @@ class HttpTransport:
                 await chunks.aclose()
                 await answer.aclose()
         except httpx2.RequestError as error:
-            raise _told(error) from error
+            raise _translate_error(error) from error
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop."""
@@ -155,10 +155,10 @@ async def http_failures() -> AsyncIterator[None]:
     try:
         yield
     except httpx2.RequestError as error:
-        raise _told(error) from error
+        raise _translate_error(error) from error
 
 
-def _told(error: "httpx2.RequestError") -> ModelError:
+def _translate_error(error: "httpx2.RequestError") -> ModelError:
     import httpx2  # noqa: PLC0415 - as above
 
     if isinstance(error, httpx2.TimeoutException):

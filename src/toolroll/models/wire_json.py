@@ -39,7 +39,7 @@ class MessageBytes:
         self._messages: list[Message] = []
         self._pieces: list[bytes] = []
 
-    def all(self, messages: Sequence[Message]) -> list[bytes]:
+    def encode(self, messages: Sequence[Message]) -> list[bytes]:
         """Return the bytes of all messages, one piece each, and forget messages that are gone."""
         if len(self._messages) > len(messages) or not all(map(is_, messages, self._messages)):
             self._reorder(messages)
@@ -68,7 +68,7 @@ class HeadBytes:
         self._to_json = to_json
         self._kept: dict[tuple[bool, str], tuple[ModelRequest, bytes]] = {}
 
-    def of(self, request: ModelRequest, *, stream: bool) -> bytes:
+    def encode(self, request: ModelRequest, *, stream: bool) -> bytes:
         """Return the bytes of everything but the messages."""
         key = (stream, request.tool_choice)
         found = self._kept.get(key)

@@ -143,12 +143,12 @@ def _candidates(keep: tuple[str, ...]) -> re.Pattern[str]:
 def _spell_run(keep: tuple[str, ...]) -> Callable[[re.Match[str]], str]:
     def spell(match: re.Match[str]) -> str:
         run, based = match[0], _has_base(match, keep)
-        return _spelled(run, based) if len(run) <= MAX_MARKS_PER_BASE else _spelled_anew(run, based)
+        return _spell_cached(run, based) if len(run) <= MAX_MARKS_PER_BASE else _spell_again(run, based)
 
     return spell
 
 
-def _spelled_anew(run: str, based: bool) -> str:  # noqa: FBT001 -- private; a cache key by position
+def _spell_again(run: str, based: bool) -> str:  # noqa: FBT001 -- private; a cache key by position
     if based and len(run) <= MAX_MARKS_PER_BASE and run.isprintable() and _INVISIBLE.isdisjoint(run):
         return run
     faulty = {offset for offset, _ in _faults(run, based=based)}
@@ -156,7 +156,7 @@ def _spelled_anew(run: str, based: bool) -> str:  # noqa: FBT001 -- private; a c
 
 
 # Texts repeat themselves, hostile ones above all: 5 times faster on a megabyte of escape sequences.
-_spelled = lru_cache(maxsize=4096)(_spelled_anew)
+_spell_cached = lru_cache(maxsize=4096)(_spell_again)
 
 
 def _has_base(match: re.Match[str], keep: tuple[str, ...]) -> bool:

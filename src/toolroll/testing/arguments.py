@@ -79,12 +79,12 @@ class _ArgumentCheck:
         self.seen += 1
         first = validate_arguments(self._tool, raw)
         if isinstance(first, RefusedArguments):
-            self._refused(raw, first)
+            self._add_refusal(raw, first)
         else:
             self._look_again(raw, first)
             self.taken += 1
 
-    def _refused(self, raw: str, refusal: RefusedArguments) -> None:
+    def _add_refusal(self, raw: str, refusal: RefusedArguments) -> None:
         if not refusal.is_beyond_schema:
             raise Counterexample(_finding(f"what fits the schema is refused: {refusal.text}", raw))
         self.stricter.offer(_finding(f"the code is stricter than the schema can say: {refusal.text}", raw))

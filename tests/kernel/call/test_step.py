@@ -449,7 +449,7 @@ async def test_a_part_of_a_step_that_is_thrown_away_is_closed() -> None:
     ctx, heard = ToolContext(), list[ToolResult]()
     work = _Work(call=call("hang"), ctx=ctx, tool=hang, state=admit(hang, "{}", ctx))
     running = _StepRunner(caller, lambda _, result: heard.append(result))
-    part = running.one(work)
+    part = running.run_one(work)
 
     async def begin() -> None:
         part.send(None)

@@ -36,7 +36,7 @@ async def all_of(process: RipgrepProcess) -> bytes:
     printed = b""
     while chunk := await process.read():
         printed += chunk
-    await process.exited()
+    await process.wait()
     return printed
 
 
@@ -85,7 +85,7 @@ async def test_C12_its_end_is_awaited_also_when_it_writes_to_files(tmp_path: Pat
     with (tmp_path / "out").open("wb") as out, (tmp_path / "err").open("wb") as err:
         command = shell("echo out; echo err >&2; exit 1")
         async with ripgrep_process(command, cwd=tmp_path, stdout=out.fileno(), stderr=err.fileno()) as process:
-            await process.exited()
+            await process.wait()
             assert process.exit_code == 1
     assert [(tmp_path / name).read_text() for name in ("out", "err")] == ["out\n", "err\n"]
     assert process.complaints == ""
@@ -194,7 +194,7 @@ async def test_C12_cancelled_while_it_ends_it_leaves_no_descriptor_that_the_loop
         async with ripgrep_process(shell("exec >&-; exec sleep 60"), cwd=tmp_path) as process:
             assert await process.read() == b""
             closed.set()
-            await process.exited()
+            await process.wait()
 
     closed = asyncio.Event()
     task = asyncio.create_task(search())

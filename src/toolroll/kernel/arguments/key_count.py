@@ -64,11 +64,11 @@ class KeyCounter:
             case "model" if _is_plain_model(node):
                 return self._model(node)
             case "definition-ref":
-                return self._referred(node["schema_ref"])
+                return self._compile_reference(node["schema_ref"])
             case kind:
                 raise Uncountable(kind)
 
-    def _referred(self, ref: str) -> Count | None:
+    def _compile_reference(self, ref: str) -> Count | None:
         if ref not in self._counts:
             # Taken away while it is read: a type inside itself would be counted in frames of Python, up to 200 deep.
             definition = self._definitions.pop(ref, None)

@@ -45,7 +45,7 @@ def drop_nulls_at(value: dict[str, object], locations: Sequence[Sequence[int | s
     for *above, last in locations:
         holder = _holder(cleaned, above)
         if isinstance(holder, dict) and last in holder and holder[last] is None:
-            cleaned = _without(cleaned, above, last)
+            cleaned = _drop(cleaned, above, last)
     return cleaned
 
 
@@ -57,16 +57,16 @@ def _holder(value: object, path: Sequence[int | str]) -> object:
     return value
 
 
-def _without(value: object, path: Sequence[int | str], last: int | str) -> Any:
+def _drop(value: object, path: Sequence[int | str], last: int | str) -> Any:
     """Return a copy along the path only: the given value is not changed."""
     if not path:
         assert isinstance(value, dict)
         return {name: item for name, item in value.items() if name != last}
     step, rest = path[0], path[1:]
     if isinstance(value, dict):
-        return {name: _without(item, rest, last) if name == step else item for name, item in value.items()}
+        return {name: _drop(item, rest, last) if name == step else item for name, item in value.items()}
     assert isinstance(value, list)
-    return [_without(item, rest, last) if number == step else item for number, item in enumerate(value)]
+    return [_drop(item, rest, last) if number == step else item for number, item in enumerate(value)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,20 +93,20 @@ class _Cleaning:
         key = (id(value), id(schema))
         if key not in self._known:
             self._known[key] = (value, _Cleaned(value=value, fits=False))
-            self._known[key] = (value, self._composed(value, schema, level))
+            self._known[key] = (value, self._clean_composed(value, schema, level))
         return self._known[key][1]
 
-    def _composed(self, value: object, schema: Schema, level: int) -> _Cleaned:
+    def _clean_composed(self, value: object, schema: Schema, level: int) -> _Cleaned:
         result = self._single(value, schema, level)
-        parts = _listed(schema.get("allOf"))
+        parts = _as_list(schema.get("allOf"))
         if isinstance(ref := schema.get("$ref"), str):
             parts = [resolve_reference(self._root, ref), *parts]
         for part in parts:
-            result = _both(result, self.clean(result.value, part, level + 1))
+            result = _combine(result, self.clean(result.value, part, level + 1))
         for keyword in ("anyOf", "oneOf"):
-            if alternatives := _listed(schema.get(keyword)):
+            if alternatives := _as_list(schema.get(keyword)):
                 each = [self.clean(result.value, one, level + 1) for one in alternatives]
-                result = _both(result, min(each, key=lambda one: (not one.fits, one.removed)))
+                result = _combine(result, min(each, key=lambda one: (not one.fits, one.removed)))
         return result
 
     def _single(self, value: object, schema: Schema, level: int) -> _Cleaned:
@@ -121,7 +121,7 @@ class _Cleaning:
     def _object(self, value: dict[str, object], schema: Schema, level: int) -> _Cleaned:
         properties, rest = schema.get("properties"), schema.get("additionalProperties", True)
         known: Schema = properties if isinstance(properties, Mapping) else {}
-        required = _listed(schema.get("required"))
+        required = _as_list(schema.get("required"))
         cleaned = {name: self.clean(item, known.get(name, rest), level + 1) for name, item in value.items()}
         left_out = {
             name
@@ -150,7 +150,7 @@ class _Cleaning:
         )
 
 
-def _both(first: _Cleaned, then: _Cleaned) -> _Cleaned:
+def _combine(first: _Cleaned, then: _Cleaned) -> _Cleaned:
     return _Cleaned(value=then.value, removed=first.removed + then.removed, fits=first.fits and then.fits)
 
 
@@ -170,12 +170,12 @@ def _has_null(value: object) -> bool:
 def _is_among(value: object, schema: Schema) -> bool:
     """Return whether type and fixed values admit the value; other restrictions do not choose between alternatives."""
     named = schema.get("type")
-    kinds = [named] if isinstance(named, str) else _listed(named)
+    kinds = [named] if isinstance(named, str) else _as_list(named)
     if kinds and not any(_is_of(value, kind) for kind in kinds):
         return False
     if "const" in schema:
         return _same(value, schema["const"])
-    return "enum" not in schema or any(_same(value, fixed) for fixed in _listed(schema["enum"]))
+    return "enum" not in schema or any(_same(value, fixed) for fixed in _as_list(schema["enum"]))
 
 
 def _is_of(value: object, kind: object) -> bool:
@@ -195,5 +195,5 @@ def _same(one: object, other: object) -> bool:
     return one == other
 
 
-def _listed(value: object) -> Sequence[object]:
+def _as_list(value: object) -> Sequence[object]:
     return value if isinstance(value, list) else []

@@ -43,7 +43,7 @@ def parse_json(text: str | bytes, *, limit_bytes: int = MAX_ARGUMENTS_BYTES) -> 
     """Return the value of strict JSON text; `JsonRefused` says what is wrong and where."""
     if len(text) > limit_bytes or (not text.isascii() and _utf8_length(text) > limit_bytes):
         raise JsonRefused(JSON_TOO_LARGE(limit=f"{limit_bytes:,}"))
-    text = text if isinstance(text, str) else _decoded(text)
+    text = text if isinstance(text, str) else _decode(text)
     if text.startswith(_BYTE_ORDER_MARK):  # RFC 8259, 8.1: must not be added
         raise JsonRefused(JSON_BYTE_ORDER_MARK())
     try:
@@ -107,7 +107,7 @@ def _short(text: str) -> str:
     return text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
 
 
-def _decoded(data: bytes) -> str:
+def _decode(data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:

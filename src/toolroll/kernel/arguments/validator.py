@@ -144,10 +144,10 @@ def _fault(detail: ErrorDetails, parameters: "JsonSchema") -> str:
     location = detail["loc"]
     place = _place(location)
     if detail["type"] in _EXTRA:
-        return f"{place}: there is no such parameter{_known(_schema_at(location[:-1], parameters))}"
+        return f"{place}: there is no such parameter{_list_parameters(_schema_at(location[:-1], parameters))}"
     if detail["type"] in _MISSING:
         return f"{place}: missing, and required{_kind(_schema_at(location, parameters))}"
-    return f"{place}: {_cut(detail['msg'], MAX_REASON_CHARACTERS)} (got {_shown(detail['input'])})"
+    return f"{place}: {_cut(detail['msg'], MAX_REASON_CHARACTERS)} (got {_show_value(detail['input'])})"
 
 
 def describe_infinite(tool: str, location: tuple[int | str, ...], value: object) -> str:
@@ -164,26 +164,26 @@ def _schema_at(location: tuple[int | str, ...], parameters: "JsonSchema") -> Map
     """Return what the schema says of that place; nothing where it gives a choice."""
     found: object = parameters
     for step in location:
-        inner = _resolved(found, parameters)
+        inner = _resolve(found, parameters)
         properties = inner.get("properties")
         found = inner.get("items") if isinstance(step, int) else isinstance(properties, dict) and properties.get(step)
-    return _resolved(found, parameters)
+    return _resolve(found, parameters)
 
 
-def _resolved(schema: object, parameters: "JsonSchema") -> Mapping[str, object]:
+def _resolve(schema: object, parameters: "JsonSchema") -> Mapping[str, object]:
     if not isinstance(schema, dict):
         return {}
     reference, definitions = schema.get("$ref"), parameters.get("definitions")
     if isinstance(reference, str) and isinstance(definitions, dict):
-        return _resolved(definitions.get(reference.removeprefix("#/definitions/")), {})
+        return _resolve(definitions.get(reference.removeprefix("#/definitions/")), {})
     choices = schema.get("anyOf")
     if isinstance(choices, list):
         given = [choice for choice in choices if choice != {"type": "null"}]
-        return _resolved(given[0], parameters) if len(given) == 1 else schema
+        return _resolve(given[0], parameters) if len(given) == 1 else schema
     return schema
 
 
-def _known(schema: Mapping[str, object]) -> str:
+def _list_parameters(schema: Mapping[str, object]) -> str:
     names = schema.get("properties")
     if not isinstance(names, dict):
         return ""
@@ -194,7 +194,7 @@ def _kind(schema: Mapping[str, object]) -> str:
     return f" ({schema['type']})" if isinstance(schema.get("type"), str) else ""
 
 
-def _shown(value: object) -> str:
+def _show_value(value: object) -> str:
     return _cut(dump_json(value))
 
 

@@ -129,9 +129,9 @@ async def _run_all(works: Sequence[_Work], on_result: OnResult | None) -> None:
     async with asyncio.TaskGroup() as group:
         for work in works:
             if not work.changes:
-                group.create_task(running.one(work))
+                group.create_task(running.run_one(work))
         if in_order:
-            group.create_task(running.in_turn(in_order))
+            group.create_task(running.run_in_turn(in_order))
     if running.error is not None:
         raise running.error
 
@@ -144,11 +144,11 @@ class _StepRunner:
         self._on_result = on_result
         self.error: Exception | None = None
 
-    async def in_turn(self, works: Sequence[_Work]) -> None:
+    async def run_in_turn(self, works: Sequence[_Work]) -> None:
         for work in works:
-            await self.one(work)
+            await self.run_one(work)
 
-    async def one(self, work: _Work) -> None:
+    async def run_one(self, work: _Work) -> None:
         me = asyncio.current_task()
         try:
             await _finish(work)

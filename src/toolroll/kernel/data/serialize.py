@@ -103,17 +103,17 @@ def replace_surrogates(text: str) -> str:
 
 def to_plain(value: object) -> object:
     """Return `value` made of nothing but dict, list, str, int, float, bool and None."""
-    return _Plainer().of(value)
+    return _Plainer().convert(value)
 
 
 def to_plain_unfiltered(value: object) -> object:
     """Do as `to_plain`, with every field of every model under its own name: also those excluded from its JSON."""
-    return _Whole().of(value)
+    return _Whole().convert(value)
 
 
 def dump_sealed(value: object) -> str:
     """Return `to_plain_unfiltered` with its secrets as canonical JSON: to hash, never to show."""
-    return _sorted_json(_Revealed().of(value))
+    return _sorted_json(_Revealed().convert(value))
 
 
 class _Plainer:
@@ -122,7 +122,7 @@ class _Plainer:
     def __init__(self) -> None:
         self._inside: set[int] = set()
 
-    def of(self, value: object, depth: int = 0) -> object:
+    def convert(self, value: object, depth: int = 0) -> object:
         if value is None or type(value) in (str, bool):
             return value
         if type(value) is int:
@@ -133,22 +133,24 @@ class _Plainer:
             return safe_str(value)
         self._inside.add(id(value))
         try:
-            return self._composed(value, depth + 1)
+            return self._convert_container(value, depth + 1)
         finally:
             self._inside.discard(id(value))
 
-    def _composed(self, value: object, depth: int) -> object:
+    def _convert_container(self, value: object, depth: int) -> object:
         if isinstance(value, Mapping):
-            return {self._key(key, depth): self.of(item, depth) for key, item in value.items()}
+            return {self._key(key, depth): self.convert(item, depth) for key, item in value.items()}
         if isinstance(value, (set, frozenset)):
-            return sorted((self.of(item, depth) for item in value), key=_sort_key)
+            return sorted((self.convert(item, depth) for item in value), key=_sort_key)
         if isinstance(value, _LISTS) and not isinstance(value, IOBase):  # an open file yields its lines
-            return [self.of(item, depth) for item in value]
+            return [self.convert(item, depth) for item in value]
         if is_model(type(value)):
             assert isinstance(value, BaseModel)
-            return self.of(self._model(value), depth)
+            return self.convert(self._model(value), depth)
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            return self.of(_set_fields(value, ((field.name, field.name) for field in dataclasses.fields(value))), depth)
+            return self.convert(
+                _set_fields(value, ((field.name, field.name) for field in dataclasses.fields(value))), depth
+            )
         return self._single(value, depth)
 
     def _model(self, model: BaseModel) -> Mapping[str, object]:
@@ -159,11 +161,11 @@ class _Plainer:
 
     def _single(self, value: object, depth: int) -> object:
         if isinstance(value, Enum):
-            return self.of(value.value, depth)
+            return self.convert(value.value, depth)
         if isinstance(value, (bytes, bytearray, memoryview)):
             return _bytes_text(bytes(value))
         if isinstance(value, int):
-            return self.of(int(value), depth)
+            return self.convert(int(value), depth)
         if isinstance(value, str):
             return str.__str__(value)
         return safe_str(value) if isinstance(value, IOBase) else to_jsonable_python(value, fallback=safe_str)
@@ -171,14 +173,14 @@ class _Plainer:
     def _key(self, key: object, depth: int) -> str:
         if type(key) is str:
             return key
-        simple = self.of(key, depth)
+        simple = self.convert(key, depth)
         return simple if isinstance(simple, str) else json.dumps(simple, separators=(",", ":"))
 
 
 class _Whole(_Plainer):
-    def _composed(self, value: object, depth: int) -> object:
+    def _convert_container(self, value: object, depth: int) -> object:
         # What is given to a tool must still be there when it runs; only what came out of one may be used up.
-        return safe_str(value) if isinstance(value, Iterator) else super()._composed(value, depth)
+        return safe_str(value) if isinstance(value, Iterator) else super()._convert_container(value, depth)
 
     def _model(self, model: BaseModel) -> Mapping[str, object]:
         return _all_fields(model)
@@ -187,7 +189,7 @@ class _Whole(_Plainer):
 class _Revealed(_Whole):
     def _single(self, value: object, depth: int) -> object:
         if isinstance(value, _secret_kinds()):
-            return self.of(value.get_secret_value(), depth)
+            return self.convert(value.get_secret_value(), depth)
         return super()._single(value, depth)
 
 

@@ -138,7 +138,7 @@ class _Reader:
         from pydantic.fields import Field  # noqa: PLC0415 - a quarter of pydantic, needed for the first tool, not for the import
 
         name = parameter.name
-        written = _Written.of(annotation, parameter.default)
+        written = _Written.read(annotation, parameter.default)
         self._keys[name] = self._key(name, written.alias)
         text = written.description or self._texts.get(name)
         marks = [*written.marks, Field(description=text)] if text else written.marks
@@ -198,7 +198,7 @@ class _Written:
     is_required: bool
 
     @classmethod
-    def of(cls, annotation: object, default: object) -> "_Written":
+    def read(cls, annotation: object, default: object) -> "_Written":
         from pydantic.fields import FieldInfo  # noqa: PLC0415 - as above
 
         marks: list[object] = list(getattr(annotation, "__metadata__", ()))

@@ -134,7 +134,7 @@ class ValueStore:
         self._making[identity] = making
         token = _making_now.set(making)
         try:
-            value = await self._made(making.dependency, making.context)
+            value = await self._call_provider(making.dependency, making.context)
             if self._is_closed:  # meanwhile
                 raise _closed_error(identity)
             self._values[identity] = value
@@ -143,7 +143,7 @@ class ValueStore:
             del self._making[identity]
             making.ended.set_result(None)
 
-    async def _made(self, dependency: Depends, context: "ToolContext") -> object:
+    async def _call_provider(self, dependency: Depends, context: "ToolContext") -> object:
         make = _apply_override(dependency, context.run.overrides)
         provider = read_provider(make)
         given = {name: await provide(need, context) for name, need in provider.needs}
@@ -208,11 +208,11 @@ class _AsyncSteps:
 
     async def _finish(self) -> None:
         with _suppress_same(self._error):
-            if await self._resumed() is not _ENDED:
+            if await self._resume() is not _ENDED:
                 await self._generator.aclose()
                 raise _yields_again_error(self.name)
 
-    def _resumed(self) -> Awaitable[object]:
+    def _resume(self) -> Awaitable[object]:
         if self._error is not None and takes_errors(self._generator):
             return _throw_into(self._generator, self._error)
         return anext(self._generator, _ENDED)
@@ -257,11 +257,11 @@ class _SyncSteps:
 
     def _finish(self) -> None:
         with _suppress_same(self._error):
-            if self._resumed() is not _ENDED:
+            if self._resume() is not _ENDED:
                 self._generator.close()
                 raise _yields_again_error(self.name)
 
-    def _resumed(self) -> object:
+    def _resume(self) -> object:
         if self._error is None or not takes_errors(self._generator):
             return next(self._generator, _ENDED)
         try:

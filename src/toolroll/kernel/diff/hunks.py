@@ -46,7 +46,7 @@ class Hunk:
     @property
     def text(self) -> str:
         """Return the hunk as it stands in its diff."""
-        return "".join([f"{self.heading}\n", *(_written(line) for line in self.lines)])
+        return "".join([f"{self.heading}\n", *(_write_line(line) for line in self.lines)])
 
     @property
     def old(self) -> list[str]:
@@ -114,7 +114,7 @@ def _read_diff(lines: list[str], at: int) -> tuple[Diff | None, int]:
     return Diff(name=name, hunks=tuple(hunks), headings=(headings[0], headings[1])), at
 
 
-def _written(line: DiffLine) -> str:
+def _write_line(line: DiffLine) -> str:
     return f"{line.sign}{line.text}" if line.is_ended else f"{line.sign}{line.text}\n{_NO_NEWLINE}\n"
 
 

@@ -92,7 +92,7 @@ def convert_to_strict(schema: Mapping[str, object], rules: StrictRules) -> Stric
     root = conversion.root()
     if conversion.reasons:
         return NotStrict(reasons=tuple(conversion.reasons))
-    return conversion.finished(root)
+    return conversion.finish(root)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,9 +131,9 @@ class _Conversion:
             self._fail(_Place(), "arguments must be one object, not alternatives or another type")
         return node
 
-    def finished(self, root: Node) -> StrictSchema | NotStrict:
+    def finish(self, root: Node) -> StrictSchema | NotStrict:
         size = measure(root, self._sizes)
-        used = self._used(root)
+        used = self._find_used(root)
         problems = [f"parameters: {problem}" for problem in find_excesses(root, used, size, self._rules)]
         if self._rules.distinct_first_keys:
             problems += [
@@ -150,7 +150,7 @@ class _Conversion:
             cost=size.parts,
         )
 
-    def _used(self, root: Node) -> dict[str, Node]:
+    def _find_used(self, root: Node) -> dict[str, Node]:
         """Return the definitions that are still referred to, by name, in the order they were completed."""
         found, waiting = set[str](), [root]
         while waiting:
@@ -233,9 +233,9 @@ class _Conversion:
         return self._describe(self._single(kinds[0], flat, place), flat, kinds[0]) if kinds else {}
 
     def _describe(self, node: Node, schema: Schema, kind: str = "") -> Node:
-        return self._described(node, schema.get("description"), describe_restrictions(schema, kind, self._rules))
+        return self._add_description(node, schema.get("description"), describe_restrictions(schema, kind, self._rules))
 
-    def _described(self, node: Node, *texts: object) -> Node:
+    def _add_description(self, node: Node, *texts: object) -> Node:
         if "$ref" not in node or not any(texts):
             return add_description(node, *texts)
         # Nothing may stand beside a reference: what it leads to is written out here, to carry the description. One
@@ -249,7 +249,7 @@ class _Conversion:
         return node if "$ref" in copied else add_description(copied, *texts)
 
     def _kinds(self, flat: Schema, place: _Place) -> list[str]:
-        named = flat.get("type", _implied(flat))
+        named = flat.get("type", _infer_type(flat))
         kinds = [named] if isinstance(named, str) else named if isinstance(named, list) else []
         if all(isinstance(kind, str) and kind in _TYPES for kind in kinds) and (kinds or "type" not in flat):
             if not kinds and "enum" not in flat and "const" not in flat:
@@ -323,7 +323,7 @@ class _Conversion:
         # Absent means the default, and that is null: nothing is lost with the explicit one, and a union is saved.
         if isinstance(schema, Mapping) and schema.get("default", 0) is None and types(node) != ["null"]:
             bare = drop_null({key: value for key, value in node.items() if key != "description"})
-            return self._described(bare, node.get("description")), False
+            return self._add_description(bare, node.get("description")), False
         return node, True
 
     def _array(self, flat: Schema, place: _Place) -> Node:
@@ -346,7 +346,7 @@ def _restrictions(flat: Schema) -> Schema:
     return {key: value for key, value in flat.items() if key not in TELLING and key not in {"anyOf", "oneOf"}}
 
 
-def _implied(flat: Schema) -> str | None:
+def _infer_type(flat: Schema) -> str | None:
     return "object" if "properties" in flat else "array" if "items" in flat else None
 
 

@@ -98,14 +98,14 @@ def _queue(waiting: list[object], part: Schema, root: Schema) -> Clash | None:
 def _add(merged: dict[str, object], part: Schema) -> Clash | None:
     for group in _GROUPS:
         if group & set(merged) and group & set(part):
-            return Clash(reason=f"two parts of it set {_listed(group & (set(merged) | set(part)))}")
+            return Clash(reason=f"two parts of it set {_list_keywords(group & (set(merged) | set(part)))}")
     for key, value in part.items():
         if key in SILENT or key in {"$ref", "allOf"}:
             continue
         if key not in merged:
             merged[key] = value
         elif key not in TELLING and not _same(merged[key], value):
-            return Clash(reason=f"two parts of it set {_listed({key})}")
+            return Clash(reason=f"two parts of it set {_list_keywords({key})}")
     return None
 
 
@@ -114,5 +114,5 @@ def _same(one: object, other: object) -> bool:
     return type(one) is type(other) and is_scalar(one) and is_scalar(other) and one == other
 
 
-def _listed(keywords: set[str] | frozenset[str]) -> str:
+def _list_keywords(keywords: set[str] | frozenset[str]) -> str:
     return " and ".join(f"`{keyword}`" for keyword in sorted(keywords))

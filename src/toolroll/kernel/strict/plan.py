@@ -130,7 +130,7 @@ def _fit(candidates: list[_Candidate], reasons: dict[int, str], rules: StrictRul
     """Return the forms that are sent; add a line to `reasons` for each candidate that gave way."""
     staying = list(candidates)
     while True:
-        forms = _chosen(staying, rules)
+        forms = _choose_forms(staying, rules)
         over = next((budget for budget in _budgets(rules) if budget.is_over(forms)), None)
         if over is None:
             return forms
@@ -158,7 +158,7 @@ def _budgets(rules: StrictRules) -> tuple[_Budget, ...]:
     )
 
 
-def _chosen(staying: list[_Candidate], rules: StrictRules) -> _Forms:
+def _choose_forms(staying: list[_Candidate], rules: StrictRules) -> _Forms:
     """Return the first form of each, or the absent one for as few parameters as bring the unions into budget."""
     _, unions, optional, _ = _budgets(rules)
     forms = {one.index: one.forms[0] for one in staying}
@@ -201,7 +201,7 @@ def _costliest(staying: list[_Candidate], over: _Budget, rules: StrictRules) -> 
 
 
 def _excess(staying: list[_Candidate], rules: StrictRules) -> int:
-    forms = _chosen(staying, rules)
+    forms = _choose_forms(staying, rules)
     return sum(budget.total(forms) - (budget.limit or 0) for budget in _budgets(rules) if budget.is_over(forms))
 
 

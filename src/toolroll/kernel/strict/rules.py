@@ -135,11 +135,11 @@ def _bounds(schema: Mapping[str, object], kind: str) -> Iterator[str]:
     for low_keyword, high_keyword, unit in _BOUNDS.get(kind, ()):
         low, high = _number(schema.get(low_keyword)), _number(schema.get(high_keyword))
         if low is not None and low == high:
-            yield f"exactly {low}{_counted(unit, low)}"
+            yield f"exactly {low}{_pluralize(unit, low)}"
         else:
             parts = [f"{word} {bound}" for word, bound in (("at least", low), ("at most", high)) if bound]
             if parts:
-                yield ", ".join(parts) + _counted(unit, high or low)
+                yield ", ".join(parts) + _pluralize(unit, high or low)
 
 
 def _others(schema: Mapping[str, object], kind: str) -> Iterator[str]:
@@ -161,5 +161,5 @@ def _number(value: object) -> str | None:
     return short_json(value) if is_number else None
 
 
-def _counted(unit: str, number: str | None) -> str:
+def _pluralize(unit: str, number: str | None) -> str:
     return unit if not unit or number == "1" else unit + "s"

@@ -20,7 +20,7 @@ from toolroll.models.anthropic.request import breakpoints, head, message_json, w
 from toolroll.models.anthropic.response import MessageAssembly, read_message
 from toolroll.models.catalog import ModelLimits
 from toolroll.models.exchange import WireModel
-from toolroll.models.failures import ErrorBody, by_status, make, sharpen
+from toolroll.models.failures import ErrorBody, classify_status, make_error, sharpen
 from toolroll.models.model import ModelRequest, ModelResponse, Wire
 from toolroll.models.transport import Transport
 from toolroll.models.wire_json import Json, join
@@ -85,5 +85,5 @@ class AnthropicModel(WireModel):
 
     def failure(self, status: int | None, headers: Mapping[str, str], error: ErrorBody) -> ModelError:
         """Return the error that the provider's answer stands for."""
-        kind = sharpen(_KINDS.get(error.kind) or by_status(status), headers, error)
-        return make(kind, "Anthropic", error, status=status, headers=headers)
+        kind = sharpen(_KINDS.get(error.kind) or classify_status(status), headers, error)
+        return make_error(kind, "Anthropic", error, status=status, headers=headers)

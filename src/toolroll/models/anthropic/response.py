@@ -18,7 +18,7 @@ from toolroll.kernel.data.messages import (
     UnknownBlock,
 )
 from toolroll.kernel.data.usage import Usage
-from toolroll.models.failures import ErrorBody, error_in
+from toolroll.models.failures import ErrorBody, find_error
 from toolroll.models.model import CallDelta, Delta, ModelResponse, ReasoningDelta, StopKind, TextDelta
 from toolroll.models.wire_json import compact, count_of, read_json, text_of
 
@@ -68,7 +68,7 @@ def _block(raw: dict[str, Any]) -> AssistantBlock:
         case "redacted_thinking":
             return ReasoningBlock(text="", raw=raw)
         case "server_tool_use":
-            return ServerBlock(kind="call", tool=text_of(raw, "name"), summary=_asked(raw), raw=raw)
+            return ServerBlock(kind="call", tool=text_of(raw, "name"), summary=_describe_use(raw), raw=raw)
         case "web_search_tool_result":
             return _search_result(raw)
         case _:
@@ -90,7 +90,7 @@ def _citations(raw: Mapping[str, Any]) -> tuple[Citation, ...]:
     )
 
 
-def _asked(raw: Mapping[str, Any]) -> str:
+def _describe_use(raw: Mapping[str, Any]) -> str:
     asked = raw.get("input")
     query = text_of(asked, "query") if isinstance(asked, dict) else ""
     return f"[searched the web: {query}]" if query else f"[used {text_of(raw, 'name') or 'a server tool'}]"
@@ -157,7 +157,7 @@ class MessageAssembly:
             case "message_stop":
                 self._ended = True
             case "error":
-                raise self._fail(error_in(event) or ErrorBody())
+                raise self._fail(find_error(event) or ErrorBody())
             case _:  # ping, and whatever comes after us
                 pass
         return _NOTHING
@@ -200,7 +200,7 @@ class MessageAssembly:
                 block = self._blocks[index]
                 block["citations"] = [*(block.get("citations") or ()), delta["citation"]]
             case _:  # of a block that we do not know: its texts grow, as those of all others do
-                self._unknown(self._blocks[index], delta)
+                self._merge_unknown(self._blocks[index], delta)
         return _NOTHING
 
     def _grow(self, index: int, field: str, piece: str) -> str:
@@ -210,7 +210,7 @@ class MessageAssembly:
         pieces.append(piece)
         return piece
 
-    def _unknown(self, block: dict[str, Any], delta: Mapping[str, Any]) -> None:
+    def _merge_unknown(self, block: dict[str, Any], delta: Mapping[str, Any]) -> None:
         for key, value in delta.items():
             if key != "type":
                 before = block.get(key)

@@ -27,7 +27,7 @@ from toolroll.kernel.data.messages import (
 )
 from toolroll.kernel.strict.plan import StrictWish, ToolShape, plan_strict
 from toolroll.models.model import ModelRequest
-from toolroll.models.openai.request import NOTHING_SAID, marked
+from toolroll.models.openai.request import NOTHING_SAID, mark_error
 from toolroll.models.parts import (
     IMAGE_TYPES,
     arguments_to_send,
@@ -144,7 +144,7 @@ def _results(results: Iterable[ToolMessage]) -> Iterator[Json]:
         parts = (result.content,) if isinstance(result.content, str) else [_part(part) for part in result.content]
         images += [part for part in parts if isinstance(part, dict)]
         text = "\n".join(part if isinstance(part, str) else IMAGE_FOLLOWS for part in parts)
-        text = marked(text) if result.is_error else text
+        text = mark_error(text) if result.is_error else text
         yield {"role": "tool", "tool_call_id": result.call_id, "content": text}
     if images:
         told: Json = {"type": "text", "text": "[the images of the results above, in their order]"}
@@ -153,7 +153,7 @@ def _results(results: Iterable[ToolMessage]) -> Iterator[Json]:
 
 def _assistant(message: AssistantMessage, *, same_model: bool, options: ChatOptions) -> Json:
     turn: Json = {"role": "assistant"}
-    text = "".join(_said(message, same_model=same_model))
+    text = "".join(_texts(message, same_model=same_model))
     calls = [_call(block, same_model=same_model) for block in message.blocks if isinstance(block, CallBlock)]
     if text.strip() or not calls:
         turn["content"] = text if text.strip() else NOTHING_SAID
@@ -168,7 +168,7 @@ def _assistant(message: AssistantMessage, *, same_model: bool, options: ChatOpti
     return turn
 
 
-def _said(message: AssistantMessage, *, same_model: bool) -> Iterator[str]:
+def _texts(message: AssistantMessage, *, same_model: bool) -> Iterator[str]:
     for block in message.blocks:
         if isinstance(block, TextBlock):
             yield block.text

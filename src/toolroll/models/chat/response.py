@@ -16,7 +16,7 @@ from toolroll.kernel.data.messages import (
     ToolCall,
 )
 from toolroll.kernel.data.usage import Usage
-from toolroll.models.failures import ErrorBody, error_in
+from toolroll.models.failures import ErrorBody, find_error
 from toolroll.models.model import CallDelta, Delta, ModelResponse, ReasoningDelta, StopKind, TextDelta
 from toolroll.models.parts import arguments_received, is_complete_object
 from toolroll.models.wire_json import count_of, read_json, text_of
@@ -90,12 +90,12 @@ def _citations(message: Mapping[str, Any]) -> tuple[Citation, ...]:
 
 def _call(raw: dict[str, Any], number: int, response_id: str) -> CallBlock:
     function = raw["function"]
-    call_id = text_of(raw, "id") or minted(response_id, number)
+    call_id = text_of(raw, "id") or make_call_id(response_id, number)
     call = ToolCall(id=call_id, name=function["name"], arguments=arguments_received(function.get("arguments")))
     return CallBlock(call=call, raw=raw)
 
 
-def minted(response_id: str, number: int) -> str:
+def make_call_id(response_id: str, number: int) -> str:
     """Make an id for a call that came without one."""
     return f"{response_id or 'call'}_{number}"
 
@@ -151,7 +151,7 @@ class CompletionAssembly:
             self._ended = True
             return _NOTHING
         chunk = read_json(data)
-        error = error_in(chunk)
+        error = find_error(chunk)
         if error is not None:
             raise self._fail(error)
         self._head = self._head or {"id": chunk.get("id")}
@@ -195,18 +195,18 @@ class CompletionAssembly:
         function = fragment.get("function") or {}
         written = function.get("arguments")
         piece = written if isinstance(written, str) else arguments_received(written) if written is not None else ""
-        call = self._call_of(fragment, function, piece)
+        call = self._continue_call(fragment, function, piece)
         call.pieces.append(piece)
         return CallDelta(call_id=call.id, name=call.name, arguments=piece)
 
-    def _call_of(self, fragment: Mapping[str, Any], function: Mapping[str, Any], piece: str) -> _Call:
+    def _continue_call(self, fragment: Mapping[str, Any], function: Mapping[str, Any], piece: str) -> _Call:
         index, call_id, name = fragment.get("index"), text_of(fragment, "id"), text_of(function, "name")
-        call = self._known(index, call_id)
+        call = self._find_call(index, call_id)
         # A call with an index of its own may have its name repeated beside nothing at all.
         starts = bool(name) and (bool(piece) or index is None)
         if call is None or _begins_another(call, call_id, starts=starts):
             kept = {key: value for key, value in fragment.items() if key not in {"index", "id", "type", "function"}}
-            own_id = call_id or minted(text_of(self._head, "id"), len(self._calls))
+            own_id = call_id or make_call_id(text_of(self._head, "id"), len(self._calls))
             call = _Call(id=own_id, given_id=call_id, name=name, kept=kept)
             self._calls.append(call)
         call.name = call.name or name
@@ -214,7 +214,7 @@ class CompletionAssembly:
             self._by_index[index] = call
         return call
 
-    def _known(self, index: object, call_id: str) -> _Call | None:
+    def _find_call(self, index: object, call_id: str) -> _Call | None:
         """Find the call that a fragment may continue: by its index, else by its id, else the last one."""
         if isinstance(index, int):
             return self._by_index.get(index)

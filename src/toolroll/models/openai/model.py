@@ -19,7 +19,7 @@ from toolroll.errors import (
 from toolroll.kernel.data.messages import Message
 from toolroll.models.catalog import ModelLimits
 from toolroll.models.exchange import WireModel
-from toolroll.models.failures import ErrorBody, by_status, make, sharpen
+from toolroll.models.failures import ErrorBody, classify_status, make_error, sharpen
 from toolroll.models.model import ModelRequest, ModelResponse, Wire
 from toolroll.models.openai.request import head, message_items
 from toolroll.models.openai.response import ResponseAssembly, read_response
@@ -118,5 +118,5 @@ def classify_error(
     """Choose the error class. The status says more than the type: a wrong key has the type of an invalid request."""
     kind = _CODES.get(error.code)
     if kind is None:
-        kind = _TYPES.get(error.kind) or ProviderFailed if status is None else by_status(status)
-    return make(sharpen(kind, headers, error), provider, error, status=status, headers=headers)
+        kind = _TYPES.get(error.kind) or ProviderFailed if status is None else classify_status(status)
+    return make_error(sharpen(kind, headers, error), provider, error, status=status, headers=headers)

@@ -120,7 +120,7 @@ def message_items(message: Message, *, to: Origin) -> Iterable[Json]:
         case ToolResults():
             return [_result(result) for result in message.results]
         case AssistantMessage():
-            return list(_assistant(message, to)) or [_said(NOTHING_SAID)]
+            return list(_assistant(message, to)) or [_assistant_item(NOTHING_SAID)]
         case _:
             assert_never(message)
 
@@ -152,7 +152,7 @@ def _text(text: str) -> Json:
     return {"type": "input_text", "text": text}
 
 
-def _said(text: str) -> Json:
+def _assistant_item(text: str) -> Json:
     return {"role": "assistant", "content": text}
 
 
@@ -162,11 +162,11 @@ def _result(result: ToolMessage) -> Json:
         mark = [_text(ERROR_MARK.strip())] if result.is_error else []
         output = mark + _content(result.content)
     elif result.is_error:
-        output = marked(result.content)
+        output = mark_error(result.content)
     return {"type": "function_call_output", "call_id": safe_id(result.call_id), "output": output}
 
 
-def marked(text: str) -> str:
+def mark_error(text: str) -> str:
     """Make sure that the text of a failed call says so; our own error texts mostly do."""
     return text if text.startswith("Error") else ERROR_MARK + text
 
@@ -208,7 +208,7 @@ def _item(block: AssistantBlock, *, own: bool, whole: bool) -> Json:
         raw.pop("id", None)
     match block:
         case TextBlock():
-            return _said(block.text) if raw is None or not whole else raw
+            return _assistant_item(block.text) if raw is None or not whole else raw
         case CallBlock():
             return _call(block.call, raw)
         case ReasoningBlock():
@@ -216,7 +216,7 @@ def _item(block: AssistantBlock, *, own: bool, whole: bool) -> Json:
         case ServerBlock():
             if raw is not None and whole:
                 return raw
-            return _said(block.summary) if block.summary else {}
+            return _assistant_item(block.summary) if block.summary else {}
         case UnknownBlock():
             return raw or {} if whole else {}
         case _:

@@ -17,7 +17,7 @@ from toolroll.kernel.data.messages import (
     UnknownBlock,
 )
 from toolroll.kernel.data.usage import Usage
-from toolroll.models.failures import ErrorBody, error_in
+from toolroll.models.failures import ErrorBody, find_error
 from toolroll.models.model import CallDelta, Delta, ModelResponse, ReasoningDelta, StopKind, TextDelta
 from toolroll.models.parts import arguments_received
 from toolroll.models.wire_json import count_of, read_json, text_of
@@ -99,10 +99,12 @@ def _search(item: dict[str, Any]) -> ServerBlock:
     action = item.get("action") or {}  # documented as always there, and reported missing
     sources = tuple(Citation(url=one["url"]) for one in action.get("sources") or () if one.get("url"))
     lines = "".join(f"\n- {source.url}" for source in sources)
-    return ServerBlock(kind="call", tool="web_search", summary=f"[{_did(action)}]{lines}", sources=sources, raw=item)
+    return ServerBlock(
+        kind="call", tool="web_search", summary=f"[{_describe_action(action)}]{lines}", sources=sources, raw=item
+    )
 
 
-def _did(action: Mapping[str, Any]) -> str:
+def _describe_action(action: Mapping[str, Any]) -> str:
     match action.get("type"):
         case "open_page":
             return f"opened {text_of(action, 'url') or 'a page'}"
@@ -166,7 +168,7 @@ class ResponseAssembly:
             case "response.reasoning_summary_part.added" if event["summary_index"]:
                 return (ReasoningDelta(text="\n\n"),)
             case "response.output_item.added":
-                return self._added(event["output_index"], event.get("item") or {})
+                return self._add_item(event["output_index"], event.get("item") or {})
             case "response.output_item.done":
                 self._done[event["output_index"]] = event["item"]
             case "response.completed" | "response.incomplete" | "response.failed":
@@ -185,7 +187,7 @@ class ResponseAssembly:
             return self._response
         return self._response | {"output": [self._done[index] for index in sorted(self._done)]}
 
-    def _added(self, index: int, item: Mapping[str, Any]) -> Sequence[Delta]:
+    def _add_item(self, index: int, item: Mapping[str, Any]) -> Sequence[Delta]:
         if item.get("type") != "function_call":
             return _NOTHING
         call_id, name = self._calls[index] = (item["call_id"], item["name"])
@@ -193,4 +195,4 @@ class ResponseAssembly:
 
 
 def _error(event: Mapping[str, Any]) -> ErrorBody:
-    return error_in(event) or ErrorBody(code=text_of(event, "code"), message=text_of(event, "message"))
+    return find_error(event) or ErrorBody(code=text_of(event, "code"), message=text_of(event, "message"))

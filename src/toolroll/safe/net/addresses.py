@@ -64,16 +64,16 @@ def address_refusal(ip: IPAddress) -> str | None:
     compatible, 6to4, NAT64, ISATAP or Teredo, the packet ends up there.
     """
     if isinstance(ip, IPv4Address):
-        return _listed(ip, _networks_v4())
+        return _find_reason(ip, _networks_v4())
     if ip.scope_id is not None:
         return "zone id"
-    for inner in _embedded(ip):
+    for inner in _find_embedded(ip):
         if (refusal := address_refusal(inner)) is not None:
             return f"{refusal} ({inner} inside)"
     # These two mean the inner address itself: the system connects by IPv4, or a gateway of the network does.
     if ip in _MAPPED or ip in _NAT64:
         return None
-    return _listed(ip, _networks_v6()) or (None if ip in _GLOBAL_V6 else "reserved")
+    return _find_reason(ip, _networks_v6()) or (None if ip in _GLOBAL_V6 else "reserved")
 
 
 def parse_ipv4(host: str) -> IPv4Address | None:
@@ -99,7 +99,7 @@ def _number(part: str) -> int:
     return int(part, 8 if part.startswith("0") else 10)
 
 
-def _embedded(ip: IPv6Address) -> Iterator[IPv4Address]:
+def _find_embedded(ip: IPv6Address) -> Iterator[IPv4Address]:
     above, low = divmod(int(ip), 1 << 32)
     # `::` and `::1` are addresses of their own, not compatible ones.
     compatible = above == 0 and low > 1
@@ -122,5 +122,5 @@ def _networks_v6() -> tuple[tuple[IPv6Network, str], ...]:
     return tuple((IPv6Network(network), reason) for network, reason in _REFUSED_V6)
 
 
-def _listed(ip: IPAddress, networks: tuple[tuple[IPv4Network | IPv6Network, str], ...]) -> str | None:
+def _find_reason(ip: IPAddress, networks: tuple[tuple[IPv4Network | IPv6Network, str], ...]) -> str | None:
     return next((reason for network, reason in networks if ip in network), None)

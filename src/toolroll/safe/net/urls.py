@@ -58,7 +58,7 @@ class CheckedUrl:
     def url(self) -> str:
         """Return the URL in its one canonical spelling, without fragment."""
         port = "" if self.port == _DEFAULT_PORTS.get(self.scheme) else f":{self.port}"
-        return f"{self.scheme}://{_bracketed(self.host)}{port}{self.target}"
+        return f"{self.scheme}://{_add_brackets(self.host)}{port}{self.target}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,18 +79,18 @@ def check_url(
     judged. All else about the URL still is.
     """
     if len(url) > MAX_URL_CHARACTERS:
-        raise _refused(url, "length", f"is longer than {MAX_URL_CHARACTERS} characters")
+        raise _make_refusal(url, "length", f"is longer than {MAX_URL_CHARACTERS} characters")
     # Parsers disagree on these, and each disagreement was once a way past a guard.
     if not url.isprintable() or any(char.isspace() or char == "\\" for char in url):
-        raise _refused(url, "characters", "contains blanks, control characters or backslashes")
+        raise _make_refusal(url, "characters", "contains blanks, control characters or backslashes")
     parts = _PARTS.fullmatch(url)
     if parts is None or parts[1].lower() not in schemes:
-        raise _refused(url, "scheme", f"does not start with {' or '.join(f'{scheme}://' for scheme in schemes)}")
+        raise _make_refusal(url, "scheme", f"does not start with {' or '.join(f'{scheme}://' for scheme in schemes)}")
     if "@" in parts[2]:
-        raise _refused(url, "user_info", "contains a user name or password")
+        raise _make_refusal(url, "user_info", "contains a user name or password")
     scheme, target = parts[1].lower(), parts[3] if parts[3].startswith("/") else "/" + parts[3]
     host, port, address = _check_authority(url, scheme, parts[2])
-    allowed = bool(allow_hosts & {host, f"{_bracketed(host)}:{port}"})
+    allowed = bool(allow_hosts & {host, f"{_add_brackets(host)}:{port}"})
     if not allowed:
         _check_public(url, host, port, address)
     return CheckedUrl(scheme=scheme, host=host, port=port, address=address, allowed=allowed, target=target)
@@ -113,7 +113,7 @@ async def resolve(checked: CheckedUrl, *, resolver: Resolver = system_resolver) 
     for address in addresses:
         refusal = address_refusal(address)
         if refusal is not None and not checked.allowed:
-            raise _refused(checked.url, "address", f"leads to {address}: {refusal}")
+            raise _make_refusal(checked.url, "address", f"leads to {address}: {refusal}")
     return Destination(host=checked.host, port=checked.port, addresses=addresses[:MAX_ADDRESSES_PER_NAME])
 
 
@@ -125,23 +125,23 @@ async def _look_up(checked: CheckedUrl, resolver: Resolver) -> tuple[IPAddress, 
             answers = await resolver(checked.host, checked.port)
         addresses = tuple(ip_address(answer) for answer in answers)
     except (OSError, ValueError) as error:
-        raise _refused(checked.url, "unresolved", "has a host name that cannot be looked up") from error
+        raise _make_refusal(checked.url, "unresolved", "has a host name that cannot be looked up") from error
     if not addresses:
-        raise _refused(checked.url, "unresolved", "has a host name without an address")
+        raise _make_refusal(checked.url, "unresolved", "has a host name without an address")
     return addresses
 
 
 def _check_authority(url: str, scheme: str, authority: str) -> tuple[str, int, IPAddress | None]:
     match = _AUTHORITY.fullmatch(authority)
     if match is None:
-        raise _refused(url, "host", "has no host that can be read without doubt")
+        raise _make_refusal(url, "host", "has no host that can be read without doubt")
     port = int(match["port"] or _DEFAULT_PORTS.get(scheme, 0))
     if not 0 < port <= _MAX_PORT:
-        raise _refused(url, "port", "has a port outside of 1 to 65535")
+        raise _make_refusal(url, "port", "has a port outside of 1 to 65535")
     try:
         address, host = _read_host(match["literal"], match["name"])
     except ValueError as error:
-        raise _refused(url, "host", "has a host that is neither a name nor an address") from error
+        raise _make_refusal(url, "host", "has a host that is neither a name nor an address") from error
     return host, port, address
 
 
@@ -158,7 +158,6 @@ def _read_host(literal: str | None, name: str) -> tuple[IPAddress | None, str]:
 
 def _canonical_name(name: str) -> str:
     if not name.isascii() or "xn--" in name.lower():
-        # Imported here: its tables cost as much as an interpreter start, and few names need them.
         # UTS 46 maps full-width digits and dots to plain ones first, so `１２７。１` is judged as what it becomes.
         name = idna.encode(name, uts46=True).decode("ascii")
     name = name.lower().removesuffix(".")
@@ -169,24 +168,24 @@ def _canonical_name(name: str) -> str:
 
 def _check_public(url: str, host: str, port: int, address: IPAddress | None) -> None:
     if port in _BLOCKED_PORTS:
-        raise _refused(url, "port", f"names port {port}, which is no web server's")
+        raise _make_refusal(url, "port", f"names port {port}, which is no web server's")
     if address is not None and (refusal := address_refusal(address)) is not None:
-        raise _refused(url, "address", f"leads to {address}: {refusal}")
+        raise _make_refusal(url, "address", f"leads to {address}: {refusal}")
     # A name without a dot is completed by the network's own search list.
     if address is None and ("." not in host or host.endswith(_LOCAL_SUFFIXES)):
-        raise _refused(url, "local_name", "has a name of this machine or of a private network")
+        raise _make_refusal(url, "local_name", "has a name of this machine or of a private network")
 
 
-def _bracketed(host: str) -> str:
+def _add_brackets(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def _refused(url: str, rule: Rule, what: str) -> UrlRefused:
-    shown = _shown(url)
+def _make_refusal(url: str, rule: Rule, what: str) -> UrlRefused:
+    shown = _shorten(url)
     return UrlRefused(f"{shown} {what}. Use the address of a public web page.", url=shown, rule=rule)
 
 
-def _shown(url: str) -> str:
+def _shorten(url: str) -> str:
     """Return the scheme and host alone: paths, queries and user-info carry secrets."""
     scheme, sign, rest = url[:MAX_URL_CHARACTERS].partition("://")
     host = "…" if "@" in rest else re.split(r"[/?#\\]", rest, maxsplit=1)[0]

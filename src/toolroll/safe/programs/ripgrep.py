@@ -91,7 +91,7 @@ async def stream_ripgrep(
             async with asyncio.timeout(timeout_s):
                 read = await _chunks_to(on_chunk, process, limit_bytes)
                 if read == "exited":
-                    await process.exited()
+                    await process.wait()
                 ended = read
     return RipgrepEnd(ended=ended, exit_code=process.exit_code, stderr=process.complaints)
 
@@ -190,7 +190,7 @@ async def gather_ripgrep(
         async with ripgrep_process(_command(arguments), cwd=cwd, stdout=output, stderr=complaints) as process:
             with suppress(TimeoutError):
                 async with asyncio.timeout(timeout_s):
-                    ended = await _watched(process, output, limit_bytes, complaints, stderr_bytes)
+                    ended = await _watch(process, output, limit_bytes, complaints, stderr_bytes)
         printed, stderr = _read(output, limit_bytes), _read(complaints, stderr_bytes)
     return RipgrepEnd(ended=ended, exit_code=process.exit_code, stderr=stderr.decode("utf-8", "replace")), printed
 
@@ -217,9 +217,9 @@ def _read(file: int, limit_bytes: int) -> bytes:
     return os.pread(file, min(os.fstat(file).st_size, limit_bytes), 0)
 
 
-async def _watched(process: RipgrepProcess, output: int, limit_bytes: int, complaints: int, stderr_bytes: int) -> Ended:
+async def _watch(process: RipgrepProcess, output: int, limit_bytes: int, complaints: int, stderr_bytes: int) -> Ended:
     """Wait for its end, and look from time to time at how much it has printed."""
-    waiting = asyncio.ensure_future(process.exited())
+    waiting = asyncio.ensure_future(process.wait())
     try:
         while not waiting.done() and os.fstat(output).st_size <= limit_bytes:
             await asyncio.wait([waiting], timeout=_LOOK_S)

@@ -74,10 +74,10 @@ class Lines:
             self._pass(passing)
             if not found:
                 return
-            yield self._finished()
+            yield self._finish()
         *lines, held = (self._held + chunk).split(self._separator)
         for line in lines:
-            yield line if len(line) <= MAX_LINE_BYTES else self._shortened(line)
+            yield line if len(line) <= MAX_LINE_BYTES else self._shorten(line)
         self._held = held
         if len(held) > MAX_LINE_BYTES:
             self._begin(held)
@@ -85,13 +85,13 @@ class Lines:
     def rest(self) -> Iterator[bytes]:
         """Yield what came after the last separator, if anything did."""
         if self._head is not None:
-            yield self._finished()
+            yield self._finish()
         elif self._held:
             yield self._held
 
-    def _shortened(self, line: bytes) -> bytes:
+    def _shorten(self, line: bytes) -> bytes:
         self._begin(line)
-        return self._finished()
+        return self._finish()
 
     def _begin(self, line: bytes) -> None:
         self._head, self._held, self._pieces = line[:MAX_LINE_BYTES], b"", []
@@ -109,7 +109,7 @@ class Lines:
                 return
             self._pieces.append(passing[match.start() : match.start() + PIECE_BYTES])
 
-    def _finished(self) -> bytes:
+    def _finish(self) -> bytes:
         self._take(self._held, len(self._held))
         line = self._separator.join([self._head or b"", *self._pieces])
         self._head, self._held, self._pieces = None, b"", []

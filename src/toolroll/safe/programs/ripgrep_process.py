@@ -35,7 +35,7 @@ class RipgrepProcess:
         if process.stderr is None:
             self._is_silent.set_result(None)
         else:
-            loop.add_reader(process.stderr.fileno(), self._hear, process.stderr.fileno())
+            loop.add_reader(process.stderr.fileno(), self._read_complaints, process.stderr.fileno())
 
     @property
     def exit_code(self) -> int | None:
@@ -52,20 +52,20 @@ class RipgrepProcess:
         assert self._process.stdout is not None, "it prints to a file"
         fd = self._process.stdout.fileno()
         # Waited for also where there is something already: others get their turn between two reads.
-        await _readable(self._loop, fd)
+        await _wait_until_readable(self._loop, fd)
         return os.read(fd, PROGRAM_READ_BYTES)
 
-    async def exited(self) -> None:
+    async def wait(self) -> None:
         """Wait until it has ended, and all that it complained about is there."""
         await self._is_silent  # it closes stderr by ending, and in no other way
-        await self._gone()
+        await self._wait_for_exit()
 
     async def end(self) -> None:
         """Kill it, unless it has ended: it has nothing to clean up, so there is nothing to wait for before."""
         try:
             if self._process.poll() is None:
                 self._process.kill()
-                await self._gone_soon()
+                await self._wait_after_kill()
         finally:
             # A call of its own: Python 3.11 may not tell tracers of coroutines any more that were just cancelled.
             self._forget()
@@ -73,33 +73,33 @@ class RipgrepProcess:
     def _forget(self) -> None:
         if self._process.poll() is None:  # we were cancelled once more, or a disk holds it up
             threading.Thread(target=self._process.wait, daemon=True).start()
-        self._stop_hearing()
+        self._stop_reading()
         for pipe in filter(None, (self._process.stdout, self._process.stderr)):
             pipe.close()
 
-    async def _gone_soon(self) -> None:
+    async def _wait_after_kill(self) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(PROGRAM_KILLED_S):
-                await self._gone()
+                await self._wait_for_exit()
 
-    async def _gone(self) -> None:
+    async def _wait_for_exit(self) -> None:
         if self._process.poll() is None and hasattr(os, "pidfd_open"):
             with suppress(OSError):  # a kernel before 5.3, or a container that does not let us
-                await _exit_of(self._loop, self._process.pid)
+                await _wait_for_pid(self._loop, self._process.pid)
         while self._process.poll() is None:  # noqa: ASYNC110 -- where there is no event for it
             await asyncio.sleep(PROGRAM_POLL_S)
 
-    def _hear(self, fd: int) -> None:
+    def _read_complaints(self, fd: int) -> None:
         chunk = os.read(fd, PROGRAM_READ_BYTES)
         self._complaints += chunk[: MAX_STDERR_BYTES - len(self._complaints)]
         if not chunk:
-            self._stop_hearing()
+            self._stop_reading()
 
-    def _stop_hearing(self) -> None:
+    def _stop_reading(self) -> None:
         # Whether or not the future is done: whoever is cancelled while waiting for it cancels it.
         if self._process.stderr is not None:
             self._loop.remove_reader(self._process.stderr.fileno())
-        _tell(self._is_silent)
+        _set_done(self._is_silent)
 
 
 @asynccontextmanager
@@ -143,24 +143,24 @@ def _environment() -> dict[str, str]:
     return {name: os.environ[name] for name in ("HOME",) if name in os.environ} | {"PATH": DEFAULT_PATH}
 
 
-async def _readable(loop: "asyncio.AbstractEventLoop", fd: int) -> None:
+async def _wait_until_readable(loop: "asyncio.AbstractEventLoop", fd: int) -> None:
     ready = loop.create_future()
-    loop.add_reader(fd, _tell, ready)
+    loop.add_reader(fd, _set_done, ready)
     try:
         await ready
     finally:
         loop.remove_reader(fd)
 
 
-async def _exit_of(loop: "asyncio.AbstractEventLoop", pid: int) -> None:
+async def _wait_for_pid(loop: "asyncio.AbstractEventLoop", pid: int) -> None:
     fd = os.pidfd_open(pid)
     try:
-        await _readable(loop, fd)
+        await _wait_until_readable(loop, fd)
     finally:
         os.close(fd)
 
 
-def _tell(ready: "asyncio.Future[None]") -> None:
+def _set_done(ready: "asyncio.Future[None]") -> None:
     # The loop tells once more before whoever waits has had its turn; or nobody waits any more.
     if not ready.done():
         ready.set_result(None)

@@ -150,8 +150,8 @@ _DISCORD = r"[\w-]{23,25}\.[\w-]{6}\.[\w-]{27,40}+(?![\w.-])"
 def redact_private_keys(text: str) -> str:
     """Replace private keys in PEM, whole or cut off, and those of PuTTY."""
     if "-----BEGIN " in text:
-        text = _compiled(_PEM).sub("[redacted:private-key]", text)
-    return _compiled(_PUTTY).sub("[redacted:private-key]", text) if "Private-Lines: " in text else text
+        text = _compile(_PEM).sub("[redacted:private-key]", text)
+    return _compile(_PUTTY).sub("[redacted:private-key]", text) if "Private-Lines: " in text else text
 
 
 def redact_keys(text: str) -> str:
@@ -169,7 +169,7 @@ def _prefixes() -> re.Pattern[str]:
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.ASCII)
 
 
@@ -191,10 +191,10 @@ def _discord_pattern() -> re.Pattern[str]:
 
 
 def _mark(key: Key) -> Callable[[re.Match[str]], str]:
-    def replaced(match: re.Match[str]) -> str:
+    def replace_match(match: re.Match[str]) -> str:
         return match[0] if key.random and not _is_random(match[0]) else f"[redacted:{key.kind}]"
 
-    return replaced
+    return replace_match
 
 
 def _discord(match: re.Match[str]) -> str:
@@ -203,7 +203,7 @@ def _discord(match: re.Match[str]) -> str:
 
 
 def _is_random(text: str) -> bool:
-    return _is_mixed(text) or any(map(_has_digits, _compiled(_RANDOM_PIECE).findall(text)))
+    return _is_mixed(text) or any(map(_has_digits, _compile(_RANDOM_PIECE).findall(text)))
 
 
 def _has_digits(piece: str) -> bool:

@@ -91,17 +91,17 @@ def redact_named(text: str) -> str:
 def names_a_secret(name: str) -> bool:
     """Return whether a field of this name holds a secret: `api_key`, `accessToken`, `set-cookie`; not `max_tokens`."""
     name = _snake(name)
-    return _compiled(_NAME).search(name) is not None and not name.endswith(_PAGING)
+    return _compile(_NAME).search(name) is not None and not name.endswith(_PAGING)
 
 
 def variable_names_a_secret(name: str) -> bool:
     """Return whether an environment variable of this name holds a secret; the working folders `PWD` do not."""
-    return _compiled(_VARIABLE).search(name) is not None and name not in _WORKING_FOLDERS
+    return _compile(_VARIABLE).search(name) is not None and name not in _WORKING_FOLDERS
 
 
 def url_passwords(text: str) -> list[str]:
     """List the passwords in the URLs of a text."""
-    return [match["value"].partition(":")[2] for match in _compiled(_USER_INFO).finditer(text)]
+    return [match["value"].partition(":")[2] for match in _compile(_USER_INFO).finditer(text)]
 
 
 def _snake(name: str) -> str:
@@ -109,12 +109,12 @@ def _snake(name: str) -> str:
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
 def _is_secret(value: str, *, certain: bool) -> bool:
-    if _compiled(_ORDINARY).fullmatch(value) or names_a_secret(value):
+    if _compile(_ORDINARY).fullmatch(value) or names_a_secret(value):
         return False
     return certain or any(map(str.isdigit, value))
 
@@ -157,7 +157,7 @@ def _lower(text: str) -> str:
 
 def _without_place(text: str, lowered: str, place: _Place) -> Iterator[str]:
     done = 0
-    for match in _compiled(place.pattern).finditer(lowered):
+    for match in _compile(place.pattern).finditer(lowered):
         start, end = match.span("value")
         if place.judge(match, text):
             yield from (text[done:start], f"[redacted:{place.kind}]")
@@ -231,5 +231,5 @@ def _whole_name(match: re.Match[str], text: str) -> tuple[str, str]:
     """Return the character before the name, and the name, of which the pattern has only the end."""
     head = text[max(match.start() - 40, 0) : match.start()]
     before = head.rstrip("-_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-    escape = _compiled(_ESCAPE).match(head, max(len(before) - 1, 0))
+    escape = _compile(_ESCAPE).match(head, max(len(before) - 1, 0))
     return before[-1:], head[escape.end() if escape else len(before) :] + _part(match, text, "name")
