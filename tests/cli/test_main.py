@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 import pytest
-from tests.support.programs import environment, run_toolroll, toolroll
+from tests.support.programs import environment, run_toolroll, shared_starter, toolroll
 from tests.support.scene import commands
 from tests.support.terminal import TOOLS
 
@@ -250,11 +250,11 @@ def test_a_reader_that_goes_away_is_told_nothing(arguments: tuple[str, ...], tmp
     (tmp_path / "big").write_text(("x" * 99 + "\n") * 20_000)
     read, write = os.pipe()
     os.close(read)
-    done = subprocess.run(
-        toolroll(*arguments), env=environment(tmp_path), cwd=tmp_path, stdout=write, stderr=subprocess.PIPE, check=False
-    )
+    starter = shared_starter()
+    starter.start(*arguments, env=environment(tmp_path), cwd=tmp_path, out=write)
+    done = starter.wait()
     os.close(write)
-    assert (done.returncode, done.stderr) == (1, b"")
+    assert (done.code, done.err) == (1, "")
 
 
 def test_stdout_that_is_closed_is_no_error(tmp_path: Path) -> None:
@@ -309,35 +309,21 @@ def test_S6_a_hint_of_click_ends_with_one_sign(capsys: pytest.CaptureFixture[str
 def test_S2_S6_an_answer_that_cannot_be_written_is_told_in_one_line(
     arguments: tuple[str, ...], unbuffered: str, tmp_path: Path
 ) -> None:
-    with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            toolroll(*arguments),
-            env=environment(tmp_path, PYTHONUNBUFFERED=unbuffered),
-            cwd=tmp_path,
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
+    env, starter = environment(tmp_path, PYTHONUNBUFFERED=unbuffered), shared_starter()
+    starter.start(*arguments, env=env, cwd=tmp_path, out="/dev/full")
+    done = starter.wait()
     told = "Error: The answer could not be written: No space left on device.\n"
-    assert (done.returncode, done.stderr) == (1, told)
+    assert (done.code, done.err) == (1, told)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
 def test_S6_an_error_that_cannot_be_written_as_json_is_told_in_words(tmp_path: Path) -> None:
-    with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            toolroll("tools", "show", "nothing", "--json"),
-            env=environment(tmp_path),
-            cwd=tmp_path,
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-    assert done.returncode == 1
-    assert done.stderr.startswith("Error: Unknown tool 'nothing'.")
-    assert done.stderr.count("\n") == 1
+    starter = shared_starter()
+    starter.start("tools", "show", "nothing", "--json", env=environment(tmp_path), cwd=tmp_path, out="/dev/full")
+    done = starter.wait()
+    assert done.code == 1
+    assert done.err.startswith("Error: Unknown tool 'nothing'.")
+    assert done.err.count("\n") == 1
 
 
 def test_S2_letters_that_the_locale_does_not_have_are_refused(tmp_path: Path) -> None:

@@ -61,15 +61,15 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultLoop:
-    """One operation, an expression of `root` and `p` (a path), and a folder for compiled modules."""
+    """One operation, an expression of `root` and `p` (a path), and a folder for the logs of strace."""
 
     operation: str
-    cache: Path
+    logs: Path
 
     def calls(self, folder: Path) -> list[Call]:
         """The system calls of the operation, in order."""
-        self.run(folder.parent / "warm-up")
-        log = self.cache / f"{folder.name}.log"
+        self.run(folder.parent / "warm-up")  # it compiles what is not compiled yet
+        log = self.logs / f"{folder.name}.log"
         assert self._run(folder, ["strace", "-o", str(log)]).end == "done"
         return list(_between_marks(log.read_text()))
 
@@ -84,7 +84,7 @@ class FaultLoop:
 
     def _run(self, folder: Path, around: list[str]) -> Outcome:
         script = CHILD.format(source=str(SOURCE), operation=self.operation)
-        python = [sys.executable, "-I", "-S", "-X", f"pycache_prefix={self.cache}", "-c", script, str(folder)]
+        python = [sys.executable, "-I", "-S", "-c", script, str(folder)]
         done = subprocess.run([*around, *python], capture_output=True, text=True, check=False, timeout=200)
         if done.returncode == -9:
             return Outcome(end="killed", leaked=0, seen="")

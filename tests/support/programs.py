@@ -225,16 +225,20 @@ class Starter:
         stdin: str | bytes = "",
         program: Program = "toolroll",
         before: str = "",
-        out: str = "",
-        err: str = "",
+        out: Stream = "",
+        err: Stream = "",
     ) -> int:
-        """Start a command that writes to files, and return its process id; `out` and `err` name other files."""
+        """Start a command that writes to files, and return its process id; `out` and `err` are other files."""
         if self._last is not None:  # its test ran out of time
             self._last.kill()
         (self._folder / "in").write_bytes(stdin.encode() if isinstance(stdin, str) else stdin)
         for name in ("out", "err"):
             (self._folder / name).write_bytes(b"")
-        files = [str(self._folder / "in"), out or str(self._folder / "out"), err or str(self._folder / "err")]
+        files: list[Stream] = [
+            str(self._folder / "in"),
+            out or str(self._folder / "out"),
+            err or str(self._folder / "err"),
+        ]
         self._last = self.copy(program, arguments, files, env=env, cwd=cwd, before=before)
         return self._last.pid
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from tests.support.model_script import Turn, Use
 from tests.support.model_server import KEY, ModelServer
-from tests.support.programs import WAIT_S, environment, run_toolroll, toolroll
+from tests.support.programs import WAIT_S, environment, run_toolroll, shared_starter, toolroll
 from tests.support.terminal import Pseudo
 
 from toolroll import Agent
@@ -434,21 +434,13 @@ def test_S2_a_run_goes_on_where_nobody_reads_its_answer(place: Place, where: str
     read, write = os.pipe() if where == "pipe" else (None, os.open(where, os.O_WRONLY))
     if read is not None:
         os.close(read)
-    done = subprocess.run(
-        toolroll("run", "Go.", "--model", model, "--from", str(TOOLS), form),
-        env=environment(place.home),
-        cwd=place.work,
-        stdin=subprocess.DEVNULL,
-        stdout=write,
-        stderr=subprocess.PIPE,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    starter, env = shared_starter(), environment(place.home)
+    starter.start("run", "Go.", "--model", model, "--from", str(TOOLS), form, env=env, cwd=place.work, out=write)
+    done = starter.wait()
     os.close(write)
     latest = place.latest()
-    assert (done.returncode, latest["state"], latest["steps"]) == (1, "answer", 2)
-    last = done.stderr.splitlines()[-1]
+    assert (done.code, latest["state"], latest["steps"]) == (1, "answer", 2)
+    last = done.err.splitlines()[-1]
     assert last.startswith("Error: The answer could not be written: ")
     assert last.endswith(f". It is in the run log: toolroll runs export {latest['run_id']}")
 

@@ -5,8 +5,9 @@ import hashlib
 import os
 import subprocess
 import sys
+import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,6 +17,14 @@ from toolroll.errors import StaleFile
 from toolroll.safe.paths import exchange
 from toolroll.safe.paths.names import parse_path
 from toolroll.safe.paths.root import Root
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """A folder on a disk: one in memory knows no leases, by which the system tells who has a file open."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        yield Path(folder)
+
 
 FILE = parse_path("a.txt")
 ROUNDS = int(os.environ.get("TOOLROLL_ROUNDS", "100"))

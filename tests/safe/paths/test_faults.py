@@ -100,7 +100,7 @@ def runs(
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "runs").mkdir()
-    (tmp_path / "cache").mkdir()
+    (tmp_path / "logs").mkdir()
     return tmp_path / "runs"
 
 
@@ -110,7 +110,7 @@ def folder(tmp_path: Path) -> Path:
 def test_killed_at_any_system_call(folder: Path, name: str) -> None:
     """XE6: old or new, never mixed; what is left beside it is swept."""
     case = CASES[name]
-    loop = FaultLoop(operation=case.operation, cache=folder.parent / "cache")
+    loop = FaultLoop(operation=case.operation, logs=folder.parent / "logs")
     reached = []
     swept = 0
     for call, _, place, outcome in runs(loop, folder, case.states[0], ("signal=KILL",)):
@@ -131,7 +131,7 @@ def test_killed_at_any_system_call(folder: Path, name: str) -> None:
 def test_failing_at_any_system_call(folder: Path, name: str) -> None:
     """XF8: a typed error or success, no descriptor lost, no temporary file left."""
     case = CASES[name]
-    loop = FaultLoop(operation=case.operation, cache=folder.parent / "cache")
+    loop = FaultLoop(operation=case.operation, logs=folder.parent / "logs")
     ends = set()
     for call, action, place, outcome in runs(loop, folder, case.states[0], tuple(f"error={error}" for error in ERRORS)):
         what = (call, action, outcome)
@@ -151,7 +151,7 @@ def test_failing_at_any_system_call(folder: Path, name: str) -> None:
 @pytest.mark.parametrize("name", READING)
 def test_reading_from_a_failing_disk(folder: Path, name: str) -> None:
     """XF8: all of the content or a typed error; an entry that could not be looked at says so."""
-    loop = FaultLoop(operation=READING[name], cache=folder.parent / "cache")
+    loop = FaultLoop(operation=READING[name], logs=folder.parent / "logs")
     state: State = FOLDER | {"f/a": b"old", "f/b": b"old"}
     whole = {"list": "[('a', None), ('b', None)]"}.get(name, "b'old'")
     seen = set()

@@ -128,6 +128,7 @@ SWAPPED = {
 }
 
 
+@pytest.mark.unmeasured
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("swapped", SWAPPED)

@@ -93,7 +93,7 @@ class ChangeLoop(FaultLoop):
 
     def _run(self, folder: Path, around: list[str]) -> Outcome:
         script = CHILD.format(source=str(SOURCE), operation=self.operation, plan=self.plan)
-        python = [sys.executable, "-I", "-X", f"pycache_prefix={self.cache}", "-c", script, str(folder)]
+        python = [sys.executable, "-I", "-c", script, str(folder)]
         done = subprocess.run([*around, *python], capture_output=True, text=True, check=False, timeout=200)
         if done.returncode == -9:
             return Outcome(end="killed", leaked=0, seen="")
@@ -154,8 +154,8 @@ def chosen(calls: list[Call]) -> list[Call]:
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_XE6_C32_C31_killed_at_any_system_call(tmp_path: Path, operation: str) -> None:
-    loop = ChangeLoop(operation=OPERATIONS[operation], plan=PLANS[operation], cache=tmp_path / "cache")
-    (tmp_path / "cache").mkdir()
+    loop = ChangeLoop(operation=OPERATIONS[operation], plan=PLANS[operation], logs=tmp_path / "logs")
+    (tmp_path / "logs").mkdir()
     lay_out(tmp_path / "warm-up", operation)
     calls = chosen(loop.calls(lay_out(tmp_path / "dry", operation)))
     assert state_of(tmp_path / "dry") == (OLD if operation == "undo" else NEW)
@@ -176,8 +176,8 @@ def test_XE6_C32_C31_killed_at_any_system_call(tmp_path: Path, operation: str) -
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_XF8_C32_C31_any_system_call_fails(tmp_path: Path, operation: str) -> None:
     """A typed error or none; all of the old or all of the new, at the latest when the workspace is opened again."""
-    loop = ChangeLoop(operation=OPERATIONS[operation], plan=PLANS[operation], cache=tmp_path / "cache")
-    (tmp_path / "cache").mkdir()
+    loop = ChangeLoop(operation=OPERATIONS[operation], plan=PLANS[operation], logs=tmp_path / "logs")
+    (tmp_path / "logs").mkdir()
     lay_out(tmp_path / "warm-up", operation)
     calls = chosen(loop.calls(lay_out(tmp_path / "dry", operation)))
     usual = loop.run(lay_out(tmp_path / "usual", operation))  # the database opens its log with the first change

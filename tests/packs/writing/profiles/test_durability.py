@@ -123,7 +123,7 @@ class StoreLoop(FaultLoop):
 
     def _run(self, folder: Path, around: list[str]) -> Outcome:
         script = CHILD.format(source=str(SOURCE), operation=self.operation)
-        python = [sys.executable, "-I", "-X", f"pycache_prefix={self.cache}", "-c", script, str(folder)]
+        python = [sys.executable, "-I", "-c", script, str(folder)]
         done = subprocess.run([*around, *python], capture_output=True, text=True, check=False, timeout=200)
         if done.returncode == -9:
             return Outcome(end="killed", leaked=0, seen="")
@@ -168,7 +168,7 @@ def jobs_of(
     loop: StoreLoop, folder: Path, actions: tuple[str, ...], lay_out: Callable[[Path], Path] = lay_out
 ) -> list[tuple[Call, str, Path, Outcome]]:
     """Every call that changes something, with every action, two at a time, each in a folder of its own."""
-    (folder / "cache").mkdir()
+    (folder / "logs").mkdir()
     lay_out(folder / "warm-up")
     calls = [call for call in loop.calls(lay_out(folder / "dry")) if call.name in CHANGING]
     jobs = [(call, action) for call in spread(calls) for action in actions]
@@ -183,7 +183,7 @@ def jobs_of(
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_XJ2_XE6_killed_at_any_system_call(tmp_path: Path, operation: str) -> None:
-    loop = StoreLoop(operation=OPERATIONS[operation], cache=tmp_path / "cache")
+    loop = StoreLoop(operation=OPERATIONS[operation], logs=tmp_path / "logs")
     ends = set()
     for call, _, place, outcome in jobs_of(loop, tmp_path, ("signal=KILL",)):
         assert outcome.end == "killed", call
@@ -196,7 +196,7 @@ def test_XJ2_XE6_killed_at_any_system_call(tmp_path: Path, operation: str) -> No
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_XJ2_failing_at_any_system_call(tmp_path: Path, operation: str) -> None:
-    loop = StoreLoop(operation=OPERATIONS[operation], cache=tmp_path / "cache")
+    loop = StoreLoop(operation=OPERATIONS[operation], logs=tmp_path / "logs")
     actions = tuple(f"error={error}" for error in (ERRORS if FULL else ERRORS[:1]))
     ends = set()
     for call, action, place, outcome in jobs_of(loop, tmp_path, actions):
@@ -233,7 +233,7 @@ def test_XJ2_XE6_killed_while_a_profile_gives_way_to_another_or_to_none(tmp_path
         return path.read_bytes() if path.exists() else None
 
     done = new if operation == "replace" else None
-    loop = StoreLoop(operation=GIVING_WAY[operation].replace("NEW", repr(new)), cache=tmp_path / "cache")
+    loop = StoreLoop(operation=GIVING_WAY[operation].replace("NEW", repr(new)), logs=tmp_path / "logs")
     ends = set()
     for call, _, place, outcome in jobs_of(loop, tmp_path, ("signal=KILL",), lay_out_old):
         assert outcome.end == "killed", call
