@@ -169,8 +169,6 @@ A_LINK: Final = Template("a_link", "a link")()
 A_PIPE: Final = Template("a_pipe", "a pipe")()
 A_SOCKET: Final = Template("a_socket", "a socket")()
 A_DEVICE: Final = Template("a_device", "a device")()
-A_FREE_NAME: Final = Template("a_free_name", "a free name")()
-A_FILE_OR_FOLDER: Final = Template("a_file_or_folder", "a file or a folder")()
 
 # JSON
 

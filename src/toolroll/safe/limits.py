@@ -47,8 +47,6 @@ MIN_KNOWN_SECRET_CHARACTERS: Final = 4
 MAX_URL_CHARACTERS: Final = 8_192
 # RFC 1035 (2.3.4): 255 octets on the wire, which leaves 253 characters in dotted form.
 MAX_HOST_CHARACTERS: Final = 253
-# The Fetch standard gives up after 20; real chains are http -> https -> www -> language -> page.
-MAX_REDIRECT_HOPS: Final = 5
 # Large sites answer with 8 or fewer; a name with hundreds is an attempt to make us dial all of them.
 MAX_ADDRESSES_PER_NAME: Final = 32
 # The system resolver's own default is 2 tries of 5 seconds each.

@@ -15,8 +15,8 @@ from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision,
 from toolroll.kernel.call.context import Run, ToolContext
 from toolroll.kernel.call.execute import admit
 from toolroll.kernel.call.result import ToolResult
-from toolroll.kernel.call.step import _StepRunner, _Work, execute_step, make_ids_unique, to_messages
-from toolroll.kernel.data.messages import ToolCall, ToolMessage
+from toolroll.kernel.call.step import _StepRunner, _Work, execute_step, make_ids_unique
+from toolroll.kernel.data.messages import ToolCall
 from toolroll.kernel.define.decorator import tool
 from toolroll.kernel.define.tool import Tool, Toolset
 from toolroll.kernel.define.wrappers import WrapperTool, with_timeout
@@ -342,17 +342,6 @@ def test_XL8_ids_become_unique_and_good_ones_stay(names: list[str], taken: set[s
             assert found[number] == name
     again = make_ids_unique([call("t", call_id=name) for name in found], lambda: "x", taken)
     assert [one.id for one in again] == found
-
-
-def test_XL8_messages_answer_calls_by_id() -> None:
-    calls = make_ids_unique([call("echo", call_id="a"), call("echo", call_id="a")], lambda: "n")
-    results = [ToolResult.of_text("1"), ToolResult.failure("2", code="x")]
-    assert to_messages(calls, results) == [
-        ToolMessage(call_id="a", name="echo", content="1"),
-        ToolMessage(call_id="call_n", name="echo", content="2", is_error=True),
-    ]
-    with pytest.raises(ValueError):
-        to_messages(calls, results[:1])
 
 
 async def test_every_result_is_heard_of_when_it_is_there() -> None:

@@ -40,11 +40,6 @@ CASES = {
         operation='root.create_file(p("f/a"), b"new " * 5000, mode=0o600)',
         states=(FOLDER, FOLDER | {"f/a": NEW}),
     ),
-    "move": Case(
-        operation='root.move(p("f/a"), p("b"))',
-        states=(FOLDER | {"f/a": b"old"}, FOLDER | {"b": b"old"}),
-        killed_only=(FOLDER | {"f/a": b"old", "b": b"old"},),
-    ),
     "remove": Case(
         operation='root.remove_file(p("f/a"))',
         states=(FOLDER | {"f/a": b"old"}, FOLDER),

@@ -107,14 +107,12 @@ OPERATIONS: dict[str, Callable[[Root, RelativePath], object]] = {
     "make_folders": lambda root, path: root.make_folders(path),
     "write_file": lambda root, path: root.write_file(path, b"new"),
     "create_file": lambda root, path: root.create_file(path, b"new"),
-    "move_from": lambda root, path: root.move(path, parse_path("moved")),
-    "move_to": lambda root, path: root.move(parse_path("top.txt"), path, replace=True),
     "remove_file": lambda root, path: root.remove_file(path),
     "remove_folder": lambda root, path: root.remove_folder(path),
     "sweep_temporary": lambda root, path: root.sweep_temporary(path),
 }
 FOLLOWING = {"open_file", "read_bytes", "list_folder", "stat", "write_file"}
-MAKING = {"make_folders", "write_file", "create_file", "move_to"}
+MAKING = {"make_folders", "write_file", "create_file"}
 each_operation = pytest.mark.parametrize("operation", OPERATIONS)
 
 
@@ -156,7 +154,7 @@ def test_stat(root: Root, app: Path) -> None:
     (app / "top.txt").chmod(0o640)
     (app / "link").symlink_to("src/../top.txt")
     found = root.stat(parse_path("link"))
-    assert (found.kind, found.size, found.mode, found.hard_links) == ("file", 3, 0o640, 1)
+    assert (found.kind, found.size, found.mode) == ("file", 3, 0o640)
     assert found.resolved == parse_path("top.txt")
     assert root.stat(parse_path("src")).kind == "folder"
 
@@ -396,35 +394,6 @@ def test_creating_is_exclusive(root: Root, app: Path) -> None:
     assert stat.S_IMODE((app / "src/new").stat().st_mode) == 0o600
 
 
-def test_moving(root: Root, app: Path) -> None:
-    root.move(parse_path("top.txt"), parse_path("src/deep/moved.txt"))
-    assert (app / "src/deep/moved.txt").read_bytes() == b"top"
-    assert not (app / "top.txt").exists()
-    root.move(parse_path("src/deep"), parse_path("deep"))
-    assert (app / "deep/moved.txt").read_bytes() == b"top"
-    with pytest.raises(FileExists):
-        root.move(parse_path("deep/moved.txt"), parse_path("src/main.py"))
-    root.move(parse_path("deep/moved.txt"), parse_path("src/main.py"), replace=True)
-    assert (app / "src/main.py").read_bytes() == b"top"
-    assert sorted(os.listdir(app / "deep")) == ["inner.py"]
-
-
-def test_moving_takes_neither_links_nor_replaces_folders(root: Root, app: Path) -> None:
-    (app / "link").symlink_to("top.txt")
-    (app / "empty").mkdir()
-    moves = [("link", "new"), ("top.txt", "link"), ("top.txt", "src"), ("src", "empty"), ("src", "top.txt")]
-    for source, target in moves:
-        with pytest.raises(NotAFile):
-            root.move(parse_path(source), parse_path(target), replace=True)
-    with pytest.raises(FileMissing) as caught:
-        root.move(parse_path("none"), parse_path("new"))
-    assert caught.value.path == "none"
-    with pytest.raises(FileSystemRefused) as inside_itself:
-        root.move(parse_path("src"), parse_path("src/deep/src"))
-    assert inside_itself.value.errno_name == "EINVAL"
-    assert sorted(os.listdir(app)) == ["empty", "link", "src", "top.txt"]
-
-
 def test_removing(root: Root, app: Path) -> None:
     root.remove_file(parse_path("src/deep/inner.py"))
     root.remove_folder(parse_path("src/deep"))
@@ -472,7 +441,7 @@ def test_pipes_sockets_and_devices_are_no_files(root: Root, app: Path) -> None:
             os.mknod(app / "zero", stat.S_IFCHR | 0o666, os.makedev(1, 5))
             names["zero"] = "device"
         for name, word in names.items():
-            for operation in ("open_file", "read_bytes", "write_file", "remove_file", "list_folder", "move_from"):
+            for operation in ("open_file", "read_bytes", "write_file", "remove_file", "list_folder"):
                 error = refused(root, operation, name)
                 assert isinstance(error, NotAFile)
                 assert word in error.message

@@ -16,7 +16,7 @@ from toolroll.kernel.call.context import Run, ToolContext
 from toolroll.kernel.call.error_result import describe_failure
 from toolroll.kernel.call.execute import Asking, admit, run_call, settle, show
 from toolroll.kernel.call.result import ToolResult
-from toolroll.kernel.data.messages import ToolCall, ToolMessage
+from toolroll.kernel.data.messages import ToolCall
 from toolroll.kernel.failures import log_failure
 from toolroll.safe.limits import MAX_CALLS_PER_STEP
 
@@ -64,12 +64,6 @@ async def execute_step(
     await _ask_together(works, run)
     await _run_all(works, on_result)
     return [_result(work) for work in works]
-
-
-def to_messages(calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> list[ToolMessage]:
-    """Return the messages that answer the calls."""
-    pairs = zip(calls, results, strict=True)
-    return [result.to_message(call_id=call.id, name=call.name) for call, result in pairs]
 
 
 def make_ids_unique(calls: Sequence[ToolCall], make_id: Callable[[], str], taken: Iterable[str] = ()) -> list[ToolCall]:

@@ -118,18 +118,7 @@ def create_file(
         _synced(dir_fd),
         temporary_file(dir_fd, data, mode=mode, owner=None) as temporary,
     ):
-        _move_to_free_name(dir_fd, temporary, dir_fd, name)
-
-
-def move_file(
-    source_fd: int, source: str, target_fd: int, target: str, *, replace: bool, path: str | None = None
-) -> None:
-    """Give a file another name; without `replace`, FileExists when that is taken, also at the last moment."""
-    with os_errors(path or target), _synced(source_fd), _synced(target_fd):
-        if replace:
-            os.replace(source, target, src_dir_fd=source_fd, dst_dir_fd=target_fd)
-        else:
-            _move_to_free_name(source_fd, source, target_fd, target)
+        _move_to_free_name(dir_fd, temporary, name)
 
 
 def sync_folder(dir_fd: int) -> None:
@@ -175,25 +164,25 @@ def _synced(dir_fd: int) -> Iterator[None]:
         os.close(fd)
 
 
-def _move_to_free_name(source_fd: int, source: str, target_fd: int, target: str) -> None:
-    if _link(source_fd, source, target_fd, target):
-        finish = partial(os.unlink, source, dir_fd=source_fd)
+def _move_to_free_name(dir_fd: int, source: str, target: str) -> None:
+    if _link(dir_fd, source, target):
+        finish = partial(os.unlink, source, dir_fd=dir_fd)
     else:
         # Without hard links the free name is first taken by an empty file, which a crash right here leaves behind.
-        os.close(os.open(target, NEW_FILE, PRIVATE_FILE_MODE, dir_fd=target_fd))
-        finish = partial(os.replace, source, target, src_dir_fd=source_fd, dst_dir_fd=target_fd)
+        os.close(os.open(target, NEW_FILE, PRIVATE_FILE_MODE, dir_fd=dir_fd))
+        finish = partial(os.replace, source, target, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
     try:
         finish()
     except OSError:
         with suppress(OSError):
-            os.unlink(target, dir_fd=target_fd)
+            os.unlink(target, dir_fd=dir_fd)
         raise
 
 
-def _link(source_fd: int, source: str, target_fd: int, target: str) -> bool:
+def _link(dir_fd: int, source: str, target: str) -> bool:
     """Return whether a second name was given; a link that somebody put in the file's place is not followed."""
     try:
-        os.link(source, target, src_dir_fd=source_fd, dst_dir_fd=target_fd, follow_symlinks=False)
+        os.link(source, target, src_dir_fd=dir_fd, dst_dir_fd=dir_fd, follow_symlinks=False)
     except OSError as error:
         if error.errno not in UNSUPPORTED:
             raise

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Final, Literal, Self
 
 from toolroll.errors import OutsideRoot
-from toolroll.messages import A_FILE, A_FILE_OR_FOLDER, A_FOLDER, A_FREE_NAME, LINK_TO_NEW_FILE
+from toolroll.messages import A_FILE, A_FOLDER, LINK_TO_NEW_FILE
 from toolroll.safe.paths import files, temporary, walk
 from toolroll.safe.paths.listing import Entry, Kind, kind_of_mode, list_entries
 from toolroll.safe.paths.names import RelativePath, check_new_part, quote_path
@@ -38,7 +38,6 @@ class FileStatus:
     size: int
     mtime_ns: int
     mode: int
-    hard_links: int
     resolved: RelativePath
 
 
@@ -109,7 +108,6 @@ class Root:
                 size=found.st_size,
                 mtime_ns=found.st_mtime_ns,
                 mode=stat.S_IMODE(found.st_mode),
-                hard_links=found.st_nlink,
                 resolved=spot.resolved,
             )
 
@@ -155,26 +153,6 @@ class Root:
             check_new_part(spot.name, path)
             files.create_file(spot.folder_fd, spot.name, data, mode=mode, path=str(path))
             return WriteReport(resolved=spot.resolved, created=True, hard_linked=False)
-
-    def move(self, source: RelativePath, target: RelativePath, *, replace: bool = False) -> None:
-        """Give a file or folder another name; only a file can be replaced, and only when that is asked for."""
-        with (
-            self._at(source, "write", follow=False) as old,
-            self._at(target, "write", follow=False) as new,
-        ):
-            found = walk.stat_existing(old, source)
-            is_file = stat.S_ISREG(found.st_mode)
-            if not is_file and not stat.S_ISDIR(found.st_mode):
-                raise kind_error(found.st_mode, str(source), needed=A_FILE_OR_FOLDER)
-            if new.found is None:
-                check_new_part(new.name, target)
-            elif not replace:
-                raise exists_error(str(target))
-            elif not is_file or not stat.S_ISREG(new.found.st_mode):
-                raise kind_error(new.found.st_mode, str(target), needed=A_FREE_NAME)
-            # A folder is never put over a file or a folder with something in it: the system itself sees to that.
-            over = replace or not is_file
-            files.move_file(old.folder_fd, old.name, new.folder_fd, new.name, replace=over, path=str(target))
 
     def remove_file(self, path: RelativePath, *, expected: str | None = None) -> WriteReport:
         """Remove a file's name; links and folders are refused. `expected` is as in `write_file`."""
