@@ -3,6 +3,7 @@
 No key, no network: the server listens on loopback, in this process, from the first question on.
 """
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -74,8 +75,6 @@ class LocalTransport:
         """Send the request to the server, which is started if it is not there."""
         http = self._http
         if http is None:
-            import asyncio  # noqa: PLC0415 - five interpreter starts; whoever gets here runs a loop already
-
             http = await asyncio.to_thread(self._start)
         async with http.post(path, headers=headers, body=body) as reply:
             yield reply

@@ -1,6 +1,7 @@
 """Compute what a call costs, by the tables of `genai-prices`, which others keep current."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from toolroll.kernel.data.messages import Origin
@@ -74,8 +75,6 @@ def price_of(origin: Origin, usage: Usage, *, base_url: str | None = None) -> fl
 
 def _price(model: str, provider: str | None, base_url: str | None) -> "ModelPrice | None":
     """Return the prices that hold today."""
-    from datetime import UTC, datetime  # noqa: PLC0415 - as below
-
     from genai_prices.data_snapshot import get_snapshot  # noqa: PLC0415 - fourteen interpreter starts
 
     address = base_url if provider is None else None

@@ -10,7 +10,9 @@ import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import httpx2
 
 from toolroll.errors import AuthenticationFailed, ModelTimeout, NetworkFailed, UsageError
 from toolroll.models.event_stream import AMAZON_CONTENT_TYPE, decode_amazon_frames
@@ -18,9 +20,6 @@ from toolroll.models.transport import Reply, http_failures
 from toolroll.models.wire_json import read_json
 from toolroll.safe.secrets.redact import redact
 from toolroll.safe.text import one_line
-
-if TYPE_CHECKING:
-    import httpx2
 
 _SDKS: Final = ("anthropic", "openai")
 _PLAIN: Final = ("AsyncAnthropic", "AsyncOpenAI")
@@ -49,9 +48,7 @@ class SdkTransport:
     async def aclose(self) -> None:
         """Do nothing: the client is the caller's."""
 
-    async def _send(self, path: str, headers: Mapping[str, str], body: bytes) -> "httpx2.Response":
-        import httpx2  # noqa: PLC0415 - the SDK has loaded it already
-
+    async def _send(self, path: str, headers: Mapping[str, str], body: bytes) -> httpx2.Response:
         sdk: Any = self._sdk
         sent: dict[str, object] = {"content": body} if self._takes_bytes else {"body": read_json(body)}
         options = {"headers": dict(headers), "max_retries": 0}
@@ -89,7 +86,7 @@ def _root_error(sdk: Any) -> type[Exception]:
     return found
 
 
-def _reply(answer: "httpx2.Response") -> Reply:
+def _reply(answer: httpx2.Response) -> Reply:
     chunks: AsyncIterator[bytes] = answer.aiter_bytes()
     if answer.headers.get("content-type", "").startswith(AMAZON_CONTENT_TYPE):
         chunks = decode_amazon_frames(chunks)

@@ -4,6 +4,7 @@ Everything above it is pure functions over data. The default speaks `httpx2`; an
 Vertex, Azure, or credentials of its own) plugs in here as well.
 """
 
+from asyncio import AbstractEventLoop, get_running_loop
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -16,8 +17,6 @@ from toolroll.safe.secrets.redact import redact
 from toolroll.safe.text import one_line
 
 if TYPE_CHECKING:
-    from asyncio import AbstractEventLoop
-
     import httpx2
 
 MAX_BODY_BYTES: Final = 64 * 1024 * 1024
@@ -89,8 +88,6 @@ class HttpTransport:
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop."""
-        from asyncio import get_running_loop  # noqa: PLC0415 - as below
-
         line = self._lines.pop(get_running_loop(), None)
         if line is not None:
             await line.aclose()
@@ -106,8 +103,6 @@ class HttpTransport:
         return httpx2.Request("POST", address, headers=self._headers[1], content=body, extensions=self._extensions)
 
     def _line(self) -> "_Line":
-        from asyncio import get_running_loop  # noqa: PLC0415 - five interpreter starts; whoever gets here has paid them
-
         loop = get_running_loop()
         line = self._lines.get(loop)
         if line is None:

@@ -3,6 +3,7 @@
 A run has a fixed clock and counted ids, and records its events; an approver and a ledger record what they are asked.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -193,8 +194,6 @@ def _check(tool: object, run: object) -> None:
 
 def call(tool: Tool, run: Run | None = None, /, **arguments: object) -> ToolResult:
     """Do what `call_tool` does, for code that is not async; each call has an event loop of its own."""
-    import asyncio  # noqa: PLC0415 - five interpreter starts, and half of the tests are async and do without
-
     if not is_in_event_loop():
         return asyncio.run(call_tool(tool, run, **arguments))
     raise UsageError("call() starts an event loop, and one is running here. Write: await call_tool(...)")

@@ -1,5 +1,6 @@
 """Declare dependencies: what a tool is given besides its arguments, and how a provider is read."""
 
+import dis
 import inspect
 from collections.abc import AsyncGenerator, Callable, Generator, Hashable, Mapping
 from dataclasses import dataclass
@@ -215,8 +216,6 @@ def takes_errors(generator: AsyncGenerator[object, None] | Generator[object, Non
 
 
 def _is_in_try(code: CodeType, offset: int) -> bool:
-    import dis  # noqa: PLC0415 - only after an error, when a generator waits
-
     entries = dis.Bytecode(code).exception_entries  # type: ignore[attr-defined]  # typeshed does not know it
     # From handler to handler outwards: some only put the stack right (the end of an `except`; from Python 3.12 on, a
     # StopIteration around the whole generator). Those of `try` and `with` begin with this instruction.

@@ -6,6 +6,7 @@ unless it stays on the same origin, so that no key reaches another server (XW8).
 names belongs to `guarded_transport` instead.
 """
 
+import asyncio
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -86,8 +87,6 @@ class HttpClient:
 
         Up to `max_redirects` redirects on the same origin are followed. With 0, a redirect is an answer like any other.
         """
-        import asyncio  # noqa: PLC0415 - five interpreter starts, and whoever gets here runs a loop already
-
         exchange = _Exchange(
             service=service, headers=headers or {}, content=content, limit=body_bytes or self.limits.body_bytes
         )

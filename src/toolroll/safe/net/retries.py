@@ -1,5 +1,6 @@
 """Further attempts at a request that failed: how long to wait, and when to give up."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias, TypeVar
@@ -36,8 +37,6 @@ class Retries:
 
     async def pause(self, seconds: float) -> None:
         """Wait."""
-        import asyncio  # noqa: PLC0415 - as above
-
         await (self.sleep or asyncio.sleep)(seconds)
 
 
