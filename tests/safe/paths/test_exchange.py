@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from toolroll.errors import StaleFile
+from toolroll.errors import FileSystemRefused, StaleFile
 from toolroll.safe.paths import exchange
 from toolroll.safe.paths.names import parse_path
 from toolroll.safe.paths.root import Root
@@ -236,6 +236,22 @@ def test_XE9_what_a_killed_writer_took_out_is_swept_only_if_nobody_needs_it(root
     assert root.sweep_temporary() == 2
     [kept] = tmp_path.glob(".toolroll-*")
     assert kept.read_bytes() == b"somebody's work"
+
+
+def test_XE9_a_file_that_cannot_be_removed_gets_its_name_back(
+    root: Root, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.txt").write_bytes(b"old")
+
+    def unlink(_name: str, *, dir_fd: int) -> None:
+        raise OSError(errno.EIO, f"refused in {dir_fd}")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "unlink", unlink)
+        with pytest.raises(FileSystemRefused):
+            root.remove_file(FILE, expected=hash_of(b"old"))
+    assert names(tmp_path) == ["a.txt"]
+    assert (tmp_path / "a.txt").read_bytes() == b"old"
 
 
 @pytest.mark.parametrize("way", ["rename", "write"])
