@@ -33,6 +33,7 @@ from toolroll.kernel.data.messages import (
     TextBlock,
     TextPart,
     ToolCall,
+    ToolResults,
     UserMessage,
 )
 from toolroll.kernel.data.usage import Usage
@@ -303,6 +304,29 @@ async def test_XD5_no_span_has_a_key_that_an_escape_touches(
     told = json.dumps([of(span) for span in spans.get_finished_spans()], default=str)
     assert told.count("[redacted:") > len(keys) * len(ESCAPES)
     assert [key for key in keys if key in told] == []
+
+
+async def test_XD6_no_span_log_line_error_or_record_has_a_value_of_the_environment(
+    spans: InMemorySpanExporter, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    value = "correct horse battery"
+    monkeypatch.setenv("SOME_SERVICE_TOKEN", value)
+
+    @tool
+    async def fail(text: str) -> str:
+        """Fail."""
+        raise ValueError(text)
+
+    journal = SqliteJournal(tmp_path / "runs.db")
+    calls = [Call("fail", {"text": value}, id=f"id {value}"), Call(f"no {value}", {"a": value}, id="c2")]
+    with caplog.at_level("DEBUG"):
+        result = await Agent(model=ScriptedModel([calls, "Done."]), tools=[fail], journal=journal).run("go")
+    recording = str((await journal.read(result.run_id)).records)
+    journal.close()
+    told = str([span.to_json() for span in spans.get_finished_spans()])
+    failed = str(next(message for message in result.messages if isinstance(message, ToolResults)).results[0].content)
+    for text in (told, caplog.text, recording, failed):
+        assert (value in text, "[redacted:known]" in text) == (False, True)
 
 
 async def test_S42_parts_that_are_no_text_are_told_by_their_size(

@@ -110,6 +110,9 @@ class Session:
 
     def fail(self, code: str, message: str) -> None:
         """Say what went wrong: as JSON on stdout, or in words on stderr, also where stdout takes nothing any more."""
+        from toolroll.safe.secrets.redact import redact_shown  # noqa: PLC0415 - only after an error
+
+        message = redact_shown(message)
         if self.json:
             with suppress(OSError):
                 self.write_json({"error": {"code": code, "message": message}})

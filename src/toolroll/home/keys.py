@@ -21,7 +21,7 @@ from toolroll.safe.paths.names import RelativePath, quote_path
 from toolroll.safe.paths.os_errors import os_errors
 from toolroll.safe.paths.root import Root
 from toolroll.safe.secrets.named_secrets import variable_names_a_secret
-from toolroll.safe.secrets.redact import secret_values
+from toolroll.safe.secrets.redact import remember_secret, secret_values
 
 KEYS: Final[Mapping[str, str]] = {
     "ANTHROPIC_API_KEY": "models and search of Anthropic",
@@ -91,6 +91,8 @@ class KeyBook:
             return None
         with _open_keyring("read") as keyring:
             found: str | None = keyring.get_password(_SERVICE, name)
+        if found is not None:
+            remember_secret(found)
         return found
 
     def put(self, name: str, key: str) -> None:

@@ -19,7 +19,7 @@ from toolroll.home.settings_schema import (
     nest_values,
 )
 from toolroll.safe.paths.names import quote_path
-from toolroll.safe.secrets.redact import redact
+from toolroll.safe.secrets.redact import redact_shown
 
 MAX_SETTINGS_BYTES: Final = 262_144
 
@@ -76,7 +76,7 @@ def describe_fault(error: ValidationError, *, called: str = "") -> str:
     text = f"{name} {known.format_map(detail.get('ctx', {}))}" if known else f"{name}: {detail['msg']}"
     value = detail["input"]
     # Redacted: somebody may have put a key where a model or a number belongs.
-    return f"{text}; got '{quote_path(redact(str(value)))}'" if isinstance(value, _SHOWN) else text
+    return f"{text}; got '{quote_path(redact_shown(str(value)))}'" if isinstance(value, _SHOWN) else text
 
 
 def settings_error(path: Path, fault: str) -> UsageError:

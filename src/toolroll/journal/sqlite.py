@@ -21,6 +21,7 @@ from toolroll.journal.records import Record, RunBegan
 from toolroll.journal.rows import Tail, chain_hash, check_format, read_rows, repair_tail
 from toolroll.journal.statistics import Statistics, gather
 from toolroll.journal.tables import LIST_RUNS, RUN_LOG
+from toolroll.safe.secrets.redact import held_secrets
 from toolroll.safe.sqlite import transaction
 
 _Row: TypeAlias = tuple[str, int, str, float, bytes, str]
@@ -30,14 +31,14 @@ _INSERT: Final = "insert into records values (?, ?, ?, ?, ?, ?)"
 class SqliteJournal:
     """Runs in a file, private to the user. One instance serves one process; several processes may share the file.
 
-    `secrets` are values that are never stored, beside all that looks like a secret.
+    `secrets` are values that are never stored, beside those of the environment and all that looks like a secret.
     """
 
     def __init__(
         self, path: Path | str, *, secrets: Sequence[str] = (), clock: Callable[[], float] = time.time
     ) -> None:
         self._path = Path(path)
-        self.secrets = tuple(secrets)
+        self.secrets = tuple(dict.fromkeys((*secrets, *held_secrets())))
         self._clock = clock
         self._connection: sqlite3.Connection | None = None
         self._holder: Holder | None = None

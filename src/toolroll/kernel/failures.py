@@ -24,9 +24,9 @@ def log_failure(logger: "logging.Logger", error: BaseException, message: str, *a
 
 def format_trace(error: BaseException) -> str:
     """Return the traceback of an error as text: without secrets, cut to its end."""
-    from toolroll.safe.secrets.redact import redact  # noqa: PLC0415 - most programs that import toolroll never need it
+    from toolroll.safe.secrets.redact import redact_shown  # noqa: PLC0415 - most programs that import toolroll never need it
 
-    text = redact(replace_surrogates(_format_error(error)[-_MAX_SEARCHED_CHARACTERS:])).rstrip()
+    text = redact_shown(replace_surrogates(_format_error(error)[-_MAX_SEARCHED_CHARACTERS:])).rstrip()
     return text if len(text) <= MAX_TRACE_CHARACTERS else "…" + text[-MAX_TRACE_CHARACTERS:]
 
 

@@ -1,6 +1,5 @@
 """Send one request and read its answer: the part that all wires have in common."""
 
-import os
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +14,7 @@ from toolroll.models.failures import ErrorBody, find_error, read_error
 from toolroll.models.model import Delta, ModelRequest, ModelResponse, Wire
 from toolroll.models.transport import Reply, Transport
 from toolroll.models.wire_json import UNREADABLE, Json, RequestBytes, read_json, same_head, unreadable_answer
-from toolroll.safe.secrets.redact import redact, secret_values
+from toolroll.safe.secrets.redact import redact_shown
 
 OK: Final = 200
 """The one good status of all these endpoints."""
@@ -124,8 +123,7 @@ class WireModel(ABC):
     def fail(self, error: ErrorBody, status: int | None = None, headers: Mapping[str, str] = NO_HEADERS) -> ModelError:
         """Return the error of a bad answer, with keys redacted; `status` is None for an error inside a good answer."""
         # Of the request, too, something may be quoted, and so a key of another service that a tool has read.
-        known = (*self._secrets, *secret_values(os.environ))
-        said = replace(error, message=redact(error.message, known=known))
+        said = replace(error, message=redact_shown(error.message, known=self._secrets))
         return self.failure(status, headers, said)
 
     def max_output_tokens(self, request: ModelRequest) -> int:

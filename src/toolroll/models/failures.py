@@ -21,8 +21,7 @@ from toolroll.errors import (
     RequestRefused,
 )
 from toolroll.models.wire_json import read_json
-from toolroll.safe.secrets.redact import redact
-from toolroll.safe.text import one_line
+from toolroll.safe.secrets.redact import redact_line
 
 MAX_MESSAGE_CHARACTERS: Final = 500
 """What is shown of a provider's own words; some send whole pages of HTML."""
@@ -136,7 +135,7 @@ def make_error(
     kind: type[ModelError], provider: str, error: ErrorBody, *, status: int | None, headers: Mapping[str, str]
 ) -> ModelError:
     """Make the error with a message for a person: who said what, and what to do. It never holds a key."""
-    said = one_line(redact(error.message or error.kind or error.code or "no reason given"), MAX_MESSAGE_CHARACTERS)
+    said = redact_line(error.message or error.kind or error.code or "no reason given", MAX_MESSAGE_CHARACTERS)
     number = f" ({status})" if status else ""
     advice = _ADVICE.get(kind)
     end = "" if said.endswith((".", "!", "?", "…")) else "."

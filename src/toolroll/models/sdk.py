@@ -18,8 +18,7 @@ from toolroll.errors import AuthenticationFailed, ModelTimeout, NetworkFailed, U
 from toolroll.models.event_stream import AMAZON_CONTENT_TYPE, decode_amazon_frames
 from toolroll.models.transport import Reply, http_failures
 from toolroll.models.wire_json import read_json
-from toolroll.safe.secrets.redact import redact
-from toolroll.safe.text import one_line
+from toolroll.safe.secrets.redact import redact_line
 
 _SDKS: Final = ("anthropic", "openai")
 _PLAIN: Final = ("AsyncAnthropic", "AsyncOpenAI")
@@ -94,4 +93,4 @@ def _reply(answer: httpx2.Response) -> Reply:
 
 
 def _describe_error(error: Exception) -> str:
-    return one_line(redact(str(error.__cause__ or error)), _SHOWN_CHARACTERS) or type(error).__name__
+    return redact_line(str(error.__cause__ or error), _SHOWN_CHARACTERS) or type(error).__name__

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from toolroll.errors import ModelError, ModelTimeout, NetworkFailed, ProviderFailed
 from toolroll.safe.net.urls import is_loopback
-from toolroll.safe.secrets.redact import redact
-from toolroll.safe.text import one_line
+from toolroll.safe.secrets.redact import redact_line
 
 if TYPE_CHECKING:
     import httpx2
@@ -158,5 +157,5 @@ def _translate_error(error: "httpx2.RequestError") -> ModelError:
 
     if isinstance(error, httpx2.TimeoutException):
         return ModelTimeout(f"The provider did not answer in time ({type(error).__name__}).")
-    said = one_line(redact(str(error)), _SHOWN_CHARACTERS) or type(error).__name__
+    said = redact_line(str(error), _SHOWN_CHARACTERS) or type(error).__name__
     return NetworkFailed(f"The connection to the provider failed: {said}.")

@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 from toolroll.safe.limits import MAX_ARGUMENTS_DEPTH
 from toolroll.safe.secrets.key_prefixes import KEYS
 from toolroll.safe.secrets.named_secrets import names_a_secret
-from toolroll.safe.secrets.redact import redact, redact_value, secret_values
+from toolroll.safe.secrets.redact import (
+    held_secrets,
+    redact,
+    redact_line,
+    redact_shown,
+    redact_value,
+    remember_secret,
+    secret_values,
+)
 
 # Put together at run time: a scanner of this repository should find nothing.
 RANDOM = "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7d"
@@ -452,3 +460,27 @@ def test_D6_keys_that_touch_are_all_found() -> None:
     first = "dop_v1_3f786850e387550fdab836ed7e6dc881de23001b9f86d081884c7d659a2feaa0"
     second = "sk-ant-api03-aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7d"
     assert redact(first + second) == "[redacted:digitalocean][redacted:anthropic]"
+
+
+UNSHAPED = "correct horse battery"
+
+
+def test_XD6_what_is_shown_has_no_secret_that_the_process_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = f"it said {UNSHAPED}!"
+    assert redact_shown(text) == text
+    monkeypatch.setenv("SOME_SERVICE_TOKEN", UNSHAPED)
+    assert redact_shown(text) == "it said [redacted:known]!"
+    assert redact_shown("it said mine", known=["mine"]) == "it said [redacted:known]"
+    assert redact_line(f"a\n{UNSHAPED} b", 40) == "a‹U+000A›[redacted:known] b"
+    for room in range(30, 60):  # a line that ends inside of it does not show its beginning
+        assert "correct" not in redact_line("x" * 25 + text, room)
+    monkeypatch.delenv("SOME_SERVICE_TOKEN")
+    assert redact_shown(text) == text
+
+
+def test_XD6_a_key_that_was_read_elsewhere_is_known_from_then_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolroll.safe.secrets.redact._read_secrets", {})
+    remember_secret(UNSHAPED)
+    remember_secret("short")
+    assert held_secrets()[-1] == UNSHAPED
+    assert redact_shown(f"{UNSHAPED} short") == "[redacted:known] short"

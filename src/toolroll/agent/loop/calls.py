@@ -19,13 +19,10 @@ from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.call.step import execute_step
 from toolroll.kernel.data.messages import TextPart, ToolCall, ToolMessage
 from toolroll.kernel.define.tool import Tool
-from toolroll.safe.secrets.redact import redact
-from toolroll.safe.text import one_line
+from toolroll.safe.secrets.redact import redact_line
 
 ARGUMENTS_SHOWN_CHARACTERS: Final = 120
 """Of a call's arguments in logs and statistics: enough to tell calls apart."""
-_LOOKED_AT_CHARACTERS: Final = 2_000
-"""For secrets; longer than any of them."""
 
 
 async def run_calls(state: RunState, calls: Sequence[ToolCall]) -> tuple[tuple[ToolCallLog, ...], Ending | None]:
@@ -62,7 +59,7 @@ class _Batch:
         """Which call the run is stopped for, and what came of it."""
         logs = list(self.logs.values())
         name, result = logs[-1].name, list(self.results.values())[-1]
-        return f"{name}: {one_line(result.text, ARGUMENTS_SHOWN_CHARACTERS)}"
+        return f"{name}: {redact_line(result.text, ARGUMENTS_SHOWN_CHARACTERS)}"
 
     def recall(self, call: ToolCall) -> bool:
         """Whether the call has its result on record: then it is not run again."""
@@ -170,8 +167,7 @@ def write_line(logger: logging.Logger, log: ToolCallLog, arguments: str) -> None
 
 
 def _safe_line(text: str) -> str:
-    # Redacted before it is cut: half of a secret would no longer look like one.
-    return one_line(redact(text[:_LOOKED_AT_CHARACTERS]), ARGUMENTS_SHOWN_CHARACTERS)
+    return redact_line(text, ARGUMENTS_SHOWN_CHARACTERS)
 
 
 class CallLedger(Ledger):

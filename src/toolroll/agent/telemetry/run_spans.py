@@ -2,17 +2,21 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from toolroll.agent.telemetry.model_spans import usage_attributes
 from toolroll.agent.telemetry.tracer import PROVIDERS, current_tracer, error_type, is_captured, mark_failed, safe_text
 from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.data.messages import ToolCall
+from toolroll.safe.secrets.redact import redact_line
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer
 
     from toolroll.agent.loop.state import RunState
+
+
+_NAME_CHARACTERS: Final = 200
 
 
 class Spans:
@@ -52,13 +56,15 @@ class Spans:
         self._open.clear()
 
     def _start_span(self, call: ToolCall) -> "Span":
+        # The model wrote both, also names that no tool has.
+        name = redact_line(call.name, _NAME_CHARACTERS)
         attributes = {
             "gen_ai.operation.name": "execute_tool",
-            "gen_ai.tool.name": call.name,
-            "gen_ai.tool.call.id": call.id,
+            "gen_ai.tool.name": name,
+            "gen_ai.tool.call.id": redact_line(call.id, _NAME_CHARACTERS),
             "gen_ai.tool.type": "function",
         }
-        span = self._tracer.start_span(f"execute_tool {call.name}", attributes=attributes)
+        span = self._tracer.start_span(f"execute_tool {name}", attributes=attributes)
         if is_captured() and span.is_recording():
             span.set_attribute("gen_ai.tool.call.arguments", safe_text(call.arguments))
         return span

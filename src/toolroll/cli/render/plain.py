@@ -25,6 +25,7 @@ from toolroll.cli.session import Session
 from toolroll.errors import ToolrollError
 from toolroll.kernel.call.events import ApprovalDecided, ApprovalRequested, KernelEvent, Progress, StateChanged
 from toolroll.kernel.call.result import ToolResult
+from toolroll.safe.secrets.redact import redact_line
 from toolroll.safe.text import one_line, terminal_safe
 
 MAX_ARGUMENTS_CHARACTERS: Final = 60
@@ -112,10 +113,10 @@ class PlainRenderer:
 def format_call(event: CallFinished) -> str:
     """Return a call and its outcome on one line."""
     call, result = event.call, event.result
-    arguments = one_line(call.arguments, MAX_ARGUMENTS_CHARACTERS)
+    arguments = redact_line(call.arguments, MAX_ARGUMENTS_CHARACTERS)
     size = len(result.text.encode("utf-8", "surrogatepass"))
     outcome = describe_failure(result) if result.is_error else f"{size:,} bytes"
-    name = one_line(call.name, MAX_ARGUMENTS_CHARACTERS)
+    name = redact_line(call.name, MAX_ARGUMENTS_CHARACTERS)
     return f"{'✗' if result.is_error else '·'} {name} {arguments}  {event.duration_ms:,.0f} ms, {outcome}"
 
 
@@ -127,7 +128,7 @@ def describe_failure(result: ToolResult) -> str:
         value = None
     message = value.get("message") if isinstance(value, dict) else None
     text = message if isinstance(message, str) else result.text
-    return one_line(f"{result.code}: {_first_line(text)}", MAX_LINE_CHARACTERS)
+    return redact_line(f"{result.code}: {_first_line(text)}", MAX_LINE_CHARACTERS)
 
 
 def _first_line(text: str) -> str:

@@ -10,7 +10,7 @@ from toolroll.kernel.data.messages import TextPart
 from toolroll.kernel.data.serialize import safe_str
 from toolroll.kernel.failures import is_being_cancelled, log_failure
 from toolroll.safe.limits import MAX_ERROR_MESSAGE_CHARACTERS
-from toolroll.safe.secrets.redact import redact
+from toolroll.safe.secrets.redact import redact_shown
 
 if TYPE_CHECKING:
     from toolroll.kernel.define.tool import Tool
@@ -82,7 +82,7 @@ def _error_message(error: BaseException) -> str:
     message = text.strip() or trace.strip().rpartition("\n")[2] or type(error).__name__
     if isinstance(error, _WORDLESS) or not any(map(str.isalpha, message)):
         message = _with_type_name(error, message)
-    message = redact(message)
+    message = redact_shown(message)
     return message if len(message) <= MAX_ERROR_MESSAGE_CHARACTERS else message[:MAX_ERROR_MESSAGE_CHARACTERS] + "…"
 
 

@@ -19,7 +19,7 @@ from toolroll.safe.limits import MAX_RETRY_AFTER_S
 from toolroll.safe.net.http import HttpClient, HttpLimits, HttpResponse, Method
 from toolroll.safe.net.retries import Retries, Sleep, parse_retry_after
 from toolroll.safe.net.urls import check_service_url
-from toolroll.safe.secrets.redact import redact
+from toolroll.safe.secrets.redact import redact_shown
 from toolroll.safe.text import one_line
 
 JSON: Final = "application/vnd.github+json"
@@ -100,7 +100,8 @@ class GitHubApi:
             problem = _Problem.model_validate_json(answer.body)
         except ValidationError:
             return ""
-        return one_line(redact(problem.message, known=(self._token,) if self._token else ()), _MAX_MESSAGE_CHARACTERS)
+        known = (self._token,) if self._token else ()
+        return one_line(redact_shown(problem.message, known=known), _MAX_MESSAGE_CHARACTERS)
 
     async def _get(self, path: str, accept: str) -> HttpResponse:
         key = path, accept

@@ -13,8 +13,7 @@ from toolroll.errors import ToolrollError
 from toolroll.kernel.call.context import Run
 from toolroll.packs.search.backend import TIMEOUT_S, SearchBackend
 from toolroll.packs.search.hits import MAX_HITS, SearchHit
-from toolroll.safe.secrets.redact import redact
-from toolroll.safe.text import one_line
+from toolroll.safe.secrets.redact import redact_line
 
 MAX_REASON_CHARACTERS: Final = 200
 QUOTA: Final = "quota"
@@ -77,7 +76,7 @@ class SearchChain:
         except TimeoutError:
             reason = f"{backend.name} did not answer within {self._timeout_s:g} seconds."
         except ToolrollError as error:
-            reason = one_line(redact(error.message), MAX_REASON_CHARACTERS)
+            reason = redact_line(error.message, MAX_REASON_CHARACTERS)
         return SearchFailed(backend=backend.name, reason=reason)
 
 

@@ -25,8 +25,7 @@ from toolroll.messages import (
 )
 from toolroll.safe.limits import HTTP_CONNECT_TIMEOUT_S
 from toolroll.safe.net.urls import check_url, is_loopback
-from toolroll.safe.secrets.redact import redact
-from toolroll.safe.text import one_line
+from toolroll.safe.secrets.redact import redact_line
 
 if TYPE_CHECKING:
     import httpx2
@@ -133,7 +132,7 @@ class HttpClient:
             waited_s = self.limits.connect_s if is_connect else self.limits.read_s or self.limits.total_s
             raise _timeout_error(service, waited_s) from error
         except httpx2.ConnectError as error:  # in the words of the system or of TLS, such as an expired certificate
-            detail = one_line(redact(str(error)), _MAX_DETAIL_CHARACTERS).rstrip(".") or type(error).__name__
+            detail = redact_line(str(error), _MAX_DETAIL_CHARACTERS).rstrip(".") or type(error).__name__
             raise ServiceFailed(SERVICE_UNREACHABLE(service=service, reason=detail)) from error
         except (
             httpx2.RequestError,

@@ -4,6 +4,7 @@ Two nets: known values, exactly and in the forms they travel in (URL-encoded, ba
 and what `makers` and `shapes` take for a secret by its look or its place, which is a guess.
 """
 
+import os
 import re
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,6 +15,10 @@ from urllib.parse import quote, quote_plus
 from toolroll.safe.limits import MAX_ARGUMENTS_DEPTH, MIN_KNOWN_SECRET_CHARACTERS, MIN_SECRET_CHARACTERS
 from toolroll.safe.secrets.key_prefixes import redact_keys, redact_private_keys
 from toolroll.safe.secrets.named_secrets import names_a_secret, redact_named, url_passwords, variable_names_a_secret
+from toolroll.safe.text import one_line
+
+_LINE_CHARACTERS = 2_000
+"""What is searched of a text of which a line is shown: a secret that begins in the line ends in here."""
 
 # A description of a field called `password` is not a password.
 _SCHEMA_WORDS = frozenset(
@@ -31,6 +36,35 @@ def redact(text: str, *, known: Sequence[str] = ()) -> str:
         if form in text:
             text = _redact_known(text, form)
     return _redact_unknown(text)
+
+
+def redact_shown(text: str, *, known: Sequence[str] = ()) -> str:
+    """Replace every secret in a text that is shown or recorded: `known` ones, and those that this process holds."""
+    return redact(text, known=(*known, *held_secrets()))
+
+
+def redact_line(text: str, max_characters: int) -> str:
+    """Show a text on one line without secrets; before it is cut, as half of a secret does not look like one."""
+    return one_line(redact_shown(text[: max(_LINE_CHARACTERS, max_characters)]), max_characters)
+
+
+def held_secrets() -> tuple[str, ...]:
+    """Return the secrets of the environment, and the keys that were read from elsewhere (`remember_secret`)."""
+    return (*_environment_secrets(tuple(os.environ.items())), *_read_secrets)
+
+
+def remember_secret(value: str) -> None:
+    """Replace this value from now on in all that this process shows: a key that was read from the keyring."""
+    if len(value) >= MIN_SECRET_CHARACTERS:
+        _read_secrets[value] = None
+
+
+_read_secrets: dict[str, None] = {}
+
+
+@lru_cache(maxsize=2)
+def _environment_secrets(variables: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
+    return secret_values(dict(variables))
 
 
 def _redact_unknown(text: str) -> str:

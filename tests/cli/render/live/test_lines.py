@@ -1,5 +1,7 @@
 """Calls, todos and the status in lines."""
 
+import json
+
 import pytest
 
 from toolroll import ToolCall, ToolResult
@@ -18,6 +20,7 @@ from toolroll.cli.render.live.lines import (
     format_written,
     size,
 )
+from toolroll.cli.render.plain import format_call
 from toolroll.kernel.call.events import Progress
 from toolroll.kernel.data.usage import Usage
 
@@ -128,3 +131,17 @@ def test_S1_the_status_says_how_full_the_window_is(model: str) -> None:
     assert status.line().plain == f"step 1 · 100,000 in, 2,000 out · context 10% · {model}"
     status.count(step(2, requests=2))
     assert "context" not in status.line().plain
+
+
+def test_XD6_no_line_of_a_call_shows_a_value_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    value = "correct horse battery"
+    monkeypatch.setenv("SOME_SERVICE_TOKEN", value)
+    call = ToolCall(id="c", name=f"send {value}", arguments=json.dumps({"text": value}))
+    text = f"it said {value}"
+    for is_error, result in ((False, ToolResult.of_text(text)), (True, ToolResult.failure(text, code="failed"))):
+        event = CallFinished(call=call, result=result, duration_ms=1.0)
+        for line in (format_finished(event, 300).plain, format_call(event)):
+            assert value not in line
+            assert line.count("[redacted:known]") == (3 if is_error else 2)
+    [running] = format_running([RunningCall(call=call, since_s=0.0)], 1.0)
+    assert value not in running.plain

@@ -17,6 +17,7 @@ from toolroll.kernel.call.events import Progress
 from toolroll.kernel.data.messages import ToolCall
 from toolroll.kernel.data.usage import Usage
 from toolroll.models.catalog import known_limits, parse_model
+from toolroll.safe.secrets.redact import redact_line
 from toolroll.safe.text import one_line
 
 MAX_RUNNING_LINES: Final = 6
@@ -62,16 +63,16 @@ def format_running(calls: list[RunningCall], now_s: float) -> list[Text]:
 
 
 def _format_running(one: RunningCall, now_s: float) -> Text:
-    name = one_line(one.call.name, MAX_ARGUMENTS_CHARACTERS)
+    name = redact_line(one.call.name, MAX_ARGUMENTS_CHARACTERS)
     line = Text.assemble(("▸ ", "cyan"), (name, "bold"), f" {max(int(now_s - one.since_s), 0)} s  ")
     if one.progress is not None:
         return line.append_text(format_progress(one.progress))
-    return line.append(one_line(one.call.arguments, MAX_ARGUMENTS_CHARACTERS), "dim")
+    return line.append(redact_line(one.call.arguments, MAX_ARGUMENTS_CHARACTERS), "dim")
 
 
 def format_progress(progress: Progress) -> Text:
     """How far something is: a bar where it is known, and the message."""
-    message = one_line(progress.message, MAX_LINE_CHARACTERS)
+    message = redact_line(progress.message, MAX_LINE_CHARACTERS)
     if progress.fraction is None:
         return Text(message, style="dim")
     share = min(max(progress.fraction, 0.0), 1.0)
@@ -81,13 +82,13 @@ def format_progress(progress: Progress) -> Text:
 
 def format_written(name: str, characters: int) -> Text:
     """A call that the model is still writing."""
-    return Text(f"▸ {one_line(name, MAX_ARGUMENTS_CHARACTERS)}: {characters:,} characters of arguments", style="dim")
+    return Text(f"▸ {redact_line(name, MAX_ARGUMENTS_CHARACTERS)}: {characters:,} characters of arguments", style="dim")
 
 
 def format_finished(event: CallFinished, columns: int) -> Text:
     """A call and what it came to; on one line, but for an error, whose first line is told in full."""
     call, result = event.call, event.result
-    name = one_line(call.name, MAX_ARGUMENTS_CHARACTERS)
+    name = redact_line(call.name, MAX_ARGUMENTS_CHARACTERS)
     took = duration(event.duration_ms)
     if result.is_error:
         head = Text.assemble(("✗ ", "red"), (name, "bold red"), " ")
@@ -100,7 +101,7 @@ def format_finished(event: CallFinished, columns: int) -> Text:
 
 
 def _arguments(call: ToolCall, room: int) -> Text:
-    text = one_line(call.arguments, MAX_ARGUMENTS_CHARACTERS)
+    text = redact_line(call.arguments, MAX_ARGUMENTS_CHARACTERS)
     room = max(room, _MIN_ARGUMENTS_COLUMNS)
     if cell_len(text) > room:
         text = set_cell_size(text, room - 1).rstrip() + "…"

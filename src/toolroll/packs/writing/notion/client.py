@@ -26,7 +26,7 @@ from toolroll.packs.writing.texts.error_texts import describe_error
 from toolroll.packs.writing.texts.messages import Key, Lang, say
 from toolroll.safe.net.http import HttpClient, HttpLimits, HttpResponse, Method
 from toolroll.safe.net.retries import Retries, Sleep, parse_retry_after
-from toolroll.safe.secrets.redact import redact
+from toolroll.safe.secrets.redact import redact_shown
 from toolroll.safe.text import one_line
 
 ErrorCode: TypeAlias = Literal[
@@ -140,7 +140,7 @@ class NotionClient:
 
     def _status_error(self, answer: HttpResponse) -> ServiceFailed:
         code, said = _problem(answer.body)
-        words = redact(": ".join(part for part in (code, said) if part), known=(self._token,))
+        words = redact_shown(": ".join(part for part in (code, said) if part), known=(self._token,))
         detail = one_line(words, _MAX_MESSAGE_CHARACTERS)
         template = SERVICE_STATUS_DETAIL if detail else SERVICE_STATUS
         message = template(service=_SERVICE, status=answer.status, detail=detail)
