@@ -22,7 +22,7 @@ from toolroll.kernel.approval.request import (
     content_hash,
 )
 from toolroll.kernel.call.context import Run
-from toolroll.kernel.call.execute import Asking, admit, show
+from toolroll.kernel.call.execute import Asking, Locating, admit, judge_located, show
 from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.data.messages import ToolCall
 from toolroll.kernel.define.tool import Tool
@@ -150,11 +150,20 @@ async def preview_call(
     """What a person would be shown of the call at this moment, or why there is nothing to show."""
     ctx = run.context(call.id)
     admitted = admit(tool, call.arguments, ctx)
+    if isinstance(admitted, Locating):
+        admitted = await judge_located(admitted, ctx)
     if isinstance(admitted, ToolResult):
         return admitted
     if isinstance(admitted, Permit):
         admitted.expire()
-        admitted = Asking(tool=tool, core=tool.core, arguments=admitted.arguments, effect=effect_of(tool), seal="")
+        admitted = Asking(
+            tool=tool,
+            core=tool.core,
+            arguments=admitted.arguments,
+            effect=effect_of(tool),
+            seal="",
+            targets=admitted.targets,
+        )
     return await show(admitted, ctx, edited)
 
 
@@ -167,5 +176,5 @@ def content_change(preview: Preview, edited: str | None = None) -> Change:
 
 
 def question_text(request: ApprovalRequest) -> str:
-    """What a person is shown, as text that can be kept: the notes and hints, then what would happen."""
-    return "\n".join([*request.preview.remarks, request.preview.text])
+    """What a person is shown, as text that can be kept: links, the notes and hints, then what would happen."""
+    return "\n".join([*map(str, request.links), *request.preview.remarks, request.preview.text])

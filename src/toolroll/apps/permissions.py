@@ -70,7 +70,7 @@ class RuleMemory:
         """Whether a rule that was added since the question was asked answers it."""
         if request.is_exposed:  # no rule is enough for that (XL14)
             return False
-        return any(rule.matches(request.tool, request.paths) for rule in self.rules())
+        return any(rule.matches(request.tool, request.judged_paths) for rule in self.rules())
 
     def add(self, request: ApprovalRequest, glob: str) -> None:
         """Allow this tool on these paths from now on, in this workspace; ToolrollError where that cannot be kept."""

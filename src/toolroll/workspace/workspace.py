@@ -10,13 +10,23 @@ import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from toolroll.errors import FileMissing, FileProblem, FileTooLarge, PathRefused, StaleFile, UsageError
+from toolroll.errors import (
+    FileMissing,
+    FileProblem,
+    FileTooLarge,
+    NotAFile,
+    OutsideRoot,
+    PathRefused,
+    StaleFile,
+    UsageError,
+)
 from toolroll.home.folders import find_folders
 from toolroll.kernel.approval.request import content_hash
 from toolroll.messages import FILE_CHANGED, FILE_GONE
@@ -132,6 +142,32 @@ class Workspace:
     def is_denied(self, path: RelativePath) -> bool:
         """Return whether a path may not be seen."""
         return self.denials.reason(path) is not None
+
+    def resolve(self, path: RelativePath | None) -> RelativePath:
+        """Return where a path (None: the workspace) leads without links; what is absent is below what is there.
+
+        A path that leads nowhere, or to what may not be seen, is returned as it is: whoever uses it is refused.
+        """
+        there = path or _ROOT
+        missing: tuple[str, ...] = ()
+        while there.parts:
+            try:
+                return RelativePath(parts=(*self._files.stat(there).resolved.parts, *missing))
+            except (FileMissing, NotAFile):
+                there, missing = there.parent, (there.name, *missing)
+            except (OutsideRoot, PathRefused):
+                break
+        return path or _ROOT
+
+    def without_links(self) -> Self:
+        """Return the same workspace, in which no link is followed.
+
+        A path that was resolved is used through it, so that what was judged is what is used: whatever has become a
+        link since then is refused.
+        """
+        twin = copy(self)
+        twin._files = self._files.without_links()  # noqa: SLF001 - a copy of this object
+        return twin
 
     def _inside(self, text: str) -> str | None:
         path = Path(text.strip())

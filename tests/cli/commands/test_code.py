@@ -312,6 +312,40 @@ def test_C35_XA4_an_always_counts_at_once_in_its_own_run_and_so_does_taking_it_b
     assert {path.name for path in project.root.rglob("?.js")} == {"a.js", "b.js", "c.js", "d.js", "f.js"}
 
 
+def editing(path: str) -> dict[str, object]:
+    """A turn that reads a file and one that changes it."""
+    arguments = {"path": path, "old_string": "word", "new_string": "other", "description": f"Edit {path}."}
+    return {"calls": [{"name": "edit", "id": f"edit {path}", "arguments": arguments}]}
+
+
+def test_XP11_XP14_an_always_for_a_folder_is_none_for_what_its_links_lead_to(project: Project) -> None:
+    """Through the real command line: without a terminal nothing is written, and at one the person sees the file."""
+    notes, makefile = project.root / "notes", project.root / "Makefile"
+    notes.mkdir()
+    for file in (notes / "a.md", makefile):
+        file.write_text("a word\n")
+    (notes / "link.md").symlink_to("../Makefile")
+    reading = {"calls": [{"name": "read_file", "arguments": {"path": name}} for name in ("notes/a.md", "Makefile")]}
+    turns = (reading, editing("notes/a.md"), editing("notes/link.md"), "Done.")
+    with project.terminal("code", "Go.", "--model", project.script(*turns)) as terminal:
+        terminal.wait_for("Allow this?")
+        terminal.press("!", "On which paths?")
+        terminal.press("notes/**", "Always allow this?")
+        terminal.press("y", "Edit notes/link.md.", "notes/link.md leads to Makefile", "Allow this?")
+        terminal.press("!", "On which paths? [Makefile]")
+        terminal.press("notes/**", "it does not match what is asked for here", "Allow this?")
+        terminal.press("!", "On which paths? [Makefile]")
+        terminal.press("", "You are still asked about notes/link.md", "Always allow this?")
+        terminal.press("n", "Allow this?")
+        terminal.press("n", "Why not?")
+        terminal.press("")
+        assert terminal.end()[0] == 0
+    assert [file.read_text() for file in (notes / "a.md", makefile)] == ["a other\n", "a word\n"]
+    (notes / "a.md").write_text("a word\n")
+    done = project.call("code", "Go.", "--model", project.script(*turns))
+    assert [file.read_text() for file in (notes / "a.md", makefile)] == ["a other\n", "a word\n"], done.stdout
+
+
 def test_C35_an_always_for_this_run_ends_with_it_and_is_written_nowhere(project: Project) -> None:
     project.call("config", "set", "code.deny", "src/secret/**")
     turns = (creating("src/a.js", "src/b.js"), creating("src/d.js", "src/secret/e.js"), "Done.")

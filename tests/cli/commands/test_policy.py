@@ -116,6 +116,24 @@ def test_C35_XP3_explain_follows_links_as_the_tools_do(
     assert answer["because"].startswith(because)
 
 
+def test_XP11_explain_judges_a_path_by_where_it_leads(capsys: pytest.CaptureFixture[str], project: Path) -> None:
+    remember(project, "edit", "notes/**")
+    (project / "notes").mkdir()
+    (project / "Makefile").touch()
+    (project / "notes/link.md").symlink_to("../Makefile")
+    assert json.loads(told(capsys, *EXPLAIN, "edit", "notes/link.md", "--json")[1]) == {
+        "tool": "edit",
+        "path": "notes/link.md",
+        "action": "ask",
+        "because": "edit writes",
+        "leads_to": "Makefile",
+    }
+    assert told(capsys, *EXPLAIN, "edit", "notes/link.md")[1] == (
+        "ask: edit on notes/link.md (which leads to Makefile) is asked about, as edit writes.\n"
+    )
+    assert told(capsys, *EXPLAIN, "edit", "notes/a.md")[1].startswith("allow: edit on notes/a.md runs")
+
+
 def test_C35_an_unknown_tool_is_said_so(capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = told(capsys, *EXPLAIN, "edti", "a")
     assert code == 1

@@ -12,6 +12,7 @@ from toolroll.kernel.approval.request import (
     Approve,
     Preview,
     Reject,
+    Target,
     content_hash,
     rejection_text,
 )
@@ -74,6 +75,12 @@ CHANGES: dict[str, list[object]] = {
     "paths": [(), ("a", "b"), ("b",)],
     "fingerprint": ["other"],
     "is_exposed": [True],
+    "targets": [
+        (Target(name="a", resolved="b"),),
+        (Target(name="a", resolved="c"),),
+        (Target(name="b", resolved="a"),),
+        (Target(name="a", resolved="b"), Target(name="b", resolved="c")),
+    ],
 }
 
 
@@ -82,6 +89,12 @@ def test_XA1_whatever_is_part_of_a_request_is_part_of_its_digest() -> None:
     changed = [replace(REQUEST, **{name: value}) for name, values in CHANGES.items() for value in values]  # type: ignore[arg-type]
     digests = {REQUEST.digest, *(request.digest for request in changed)}
     assert len(digests) == 1 + len(changed)
+
+
+def test_XA20_a_path_that_is_no_link_leaves_the_digest_as_it_was() -> None:
+    """A question that was asked before tools said where paths lead can still be answered."""
+    plain = replace(REQUEST, targets=(Target(name="a", resolved="a"),))
+    assert (plain.digest, plain.links, plain.files) == (REQUEST.digest, (), ("a",))
 
 
 def test_XA1_C23_hints_are_shown_and_not_bound() -> None:

@@ -12,9 +12,11 @@ from toolroll.errors import FileProblem, PathRefused, UsageError
 from toolroll.home.rules import RememberedRule, RuleBook, ToolIdentity, workspace_key
 from toolroll.home.settings import Settings, read_settings
 from toolroll.kernel.approval.policy import Policy
+from toolroll.kernel.approval.request import unique_paths
 from toolroll.packs.catalog import CatalogEntry, read_catalog
 from toolroll.safe.paths.names import RelativePath
 from toolroll.safe.paths.root import Use
+from toolroll.safe.text import visible
 from toolroll.workspace.workspace import Workspace
 
 _WORDS = {"allow": "runs without asking", "ask": "is asked about", "deny": "never runs"}
@@ -55,9 +57,10 @@ def explain_call(
     found = _explained(entry, path, root or Path.cwd())
     if session.json:
         told = {"tool": tool, "path": path, "action": found.action, "because": found.because}
-        session.write_json(told)
+        session.write_json(told if found.leads_to is None else told | {"leads_to": found.leads_to})
     else:
-        where = f" on {path}" if path else ""
+        leads_to = f" (which leads to {visible(found.leads_to, keep=())})" if found.leads_to else ""
+        where = f" on {visible(path, keep=())}{leads_to}" if path else ""
         session.show(f"{found.action}: {tool}{where} {_WORDS[found.action]}, as {found.because}.")
     return DONE
 
@@ -81,17 +84,28 @@ def forget_rule(session: Session, number: int, *, root: Path | None) -> int:
 class _Explained:
     action: str
     because: str
+    leads_to: str | None = None
+    """The path without links, where that is another one."""
 
 
 def _explained(entry: CatalogEntry, path: str | None, root: Path) -> _Explained:
     tool = entry.tool
-    if path is not None and entry.origin == "code" and (why := _refused(entry, path, root)):
-        return _Explained(action="deny", because=f"the path {why}")
+    resolved = path
+    if path is not None and entry.origin == "code":
+        if why := _refused(entry, path, root):
+            return _Explained(action="deny", because=f"the path {why}")
+        resolved = _resolve(path, root)
     identity = ToolIdentity(tool=tool.name, fingerprint=tool.describe().fingerprint, place=entry.place)
     rules = _book().rules_for(workspace_key(root), [identity])
-    paths = () if path is None else (path,)
+    paths = unique_paths(one for one in (path, resolved) if one is not None)
     verdict = Policy(rules).judge(tool.name, effect=tool.effect, paths=paths, asks=tool.asks, core=tool.core.name)
-    return _Explained(action=verdict.action, because=verdict.because)
+    leads_to = None if resolved == path else resolved
+    return _Explained(action=verdict.action, because=verdict.because, leads_to=leads_to)
+
+
+def _resolve(path: str, root: Path) -> str:
+    with Workspace.of_user(root, environment=os.environ) as workspace:
+        return str(workspace.resolve(workspace.folder(path)))
 
 
 def _refused(entry: CatalogEntry, path: str, root: Path) -> str | None:

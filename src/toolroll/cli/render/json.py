@@ -103,6 +103,7 @@ def _question(request: ApprovalRequest) -> dict[str, object]:
             "notes": preview.remarks,
         },
         "digest": request.digest,
+        **({"links": [{"path": one.name, "leads_to": one.resolved} for one in request.links]} if request.links else {}),
     }
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from toolroll.kernel.approval.request import ApprovalRequest, Effect, Preview, content_hash
+from toolroll.kernel.approval.request import ApprovalRequest, Effect, Preview, Target, content_hash
 from toolroll.kernel.data.serialize import dump_json
 from toolroll.kernel.diff.hunks import Diff, DiffLine, Hunk, Sign, parse_diff, parse_diffs, restore_original
 from toolroll.safe.limits import MAX_FINDINGS_SHOWN
@@ -57,13 +57,19 @@ def request_rows(request: ApprovalRequest, *, number: int = 1, total: int = 1) -
     return [
         Row(text=f"{request.tool} {_WANTS[request.effect]}{place}", look="title"),
         *summary.rows,
+        *(Row(text=describe_link(link), look="warning", gutter="link  ") for link in request.links),
         *(Row(text=visible(note, keep=()), look="note", gutter="note  ") for note in request.preview.remarks),
-        *_warning([*summary.texts, *request.preview.remarks, _preview_text(request.preview)]),
+        *_warning([*summary.texts, *map(str, request.links), *request.preview.remarks, _preview_text(request.preview)]),
         *([] if summary.is_whole else [Row(), *preview_rows(request.preview)]),
         *summary.in_full,
         *([Row()] if summary.passed and (summary.in_full or not summary.is_whole) else []),
         *summary.passed,
     ]
+
+
+def describe_link(link: Target) -> str:
+    """What a path really is: shown where that is not what it says."""
+    return f"{visible(link.name, keep=())} leads to {visible(link.resolved, keep=())}"
 
 
 def preview_rows(preview: Preview) -> list[Row]:

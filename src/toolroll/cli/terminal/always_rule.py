@@ -16,7 +16,7 @@ _WILD: Final = ("*", "?")
 
 def remember(memory: RuleMemory, request: ApprovalRequest, terminal: Terminal) -> bool:
     """Agree on a rule that covers this request, and add it; return False when the person backs out, or it fails."""
-    glob = _ask_glob(terminal, request, suggest_glob(request.paths))
+    glob = _ask_glob(terminal, request, suggest_glob(request.files))
     if glob is None:
         return False
     _show_rule(memory, request, glob, terminal)
@@ -52,7 +52,7 @@ def _ask_glob(terminal: Terminal, request: ApprovalRequest, suggestion: str | No
     if not glob:
         return None
     problem = path_problem(glob)
-    if problem is None and not Rule(action="allow", path=glob).matches(request.tool, request.paths):
+    if problem is None and not Rule(action="allow", path=glob).matches(request.tool, request.files):
         problem = "it does not match what is asked for here."
     if problem is not None:
         terminal.say(f"{visible(glob, keep=())}: {problem}", "warning")
@@ -69,6 +69,9 @@ def _show_rule(memory: RuleMemory, request: ApprovalRequest, glob: str, terminal
         f"(the {request.tool} tool from {place}, as it is defined now)",
     ]
     terminal.say("\n".join(lines), "text")
+    if not Rule(action="allow", path=glob).matches(request.tool, request.judged_paths):
+        names = ", ".join(visible(link.name, keep=()) for link in request.links)
+        terminal.say(f"You are still asked about {names}: it is a link, and the rule is for the file itself.")
 
 
 def _ask_scope(terminal: Terminal) -> Literal["project", "now"] | None:

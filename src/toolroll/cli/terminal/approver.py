@@ -99,7 +99,7 @@ class TerminalApprover:
         """Whether an "always" to a question before this one holds for it, too; that is told."""
         if self._memory is None or not self._memory.covers(request):
             return False
-        paths = ", ".join(visible(path, keep=()) for path in request.paths)
+        paths = ", ".join(visible(path, keep=()) for path in request.judged_paths)
         self._terminal.say(f"\nWithout asking, as you have said always: {request.tool} on {paths}.")
         return True
 

@@ -16,7 +16,7 @@ belongs into another process.
 from typing import TYPE_CHECKING, Final, Literal, NoReturn, SupportsIndex, TypeAlias
 
 from toolroll.errors import PermitRefused
-from toolroll.kernel.approval.request import Preview, content_hash
+from toolroll.kernel.approval.request import Preview, Target, content_hash
 from toolroll.kernel.data.serialize import dump_sealed
 
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ _MINT: Final = object()
 
 
 class Permit:
-    """Permission for one call: its arguments, the preview of what it will change, and who gave it."""
+    """Permission for one call: its arguments, where its paths lead, the preview of what it changes, and who gave it."""
 
-    __slots__ = ("_core", "_ctx", "_granted", "_open", "_payload", "_preview", "_seal", "arguments")
+    __slots__ = ("_core", "_ctx", "_granted", "_open", "_payload", "_preview", "_seal", "_targets", "arguments")
 
     def __init__(
         self,
@@ -44,6 +44,7 @@ class Permit:
         granted: Grant = "effect",
         seal: str | None = None,
         preview: Preview | None = None,
+        targets: tuple[Target, ...] = (),
     ) -> None:
         if mint is not _MINT:
             raise PermitRefused("Only the executor writes permits. Run the tool with execute_raw(...).")
@@ -54,6 +55,7 @@ class Permit:
         self._seal = seal
         self._preview = preview
         self._payload = None if preview is None else make_seal(preview.payload)
+        self._targets = targets
         self._open = True
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
@@ -69,6 +71,11 @@ class Permit:
         """Return what the person approved, or what a rule allowed."""
         self._ctx.has_unread_edit = False
         return self._preview
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """Return where the paths of the call led when it was judged."""
+        return self._targets
 
     @property
     def changes(self) -> bool:
@@ -89,6 +96,7 @@ class Permit:
         if self._seal is not None or core.effect != "reads":
             self._check(core)
         ctx.approved = self._preview
+        ctx.targets = self._targets
         return self.arguments
 
     def show(self, mint: object, preview: Preview) -> None:

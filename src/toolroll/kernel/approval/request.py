@@ -5,7 +5,7 @@ arguments, and the preview with the hash of what it was computed from. Whatever 
 answer no longer fits.
 """
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
@@ -79,6 +79,24 @@ def content_hash(content: str | bytes) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A path of a call: as it was written, and where it led without links when the call was judged."""
+
+    name: str
+    """The path as the model wrote it."""
+    resolved: str
+    """The path of the same file without links."""
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Return whether the path leads to another one than it says."""
+        return self.name != self.resolved
+
+    def __str__(self) -> str:
+        return f"{self.name} leads to {self.resolved}" if self.is_elsewhere else self.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalRequest:
     """One call that needs a person's answer. `digest` is what the answer is bound to."""
 
@@ -102,6 +120,23 @@ class ApprovalRequest:
     """The hash of the tool's definition."""
     is_exposed: bool = False
     """Whether the call could carry private data to where a stranger wants it; then no rule may answer."""
+    targets: tuple[Target, ...] = ()
+    """Where the paths lead, from a tool that can tell."""
+
+    @property
+    def links(self) -> tuple[Target, ...]:
+        """Return the targets that are not where their names say."""
+        return tuple(target for target in self.targets if target.is_elsewhere)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Return the paths without links: what the call is really about."""
+        return unique_paths(target.resolved for target in self.targets) if self.targets else self.paths
+
+    @property
+    def judged_paths(self) -> tuple[str, ...]:
+        """Return all paths that rules have to look at: as written, and without links."""
+        return unique_paths((*self.paths, *self.files))
 
     @property
     def digest(self) -> str:
@@ -118,9 +153,16 @@ class ApprovalRequest:
             list(self.paths),
             [preview.kind, preview.text, preview.added, preview.removed, preview.base, preview.editable],
             [preview.target, list(preview.notes)],
-            *(["exposed"] if self.is_exposed else []),  # only then, so that older digests stay what they were
+            # Only where there is something to say, so that older digests stay what they were.
+            *(["exposed"] if self.is_exposed else []),
+            *([["targets", *([one.name, one.resolved] for one in self.links)]] if self.links else []),
         ]
         return content_hash(canonical_json(bound))
+
+
+def unique_paths(paths: Iterable[str]) -> tuple[str, ...]:
+    """Return the paths in their order, each once."""
+    return tuple(dict.fromkeys(paths))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar
 
 from toolroll.kernel.approval.ask_person import Unanswered, ask_person
-from toolroll.kernel.approval.request import ApprovalRequest, Approver, Decision, Preview, check_approver
+from toolroll.kernel.approval.request import ApprovalRequest, Approver, Decision, Preview, Target, check_approver
 from toolroll.kernel.call.events import ApprovalRequested, KernelEvent, Progress, StateChanged
 from toolroll.kernel.data.labels import LABELS_KEY, NO_LABELS, Labels
 from toolroll.kernel.depends.dependency import DependencyKey, Depends, Identity, Maker, check_overrides
@@ -157,7 +157,17 @@ class ToolContext:
 
     is_tool_context: ClassVar[bool] = True
 
-    __slots__ = ("_cancelled", "_home", "_values", "approved", "call_id", "has_unread_edit", "number", "run")
+    __slots__ = (
+        "_cancelled",
+        "_home",
+        "_values",
+        "approved",
+        "call_id",
+        "has_unread_edit",
+        "number",
+        "run",
+        "targets",
+    )
 
     def __init__(self, *, run: Run | None = None, call_id: str | None = None) -> None:
         self.run = run or Run()
@@ -165,6 +175,8 @@ class ToolContext:
         self.run.calls += 1
         self.number = self.run.calls
         self.approved: Preview | None = None
+        self.targets: tuple[Target, ...] = ()
+        """Where the paths of the call led when it was judged; empty where nothing had to be judged."""
         self.has_unread_edit = False  # of a person, which the tool has not looked at so far
         self._cancelled = False
         self._values: ValueStore | None = None

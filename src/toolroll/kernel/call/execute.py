@@ -1,6 +1,7 @@
 """Run a tool, in the only way there is: parse, validate, policy, approval, intent, run, outcome, serialize.
 
-`admit` does what needs no waiting: it answers with a permit, with a failure, or with the arguments a person must see.
+`admit` does what needs no waiting: it answers with a permit, with a failure, with the arguments a person must see, or
+with a call whose paths have to be followed first: `judge_located` does that, and rules then judge where they lead.
 `show` makes the request for that person, `settle` turns the answer into a permit, `run_call` takes the permit to the
 tool. Permits are written in this module alone.
 """
@@ -11,9 +12,18 @@ from typing import TYPE_CHECKING, Final
 
 from toolroll.errors import ArgumentsRefused, JsonRefused
 from toolroll.kernel.approval.ask_person import Unanswered
-from toolroll.kernel.approval.permit import _MINT, Permit, make_seal
+from toolroll.kernel.approval.permit import _MINT, Grant, Permit, make_seal
 from toolroll.kernel.approval.policy import Policy
-from toolroll.kernel.approval.request import ApprovalRequest, Decision, Effect, Preview, Reject, rejection_text
+from toolroll.kernel.approval.request import (
+    ApprovalRequest,
+    Decision,
+    Effect,
+    Preview,
+    Reject,
+    Target,
+    rejection_text,
+    unique_paths,
+)
 from toolroll.kernel.call.context import Ledger, ToolContext
 from toolroll.kernel.call.error_result import handle_error
 from toolroll.kernel.call.events import ApprovalDecided
@@ -40,6 +50,8 @@ class Asking:
     seal: str
     is_exposed: bool = False
     """Whether it would send something out of a run that holds private data and text of strangers."""
+    targets: tuple[Target, ...] = ()
+    """Where its paths led when it was judged."""
 
     @property
     def changes(self) -> bool:
@@ -47,9 +59,22 @@ class Asking:
         return self.effect != "reads"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Locating:
+    """A valid call of a tool that can tell where its paths lead, which rules must know before they judge it."""
+
+    tool: "Tool"
+    core: "Tool"
+    arguments: object
+    effect: Effect
+    paths: tuple[str, ...]
+
+
 async def execute(tool: "Tool", raw: str, ctx: ToolContext) -> ToolResult:
     """Run one call, from its JSON text to its result. Never raises, cancellation aside."""
     admitted = admit(tool, raw, ctx)
+    if isinstance(admitted, Locating):
+        admitted = await judge_located(admitted, ctx)
     if isinstance(admitted, Asking):
         admitted = await _ask_about(admitted, ctx)
     if isinstance(admitted, Permit):
@@ -65,8 +90,8 @@ async def _ask_about(asking: Asking, ctx: ToolContext) -> Permit | ToolResult:
     return await settle(asking, request, decision, ctx)
 
 
-def admit(tool: "Tool", raw: str, ctx: ToolContext) -> Permit | Asking | ToolResult:
-    """Parse, validate and judge a call, without running or asking anything."""
+def admit(tool: "Tool", raw: str, ctx: ToolContext) -> Permit | Asking | Locating | ToolResult:
+    """Parse, validate and judge a call, without running, asking or waiting for anything."""
     try:
         if not isinstance(raw, str):
             raise JsonRefused(f"The arguments must be JSON text (a str), not {type(raw).__name__}.")
@@ -77,17 +102,41 @@ def admit(tool: "Tool", raw: str, ctx: ToolContext) -> Permit | Asking | ToolRes
             effect = tool.effect  # a wrapper can only make it stricter
         if effect == "reads" and ctx.run.policy is None and not tool.asks:
             return Permit(_MINT, core, arguments, ctx)
-        return _judge(tool, core, arguments, effect, ctx)
+        paths = _paths(tool, core, arguments)
+        if paths and core.locates:
+            return Locating(tool=tool, core=core, arguments=arguments, effect=effect, paths=paths)
+        return _judge(tool, core, arguments, effect, paths, (), ctx)
     except (JsonRefused, ArgumentsRefused) as error:
         return ToolResult.failure(error.message, code=error.code)
     except BaseException as error:  # noqa: BLE001 - the executor answers for whatever a validator or wrapper raises
         return handle_error(error, tool, ctx)
 
 
+async def judge_located(call: Locating, ctx: ToolContext) -> Permit | Asking | ToolResult:
+    """Follow the paths of a call once, then judge it by their names and by where they lead."""
+    try:
+        ctx.targets = targets = await _locate(call.core, call.paths, ctx)
+        paths = unique_paths((*call.paths, *(target.resolved for target in targets)))
+        return _judge(call.tool, call.core, call.arguments, call.effect, paths, targets, ctx)
+    except BaseException as error:  # noqa: BLE001 - the executor answers for whatever a tool raises
+        return handle_error(error, call.tool, ctx)
+
+
+async def _locate(core: "Tool", paths: tuple[str, ...], ctx: ToolContext) -> tuple[Target, ...]:
+    # The tool that will run knows where its paths lead, whatever a wrapper says.
+    found = await core.locate(paths, ctx)
+    return tuple(Target(name=name, resolved=resolved) for name, resolved in zip(paths, found, strict=True))
+
+
 def _judge(
-    tool: "Tool", core: "Tool", arguments: object, effect: Effect, ctx: ToolContext
+    tool: "Tool",
+    core: "Tool",
+    arguments: object,
+    effect: Effect,
+    paths: tuple[str, ...],
+    targets: tuple[Target, ...],
+    ctx: ToolContext,
 ) -> Permit | Asking | ToolResult:
-    paths = _paths(tool, core, arguments)
     policy = ctx.run.policy or _DEFAULT_POLICY
     verdict = policy.judge(tool.name, effect=effect, paths=paths, asks=tool.asks, core=core.name)
     if verdict.action == "deny":
@@ -95,20 +144,31 @@ def _judge(
         return ToolResult.failure(text, code="denied")
     labels = ctx.run.labels
     if labels and "external" in (core.effect, tool.effect) and is_exposed(labels, collect_labels(tool)):
-        return _judge_outward(tool, core, arguments, policy)
+        return _judge_outward(tool, core, arguments, targets, policy)
     if verdict.action == "allow" and not verdict.by_rule and not paths:
         return Permit(_MINT, core, arguments, ctx)  # nothing of the arguments was judged
     seal = make_seal(arguments)
     if verdict.action == "ask":
-        return Asking(tool=tool, core=core, arguments=arguments, effect=effect, seal=seal)
-    return Permit(_MINT, core, arguments, ctx, "policy" if verdict.by_rule else "effect", seal)
+        return Asking(tool=tool, core=core, arguments=arguments, effect=effect, seal=seal, targets=targets)
+    granted: Grant = "policy" if verdict.by_rule else "effect"
+    return Permit(_MINT, core, arguments, ctx, granted, seal, targets=targets)
 
 
-def _judge_outward(tool: "Tool", core: "Tool", arguments: object, policy: Policy) -> Asking | ToolResult:
+def _judge_outward(
+    tool: "Tool", core: "Tool", arguments: object, targets: tuple[Target, ...], policy: Policy
+) -> Asking | ToolResult:
     """Judge a call out of a run that holds private data and text of strangers: no rule is enough."""
     if policy.outward == "ask":
         seal = make_seal(arguments)
-        return Asking(tool=tool, core=core, arguments=arguments, effect="external", seal=seal, is_exposed=True)
+        return Asking(
+            tool=tool,
+            core=core,
+            arguments=arguments,
+            effect="external",
+            seal=seal,
+            is_exposed=True,
+            targets=targets,
+        )
     text = (
         f"{tool.name} was not run. {EXPOSED} No rule allows that. Do without it and tell the user, who can do it "
         "themselves, or in a new run that does not read both."
@@ -118,7 +178,7 @@ def _judge_outward(tool: "Tool", core: "Tool", arguments: object, policy: Policy
 
 def _paths(tool: "Tool", core: "Tool", arguments: object) -> tuple[str, ...]:
     # Those of the tool that will run count, whatever a wrapper says; one may know of more.
-    return tuple(dict.fromkeys((*core.paths(arguments), *tool.paths(arguments))))
+    return unique_paths((*core.paths(arguments), *tool.paths(arguments)))
 
 
 async def show(asking: Asking, ctx: ToolContext, edited: str | None = None) -> ApprovalRequest | ToolResult:
@@ -138,6 +198,7 @@ async def show(asking: Asking, ctx: ToolContext, edited: str | None = None) -> A
             paths=_paths(tool, asking.core, arguments),
             fingerprint=tool.describe().fingerprint,
             is_exposed=asking.is_exposed,
+            targets=asking.targets,
         )
     except BaseException as error:  # noqa: BLE001 - the executor answers for whatever a preview raises
         return handle_error(error, tool, ctx, preview=True)
@@ -168,13 +229,15 @@ async def settle(
     if isinstance(now, ToolResult):
         return now
     ctx.has_unread_edit = decision.edited is not None
-    return Permit(_MINT, asking.core, asking.arguments, ctx, "person", asking.seal, now.preview)
+    return Permit(_MINT, asking.core, asking.arguments, ctx, "person", asking.seal, now.preview, targets=asking.targets)
 
 
 async def _check_unchanged(
     asking: Asking, request: ApprovalRequest, edited: str | None, ctx: ToolContext
 ) -> ApprovalRequest | ToolResult:
     """Return the request as it is at this moment; a failure if it is no longer what the person saw."""
+    if (moved := await _check_targets(asking, ctx)) is not None:
+        return moved
     # Without the edit first: a preview that names no base would let a person's text overwrite newer work.
     now = await show(asking, ctx)
     if isinstance(now, ToolResult):
@@ -182,6 +245,17 @@ async def _check_unchanged(
     if now.digest != request.digest or make_seal(asking.arguments) != asking.seal:
         return _stale_failure(asking)
     return now if edited is None else await _check_edit(asking, request, edited, ctx)
+
+
+async def _check_targets(asking: Asking, ctx: ToolContext) -> ToolResult | None:
+    """Return a failure if a path of the call leads elsewhere than when it was judged."""
+    try:
+        paths = tuple(target.name for target in asking.targets)
+        if not paths or await _locate(asking.core, paths, ctx) == asking.targets:
+            return None
+    except BaseException as error:  # noqa: BLE001 - the executor answers for whatever a tool raises
+        return handle_error(error, asking.tool, ctx)
+    return _stale_failure(asking)
 
 
 async def _check_edit(

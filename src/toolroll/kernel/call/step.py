@@ -14,7 +14,7 @@ from toolroll.kernel.approval.permit import Permit
 from toolroll.kernel.approval.request import ApprovalRequest, Decision
 from toolroll.kernel.call.context import Run, ToolContext
 from toolroll.kernel.call.error_result import describe_failure
-from toolroll.kernel.call.execute import Asking, admit, run_call, settle, show
+from toolroll.kernel.call.execute import Asking, Locating, admit, judge_located, run_call, settle, show
 from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.data.messages import ToolCall
 from toolroll.kernel.failures import log_failure
@@ -40,13 +40,13 @@ class _Work:
     call: ToolCall
     ctx: ToolContext
     tool: "Tool | None"
-    state: Permit | Asking | _Decided | ToolResult
+    state: Permit | Asking | Locating | _Decided | ToolResult
 
     @property
     def changes(self) -> bool:
         """Return whether it must wait for its turn among the calls that change something."""
         state = self.state.asking if isinstance(self.state, _Decided) else self.state
-        return not isinstance(state, ToolResult) and state.changes
+        return isinstance(state, Permit | Asking) and state.changes
 
 
 OnResult = Callable[[ToolCall, ToolResult], Awaitable[None] | None]
@@ -61,6 +61,9 @@ async def execute_step(
     An error that `on_result` raises is raised here too, when all calls have ended: they are not to suffer from it.
     """
     works = [_admit(tools, call, run, number) for number, call in enumerate(make_ids_unique(calls, run.make_id))]
+    for work in works:
+        if isinstance(work.state, Locating):
+            work.state = await judge_located(work.state, work.ctx)
     await _ask_together(works, run)
     await _run_all(works, on_result)
     return [_result(work) for work in works]

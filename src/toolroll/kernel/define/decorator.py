@@ -17,7 +17,7 @@ from toolroll.kernel.call.context import ToolContext
 from toolroll.kernel.callables import Place, capture_place, find_written_function, unwrap_callable
 from toolroll.kernel.data.labels import Label, Labels, read_labels
 from toolroll.kernel.define.docstring import Docstring, read_docstring
-from toolroll.kernel.define.function import CoreTool, FunctionTool, InputTool, PreviewMaker
+from toolroll.kernel.define.function import CoreTool, FunctionTool, InputTool, Locator, PreviewMaker
 from toolroll.kernel.define.schema import JsonSchema, OpenObject, to_draft07
 from toolroll.kernel.define.signature import Signature, check_defaults, read_signature
 from toolroll.kernel.define.tool import Tool, check_name
@@ -48,6 +48,7 @@ def tool(
     paths: Sequence[str] = (),
     why: str | None = None,
     preview: PreviewMaker | None = None,
+    locate: Locator | None = None,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 
 
@@ -62,6 +63,7 @@ def tool(
     paths: Sequence[str] = (),
     why: str | None = None,
     preview: PreviewMaker | None = None,
+    locate: Locator | None = None,
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Make a tool from a function: `@tool`, `@tool("what it does")` or `@tool(name=..., effect="writes", ...)`.
 
@@ -69,14 +71,24 @@ def tool(
     are: `private`, `untrusted` (text of strangers), or both; a run that has read both sends nothing out any more.
     `timeout` is in seconds. `paths` names the parameters that hold paths (for rules; `changes.path` is the `path` of
     each of `changes`), `why` the one that says what the call is for, `preview` the function that shows what would
-    happen. The function stays callable as it was.
+    happen. `locate(paths, ctx)` returns where those paths lead, without links: rules then judge both, and the tool
+    finds them in `ctx.targets`. The function stays callable as it was.
     """
     place = capture_place(2)
     text = subject if isinstance(subject, str) else None
 
     def make(function: Callable[..., Any]) -> Tool:
         made = _from_function(
-            function, name, text, place, effect=effect, brings=brings, paths=paths, why=why, preview=preview
+            function,
+            name,
+            text,
+            place,
+            effect=effect,
+            brings=brings,
+            paths=paths,
+            why=why,
+            preview=preview,
+            locate=locate,
         )
         return made if timeout is None else with_timeout(made, timeout)
 
@@ -95,6 +107,7 @@ def define_tool(
     paths: Sequence[str] = (),
     why: str | None = None,
     preview: PreviewMaker | None = None,
+    locate: Locator | None = None,
 ) -> Tool:
     """Make a tool from data and a function: `execute(input, ctx)` gets one checked value of the `input` type."""
     check_name(name)
@@ -105,8 +118,8 @@ def define_tool(
     _check_takes(name, "execute", execute, "input, ctx")
     _check_is_no_generator(name, execute)
     adapter, parameters = _adapt(name, input, None, capture_place(2))
-    options = _core_options(name, description, adapter, parameters, effect, brings, preview)
-    made = InputTool(execute, **options, **_named_parameters(name, _field_names(input), paths, why))
+    options = _core_options(name, description, adapter, parameters, effect, brings, preview, locate)
+    made = InputTool(execute, **options, **_named_parameters(name, _field_names(input), paths, why, locate))
     return made if timeout is None else with_timeout(made, timeout)
 
 
@@ -138,6 +151,7 @@ def _from_function(
     paths: Sequence[str],
     why: str | None,
     preview: PreviewMaker | None,
+    locate: Locator | None,
 ) -> CoreTool:
     name = name or str(getattr(function, "__name__", ""))
     _check_is_function(name, function)
@@ -151,14 +165,14 @@ def _from_function(
     if signature.defaults:
         check_defaults(name, signature, adapter)
     signature.put_defaults(parameters)
-    options = _core_options(name, description or docs.summary, adapter, parameters, effect, brings, preview)
+    options = _core_options(name, description or docs.summary, adapter, parameters, effect, brings, preview, locate)
     return FunctionTool(
         function,
         injected=signature.injected,
         shown=signature.shown,
         filled=signature.filled,
         **options,
-        **_named_parameters(name, signature.fields, paths, why),
+        **_named_parameters(name, signature.fields, paths, why, locate),
     )
 
 
@@ -205,6 +219,7 @@ def _core_options(
     effect: Effect,
     brings: Label | Collection[Label],
     preview: PreviewMaker | None,
+    locate: Locator | None,
 ) -> dict[str, Any]:
     if not description.strip():
         raise DefinitionError(
@@ -215,6 +230,8 @@ def _core_options(
         raise DefinitionError(f"{name}: effect is 'reads', 'writes' or 'external', not {effect!r}.", tool=name)
     if preview is not None:
         _check_takes(name, "preview", preview, "arguments, ctx, edited")
+    if locate is not None:
+        _check_takes(name, "locate", locate, "paths, ctx")
     return {
         "name": name,
         "description": description.strip(),
@@ -223,6 +240,7 @@ def _core_options(
         "effect": effect,
         "brings": _check_labels(name, brings),
         "preview": preview,
+        "locate": locate,
     }
 
 
@@ -234,10 +252,16 @@ def _check_labels(name: str, brings: Label | Collection[Label]) -> Labels:
     return found
 
 
-def _named_parameters(name: str, known: Collection[str], paths: Sequence[str], why: str | None) -> dict[str, Any]:
+def _named_parameters(
+    name: str, known: Collection[str], paths: Sequence[str], why: str | None, locate: Locator | None
+) -> dict[str, Any]:
     """Return what `paths=` and `why=` name, checked: a typo must not leave a path unguarded."""
     if isinstance(paths, str):
         raise DefinitionError(f"{name}: paths= takes a list of parameters: paths=[{paths!r}].", tool=name)
+    if locate is not None and not paths:
+        raise DefinitionError(
+            f"{name}: locate= is about the parameters that paths= names, and there are none.", tool=name
+        )
     for parameter in (*paths, *([why] if why else ())):
         if parameter.partition(".")[0] not in known:
             raise DefinitionError(

@@ -28,6 +28,9 @@ from toolroll.kernel.failures import is_being_cancelled, log_failure
 PreviewMaker: TypeAlias = Callable[..., Any]
 """`preview(arguments, ctx, edited) -> Preview`, sync or async; `arguments` as a plain mapping."""
 
+Locator: TypeAlias = Callable[..., Any]
+"""`locate(paths, ctx) -> paths`, sync or async: where each path leads, without links, in the same order."""
+
 # What follows a full stop in a sentence, as after "e.g.", begins small.
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+(?![a-z])|\n\s*\n")
 
@@ -47,6 +50,7 @@ class CoreTool(Tool):
         path_arguments: tuple[str, ...] = (),
         why_argument: str | None = None,
         preview: PreviewMaker | None = None,
+        locate: Locator | None = None,
     ) -> None:
         self._name = name
         self._description = description
@@ -57,6 +61,7 @@ class CoreTool(Tool):
         self._path_arguments = path_arguments
         self._why_argument = why_argument
         self._preview = preview
+        self._locate = locate
         self._complete: Callable[[object], object] | None = None
         self._is_async = True
         self._sees_context = True
@@ -96,6 +101,21 @@ class CoreTool(Tool):
         return tuple(
             path for name in self._path_arguments for path in _path_texts(_values_below(named, name.split(".")))
         )
+
+    @property
+    def locates(self) -> bool:
+        return self._locate is not None
+
+    async def locate(self, paths: tuple[str, ...], ctx: ToolContext) -> tuple[str, ...]:
+        if self._locate is None:
+            return paths
+        locator = self._locate
+        found = await run_and_close(lambda: call(lambda: locator(paths, ctx), None if is_async(locator) else ctx), ctx)
+        if not isinstance(found, list | tuple) or len(found) != len(paths):
+            raise TypeError(f"locate must return {len(paths)} paths, one for each, not {type(found).__name__}")
+        if not all(isinstance(path, str) for path in found):
+            raise TypeError("locate must return paths as text")
+        return tuple(found)
 
     def why(self, arguments: object) -> str:
         given = self.fields(arguments).get(self._why_argument) if self._why_argument else None

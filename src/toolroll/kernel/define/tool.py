@@ -97,6 +97,15 @@ class Tool(ABC):
     def paths(self, arguments: object) -> tuple[str, ...]:
         """Return the paths these arguments name, for rules to match."""
 
+    @property
+    def locates(self) -> bool:
+        """Return whether the tool can tell where a path leads."""
+        return False
+
+    async def locate(self, paths: tuple[str, ...], ctx: ToolContext) -> tuple[str, ...]:  # noqa: ARG002 - for those that can tell
+        """Return where each of these paths leads, without links. Nothing else may be done here."""
+        return paths
+
     @abstractmethod
     def why(self, arguments: object) -> str:
         """Return the tool's own words for what this call is for."""

@@ -73,6 +73,13 @@ class WrapperTool(Tool):
     def paths(self, arguments: object) -> tuple[str, ...]:
         return self._inner.paths(arguments)
 
+    @property
+    def locates(self) -> bool:
+        return self._inner.locates
+
+    async def locate(self, paths: tuple[str, ...], ctx: ToolContext) -> tuple[str, ...]:
+        return await self._inner.locate(paths, ctx)
+
     def why(self, arguments: object) -> str:
         return self._inner.why(arguments)
 

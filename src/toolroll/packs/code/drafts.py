@@ -10,6 +10,7 @@ from toolroll.kernel.approval.request import content_hash
 from toolroll.kernel.call.context import ToolContext
 from toolroll.packs.code.answers import count_noun
 from toolroll.packs.code.keys import is_by_person
+from toolroll.packs.code.places import check_place, resolve_place
 from toolroll.packs.code.seen_files import SeenFile, SeenFiles
 from toolroll.safe.paths.names import RelativePath, check_new_part, quote_path
 from toolroll.workspace.changes.apply import count_missing_folders
@@ -118,6 +119,7 @@ class Drafter:
         if place in self._files or self._workspace.exists(place):
             raise self._exists(place, path)
         self._check_new(place)
+        check_place(place, self._ctx, written=path)
         decode_exactly(b"").check(content, path=str(place))
         self._files[place] = _File(path=place, before=None, after=content.encode("utf-8"), base=None)
 
@@ -146,7 +148,7 @@ class Drafter:
     def _current(self, path: str, *, whole: bool = False, merges: bool = True) -> _File:
         """Return a file as the model knows it, with the changes so far."""
         place = self._writable(path)
-        file = self._files.get(place) or self._read(place)
+        file = self._files.get(place) or self._read(place, path)
         if file.before is None or is_by_person(self._ctx):
             return file
         return self._as_seen(file, file.before, whole=whole, merges=merges)
@@ -199,11 +201,11 @@ class Drafter:
         what = "a folder. Name a file in it" if kind == "folder" else "neither a file nor a folder. Choose another name"
         return FileExists(f"'{name}' exists already, and is {what}; list_files shows what there is.", path=name)
 
-    def _read(self, place: RelativePath) -> _File:
+    def _read(self, place: RelativePath, written: str) -> _File:
         try:
             # The file itself, whatever link was named: that is what a person is to see, and what is written.
-            found = self._workspace.status(place).resolved
-            data = self._workspace.read(found).data
+            found = resolve_place(self._workspace, place, self._ctx, written=written)
+            data = self._workspace.without_links().read(found).data
         except FileMissing as error:
             raise FileMissing(f"{error.message} A new file is made {self.create_hint}.", path=error.path) from None
         self._workspace.denials.check(found, "write")

@@ -22,6 +22,7 @@ from toolroll.kernel.diff.unified import unified_diff
 from toolroll.packs.code.drafts import Drafter
 from toolroll.packs.code.failures import tool_errors, tool_failure
 from toolroll.packs.code.keys import CONTENTS, HISTORY, INDEX, WORKSPACE
+from toolroll.packs.code.places import locate_paths
 from toolroll.packs.code.seen_files import SeenFiles
 from toolroll.safe.paths.names import quote_path
 from toolroll.workspace.changes.apply import AppliedChange, apply
@@ -177,6 +178,7 @@ def _define_tool(name: str, description: str, shape: type[BaseModel], draft: Dra
         paths=[path],
         why="description",
         preview=_make_preview(draft),
+        locate=locate_paths,
     )
 
 

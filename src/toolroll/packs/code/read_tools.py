@@ -25,17 +25,19 @@ from toolroll.packs.code.answers import (
 )
 from toolroll.packs.code.failures import tool_errors
 from toolroll.packs.code.keys import InWorkspace, WithContents, is_by_person
+from toolroll.packs.code.places import locate_paths, resolve_place
 from toolroll.packs.code.seen_files import SeenFiles
-from toolroll.safe.paths.names import quote_path
+from toolroll.safe.paths.names import RelativePath, quote_path
 from toolroll.workspace.read import read_lines
 from toolroll.workspace.search.find import find_files as find_in
 from toolroll.workspace.search.listing import list_folder
 from toolroll.workspace.search.search import search
+from toolroll.workspace.workspace import Workspace
 
 _Named = TypeVar("_Named")
 
 
-@tool(brings="private", paths=["path"])
+@tool(brings="private", paths=["path"], locate=locate_paths)
 async def read_file(
     path: Annotated[
         str, Field(description="Path of the file from the project root, such as 'src/components/App.jsx'.")
@@ -52,34 +54,36 @@ async def read_file(
     Says how many lines there are, where to go on, and the hash of the content.
     """
     with tool_errors():
-        place = _parse(workspace.path, path)
-        reading = await asyncio.to_thread(read_lines, workspace, place, offset=offset, limit=limit, column=column)
-        found = workspace.status(place).resolved
+        place = resolve_place(workspace, _parse(workspace.path, path), ctx, written=path)
+        exact = workspace.without_links()
+        reading = await asyncio.to_thread(read_lines, exact, place, offset=offset, limit=limit, column=column)
         if not is_by_person(ctx):
             await asyncio.to_thread(contents.keep, reading.data)
     page = format_file(reading)
-    SeenFiles(ctx.run).add(str(found), reading.hash, reading.total_lines, page.seen)
+    SeenFiles(ctx.run).add(str(place), reading.hash, reading.total_lines, page.seen)
     return page.text
 
 
-@tool(brings="private", paths=["path"])
+@tool(brings="private", paths=["path"], locate=locate_paths)
 async def list_files(
     path: Annotated[str, Field(description="Path of the folder from the project root; '.' is the root.")],
     workspace: InWorkspace,
+    ctx: ToolContext,
     recursive: Annotated[bool, Field(description="List the files of all folders below it, too.")] = False,  # noqa: FBT002 - a model names it
     offset: Annotated[int, Field(ge=0, description="How many entries to skip, for the next page.")] = 0,
 ) -> str:
     """List the files and folders in a folder, with kind, size and date. Use it to see how a project is laid out."""
     with tool_errors(instead="Name the folder that it is in; read_file reads a file."):
-        folder = _parse(workspace.folder, path)
-        listing = await list_folder(workspace, folder, recursive=recursive, offset=offset)
+        folder = _resolve_folder(workspace, path, ctx)
+        listing = await list_folder(workspace.without_links(), folder, recursive=recursive, offset=offset)
     return format_listing(listing, f"{folder}/" if folder else "./")
 
 
-@tool(brings="private", paths=["path"])
+@tool(brings="private", paths=["path"], locate=locate_paths)
 async def search_files(
     pattern: Annotated[str, Field(description="The regular expression to search for, in each line.")],
     workspace: InWorkspace,
+    ctx: ToolContext,
     path: Annotated[
         str, Field(description="Only below this folder, or in this file; the whole project if not given.")
     ] = ".",
@@ -92,24 +96,33 @@ async def search_files(
     Use it to find calls, uses of a variable, or any pattern.
     """
     with tool_errors():
-        folder, limits = _parse(workspace.folder, path), workspace.limits
+        folder, limits = _resolve_folder(workspace, path, ctx), workspace.limits
         most = max(limits.matches, limits.kept_matches)
-        result = await search(workspace, pattern, folder=folder, file_pattern=filePattern, max_matches=most)
+        exact = workspace.without_links()
+        result = await search(exact, pattern, folder=folder, file_pattern=filePattern, max_matches=most)
     answer = ToolResult.of_text(format_search(result, pattern, most=limits.matches))
     is_whole = fits_in_answer(result, most=limits.matches)
     return answer if is_whole else replace(answer, whole=format_all_matches(result, pattern))
 
 
-@tool(brings="private", paths=["path"])
+@tool(brings="private", paths=["path"], locate=locate_paths)
 async def find_files(
     pattern: Annotated[str, Field(description="A part of the name, or a pattern with *, ? and **.")],
     workspace: InWorkspace,
+    ctx: ToolContext,
     path: Annotated[str, Field(description="Only below this folder; the whole project if not given.")] = ".",
 ) -> str:
     """Find files by name. Use it when you know a part of a file's name, but not where it is."""
     with tool_errors():
-        found = await find_in(workspace, pattern, folder=_parse(workspace.folder, path))
+        folder = _resolve_folder(workspace, path, ctx)
+        found = await find_in(workspace.without_links(), pattern, folder=folder)
     return format_found(found, pattern)
+
+
+def _resolve_folder(workspace: Workspace, path: str, ctx: ToolContext) -> RelativePath | None:
+    """Return the folder or file that a search is about, without links; None is the workspace."""
+    found = resolve_place(workspace, _parse(workspace.folder, path), ctx, written=path)
+    return found if found.parts else None
 
 
 def _parse(parse: Callable[[str], _Named], path: str) -> _Named:

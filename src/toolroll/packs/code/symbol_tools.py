@@ -20,6 +20,7 @@ from toolroll.packs.code.answers import (
 )
 from toolroll.packs.code.failures import tool_errors, tool_failure
 from toolroll.packs.code.keys import InWorkspace, WithIndex
+from toolroll.packs.code.places import locate_paths, resolve_place
 from toolroll.safe.paths.names import quote_path
 from toolroll.workspace.read import Line, read_lines
 from toolroll.workspace.symbols.definitions import Definition
@@ -64,7 +65,7 @@ def find_definition(
     )
 
 
-@tool(brings="private")
+@tool(brings="private", paths=["modulePath"], locate=locate_paths)
 def find_importers(
     modulePath: Annotated[  # noqa: N803 - the name that models know
         str,
@@ -81,16 +82,19 @@ def find_importers(
     return _add_trouble(format_importers(answer, modulePath, is_complete=is_complete), index)
 
 
-@tool(brings="private", paths=["path"])
+@tool(brings="private", paths=["path"], locate=locate_paths)
 def outline(
     path: Annotated[str, Field(description="Path of the file from the project root.")],
     workspace: InWorkspace,
     index: WithIndex,
+    ctx: ToolContext,
 ) -> str:
     """Show what a file defines, with lines and signatures, without its code. Use it before reading a long file."""
     with tool_errors():
-        place = workspace.path(path)
-        decode(workspace.read(place).data, path=path)  # says what is wrong with it, if it cannot be read
+        place = resolve_place(workspace, workspace.path(path), ctx, written=path)
+        decode(
+            workspace.without_links().read(place).data, path=path
+        )  # says what is wrong with it, if it cannot be read
         symbols = index.outline(place)
         why = None if symbols else index.why_unknown(place)
     return _add_trouble(format_outline(str(place), symbols, why_unknown=why), index)
@@ -162,6 +166,6 @@ def _check_name(name: str) -> None:
 def _context(workspace: Workspace, one: Definition) -> tuple[Line, ...]:
     try:
         place = workspace.path(one.path)
-        return read_lines(workspace, place, offset=one.symbol.start_line, limit=CONTEXT_LINES).lines
+        return read_lines(workspace.without_links(), place, offset=one.symbol.start_line, limit=CONTEXT_LINES).lines
     except ToolrollError:  # gone or not readable by now: the place itself is still an answer
         return ()

@@ -9,6 +9,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -63,8 +64,9 @@ class Root:
     def __init__(self, path: Path | str, *, guard: Guard | None = None) -> None:
         self.path = Path(path)
         self._guard = guard
+        self._follows = True
         with os_errors(str(path)):
-            self._fd = os.open(path, walk.FOLDER_FLAGS & ~os.O_NOFOLLOW)
+            self._handle = [os.open(path, walk.FOLDER_FLAGS & ~os.O_NOFOLLOW)]  # shared with `without_links`
 
     def __enter__(self) -> Self:
         return self
@@ -76,9 +78,19 @@ class Root:
 
     def close(self) -> None:
         """Give the descriptor back; a second time does nothing, and every use after it is an error."""
-        fd, self._fd = self._fd, -1
+        fd, self._handle[0] = self._fd, -1
         if fd >= 0:
             os.close(fd)
+
+    def without_links(self) -> Self:
+        """Return the same folder, in which no operation follows a link: for paths that were resolved before."""
+        twin = copy(self)
+        twin._follows = False  # noqa: SLF001 - a copy of this object
+        return twin
+
+    @property
+    def _fd(self) -> int:
+        return self._handle[0]
 
     def open_file(self, path: RelativePath) -> OpenFile:
         """Open a regular file for reading; refuse anything else at once."""
@@ -182,7 +194,7 @@ class Root:
     def _at(self, path: RelativePath, use: Use, *, follow: bool) -> Iterator[Spot]:
         # Asked before the file system is: whether something that is denied exists is nobody's business.
         self._ask_guard(path, use)
-        with walk.locate(self._fd, path, follow=follow) as spot:
+        with walk.locate(self._fd, path, follow=follow and self._follows) as spot:
             if spot.resolved != path:
                 self._ask_guard(spot.resolved, use)
             yield spot

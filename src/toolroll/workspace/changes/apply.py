@@ -11,7 +11,16 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from toolroll.errors import EditRefused, FileExists, FileProblem, JournalRefused, PathRefused, StaleFile
+from toolroll.errors import (
+    EditRefused,
+    FileExists,
+    FileProblem,
+    JournalRefused,
+    NotAFile,
+    OutsideRoot,
+    PathRefused,
+    StaleFile,
+)
 from toolroll.messages import CHANGE_DIFFERENCE, CHANGE_STALE, Text
 from toolroll.safe.paths.names import RelativePath, parse_path, quote_path
 from toolroll.safe.paths.root import WriteReport
@@ -76,6 +85,7 @@ def apply(
 ) -> AppliedChange:
     """Write what the proposal says, or raise and leave everything as it was; StaleFile if it is out of date."""
     changes = proposal.changes
+    workspace = workspace.without_links()  # the paths are resolved: what has become a link since was not approved
     with workspace.locked(*(change.path for change in changes)):
         intent = Intent(
             id=new_id(),
@@ -100,7 +110,11 @@ def apply(
 def _check_and_record(workspace: Workspace, change: Change) -> Entry:
     """Return what goes on record of a file, after a look at whether it is what the change was made from."""
     path = change.path
-    if workspace.hash(path) != change.base:
+    try:
+        is_unchanged = workspace.hash(path) == change.base
+    except (NotAFile, OutsideRoot):  # it has become a folder or a link, or is below one
+        is_unchanged = False
+    if not is_unchanged:
         raise _stale_error(workspace, change)
     return Entry(
         path=str(path),
@@ -210,6 +224,7 @@ def count_missing_folders(workspace: Workspace, path: RelativePath) -> int:
 
 def roll_back(workspace: Workspace, entries: Sequence[Entry], content: ContentReader) -> RollbackResult:
     """Take back what was done of a change, the last file first; what somebody else has changed is left."""
+    workspace = workspace.without_links()
     done: list[str] = []
     left: list[str] = []
     for entry in reversed(entries):

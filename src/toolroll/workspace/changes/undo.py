@@ -263,7 +263,7 @@ def _build_step(workspace: Workspace, history: History, path: str, found: Sequen
 
 
 def _read_current(workspace: Workspace, path: str) -> tuple[bytes | None, int | None]:
-    relative = workspace.path(path)
+    relative, workspace = workspace.path(path), workspace.without_links()
     if not workspace.exists(relative):  # asked for first: no walk for what may have been meant, once a file
         return None, None
     return workspace.read(relative).data, file_mode(workspace, relative)

@@ -195,7 +195,7 @@ class _Search:
 
     def _read(self, path: RelativePath) -> bytes:
         try:
-            data = self.workspace.read(path).data
+            data = self.workspace.without_links().read(path).data
         except ToolrollError:
             return b""
         return b"" if skip_reason(data) is not None else data

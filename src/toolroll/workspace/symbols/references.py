@@ -66,7 +66,7 @@ def _tasks(workspace: Workspace, files: list[RelativePath], name: str, unread: l
             unread.append(str(path))
             continue
         try:
-            data = workspace.read(path).data
+            data = workspace.without_links().read(path).data
         except ToolrollError:
             unread.append(str(path))
             continue

@@ -149,7 +149,7 @@ class ChangedFileReader:
 
     def _read(self, one: ChangedFile, language: str) -> Iterator[tuple[FileRow, Task]]:
         try:
-            content = self.workspace.read(one.stamp.path)
+            content = self.workspace.without_links().read(one.stamp.path)
         except ToolrollError:
             self._settle(one, language, "unreadable")
             return
