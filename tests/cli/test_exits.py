@@ -126,6 +126,15 @@ async def interrupted(self, *given, **named):
     return await real(self, *given, **named)
 SqliteJournal.{name} = interrupted
 """
+WHILE_COUNTING = """
+import os, signal
+import toolroll.cli.actions.stats as command
+real = command.read_statistics
+def interrupted(*given, **named):
+    os.kill(os.getpid(), signal.SIGINT)
+    return real(*given, **named)
+command.read_statistics = interrupted
+"""
 WHILE_PARSING = """
 import os, signal, threading
 import toolroll.cli.actions.index as command
@@ -148,7 +157,7 @@ Index.cancel, command._tenths = cancel, lambda: tell
         ("runs replay {run}", AT_ONCE.format(name="runs")),
         ("runs delete {run} --yes", AT_ONCE.format(name="runs")),
         ("runs export {run} --output x.html", AT_ONCE.format(name="read")),
-        ("stats", AT_ONCE.format(name="statistics")),
+        ("stats", WHILE_COUNTING),
         ("index", WHILE_PARSING),
     ],
     ids=lambda value: value.split(" {")[0] if "import" not in value else "",

@@ -1,7 +1,7 @@
 """Where imports of Python lead."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.workspace.symbols.imports.samples import resolver_of, statement, targets
 
@@ -145,6 +145,7 @@ def test_C15_a_manifest_makes_a_package_a_root_but_not_of_the_standard_library()
     assert targets(files, "app/a.py", "typing") == ["None?"]
 
 
+@example(names=[], module="/", level=2, manifest="", paths=set())
 @given(
     names=st.lists(st.text(max_size=5), max_size=4),
     module=st.text(max_size=12),

@@ -246,7 +246,7 @@ class PythonResolver(ImportResolver):
     def dotted(self, path: str) -> str:
         """Return the name of a module or package by its path without an ending, from the nearest root above it."""
         folder = dirname(path)
-        while folder and folder not in self._roots:
+        while folder.strip("/") and folder not in self._roots:  # above "/" there is "/" again
             folder = dirname(folder)
         return path[len(folder) :].strip("/").replace("/", ".")
 
