@@ -1,5 +1,7 @@
 """Records as JSON and back: the same values, long texts once, old formats still readable."""
 
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -98,3 +100,52 @@ def test_D1_fields_that_a_later_version_adds_are_passed_over() -> None:
     assert CallEnded(result=result, code=None, duration_ms=1.0) == decode(
         body.replace(b'{"result"', b'{"from_the_future":{"a":1},"result"'), nothing
     )
+
+
+WRONG: list[Any] = [None, 3, -1.5, True, "text", b"bytes", [], {}, [None], {"a": None}, (), object(), 10**400, "\ud800"]
+
+
+def _deep(levels: int) -> object:
+    value: object = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+def _variants(value: object) -> Iterator[object]:
+    """The value with one thing in it replaced, at every place: what a program that ignores types could make."""
+    yield from WRONG
+    if is_dataclass(value) and not isinstance(value, type):
+        for one in fields(value):
+            for other in _variants(getattr(value, one.name)):
+                yield replace(value, **{one.name: other})
+    elif isinstance(value, tuple):
+        for place, item in enumerate(value):
+            for other in _variants(item):
+                yield (*value[:place], other, *value[place + 1 :])
+    elif isinstance(value, Mapping):
+        for key in value:
+            for other in WRONG:
+                yield {**value, key: other}
+
+
+@pytest.mark.parametrize("record", EVERY_KIND, ids=lambda record: record.kind)
+def test_XL16_what_is_written_can_be_read(record: Record) -> None:
+    """A record with a wrong value at any place is refused, or it reads back."""
+    refused = 0
+    for one in fields(record):
+        if one.name == "kind":
+            continue
+        for value in _variants(getattr(record, one.name)):
+            try:
+                stored = encode(replace(record, **{one.name: value}))  # type: ignore[arg-type]  # which is the point
+            except JournalRefused:
+                refused += 1
+                continue
+            again(stored)
+    assert refused > 0
+
+
+def test_XL16_a_value_of_any_depth_reads_back() -> None:
+    assert StateSet(name="n", value=_deep(50)) == again(encode(StateSet(name="n", value=_deep(50))))
+    again(encode(StateSet(name="n", value=_deep(200))))

@@ -116,6 +116,7 @@ WarningKind: TypeAlias = Literal[
     "context_shortened",
     "conversation_repaired",
     "no_last_answer",
+    "parts_left_out",
     "pins_left_out",
     "record_repaired",
     "repeated_call",

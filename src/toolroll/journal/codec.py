@@ -13,6 +13,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic_core import from_json, to_json, to_jsonable_python
 
 from toolroll.errors import JournalRefused
+from toolroll.journal.record_check import check_record
 from toolroll.journal.records import Record
 from toolroll.journal.redaction import without_secrets
 from toolroll.kernel.approval.request import content_hash
@@ -34,8 +35,19 @@ class Encoded:
 
 
 def encode(record: Record, *, secrets: Sequence[str] = ()) -> Encoded:
-    """The record as JSON, with known secrets and everything that looks like one taken out."""
-    value = _to_plain(record)
+    """The record as JSON, with known secrets and everything that looks like one taken out.
+
+    One that could not be read back is refused: what is announced before it happens must be known afterwards.
+    """
+    check_record(record)
+    try:
+        return _encode(record, secrets)
+    except ValueError as error:  # a value that refers to itself, half of a surrogate pair, an endless number
+        raise JournalRefused(f"What the run keeps ({record.kind}) cannot be stored: {error}.") from None
+
+
+def _encode(record: Record, secrets: Sequence[str]) -> Encoded:
+    value: dict[str, Any] = to_jsonable_python(record, bytes_mode="base64", fallback=str)
     tools = value.pop("tools", None)  # a fingerprint under the name of a tool such as `read_secret` is none itself
     value = without_secrets(value, secrets)
     if tools is not None:
@@ -45,14 +57,6 @@ def encode(record: Record, *, secrets: Sequence[str] = ()) -> Encoded:
         return Encoded(body=body)
     contents: dict[str, bytes] = {}
     return Encoded(body=to_json(_map_texts(value, lambda text: _move_out(text, contents))), contents=contents)
-
-
-def _to_plain(record: Record) -> dict[str, Any]:
-    try:
-        value: dict[str, Any] = to_jsonable_python(record, bytes_mode="base64", fallback=str)
-    except ValueError as error:
-        raise JournalRefused(f"What the run keeps ({record.kind}) cannot be stored: {error}.") from None
-    return value
 
 
 def decode(body: bytes, content_of: Callable[[str], bytes]) -> Record:

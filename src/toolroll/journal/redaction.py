@@ -201,4 +201,7 @@ def _is_sealed(key: str, item: object) -> bool:
 
 
 def _is_bytes(key: str, item: object, of: Mapping[str, object]) -> bool:
-    return key == _DATA and isinstance(item, str) and of.get("type") in _BINARY
+    if key != _DATA or not isinstance(item, str):
+        return False
+    kind = of.get("type")  # of a provider's block: anything that JSON has
+    return isinstance(kind, str) and kind in _BINARY

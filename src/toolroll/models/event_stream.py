@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from toolroll.errors import ProviderFailed
-from toolroll.models.wire_json import UNREADABLE, compact, read_json, text_of, unreadable_answer
+from toolroll.models.shape import read_json, text_of
+from toolroll.models.wire_json import compact
 
 MAX_EVENT_BYTES: Final = 16 * 1024 * 1024
 """An event that long is not one: the largest real ones carry a page of search results, well under 1 MiB."""
@@ -127,8 +128,8 @@ async def decode_amazon_frames(chunks: AsyncIterator[bytes]) -> AsyncIterator[by
 def _frames_to_events(buffer: bytearray) -> list[bytes]:
     try:
         return [_read_frame(headers, payload) for headers, payload in _take_frames(buffer)]
-    except UNREADABLE as fault:
-        raise unreadable_answer(fault) from fault
+    except (IndexError, KeyError, ValueError) as fault:  # headers that end too soon or have an unknown type, no base64
+        raise ProviderFailed("The provider's event stream is damaged.") from fault
 
 
 def _take_frames(buffer: bytearray) -> Iterator[tuple[dict[str, str], bytes]]:

@@ -12,8 +12,9 @@ from toolroll.models.catalog import ModelLimits
 from toolroll.models.event_stream import EventDecoder, ServerEvent
 from toolroll.models.failures import ErrorBody, find_error, read_error
 from toolroll.models.model import Delta, ModelRequest, ModelResponse, Wire
+from toolroll.models.shape import read_json, without_infinities
 from toolroll.models.transport import Reply, Transport
-from toolroll.models.wire_json import UNREADABLE, Json, RequestBytes, read_json, same_head, unreadable_answer
+from toolroll.models.wire_json import Json, RequestBytes, same_head
 from toolroll.safe.secrets.redact import redact_shown
 
 OK: Final = 200
@@ -115,10 +116,7 @@ class WireModel(ABC):
         error = find_error(answer)
         if error is not None:  # inside a 200, as gateways like to do
             raise self.fail(error)
-        try:
-            return self.read(answer)
-        except UNREADABLE as fault:
-            raise unreadable_answer(fault) from fault
+        return self.read(without_infinities(answer))
 
     def fail(self, error: ErrorBody, status: int | None = None, headers: Mapping[str, str] = NO_HEADERS) -> ModelError:
         """Return the error of a bad answer, with keys redacted; `status` is None for an error inside a good answer."""
@@ -162,8 +160,5 @@ def _is_json(reply: Reply) -> bool:
 
 def _deltas(assembly: Assembly, events: Iterable[ServerEvent]) -> Iterator[Delta]:
     """Yield deltas one by one: those before an event that fails are shown, however the stream was cut (XL10)."""
-    try:
-        for event in events:
-            yield from assembly.feed(event.data)
-    except UNREADABLE as fault:
-        raise unreadable_answer(fault) from fault
+    for event in events:
+        yield from assembly.feed(event.data)

@@ -20,7 +20,7 @@ from toolroll.errors import (
     RateLimited,
     RequestRefused,
 )
-from toolroll.models.wire_json import read_json
+from toolroll.models.shape import read_json
 from toolroll.safe.secrets.redact import redact_line
 
 MAX_MESSAGE_CHARACTERS: Final = 500

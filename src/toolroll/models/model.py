@@ -56,6 +56,8 @@ class ModelResponse:
     usage: Usage
     stop_detail: str = ""
     response_id: str = ""
+    dropped: tuple[str, ...] = ()
+    """The places of decorations (citations, sources) that could not be read and were left out."""
 
 
 @dataclass(slots=True, kw_only=True)  # frozen would triple what one costs, and there are thousands

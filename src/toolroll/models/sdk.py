@@ -16,8 +16,8 @@ import httpx2
 
 from toolroll.errors import AuthenticationFailed, ModelTimeout, NetworkFailed, UsageError
 from toolroll.models.event_stream import AMAZON_CONTENT_TYPE, decode_amazon_frames
+from toolroll.models.shape import read_json
 from toolroll.models.transport import Reply, http_failures
-from toolroll.models.wire_json import read_json
 from toolroll.safe.secrets.redact import redact_line
 
 _SDKS: Final = ("anthropic", "openai")

@@ -23,7 +23,7 @@ from toolroll.kernel.data.messages import (
     ToolResults,
     UserMessage,
 )
-from toolroll.kernel.data.serialize import dump_json
+from toolroll.kernel.data.serialize import dump_json, replace_surrogates
 from toolroll.models.chat.model import ChatModel
 from toolroll.models.chat.request import ChatOptions, head, message_json
 from toolroll.models.chat.response import make_call_id
@@ -42,6 +42,8 @@ HOW: Final = (
 ANSWER: Final = "the.answer"
 """A dot stands in no tool's name."""
 
+MAX_CALL_DEPTH: Final = 5
+"""How deep models wrap a call: a list of calls, a call, its function."""
 MAX_OBJECTS: Final = 20
 """As many calls as the largest models make in one turn; each place that could begin one costs a look at the rest."""
 
@@ -212,7 +214,7 @@ def parse_text(text: str, *, as_json: bool = False) -> ParsedText:
 
 
 def _format_answer(answer: object, *, as_json: bool) -> str:
-    return answer if isinstance(answer, str) and not as_json else dump_json(answer)
+    return replace_surrogates(answer) if isinstance(answer, str) and not as_json else dump_json(answer)
 
 
 def _objects(text: str) -> Iterator[tuple[int, Mapping[str, object]]]:
@@ -230,21 +232,21 @@ def _objects(text: str) -> Iterator[tuple[int, Mapping[str, object]]]:
         at = text.find("{", end)
 
 
-def _calls(value: object) -> Iterator[tuple[str, str]]:
-    if not isinstance(value, Mapping):
+def _calls(value: object, depth: int = MAX_CALL_DEPTH) -> Iterator[tuple[str, str]]:
+    if not isinstance(value, Mapping) or not depth:
         return
     listed = value.get("tool_calls")
     if isinstance(listed, list):
         for one in listed:
-            yield from _calls(one)
+            yield from _calls(one, depth - 1)
         return
     inner = value.get("function")
     if isinstance(inner, Mapping):
-        yield from _calls(inner)
+        yield from _calls(inner, depth - 1)
         return
     name = next((value[key] for key in _NAMES if isinstance(value.get(key), str)), None)
     given = next((value[key] for key in _ARGUMENTS if isinstance(value.get(key), Mapping | str)), None)
     if isinstance(name, str) and given is not None:
-        yield name, given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+        yield replace_surrogates(name), replace_surrogates(given) if isinstance(given, str) else dump_json(given)
     elif isinstance(name, str) and value.keys() == {"tool"}:
-        yield name, "{}"
+        yield replace_surrogates(name), "{}"

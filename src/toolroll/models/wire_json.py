@@ -7,22 +7,15 @@ Answers are read with tolerance for missing fields; an answer of an unknown shap
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import is_
-from typing import Any, Final, TypeAlias
+from typing import TypeAlias
 
-from pydantic_core import PydanticSerializationError, from_json, to_json
+from pydantic_core import PydanticSerializationError, to_json
 
-from toolroll.errors import ProviderFailed
 from toolroll.kernel.data.messages import Message
 from toolroll.models.model import ModelRequest
-from toolroll.safe.text import one_line
 
 Json: TypeAlias = dict[str, object]
 """One JSON object of a request."""
-
-UNREADABLE: Final = (AttributeError, IndexError, KeyError, TypeError, ValueError)
-"""What reading JSON of another shape than the promised one comes to."""
-
-_SHOWN_CHARACTERS: Final = 100
 
 
 class MessageBytes:
@@ -116,32 +109,3 @@ def compact(value: object) -> bytes:
 def join(head: bytes, key: str, pieces: Sequence[bytes]) -> bytes:
     """Join encoded pieces to the body `{...head, key: [pieces]}`."""
     return head[:-1] + b',"' + key.encode() + b'":[' + b",".join(pieces) + b"]}"
-
-
-def read_json(text: bytes | str) -> dict[str, Any]:
-    """Read the JSON object in an answer or an event; raise `ProviderFailed` if there is none."""
-    try:
-        value = from_json(text)
-    except ValueError as error:
-        raise ProviderFailed(f"The provider sent text that is not JSON ({error}).") from None
-    if not isinstance(value, dict):
-        raise ProviderFailed("The provider sent JSON that is not an object.")
-    return value
-
-
-def unreadable_answer(error: Exception) -> ProviderFailed:
-    """Return the failure for an answer whose JSON is fine and whose shape is not."""
-    said = one_line(f"{type(error).__name__}: {error}", _SHOWN_CHARACTERS)
-    return ProviderFailed(f"The provider sent an answer of an unknown shape ({said}).")
-
-
-def text_of(value: Mapping[str, Any], key: str) -> str:
-    """Return a text that may be missing or null."""
-    found = value.get(key)
-    return found if isinstance(found, str) else ""
-
-
-def count_of(value: Mapping[str, Any], key: str) -> int:
-    """Return a number that may be missing or null; 0 for anything but a whole number."""
-    found = value.get(key)
-    return found if isinstance(found, int) and found > 0 else 0

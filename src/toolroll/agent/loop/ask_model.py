@@ -6,6 +6,7 @@ from time import perf_counter
 from typing import Final
 
 from toolroll.agent.context.fit import make_room, shorten_refused, still_too_long
+from toolroll.agent.events import Warned
 from toolroll.agent.labels import labels_of_turn
 from toolroll.agent.loop.model_turn import STOP, InterruptedTurn, Interruption, StopCheck, TurnRequest, take_turn
 from toolroll.agent.loop.state import RunState
@@ -14,11 +15,13 @@ from toolroll.errors import ContextTooLong
 from toolroll.journal.records import ModelTurn
 from toolroll.kernel.data.messages import AssistantMessage, TextBlock, ToolCall
 from toolroll.models.model import ModelResponse
+from toolroll.safe.text import one_line
 
 CHECK_EVERY_CHARACTERS: Final = 400
 """How often limits are checked while a turn is being written: about every hundred tokens."""
 CLOSING_S: Final = 60.0
 """How long the last answer may take after a deadline has passed: a person is waiting."""
+_SHOWN_CHARACTERS: Final = 120
 STOPPED: Final = Ending(reason="interrupted", detail=STOP.detail)
 """The ending of a run that somebody has stopped."""
 
@@ -48,6 +51,10 @@ async def ask_model(state: RunState, *, closing: bool = False) -> Turn:
     started = perf_counter()
     taken = await _take_turn(state, closing=closing)
     response = _partial_response(state, taken) if isinstance(taken, InterruptedTurn) else taken
+    if response.dropped:
+        places = one_line(", ".join(response.dropped), _SHOWN_CHARACTERS)
+        text = f"The provider sent citations that cannot be read ({places}). They are left out."
+        state.emit(Warned(kind="parts_left_out", text=text))
     await _add_turn(state, response, perf_counter() - started, closing=closing)
     turn = make_turn(state, response)
     return replace(turn, ending=_interrupted_ending(taken.cause)) if isinstance(taken, InterruptedTurn) else turn

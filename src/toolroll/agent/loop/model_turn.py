@@ -86,7 +86,8 @@ def _join(first: ModelResponse, more: ModelResponse | InterruptedTurn) -> ModelR
     if isinstance(more, InterruptedTurn):
         return replace(more, usage=first.usage)
     blocks = first.message.blocks + more.message.blocks
-    return replace(more, message=replace(more.message, blocks=blocks), usage=first.usage + more.usage)
+    message = replace(more.message, blocks=blocks)
+    return replace(more, message=message, usage=first.usage + more.usage, dropped=first.dropped + more.dropped)
 
 
 async def _ask(asking: TurnRequest, request: ModelRequest) -> ModelResponse | InterruptedTurn:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, Final
 
 from toolroll.errors import ModelError, NetworkFailed
@@ -19,7 +20,19 @@ from toolroll.kernel.data.usage import Usage
 from toolroll.models.failures import ErrorBody, find_error
 from toolroll.models.model import CallDelta, Delta, ModelResponse, ReasoningDelta, StopKind, TextDelta
 from toolroll.models.parts import arguments_received, is_complete_object
-from toolroll.models.wire_json import count_of, read_json, text_of
+from toolroll.models.shape import (
+    ShapeFault,
+    count_of,
+    items,
+    items_of,
+    mapping,
+    mapping_of,
+    nullable_items,
+    nullable_text,
+    read_json,
+    text,
+    text_of,
+)
 
 _STOPS: Final[Mapping[str, StopKind]] = {
     "stop": "end",
@@ -38,16 +51,20 @@ _END: Final = "[DONE]"
 
 def read_completion(body: Mapping[str, Any], *, origin: Origin) -> ModelResponse:
     """Read a whole completion, streamed or not."""
-    choice = body["choices"][0]
-    message = choice["message"]
-    blocks = tuple(_blocks(message, text_of(body, "id")))
+    choices = items(body, "choices", lambda choice: choice)
+    if not choices:
+        raise ShapeFault("choices", "a list with a choice", "empty")
+    choice, dropped = choices[0], list[str]()
+    message = mapping(choice, "message")
+    blocks = tuple(_blocks(message, text_of(body, "id"), dropped))
     reason = text_of(choice, "finish_reason")
     return ModelResponse(
         message=AssistantMessage(blocks=blocks, origin=origin),
         stop=_stop(reason, message, blocks),
         stop_detail=text_of(message, "refusal") or reason,
-        usage=read_usage(body.get("usage")),
+        usage=read_usage(mapping_of(body, "usage")),
         response_id=text_of(body, "id"),
+        dropped=tuple(dropped),
     )
 
 
@@ -60,13 +77,13 @@ def _stop(reason: str, message: Mapping[str, Any], blocks: tuple[AssistantBlock,
     return "tool_calls" if stop == "end" and calls else stop
 
 
-def _blocks(message: Mapping[str, Any], response_id: str) -> Iterator[AssistantBlock]:
+def _blocks(message: Mapping[str, Any], response_id: str, dropped: list[str]) -> Iterator[AssistantBlock]:
     yield from _reasoning(message)
-    text = _text(message.get("content")) or text_of(message, "refusal")
-    if text:
-        yield TextBlock(text=text, citations=_citations(message))
-    for number, raw in enumerate(message.get("tool_calls") or ()):
-        yield _call(raw, number, response_id)
+    said = _content(message) or nullable_text(message, "refusal")
+    if said:
+        yield TextBlock(text=said, citations=items_of(message, "annotations", _citation, dropped))
+    numbers = count()
+    yield from nullable_items(message, "tool_calls", lambda raw: _call(raw, next(numbers), response_id))
 
 
 def _reasoning(message: Mapping[str, Any]) -> Iterator[ReasoningBlock]:
@@ -76,22 +93,23 @@ def _reasoning(message: Mapping[str, Any]) -> Iterator[ReasoningBlock]:
         yield ReasoningBlock(text=message[field], raw=kept)
 
 
-def _text(content: object) -> str:
+def _content(message: Mapping[str, Any]) -> str:
     """Return the text of a message: mostly plain, from some servers in parts."""
-    if isinstance(content, list):
-        return "".join(text_of(part, "text") for part in content)
-    return content if isinstance(content, str) else ""
+    if isinstance(message.get("content"), list):
+        return "".join(items(message, "content", lambda part: text_of(part, "text")))
+    return nullable_text(message, "content")
 
 
-def _citations(message: Mapping[str, Any]) -> tuple[Citation, ...]:
-    notes = [note.get("url_citation") or {} for note in message.get("annotations") or ()]
-    return tuple(Citation(url=note["url"], title=text_of(note, "title")) for note in notes if note.get("url"))
+def _citation(note: dict[str, Any]) -> Citation | None:
+    cited = mapping_of(note, "url_citation")
+    url = nullable_text(cited, "url")
+    return Citation(url=url, title=nullable_text(cited, "title")) if url else None
 
 
 def _call(raw: dict[str, Any], number: int, response_id: str) -> CallBlock:
-    function = raw["function"]
+    function = mapping(raw, "function")
     call_id = text_of(raw, "id") or make_call_id(response_id, number)
-    call = ToolCall(id=call_id, name=function["name"], arguments=arguments_received(function.get("arguments")))
+    call = ToolCall(id=call_id, name=text(function, "name"), arguments=arguments_received(function.get("arguments")))
     return CallBlock(call=call, raw=raw)
 
 
@@ -100,10 +118,9 @@ def make_call_id(response_id: str, number: int) -> str:
     return f"{response_id or 'call'}_{number}"
 
 
-def read_usage(usage: Mapping[str, Any] | None) -> Usage:
+def read_usage(usage: Mapping[str, Any]) -> Usage:
     """Read the tokens of one call; unmeasured where the server does not count."""
-    usage = usage or {}
-    details = usage.get("prompt_tokens_details") or {}
+    details = mapping_of(usage, "prompt_tokens_details")
     total, output = count_of(usage, "prompt_tokens"), count_of(usage, "completion_tokens")
     read, written = count_of(details, "cached_tokens"), count_of(details, "cache_write_tokens")
     return Usage(
@@ -156,14 +173,13 @@ class CompletionAssembly:
             raise self._fail(error)
         self._head = self._head or {"id": chunk.get("id")}
         self._usage = chunk.get("usage") or self._usage
-        choices = chunk.get("choices")
+        choices = nullable_items(chunk, "choices", lambda choice: choice)
         if not choices:  # the last one, with nothing but the usage
             return _NOTHING
-        choice = choices[0]
-        if choice.get("finish_reason"):
-            self._reason = choice["finish_reason"]
+        if choices[0].get("finish_reason"):
+            self._reason = text(choices[0], "finish_reason")
             self._ended = True
-        return list(self._deltas(choice.get("delta") or {}))
+        return self._deltas({} if choices[0].get("delta") is None else mapping(choices[0], "delta"))
 
     def finish(self) -> dict[str, Any]:
         """Return the whole completion; raise `NetworkFailed` if the stream broke off before its end."""
@@ -175,24 +191,24 @@ class CompletionAssembly:
         choice = {"message": message, "finish_reason": self._reason}
         return self._head | {"choices": [choice], "usage": self._usage}
 
-    def _deltas(self, delta: Mapping[str, Any]) -> Iterator[Delta]:
+    def _deltas(self, delta: dict[str, Any]) -> list[Delta]:
+        found: list[Delta] = []
         for key in REASONING_FIELDS:
-            if text_of(delta, key):
-                self._texts.setdefault(key, []).append(delta[key])
-                yield ReasoningDelta(text=delta[key])
+            if thought := text_of(delta, key):
+                self._texts.setdefault(key, []).append(thought)
+                found.append(ReasoningDelta(text=thought))
                 break
         for key in ("content", "refusal"):
-            if text_of(delta, key):
-                self._texts.setdefault(key, []).append(delta[key])
-                yield TextDelta(text=delta[key])
+            if said := nullable_text(delta, key):
+                self._texts.setdefault(key, []).append(said)
+                found.append(TextDelta(text=said))
         for key in ("annotations", "reasoning_details"):
-            if delta.get(key):
+            if isinstance(delta.get(key), list):
                 self._lists.setdefault(key, []).extend(delta[key])
-        for fragment in delta.get("tool_calls") or ():
-            yield self._fragment(fragment)
+        return [*found, *nullable_items(delta, "tool_calls", self._fragment)]
 
     def _fragment(self, fragment: Mapping[str, Any]) -> CallDelta:
-        function = fragment.get("function") or {}
+        function = {} if fragment.get("function") is None else mapping(fragment, "function")
         written = function.get("arguments")
         piece = written if isinstance(written, str) else arguments_received(written) if written is not None else ""
         call = self._continue_call(fragment, function, piece)
@@ -200,7 +216,7 @@ class CompletionAssembly:
         return CallDelta(call_id=call.id, name=call.name, arguments=piece)
 
     def _continue_call(self, fragment: Mapping[str, Any], function: Mapping[str, Any], piece: str) -> _Call:
-        index, call_id, name = fragment.get("index"), text_of(fragment, "id"), text_of(function, "name")
+        index, call_id, name = fragment.get("index"), text_of(fragment, "id"), nullable_text(function, "name")
         call = self._find_call(index, call_id)
         # A call with an index of its own may have its name repeated beside nothing at all.
         starts = bool(name) and (bool(piece) or index is None)

@@ -20,7 +20,20 @@ from toolroll.kernel.data.usage import Usage
 from toolroll.models.failures import ErrorBody, find_error
 from toolroll.models.model import CallDelta, Delta, ModelResponse, ReasoningDelta, StopKind, TextDelta
 from toolroll.models.parts import arguments_received
-from toolroll.models.wire_json import count_of, read_json, text_of
+from toolroll.models.shape import (
+    ShapeFault,
+    count_of,
+    index,
+    items,
+    items_of,
+    mapping,
+    mapping_of,
+    nullable_items,
+    nullable_text,
+    read_json,
+    text,
+    text_of,
+)
 
 _INCOMPLETE: Final[Mapping[str, StopKind]] = {"max_output_tokens": "max_tokens", "content_filter": "refusal"}
 _NOTHING: Final[Sequence[Delta]] = ()
@@ -28,7 +41,8 @@ _NOTHING: Final[Sequence[Delta]] = ()
 
 def read_response(body: Mapping[str, Any], *, origin: Origin) -> ModelResponse:
     """Read a whole answer, streamed or not."""
-    blocks = tuple(_block(item) for item in body["output"])
+    dropped: list[str] = []
+    blocks = items(body, "output", lambda item: _block(item, dropped))
     stop, detail = _stop(body, blocks)
     return ModelResponse(
         message=AssistantMessage(blocks=blocks, origin=origin),
@@ -36,6 +50,7 @@ def read_response(body: Mapping[str, Any], *, origin: Origin) -> ModelResponse:
         stop_detail=detail,
         usage=read_usage(body),
         response_id=text_of(body, "id"),
+        dropped=tuple(dropped),
     )
 
 
@@ -43,12 +58,12 @@ def _stop(body: Mapping[str, Any], blocks: tuple[AssistantBlock, ...]) -> tuple[
     status = text_of(body, "status")
     match status:
         case "completed":
-            refusal = next((text for item in body["output"] if (text := _refusal(item))), "")
+            refusal = next((said for item in body["output"] if (said := _refusal(item))), "")
             if refusal:
                 return "refusal", refusal
             return ("tool_calls" if any(isinstance(block, CallBlock) for block in blocks) else "end"), status
         case "incomplete":
-            reason = text_of(body.get("incomplete_details") or {}, "reason")
+            reason = text_of(mapping_of(body, "incomplete_details"), "reason")
             return _INCOMPLETE.get(reason, "unknown"), reason or status
         case "failed":
             raise ProviderFailed("OpenAI: the response failed without a reason.")
@@ -59,49 +74,66 @@ def _stop(body: Mapping[str, Any], blocks: tuple[AssistantBlock, ...]) -> tuple[
 def _refusal(item: Mapping[str, Any]) -> str:
     if item.get("type") != "message":
         return ""
-    return "".join(text_of(part, "refusal") for part in item.get("content") or ())
+    return "".join(items(item, "content", lambda part: text_of(part, "refusal")))
 
 
-def _block(item: dict[str, Any]) -> AssistantBlock:
+def _block(item: dict[str, Any], dropped: list[str]) -> AssistantBlock:
     match item.get("type"):
         case "message":
-            return _message(item)
+            return _message(item, dropped)
         case "function_call":
-            arguments = arguments_received(item["arguments"])
-            return CallBlock(call=ToolCall(id=item["call_id"], name=item["name"], arguments=arguments), raw=item)
+            return _call(item)
         case "reasoning":
             return ReasoningBlock(text=_thoughts(item), raw=item)
         case "web_search_call":
-            return _search(item)
+            return _search(item, dropped)
         case _:
             return UnknownBlock(raw=item)
 
 
-def _message(item: dict[str, Any]) -> TextBlock:
+def _call(item: dict[str, Any]) -> CallBlock:
+    if "arguments" not in item:
+        raise ShapeFault("arguments", "text", "missing")
+    arguments = arguments_received(item["arguments"])
+    return CallBlock(call=ToolCall(id=text(item, "call_id"), name=text(item, "name"), arguments=arguments), raw=item)
+
+
+def _message(item: dict[str, Any], dropped: list[str]) -> TextBlock:
     """Read one message with all its parts into one block, because it is sent back as one."""
-    parts = item["content"]
-    text = "".join(text_of(part, "text") or text_of(part, "refusal") for part in parts)
-    citations = tuple(
-        Citation(url=note["url"], title=text_of(note, "title"))
-        for part in parts
-        for note in part.get("annotations") or ()
-        if note.get("type") == "url_citation"
-    )
-    return TextBlock(text=text, citations=citations, raw=item)
+    bad: list[str] = []
+    said = "".join(items(item, "content", _part_text))
+    cited = items(item, "content", lambda part: items_of(part, "annotations", _citation, bad))
+    dropped += bad
+    # With a citation that cannot be read, the provider's own form of the message is worth nothing to it either.
+    return TextBlock(text=said, citations=tuple(one for part in cited for one in part), raw=None if bad else item)
 
 
-def _thoughts(item: Mapping[str, Any]) -> str:
-    parts = [*(item.get("summary") or ()), *(item.get("content") or ())]
-    return "\n\n".join(text_of(part, "text") for part in parts)
+def _part_text(part: dict[str, Any]) -> str:
+    return nullable_text(part, "text") or nullable_text(part, "refusal")
 
 
-def _search(item: dict[str, Any]) -> ServerBlock:
-    action = item.get("action") or {}  # documented as always there, and reported missing
-    sources = tuple(Citation(url=one["url"]) for one in action.get("sources") or () if one.get("url"))
+def _citation(note: dict[str, Any]) -> Citation | None:
+    is_one = note.get("type") == "url_citation"
+    return Citation(url=text(note, "url"), title=nullable_text(note, "title")) if is_one else None
+
+
+def _thoughts(item: dict[str, Any]) -> str:
+    parts = (nullable_items(item, key, lambda part: text_of(part, "text")) for key in ("summary", "content"))
+    return "\n\n".join(one for part in parts for one in part)
+
+
+def _search(item: dict[str, Any], dropped: list[str]) -> ServerBlock:
+    action = mapping_of(item, "action")  # documented as always there, and reported missing
+    sources = items_of(action, "sources", _source, dropped)
     lines = "".join(f"\n- {source.url}" for source in sources)
     return ServerBlock(
         kind="call", tool="web_search", summary=f"[{_describe_action(action)}]{lines}", sources=sources, raw=item
     )
+
+
+def _source(one: dict[str, Any]) -> Citation | None:
+    url = nullable_text(one, "url")
+    return Citation(url=url) if url else None
 
 
 def _describe_action(action: Mapping[str, Any]) -> str:
@@ -111,14 +143,15 @@ def _describe_action(action: Mapping[str, Any]) -> str:
         case "find_in_page":
             return f"looked for {text_of(action, 'pattern')!r} in {text_of(action, 'url')}"
         case _:
-            queries = action.get("queries") or [text_of(action, "query")]
-            return f"searched the web: {'; '.join(map(str, queries))}"
+            listed = action.get("queries")
+            queries = [one for one in listed if isinstance(one, str)] if isinstance(listed, list) else []
+            return f"searched the web: {'; '.join(queries or [text_of(action, 'query')])}"
 
 
 def read_usage(body: Mapping[str, Any]) -> Usage:
     """Read the tokens of one call; the provider counts cached tokens as input, we count them apart."""
-    usage = body.get("usage") or {}
-    details = usage.get("input_tokens_details") or {}
+    usage = mapping_of(body, "usage")
+    details = mapping_of(usage, "input_tokens_details")
     total, read, written = (
         count_of(usage, "input_tokens"),
         count_of(details, "cached_tokens"),
@@ -138,10 +171,10 @@ def read_usage(body: Mapping[str, Any]) -> Usage:
 
 def _searches(body: Mapping[str, Any]) -> int:
     """Count the searches that are billed, where the provider says it; else those it made."""
-    counted = (body.get("tool_usage") or {}).get("web_search")
+    counted = mapping_of(body, "tool_usage").get("web_search")
     if isinstance(counted, dict):
         return count_of(counted, "num_requests")
-    calls = (item.get("action") or {} for item in body["output"] if item.get("type") == "web_search_call")
+    calls = (mapping_of(item, "action") for item in body["output"] if item.get("type") == "web_search_call")
     return sum(action.get("type", "search") == "search" for action in calls)
 
 
@@ -159,20 +192,19 @@ class ResponseAssembly:
         event = read_json(data)
         match event.get("type"):
             case "response.output_text.delta" | "response.refusal.delta":
-                return (TextDelta(text=event["delta"]),)
+                return (TextDelta(text=text(event, "delta")),)
             case "response.function_call_arguments.delta":
-                call_id, name = self._calls[event["output_index"]]
-                return (CallDelta(call_id=call_id, name=name, arguments=event["delta"]),)
+                return (self._argument(index(event, "output_index"), text(event, "delta")),)
             case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
-                return (ReasoningDelta(text=event["delta"]),)
-            case "response.reasoning_summary_part.added" if event["summary_index"]:
+                return (ReasoningDelta(text=text(event, "delta")),)
+            case "response.reasoning_summary_part.added" if index(event, "summary_index"):
                 return (ReasoningDelta(text="\n\n"),)
             case "response.output_item.added":
-                return self._add_item(event["output_index"], event.get("item") or {})
+                return self._add_item(index(event, "output_index"), mapping_of(event, "item"))
             case "response.output_item.done":
-                self._done[event["output_index"]] = event["item"]
+                self._done[index(event, "output_index")] = mapping(event, "item")
             case "response.completed" | "response.incomplete" | "response.failed":
-                self._response = dict(event["response"].items())  # anything but an object fails here, as unreadable
+                self._response = mapping(event, "response")
             case "error":
                 raise self._fail(_error(event))
             case _:
@@ -185,13 +217,19 @@ class ResponseAssembly:
             raise NetworkFailed("The provider's stream ended before its response did.")
         if self._response.get("output"):
             return self._response
-        return self._response | {"output": [self._done[index] for index in sorted(self._done)]}
+        return self._response | {"output": [self._done[place] for place in sorted(self._done)]}
 
-    def _add_item(self, index: int, item: Mapping[str, Any]) -> Sequence[Delta]:
+    def _add_item(self, place: int, item: Mapping[str, Any]) -> Sequence[Delta]:
         if item.get("type") != "function_call":
             return _NOTHING
-        call_id, name = self._calls[index] = (item["call_id"], item["name"])
+        call_id, name = self._calls[place] = (text(item, "call_id"), text(item, "name"))
         return (CallDelta(call_id=call_id, name=name, arguments=""),)
+
+    def _argument(self, place: int, piece: str) -> CallDelta:
+        if place not in self._calls:
+            raise ProviderFailed("The provider's stream continues a call that it never began.")
+        call_id, name = self._calls[place]
+        return CallDelta(call_id=call_id, name=name, arguments=piece)
 
 
 def _error(event: Mapping[str, Any]) -> ErrorBody:

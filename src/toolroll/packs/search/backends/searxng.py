@@ -5,7 +5,7 @@ from typing import Final
 from urllib.parse import urlencode
 
 from toolroll.errors import ServiceFailed
-from toolroll.models.wire_json import text_of
+from toolroll.models.shape import text_of
 from toolroll.packs.search.backend import Access, BackendContext, BackendSpec, SearchService
 from toolroll.packs.search.hits import SearchHit, make_hits
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
-from toolroll.models.wire_json import text_of
+from toolroll.models.shape import text_of
 from toolroll.packs.search.backend import Access, BackendContext, BackendSpec, SearchService
 from toolroll.packs.search.hits import SearchHit, make_hits
 
