@@ -223,6 +223,30 @@ def test_XE9_without_exchange_the_content_is_compared_before(
         assert (tmp_path / "a.txt").read_bytes() == b"old"
 
 
+@pytest.mark.parametrize("operation", ["write", "remove"])
+def test_XE9_XF8_a_content_that_cannot_be_read_is_no_other_content(
+    root: Root, tmp_path: Path, operation: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a free descriptor nobody knows whether the file has changed: it is put back, and the error says why."""
+
+    def fail(*_given: object) -> bool:
+        raise OSError(errno.EMFILE, "no descriptor is free")
+
+    monkeypatch.setattr(exchange, "has_content", fail)
+    with pytest.raises(FileSystemRefused) as caught:
+        _change(root, operation, expected=hash_of(b"old"))
+    assert caught.value.errno_name == "EMFILE"
+    assert (tmp_path / "a.txt").read_bytes() == b"old"
+    assert names(tmp_path) == ["a.txt"]
+
+
+def test_XE9_what_says_nothing_about_the_content_is_raised(tmp_path: Path) -> None:
+    dir_fd = os.open(tmp_path, os.O_RDONLY)
+    with pytest.raises(OSError, match="File name too long"):
+        exchange.has_content(dir_fd, "x" * 300, hash_of(b""))
+    os.close(dir_fd)
+
+
 def test_XE9_other_systems_have_no_exchange(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     assert exchange._raw_rename.__wrapped__()(0, b"", 0, b"", 0) == -errno.ENOSYS

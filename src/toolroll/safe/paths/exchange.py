@@ -30,6 +30,9 @@ _WRITER_S: Final = 0.2  # how long a program that is just writing the file is wa
 _POLL_S: Final = 0.005
 _UNSUPPORTED: Final = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM})
 
+_NO_FILE: Final = frozenset({errno.ENOENT, errno.ELOOP, errno.EMLINK, errno.ENXIO, errno.ENODEV})
+"""What opening says of a name that is gone, a link, or a socket."""
+
 RawRename: TypeAlias = Callable[[int, bytes, int, bytes, int], int]
 """Takes folder and name, twice, and flags; returns 0, or an error number below zero."""
 FileIdentity: TypeAlias = tuple[int, int, int, int]
@@ -47,19 +50,21 @@ def swap_names(dir_fd: int, temporary: str, name: str, *, expected: str, path: s
     """
     ours = _identify(dir_fd, temporary)
     _move(dir_fd, temporary, name, RENAME_EXCHANGE, path)
-    if has_content(dir_fd, temporary, expected):
-        return
-    _put_back(dir_fd, temporary, name, ours)
-    raise StaleFile(FILE_CHANGED(path=quote_path(path)), path=quote_path(path))
+    try:
+        check_content(dir_fd, temporary, expected, path)
+    except BaseException:
+        _put_back(dir_fd, temporary, name, ours)
+        raise
 
 
 def take_name(dir_fd: int, name: str, temporary: str, *, expected: str, path: str) -> None:
     """Move a file to a free temporary name if it has the expected hash; else raise `StaleFile`, with it in place."""
     _move(dir_fd, name, temporary, RENAME_NOREPLACE, path)
-    if has_content(dir_fd, temporary, expected):
-        return
-    give_name(dir_fd, temporary, name)
-    raise StaleFile(FILE_CHANGED(path=quote_path(path)), path=quote_path(path))
+    try:
+        check_content(dir_fd, temporary, expected, path)
+    except BaseException:
+        give_name(dir_fd, temporary, name)
+        raise
 
 
 def give_name(dir_fd: int, temporary: str, name: str) -> None:
@@ -70,12 +75,20 @@ def give_name(dir_fd: int, temporary: str, name: str) -> None:
         os.unlink(temporary, dir_fd=dir_fd)
 
 
+def check_content(dir_fd: int, name: str, expected: str, path: str) -> None:
+    """Raise `StaleFile` unless a file has the expected SHA-256; `path` is what the error calls it."""
+    if not has_content(dir_fd, name, expected):
+        raise StaleFile(FILE_CHANGED(path=quote_path(path)), path=quote_path(path))
+
+
 def has_content(dir_fd: int, name: str, *expected: str) -> bool:
     """Return whether the SHA-256 of a regular file begins with one of these, once nobody is writing to it any more."""
     try:
         fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=dir_fd)
-    except OSError:
-        return False
+    except OSError as error:
+        if error.errno in _NO_FILE:
+            return False
+        raise  # a lack of descriptors says nothing about the content
     try:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             return False

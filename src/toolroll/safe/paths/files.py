@@ -12,9 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from toolroll.errors import FileSystemRefused, StaleFile
-from toolroll.messages import A_FOLDER, FILE_CHANGED, FOLDER_NOT_PRIVATE
-from toolroll.safe.paths.exchange import ExchangeUnsupported, give_name, has_content, swap_names, take_name
+from toolroll.errors import FileSystemRefused
+from toolroll.messages import A_FOLDER, FOLDER_NOT_PRIVATE
+from toolroll.safe.paths.exchange import ExchangeUnsupported, check_content, give_name, swap_names, take_name
 from toolroll.safe.paths.names import quote_path
 from toolroll.safe.paths.os_errors import kind_error, os_errors
 from toolroll.safe.paths.temporary import (
@@ -73,7 +73,7 @@ def replace_expected(
             try:
                 swap_names(dir_fd, temporary, name, expected=expected, path=path)
             except ExchangeUnsupported:
-                _check_content(dir_fd, name, expected, path)
+                check_content(dir_fd, name, expected, path)
                 os.replace(temporary, name, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
                 return False
         return True
@@ -89,7 +89,7 @@ def remove_file(dir_fd: int, name: str, *, expected: str | None, path: str) -> b
         try:
             take_name(dir_fd, name, temporary, expected=expected, path=path)
         except ExchangeUnsupported:
-            _check_content(dir_fd, name, expected, path)
+            check_content(dir_fd, name, expected, path)
             os.unlink(name, dir_fd=dir_fd)
             return False
         _remove_taken(dir_fd, name, temporary)
@@ -102,11 +102,6 @@ def _remove_taken(dir_fd: int, name: str, temporary: str) -> None:
     except OSError:
         give_name(dir_fd, temporary, name)
         raise
-
-
-def _check_content(dir_fd: int, name: str, expected: str, path: str) -> None:
-    if not has_content(dir_fd, name, expected):
-        raise StaleFile(FILE_CHANGED(path=quote_path(path)), path=quote_path(path))
 
 
 def create_file(
