@@ -1,12 +1,13 @@
 """What a run may do unasked: what the person said on the command line, what they remembered, or who is asked."""
 
+import inspect
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from toolroll.apps.surface import Surface
-from toolroll.errors import ToolrollError
+from toolroll.errors import DecisionRefused, ToolrollError
 from toolroll.home.rules import RememberedRule, RuleBook, ToolIdentity, workspace_key
 from toolroll.home.settings import Settings
 from toolroll.kernel.approval.policy import Policy, Rule
@@ -25,11 +26,27 @@ class Permissions:
 
 
 class YesApprover:
-    """Approves everything: the person gave their word with `--yes`."""
+    """Approves everything: the person gave their word with `--yes`.
 
-    def decide(self, requests: Sequence[ApprovalRequest], /) -> list[Decision]:
-        """Approve each request."""
-        return [Approve() for _ in requests]
+    They gave it for calls that are made once. Whether to repeat a call that may have taken effect already, the
+    person is asked; with nobody there, the question waits in the run log.
+    """
+
+    def __init__(self, make_person: Callable[[], Approver | None] = lambda: None) -> None:
+        self._make_person = make_person
+
+    async def decide(self, requests: Sequence[ApprovalRequest], /) -> list[Decision]:
+        """Approve each request that is no repetition."""
+        repeats = [request for request in requests if request.is_repeat]
+        answers = iter(await self._ask_person(repeats) if repeats else ())
+        return [next(answers) if request.is_repeat else Approve() for request in requests]
+
+    async def _ask_person(self, repeats: Sequence[ApprovalRequest]) -> Sequence[Decision]:
+        person = self._make_person()
+        if person is None:
+            raise DecisionRefused(f"--yes does not repeat {repeats[0].tool}: answer for the call {repeats[0].call_id}.")
+        answer = person.decide(repeats)
+        return await answer if inspect.isawaitable(answer) else answer
 
 
 class RuleMemory:
@@ -68,7 +85,7 @@ class RuleMemory:
 
     def covers(self, request: ApprovalRequest) -> bool:
         """Whether a rule that was added since the question was asked answers it."""
-        if request.is_exposed:  # no rule is enough for that (XL14)
+        if request.is_exposed or request.is_repeat:  # no rule is enough for that (XL14)
             return False
         return any(rule.matches(request.tool, request.judged_paths) for rule in self.rules())
 
@@ -90,7 +107,7 @@ def permissions_for(
     if not asked:
         return Permissions()
     if yes:
-        return Permissions(approver=YesApprover())
+        return Permissions(approver=YesApprover(lambda: surface.make_approver(None, settings.approval_seconds)))
     memory = _open_memory(asked, folder, surface)
     policy = Policy() if memory is None else Policy(remembered=memory.rules)
     return Permissions(policy=policy, approver=surface.make_approver(memory, settings.approval_seconds))

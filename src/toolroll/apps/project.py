@@ -1,15 +1,19 @@
 """The places that agents work in: a project folder with its settings and instructions, and where research is kept."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from toolroll.errors import UsageError
+from toolroll.agent.approvals import effect_of
+from toolroll.apps.surface import Surface
+from toolroll.errors import ToolrollError, UsageError
 from toolroll.home.settings import Settings, read_settings
+from toolroll.kernel.define.tool import Tool
 from toolroll.packs.code.prompt import Instructions, read_instructions
+from toolroll.workspace.changes.recovery import describe_recovery, open_history
 from toolroll.workspace.limits import DEFAULT_LIMITS, Limits
 from toolroll.workspace.workspace import Workspace
 
@@ -49,6 +53,19 @@ class Project:
     def instructions(self) -> Instructions:
         """The project's AGENTS.md."""
         return read_instructions(self.workspace)
+
+    def recover_changes(self, tools: Iterable[Tool], surface: Surface) -> None:
+        """Put right what a kill left half done here, before any of these tools is judged; not if they only read."""
+        if all(effect_of(tool) == "reads" for tool in tools):
+            return
+        try:
+            history, recovered = open_history(self.workspace)
+            history.close()
+        except ToolrollError as error:  # the first tool that writes is refused for it
+            surface.warn(error.message)
+            return
+        for one in recovered:
+            surface.warn(describe_recovery(one))
 
     def close(self) -> None:
         """Close the workspace, if it was opened."""

@@ -348,7 +348,7 @@ def test_C31_XE6_what_a_kill_left_half_done_is_put_right_and_told(
     project: Project, call: Calling, written: tuple[str, ...], told: str, left: tuple[str, str]
 ) -> None:
     half_done(project, {"a": ("old a", "new a"), "b": ("old b", "new b")}, written=written)
-    assert call("changes", "--json").err == f"Note: change c0ffee was left half done, and {told}.\n"
+    assert call("redo").err.startswith(f"Note: change c0ffee was left half done, and {told}.\n")
     assert (project.text("a"), project.text("b")) == left
     failed = "· failed: it could not be made, or broke off; nothing of it is left in the files."
     then = "" if len(written) > 1 else f"{failed} Why was told in the run: r\n"
@@ -358,13 +358,27 @@ def test_C31_XE6_what_a_kill_left_half_done_is_put_right_and_told(
 def test_C31_XE6_work_after_the_kill_stays_and_is_named(project: Project, call: Calling) -> None:
     half_done(project, {"a": ("old a", "new a"), "b": ("old b", "new b")}, written=("a",))
     (project.root / "b").write_text("mine")
-    told = call("changes", "--json")
-    assert told.err == (
+    assert call("redo").err.startswith(
         "Note: change c0ffee was left half done. It was taken back, but for later work in 'b', which stays.\n"
     )
-    assert json.loads(told.out)["changes"][0]["state"] == "partial"
+    assert json.loads(call("changes", "--json").out)["changes"][0]["state"] == "partial"
     assert (project.text("a"), project.text("b")) == ("old a", "mine")
     assert call("changes").err.startswith("· partial: it broke off, and later work in its files was left as it is.")
+
+
+def test_XD11_a_list_only_reports_what_is_unfinished_and_writes_nothing(project: Project, call: Calling) -> None:
+    half_done(project, {"a": ("old a", "new a"), "b": ("old b", "new b")}, written=("a",))
+    (project.root / ".toolroll-0123456789abcdef0123456789abcdef.tmp").write_text("left by the kill")
+    before = snapshot(project.root)
+    for options in ((), ("--json",)):
+        told = call("changes", *options)
+        assert told.code == 0
+        assert told.err.startswith("Note: change c0ffee of 'a', 'b' is not finished: it is being made, or was cut off.")
+        assert "intended" in told.out
+        assert snapshot(project.root) == before
+    assert call("redo").code == 2
+    assert (project.text("a"), project.text("b")) == ("old a", "old b")
+    assert not list(project.root.glob(".toolroll-*"))
 
 
 def test_C31_the_git_of_the_project_is_never_touched(project: Project, call: Calling) -> None:
@@ -382,15 +396,16 @@ def test_C31_XE6_C32_a_kill_between_two_files_leaves_both_as_they_were(project: 
     before = snapshot(project.root)
     changes = [{"path": name, "content": "new\n"} for name in (MAIN, "README.md")]
     given = json.dumps({"changes": changes, "description": "Make all new."})
-    tracing = ("strace", "-f", "-o", os.devnull, "-e", "trace=renameat", "-e", "inject=renameat:signal=KILL:when=2")
+    tracing = ("strace", "-f", "-o", os.devnull, "-e", "trace=renameat2", "-e", "inject=renameat2:signal=KILL:when=2")
     command = [*tracing, *toolroll("call", "apply_changes", given, "--yes")]
     killed = subprocess.run(
         command, env=environment(project.home), cwd=project.root, capture_output=True, check=False, timeout=60
     )
     assert killed.returncode == -signal.SIGKILL
     assert [project.text(name) == "new\n" for name in (MAIN, "README.md")] == [True, False]
+    assert " was left half done, and is taken back now.\n" in project.call("redo").stderr
     told = project.call("changes")
-    assert " was left half done, and is taken back now.\n· failed: it could not be made, or broke off;" in told.stderr
+    assert "· failed: it could not be made, or broke off;" in told.stderr
     assert "change  failed    src/main.js, README.md  Make all new." in told.stdout
     assert snapshot(project.root) == before
     assert project.call("undo", "--yes").returncode == 2

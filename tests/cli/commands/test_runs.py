@@ -345,6 +345,20 @@ def test_D2_XD1_what_may_have_been_sent_is_asked_about(place: Place) -> None:
     assert (place.work / "sent").read_text() == "Dear\n"
 
 
+def test_XD12_a_general_yes_does_not_repeat_what_may_have_been_sent(place: Place) -> None:
+    (place.work / "die").touch()
+    assert place.run([{"calls": [SEND]}, "Sent."], "--yes").returncode == -signal.SIGKILL
+    run_id = place.latest()["run_id"]
+    for _ in range(2):
+        asked = place.call("runs", "resume", run_id, "--yes")
+        assert asked.returncode == 3
+        assert "whether it took effect is not known" in asked.stderr
+        assert (place.work / "sent").read_text() == "Dear\n"
+    yes = place.call("runs", "resume", run_id, "--approve", "send_1")
+    assert (yes.stdout, yes.returncode) == ("Sent.\n", 0)
+    assert (place.work / "sent").read_text() == "Dear\nDear\n"
+
+
 def test_D3_a_run_is_replayed_from_the_command_line(place: Place) -> None:
     place.run(COPY, "--yes")
     run_id = place.latest()["run_id"]

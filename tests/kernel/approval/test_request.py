@@ -81,6 +81,7 @@ CHANGES: dict[str, list[object]] = {
         (Target(name="b", resolved="a"),),
         (Target(name="a", resolved="b"), Target(name="b", resolved="c")),
     ],
+    "is_repeat": [True],
 }
 
 

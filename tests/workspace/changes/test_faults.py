@@ -15,9 +15,11 @@ from pathlib import Path
 import pytest
 from tests.safe.faults import ERRORS, SOURCE, Call, FaultLoop, Outcome
 
+from toolroll.kernel.approval.request import content_hash
 from toolroll.workspace.changes.apply import apply
 from toolroll.workspace.changes.history import History
 from toolroll.workspace.changes.proposal import Change, Proposal
+from toolroll.workspace.changes.records import Entry, Intent
 from toolroll.workspace.changes.recovery import open_history
 from toolroll.workspace.changes.undo import plan_redo, plan_undo, undo
 from toolroll.workspace.workspace import Workspace
@@ -36,6 +38,7 @@ from pathlib import Path
 from toolroll.errors import ToolrollError
 from toolroll.workspace.changes.apply import apply
 from toolroll.workspace.changes.history import History
+from toolroll.workspace.changes.recovery import recover
 from toolroll.workspace.changes.undo import plan_redo, plan_undo, undo
 from toolroll.workspace.changes.proposal import Change, Proposal
 from toolroll.workspace.workspace import Workspace
@@ -168,6 +171,64 @@ def test_XE6_C32_C31_killed_at_any_system_call(tmp_path: Path, operation: str) -
         ends.append(check_killed(place, operation))
     # It was killed before it had all happened, and after.
     assert {"old", "new"} == set(ends)
+
+
+def leave_half_done(place: Path) -> Path:
+    """A workspace in which a change was killed: some files are written, and two temporary files are left."""
+    app = place / "app"
+    app.mkdir(parents=True)
+    (app / "sub").mkdir()
+    for name, data in (OLD | {"a": NEW["a"], "sub/made": NEW["sub/made"]}).items():
+        (app / name).write_bytes(data)
+    for folder in (app, app / "sub"):
+        (folder / f".toolroll-{'0' * 32}.tmp").write_bytes(b"half")
+    hashes = {data: content_hash(data) for data in (*OLD.values(), *NEW.values())}
+    entries = [
+        Entry(
+            path=name,
+            before=hashes.get(OLD.get(name, b"-")),
+            after=hashes.get(NEW.get(name, b"-")),
+            before_mode=0o644 if name in OLD else None,
+            made_folders=int(name not in OLD),
+        )
+        for name in OLD | NEW
+    ]
+    with History(place / "state") as history:
+        history.begin(
+            Intent(
+                id="half",
+                run_id="r",
+                description="",
+                kind="change",
+                entries=tuple(entries),
+                contents=(*OLD.values(), *NEW.values()),
+            )
+        )
+    return place
+
+
+@pytest.mark.strace
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_XE10_a_recovery_killed_at_any_system_call_leaves_no_temporary_file(tmp_path: Path) -> None:
+    """Whatever the killed recovery has left, the next one finishes: the files are as before, with nothing beside."""
+    loop = ChangeLoop(operation="recover(workspace, history)", plan="None", cache=tmp_path / "cache")
+    (tmp_path / "cache").mkdir()
+    leave_half_done(tmp_path / "warm-up")
+    calls = chosen(loop.calls(leave_half_done(tmp_path / "dry")))
+    assert state_of(tmp_path / "dry") == OLD
+    places = [leave_half_done(tmp_path / f"{number}") for number in range(len(calls))]
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        outcomes = list(pool.map(lambda call, place: loop.run(place, call, "signal=KILL"), calls, places))
+    for call, place, outcome in zip(calls, places, outcomes, strict=True):
+        assert outcome.end == "killed", call
+        with Workspace(place / "app", state=place / "state") as workspace:
+            history, _ = open_history(workspace)
+            with history:
+                assert history.unfinished() == ()
+        assert state_of(place) == OLD, call
+        assert not list((place / "app").rglob(".toolroll-*")), call
+        assert not (place / "app" / "sub").exists(), call
 
 
 @pytest.mark.strace

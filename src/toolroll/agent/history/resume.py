@@ -12,7 +12,13 @@ from typing import Final, cast
 from toolroll.agent.approvals import AskLater
 from toolroll.agent.events import Event, RunStarted, StepFinished, Warned
 from toolroll.agent.history.rebuild import CallFacts, OpenTurn, RebuiltRun
-from toolroll.agent.history.unknown_calls import UNKNOWN, end_unrun, settle_unknown
+from toolroll.agent.history.unknown_calls import (
+    UNKNOWN,
+    check_unrecorded,
+    end_by_records,
+    end_unrun,
+    settle_unknown,
+)
 from toolroll.agent.loop.answer import read_output
 from toolroll.agent.loop.finish import NO_ANSWER, accept_last_turn, ask_last_answer, build_result, finish_run
 from toolroll.agent.loop.loop import run_loop, settle_turn
@@ -172,7 +178,8 @@ class _Continuation:
         if rebuilt.turn is not None:
             for call in rebuilt.turn.open_calls:
                 has_begun = rebuilt.facts.get(call.id, CallFacts()).intent is not None
-                await end_unrun(state, call, UNKNOWN if has_begun else NOT_RUN, code="interrupted")
+                if not (has_begun and await end_by_records(state, call)):
+                    await end_unrun(state, call, UNKNOWN if has_begun else NOT_RUN, code="interrupted")
             rebuilt.turn.results |= state.known
             state.known.clear()
             rebuilt.close_turn()
@@ -202,6 +209,8 @@ class _Continuation:
             await end_unrun(self._state, call, text, code="secret_lost")
         elif facts.intent is not None:
             await settle_unknown(self._state, call, facts.intent, _recorded_answer(facts.used))
+        else:
+            await check_unrecorded(self._state, call)
 
     async def _close(self, stop: StopDecided) -> RunResult[object]:
         """Complete a run whose model was already asked for its last answer, and perhaps has given it."""

@@ -20,7 +20,7 @@ from toolroll.safe.paths.names import quote_path
 from toolroll.safe.text import one_line
 from toolroll.workspace.changes.history import History
 from toolroll.workspace.changes.records import Record
-from toolroll.workspace.changes.recovery import RecoveredChange, open_history
+from toolroll.workspace.changes.recovery import describe_recovery, open_history
 from toolroll.workspace.changes.undo import UndoPlan, UndoStep, plan_redo, plan_undo
 from toolroll.workspace.changes.undo import undo as carry_out
 from toolroll.workspace.workspace import Workspace
@@ -41,8 +41,12 @@ BY_HAND: Final = "terminal"
 
 def list_changes(session: Session, *, root: Path | None, run_id: str | None, path: str | None, limit: int) -> int:
     """List the changes of a project; return the exit code."""
-    with _open(root) as (_, history):
+    # Only read: a list must not change a file. What is left half done is put right by commands that write.
+    with _open_workspace(root) as workspace, History(workspace.state) as history:
         found = history.changes(run_id=_run(history, run_id), path=path, limit=limit)
+        unfinished = history.unfinished()
+    for one in unfinished:
+        notify(f"Note: {_describe_unfinished(one)}")
     if session.json:
         session.write_json({"changes": [_fields(one) for one in found]})
     elif found:
@@ -92,19 +96,24 @@ def redo_change(
 
 @contextmanager
 def _open(root: Path | None) -> Iterator[tuple[Workspace, History]]:
-    with Workspace.of_user(root or Path.cwd(), environment=os.environ) as workspace:
+    with _open_workspace(root) as workspace:
         history, recovered = open_history(workspace)
         for one in recovered:
-            notify(f"Note: {_recovery(one)}")
+            notify(f"Note: {describe_recovery(one)}")
         with history:
             yield workspace, history
 
 
-def _recovery(one: RecoveredChange) -> str:
-    if one.left:
-        files = ", ".join(f"'{quote_path(path)}'" for path in one.left)
-        return f"change {one.id} was left half done. It was taken back, but for later work in {files}, which stays."
-    return f"change {one.id} was left half done, and is {one.outcome} now."
+def _open_workspace(root: Path | None) -> Workspace:
+    return Workspace.of_user(root or Path.cwd(), environment=os.environ)
+
+
+def _describe_unfinished(record: Record) -> str:
+    files = ", ".join(f"'{quote_path(entry.path)}'" for entry in record.entries)
+    return (
+        f"change {record.id} of {files} is not finished: it is being made, or was cut off. What was cut off is put "
+        f"right by the next command that writes here, such as 'toolroll runs resume {one_line(record.run_id, 40)}'."
+    )
 
 
 def _run(history: History, given: str | None) -> str | None:

@@ -65,6 +65,7 @@ def _answer(
 
     async def work(journal: SqliteJournal) -> RunResult[Any]:
         async with build_code_agent(spec, project=project, surface=surface, journal=journal) as agent:
+            project.recover_changes(agent.setup.tools, surface)
             result = await driver.follow(agent.start(text, listener=driver.listener, stream=True))
             while driver.wants_more(result, stdin_is_taken=stdin_is_taken):
                 more = agent.start(resume=result.run_id, listener=driver.listener, stream=True)

@@ -47,6 +47,7 @@ def run_prompt(
 
         async def work(journal: SqliteJournal) -> RunResult[Any]:
             async with build_run_agent(spec, project=project, surface=surface, journal=journal) as agent:
+                project.recover_changes(agent.setup.tools, surface)
                 return await driver.follow(agent.start(text, listener=driver.listener, stream=True))
 
         return driver.run(work)

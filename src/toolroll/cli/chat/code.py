@@ -97,6 +97,8 @@ class CodeChat:
         return Project.open(self._project.root, os.environ)
 
     def _build_agent(self, project: Project) -> Agent[None]:
-        return build_code_agent(
+        agent = build_code_agent(
             self._spec, project=project, surface=self._surface, journal=self._journal, model=self._model
         )
+        project.recover_changes(agent.setup.tools, self._surface)
+        return agent

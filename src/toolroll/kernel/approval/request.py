@@ -120,6 +120,8 @@ class ApprovalRequest:
     """The hash of the tool's definition."""
     is_exposed: bool = False
     """Whether the call could carry private data to where a stranger wants it; then no rule may answer."""
+    is_repeat: bool = False
+    """Whether the call may have taken effect already, before its run was cut off; then no general yes may answer."""
     targets: tuple[Target, ...] = ()
     """Where the paths lead, from a tool that can tell."""
 
@@ -156,6 +158,7 @@ class ApprovalRequest:
             # Only where there is something to say, so that older digests stay what they were.
             *(["exposed"] if self.is_exposed else []),
             *([["targets", *([one.name, one.resolved] for one in self.links)]] if self.links else []),
+            *(["repeat"] if self.is_repeat else []),
         ]
         return content_hash(canonical_json(bound))
 

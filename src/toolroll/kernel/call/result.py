@@ -45,6 +45,16 @@ class Unclean(Exception):
         self.error = error
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallOutcome:
+    """What became of a call that was cut off, as the tool's own records say."""
+
+    state: Literal["done", "not_done", "partly_done", "unknown"]
+    """Partly done: some of it is there, and the call is not run again. Unknown: a person has to say."""
+    text: str = ""
+    """What the model reads about a call that is not run again."""
+
+
 ResultType = Literal["text", "json", "parts"]
 
 _SMALL: Final = 2**63

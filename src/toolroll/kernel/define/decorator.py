@@ -17,7 +17,7 @@ from toolroll.kernel.call.context import ToolContext
 from toolroll.kernel.callables import Place, capture_place, find_written_function, unwrap_callable
 from toolroll.kernel.data.labels import Label, Labels, read_labels
 from toolroll.kernel.define.docstring import Docstring, read_docstring
-from toolroll.kernel.define.function import CoreTool, FunctionTool, InputTool, Locator, PreviewMaker
+from toolroll.kernel.define.function import CoreTool, FunctionTool, InputTool, Locator, OutcomeFinder, PreviewMaker
 from toolroll.kernel.define.schema import JsonSchema, OpenObject, to_draft07
 from toolroll.kernel.define.signature import Signature, check_defaults, read_signature
 from toolroll.kernel.define.tool import Tool, check_name
@@ -108,8 +108,12 @@ def define_tool(
     why: str | None = None,
     preview: PreviewMaker | None = None,
     locate: Locator | None = None,
+    outcome: OutcomeFinder | None = None,
 ) -> Tool:
-    """Make a tool from data and a function: `execute(input, ctx)` gets one checked value of the `input` type."""
+    """Make a tool from data and a function: `execute(input, ctx)` gets one checked value of the `input` type.
+
+    `outcome` is an async function that says, by the records of the tool itself, what became of a call that was cut off.
+    """
     check_name(name)
     if not _is_input_type(input):
         raise DefinitionError(
@@ -119,7 +123,8 @@ def define_tool(
     _check_is_no_generator(name, execute)
     adapter, parameters = _adapt(name, input, None, capture_place(2))
     options = _core_options(name, description, adapter, parameters, effect, brings, preview, locate)
-    made = InputTool(execute, **options, **_named_parameters(name, _field_names(input), paths, why, locate))
+    named = _named_parameters(name, _field_names(input), paths, why, locate)
+    made = InputTool(execute, outcome=outcome, **options, **named)
     return made if timeout is None else with_timeout(made, timeout)
 
 

@@ -14,7 +14,7 @@ from toolroll.kernel.approval.permit import Permit
 from toolroll.kernel.approval.request import Effect, Preview
 from toolroll.kernel.arguments.validator import ArgumentValidator
 from toolroll.kernel.call.context import ToolContext
-from toolroll.kernel.call.result import Done, Unclean
+from toolroll.kernel.call.result import CallOutcome, Done, Unclean
 from toolroll.kernel.callables import unwrap_callable
 from toolroll.kernel.data.labels import NO_LABELS, Labels
 from toolroll.kernel.data.serialize import dump_plain, to_plain_unfiltered
@@ -30,6 +30,9 @@ PreviewMaker: TypeAlias = Callable[..., Any]
 
 Locator: TypeAlias = Callable[..., Any]
 """`locate(paths, ctx) -> paths`, sync or async: where each path leads, without links, in the same order."""
+
+OutcomeFinder: TypeAlias = Callable[[ToolContext], Awaitable[CallOutcome | None]]
+"""`outcome(ctx) -> CallOutcome | None`: async, finds the call by `ctx.run_id` and `ctx.call_id`."""
 
 # What follows a full stop in a sentence, as after "e.g.", begins small.
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+(?![a-z])|\n\s*\n")
@@ -51,6 +54,7 @@ class CoreTool(Tool):
         why_argument: str | None = None,
         preview: PreviewMaker | None = None,
         locate: Locator | None = None,
+        outcome: OutcomeFinder | None = None,
     ) -> None:
         self._name = name
         self._description = description
@@ -62,6 +66,7 @@ class CoreTool(Tool):
         self._why_argument = why_argument
         self._preview = preview
         self._locate = locate
+        self._outcome = outcome
         self._complete: Callable[[object], object] | None = None
         self._is_async = True
         self._sees_context = True
@@ -134,6 +139,15 @@ class CoreTool(Tool):
             raise TypeError(f"it returned {type(shown).__name__}, not a Preview")
         # A text that the tool has no way to look at would be edited for nothing.
         return shown if self._sees_context else replace(shown, editable=None)
+
+    async def find_outcome(self, ctx: ToolContext) -> CallOutcome | None:
+        if self._outcome is None:
+            return None
+        finder = self._outcome
+        found = await run_and_close(lambda: finder(ctx), ctx)
+        if found is not None and not isinstance(found, CallOutcome):
+            raise TypeError(f"it returned {type(found).__name__}, not a CallOutcome")
+        return found
 
     @property
     def can_be_stopped(self) -> bool:

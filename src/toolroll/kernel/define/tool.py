@@ -12,7 +12,7 @@ from toolroll.errors import DefinitionError
 from toolroll.kernel.approval.permit import Permit
 from toolroll.kernel.approval.request import Effect, Preview, content_hash
 from toolroll.kernel.call.context import ToolContext
-from toolroll.kernel.call.result import ToolResult
+from toolroll.kernel.call.result import CallOutcome, ToolResult
 from toolroll.kernel.data.labels import NO_LABELS, Label, Labels, collect_labels
 from toolroll.kernel.data.serialize import canonical_json
 from toolroll.kernel.define.schema import JsonSchema
@@ -113,6 +113,10 @@ class Tool(ABC):
     @abstractmethod
     async def preview(self, arguments: object, ctx: ToolContext, edited: str | None = None) -> Preview:
         """Return what would happen; with `edited`, what would happen with the person's text instead."""
+
+    async def find_outcome(self, ctx: ToolContext) -> CallOutcome | None:  # noqa: ARG002 - for tools that know
+        """Return what became of this call of a run that was cut off; None where the tool has no record of it."""
+        return None
 
     @abstractmethod
     def invoke(self, permit: Permit, ctx: ToolContext) -> Awaitable[object]:

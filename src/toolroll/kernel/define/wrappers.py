@@ -12,6 +12,7 @@ from toolroll.errors import DefinitionError, ToolTimeout
 from toolroll.kernel.approval.permit import Permit
 from toolroll.kernel.approval.request import Effect, Preview
 from toolroll.kernel.call.context import ToolContext
+from toolroll.kernel.call.result import CallOutcome
 from toolroll.kernel.data.labels import Label, Labels, read_labels
 from toolroll.kernel.define.schema import JsonSchema
 from toolroll.kernel.define.tool import Tool, check_name
@@ -85,6 +86,9 @@ class WrapperTool(Tool):
 
     async def preview(self, arguments: object, ctx: ToolContext, edited: str | None = None) -> Preview:
         return await self._inner.preview(arguments, ctx, edited)
+
+    async def find_outcome(self, ctx: ToolContext) -> CallOutcome | None:
+        return await self._inner.find_outcome(ctx)
 
     async def invoke(self, permit: Permit, ctx: ToolContext) -> object:
         return await self._inner.invoke(permit, ctx)

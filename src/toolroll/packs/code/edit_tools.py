@@ -22,6 +22,7 @@ from toolroll.kernel.diff.unified import unified_diff
 from toolroll.packs.code.drafts import Drafter
 from toolroll.packs.code.failures import tool_errors, tool_failure
 from toolroll.packs.code.keys import CONTENTS, HISTORY, INDEX, WORKSPACE
+from toolroll.packs.code.outcomes import find_outcome
 from toolroll.packs.code.places import locate_paths
 from toolroll.packs.code.seen_files import SeenFiles
 from toolroll.safe.paths.names import quote_path
@@ -45,6 +46,8 @@ def _make_preview(draft: Draft) -> Callable[[Mapping[str, object], ToolContext, 
 
     async def preview(arguments: Mapping[str, object], ctx: ToolContext, edited: str | None) -> Preview:
         with tool_errors():
+            # The history first: to open it puts right what a kill left half done, before anybody judges the files.
+            await ctx.resolve(HISTORY)
             workspace = await ctx.resolve(WORKSPACE)
             index, contents = await ctx.resolve(INDEX), await ctx.resolve(CONTENTS)
 
@@ -179,6 +182,7 @@ def _define_tool(name: str, description: str, shape: type[BaseModel], draft: Dra
         why="description",
         preview=_make_preview(draft),
         locate=locate_paths,
+        outcome=find_outcome,
     )
 
 
@@ -226,7 +230,7 @@ async def apply_proposal(
         raise tool_failure("Nobody has approved this. Nothing was written.", code="needs_approval")
     proposal = preview.payload
     with tool_errors():
-        applied = await asyncio.to_thread(apply, workspace, proposal, history, run_id=ctx.run_id)
+        applied = await asyncio.to_thread(apply, workspace, proposal, history, run_id=ctx.run_id, call_id=ctx.call_id)
     await asyncio.to_thread(_refresh_index, index, proposal, ctx)
     await asyncio.to_thread(_note_seen, SeenFiles(ctx.run), contents, proposal)
     notes = (*proposal.match_notes, *applied.notes, *_merge_notes(proposal))

@@ -60,10 +60,14 @@ def temporary_file(
     dir_fd: int, data: bytes, *, mode: int | None, owner: tuple[int, int] | None, replaces: str | None = None
 ) -> Iterator[str]:
     """Yield the name of a finished, synced file; whatever has that name at the end is removed."""
-    contents = () if replaces is None else (replaces, hashlib.sha256(data).hexdigest())
-    fd, name = _claim_temporary(dir_fd, mode, contents)
+    fd, name = _claim_temporary(dir_fd, mode)
     try:
         _fill(fd, data, mode=mode, owner=owner)
+        if replaces is not None:
+            # Only now: a half-written file has neither content, and would be taken for somebody's work for ever.
+            finished = temporary_name(replaces, hashlib.sha256(data).hexdigest())
+            os.rename(name, finished, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
+            name = finished
         yield name
     finally:
         _discard(dir_fd, name, fd)
@@ -75,10 +79,10 @@ def temporary_name(*contents: str) -> str:
     return ".toolroll-" + "-".join([*prefixes, os.urandom(_RANDOM_BYTES // (2 if contents else 1)).hex()]) + ".tmp"
 
 
-def _claim_temporary(dir_fd: int, mode: int | None, contents: Sequence[str]) -> tuple[int, str]:
+def _claim_temporary(dir_fd: int, mode: int | None) -> tuple[int, str]:
     """Create a new file that is locked from before anybody could sweep it."""
     for _ in range(_CLAIM_ATTEMPTS):
-        name = temporary_name(*contents)
+        name = temporary_name()
         # Only the kernel knows the umask without changing it for all threads; a file that gets its mode from there ends
         # with that mode anyway.
         fd = os.open(name, NEW_FILE, 0o666 if mode is None else _UNFINISHED_MODE, dir_fd=dir_fd)

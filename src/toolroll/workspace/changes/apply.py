@@ -80,10 +80,14 @@ def apply(
     history: History,
     *,
     run_id: str,
+    call_id: str | None = None,
     kind: Kind = "change",
     undoes: Sequence[tuple[str, str]] = (),
 ) -> AppliedChange:
-    """Write what the proposal says, or raise and leave everything as it was; StaleFile if it is out of date."""
+    """Write what the proposal says, or raise and leave everything as it was; StaleFile if it is out of date.
+
+    `call_id` is the call that makes the change, by which a resumed run finds out what became of it.
+    """
     changes = proposal.changes
     workspace = workspace.without_links()  # the paths are resolved: what has become a link since was not approved
     with workspace.locked(*(change.path for change in changes)):
@@ -95,6 +99,7 @@ def apply(
             entries=tuple(_check_and_record(workspace, change) for change in changes),
             contents=tuple(one for change in changes for one in (change.before, change.after) if one is not None),
             undoes=tuple(undoes),
+            call_id=call_id,
         )
         history.begin(intent)
         reports = _write_all(workspace, history, intent, changes)

@@ -61,6 +61,8 @@ join undoes as turned on turned.change = redo.id and turned.path = entries.path
 join undoes as undone on undone.change = turned.target and undone.path = turned.path
 where redo.kind = 'redo' and redo.state in ('applied', 'partial') order by redo.number
 """
+_OF_CALL: Final = "id in (select change from calls where run_id = ? and call_id = ?)"
+_WITHOUT_CALL: Final = "run_id = ? and not exists (select 1 from calls where change = changes.id)"
 _DROP_UNUSED: Final = """
 delete from contents where not exists (select 1 from entries where before = hash)
 and not exists (select 1 from entries where after = hash)
@@ -109,6 +111,8 @@ class History:
             undoes = [(intent.id, path, target) for path, target in intent.undoes]
             db.executemany("insert into undoes values (?, ?, ?)", undoes)
             db.executemany("insert or ignore into contents values (?, ?)", bodies)
+            if intent.call_id is not None:
+                db.execute("insert into calls values (?, ?, ?)", (intent.id, intent.run_id, intent.call_id))
 
     def finish(
         self, change: str, state: State, *, hard_linked: Sequence[str] = (), rolled_back: Sequence[str] = ()
@@ -135,6 +139,14 @@ class History:
     def get(self, change: str) -> Record | None:
         """Return one change, or None."""
         return next(iter(self._records("id = ?", [change])), None)
+
+    def of_call(self, run_id: str, call_id: str) -> Record | None:
+        """Return the latest change that a call of a run began, or None."""
+        return next(iter(self._records(_OF_CALL, [run_id, call_id], 1)), None)
+
+    def has_changes_without_call(self, run_id: str) -> bool:
+        """Return whether a run has changes of unknown calls: versions before 0.2.0 did not record them."""
+        return bool(self._records(_WITHOUT_CALL, [run_id], 1))
 
     def unfinished(self) -> tuple[Record, ...]:
         """Return changes that began and have not ended yet: of a process at work, or of one that was killed."""
@@ -233,7 +245,7 @@ def _size(db: "sqlite3.Connection") -> int:
 
 
 def _drop(db: "sqlite3.Connection", change: str) -> None:
-    for table in ("entries", "undoes"):
+    for table in ("entries", "undoes", "calls"):
         db.execute(f"delete from {table} where change = ?", (change,))  # noqa: S608 - ours
     db.execute("delete from changes where id = ?", (change,))
     db.execute(_DROP_UNUSED)

@@ -67,6 +67,8 @@ class Intent:
     entries: tuple[Entry, ...]
     contents: tuple[bytes, ...]
     undoes: tuple[tuple[str, str], ...] = ()
+    call_id: str | None = None
+    """The call of the run that makes the change: what became of the call is what became of the change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,10 +125,16 @@ create table if not exists contents (
     hash text primary key,
     body blob not null
 ) strict;
+create table if not exists calls (
+    change text primary key,
+    run_id text not null,
+    call_id text not null
+) strict, without rowid;
+create index if not exists calls_of_run on calls (run_id, call_id);
 """
 HISTORY: Final = RecordDatabase(
     name="history",
-    version=1,
+    version=2,  # 1 had no calls
     tables=_TABLES,
     synchronous="full",  # an intent must be there when the files that it names are: also after a power cut
     first_pragma="auto_vacuum = incremental",

@@ -40,6 +40,8 @@ async def open_recorded_agent(
     surface = terminal_surface()
     with Project.open(spec.project_folder, os.environ) as project:
         async with build_agent(spec, project=project, surface=surface, journal=journal, model=model) as agent:
+            if model is None:  # a replay changes nothing
+                project.recover_changes(agent.setup.tools, surface)
             yield agent
 
 
