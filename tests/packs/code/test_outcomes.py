@@ -13,7 +13,7 @@ from toolroll.agent.events import CallFinished
 from toolroll.agent.history.unknown_calls import UNRECORDED
 from toolroll.journal.records import ApprovalAnswer, CallIntended
 from toolroll.kernel.data.messages import ToolResults
-from toolroll.models.scripted import Call, ScriptedModel
+from toolroll.models.scripted import Call, Line, ScriptedModel
 from toolroll.packs.code.agent import code_agent
 from toolroll.workspace.changes.history import History
 from toolroll.workspace.changes.undo import plan_undo, undo
@@ -48,7 +48,8 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def make(root: Path, tape: Tape, call: Call, **options: Any) -> Agent[Any]:
-    script = [READ, call, "Done."][tape.paid(RUN) :]
+    lines: list[Line] = [READ, call, "Done."]
+    script = lines[tape.paid(RUN) :]
     return code_agent(root, model=ScriptedModel(script), journal=tape, make_id=lambda: RUN, **options)
 
 

@@ -212,8 +212,8 @@ def leave_half_done(place: Path) -> Path:
 @pytest.mark.timeout(900)
 def test_XE10_a_recovery_killed_at_any_system_call_leaves_no_temporary_file(tmp_path: Path) -> None:
     """Whatever the killed recovery has left, the next one finishes: the files are as before, with nothing beside."""
-    loop = ChangeLoop(operation="recover(workspace, history)", plan="None", cache=tmp_path / "cache")
-    (tmp_path / "cache").mkdir()
+    loop = ChangeLoop(operation="recover(workspace, history)", plan="None", logs=tmp_path / "logs")
+    (tmp_path / "logs").mkdir()
     leave_half_done(tmp_path / "warm-up")
     calls = chosen(loop.calls(leave_half_done(tmp_path / "dry")))
     assert state_of(tmp_path / "dry") == OLD
