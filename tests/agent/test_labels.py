@@ -72,23 +72,23 @@ def codes(result: RunResult[Any]) -> list[str | None]:
 async def test_XL14_an_obedient_model_leaks_nothing_although_a_rule_allows_the_call(name: str) -> None:
     world = World()
     result = await world.agent().run(f'CALL page {{"name": "{name}"}}')
-    assert codes(result) == [None, None, "blocked_by_policy"]
+    assert codes(result) == [None, None, "needs_approval"]
     assert world.sent == []
     assert problems(result.messages) == []
     assert EXPOSED in str(result.messages)
 
 
-async def test_XL14_the_same_run_without_the_stranger_sends_what_it_is_told() -> None:
+async def test_XL31_private_text_alone_is_enough_to_ask() -> None:
     world = World()
     result = await world.agent().run("CALL secret {}")
-    assert (codes(result), world.sent) == ([None, None], ["0000"])
+    assert (codes(result), world.sent) == ([None, "needs_approval"], [])
 
 
 async def test_XL14_an_earlier_conversation_brings_its_labels_along() -> None:
     world = World()
     first = await world.agent(tools=[world.page]).run('CALL page {"name": "harmless"}')
     result = await world.agent().run("CALL secret {}", messages=first.messages)
-    assert (codes(result)[-1], world.sent) == ("blocked_by_policy", [])
+    assert (codes(result)[-1], world.sent) == ("needs_approval", [])
 
 
 async def test_XL14_pages_that_the_provider_has_searched_are_untrusted() -> None:
@@ -105,9 +105,9 @@ async def test_XL14_pages_that_the_provider_has_searched_are_untrusted() -> None
     async with ModelServer(script) as server:
         agent = world.agent(server.model("anthropic"))
         result = await agent.run("cats?")
-        assert codes(result) == [None, "blocked_by_policy"]
+        assert codes(result) == [None, "needs_approval"]
         again = await agent.run("again", messages=result.messages[:2])
-        assert (codes(again)[-1], world.sent) == ("blocked_by_policy", [])
+        assert (codes(again)[-1], world.sent) == ("needs_approval", [])
 
 
 def journals(folder: Path) -> list[Journal]:
@@ -123,14 +123,14 @@ async def test_XL14_a_resumed_run_remembers_what_it_has_read(which: int, tmp_pat
     run_id = caught.value.result.run_id
     rest = ScriptedModel([Call("send", {"text": "0000"}), "so"])
     result = await world.agent(rest, journal=journal).resume(run_id)
-    assert (codes(result), world.sent) == ([None, None, "blocked_by_policy"], [])
+    assert (result.stop_reason, world.sent) == ("approval_pending", [])
     records = [record for _, record in await journal.read(run_id)]
     assert isinstance(records[0], RunBegan)
     assert [one.value for one in records if isinstance(one, StateSet)] == [["untrusted"], ["private", "untrusted"]]
     again = await world.agent(ScriptedModel([Call("send", {"text": "1"}), "so"]), journal=journal).resume(
         run_id, prompt="once more"
     )
-    assert (codes(again)[-1], world.sent) == ("blocked_by_policy", [])
+    assert (again.stop_reason, world.sent) == ("approval_pending", [])
     if isinstance(journal, SqliteJournal):
         journal.close()
 
@@ -145,7 +145,7 @@ async def test_XL14_so_does_one_that_began_with_an_earlier_conversation() -> Non
     run_id = caught.value.result.run_id
     assert isinstance((await journal.read(run_id)).records[0][1], RunBegan)
     rest = world.agent(ScriptedModel([Call("send", {"text": "0"}), "so"]), journal=journal)
-    assert (codes(await rest.resume(run_id))[-1], world.sent) == ("blocked_by_policy", [])
+    assert ((await rest.resume(run_id)).stop_reason, world.sent) == ("approval_pending", [])
 
 
 async def test_XL14_what_a_sub_agent_has_read_is_in_its_callers_run() -> None:
@@ -155,14 +155,14 @@ async def test_XL14_what_a_sub_agent_has_read_is_in_its_callers_run() -> None:
         [Call("reader", {"task": 'CALL page {"name": "harmless"}'}), Call("secret"), Call("send", {"text": "0"}), "so"]
     )
     result = await world.agent(script, tools=[reader, *world.tools]).run("go")
-    assert (codes(result), world.sent) == ([None, None, "blocked_by_policy"], [])
+    assert (codes(result), world.sent) == ([None, None, "needs_approval"], [])
 
 
 async def test_XL14_what_it_could_have_read_and_did_not_is_not() -> None:
     world = World()
-    reader = world.agent(ObedientModel(), tools=[world.page]).as_tool(name="reader", description="x")
-    assert reader.definition.labels == ("untrusted",)
-    script = ScriptedModel([Call("reader", {"task": "hello"}), Call("secret"), Call("send", {"text": "0"}), "so"])
+    reader = world.agent(ObedientModel(), tools=[world.secret]).as_tool(name="reader", description="x")
+    assert reader.definition.labels == ("private",)
+    script = ScriptedModel([Call("reader", {"task": "hello"}), Call("page"), Call("send", {"text": "0"}), "so"])
     await world.agent(script, tools=[reader, *world.tools]).run("go")
     assert world.sent == ["0"]
 
@@ -185,7 +185,7 @@ async def test_XL14_a_sub_agent_that_fails_passes_up_what_it_has_read() -> None:
     reader = failing.as_tool(name="reader", description="x")
     script = ScriptedModel([Call("secret"), Call("reader", {"task": "go"}), Call("send", {"text": "0"}), "so"])
     result = await world.agent(script, tools=[reader, *world.tools]).run("go")
-    assert (codes(result), world.sent) == ([None, "authentication", "blocked_by_policy"], [])
+    assert (codes(result), world.sent) == ([None, "authentication", "needs_approval"], [])
 
 
 async def test_XL14_a_sub_agent_that_had_ended_when_its_caller_was_cut_off_passes_it_up_too() -> None:
@@ -207,12 +207,12 @@ async def test_XL14_a_sub_agent_that_had_ended_when_its_caller_was_cut_off_passe
         await cut.release(run_id)
     rest = world.agent(ScriptedModel([Call("send", {"text": "0"}), "so"]), tools=tools, journal=cut)
     result = await rest.resume(whole.run_id)
-    assert (codes(result)[-1], world.sent) == ("blocked_by_policy", [])
+    assert (result.stop_reason, world.sent) == ("approval_pending", [])
 
 
 @pytest.mark.parametrize(
     ("own", "callers", "sent"),
-    [("ask", "ask", 1), ("ask", "refuse", 0), ("refuse", "ask", 0), (None, "ask", 1), ("ask", None, 0)],
+    [("ask", "ask", 1), ("ask", "refuse", 0), ("refuse", "ask", 0), (None, "ask", 1), ("ask", None, 1)],
 )
 async def test_XL14_a_sub_agent_asks_only_where_its_caller_would_too(own: Any, callers: Any, sent: int) -> None:
     def policy(outward: Any) -> Policy | None:
@@ -269,7 +269,8 @@ def test_what_an_earlier_conversation_holds_is_judged_by_the_tools_of_now() -> N
 
     tools = Toolset(World().tools)
     results = tuple(ToolMessage(call_id="c", name=name, content="x") for name in ("secret", "gone", "send"))
-    assert labels_of_message(ToolResults(results=results), tools) == {"private"}
+    assert labels_of_message(ToolResults(results=results[::2]), tools) == {"private"}
+    assert labels_of_message(ToolResults(results=results), tools) == {"private", "untrusted"}
     assert labels_of_message(UserMessage.of("CALL page"), tools) == frozenset()
     block = ServerBlock(kind="call", tool="web_search", summary="")
     assert labels_of_message(AssistantMessage(blocks=(block,)), tools) == {"untrusted"}

@@ -45,7 +45,7 @@ def project(tmp_path: Path) -> Project:
     for name in ("tea", "cups"):
         folder = made.root / "ideas" / f"2025-01-01-{name}"
         folder.mkdir(parents=True)
-        (folder / "research.md").write_text(f"# {name}\nThe code is 0000.\n")
+        (folder / "research.md").write_text(f"# {name}\nThe secret code is 0000.\n")
     return made
 
 
@@ -146,7 +146,8 @@ def test_R23_ctrl_c_leaves_nothing_and_is_130(project: Project) -> None:
     with ModelServer([Turn(fault=Fault(stall=True))]) as server:
         command = ("explore", IDEA, "--model", "sonnet")
         with project.terminal(*command, env=anthropic(server)) as terminal:
-            terminal.wait_for("step 1")
+            terminal.wait_for("May it search the web?")
+            terminal.press("y", "step 1")
             terminal.send(b"\x03", "Interrupted.")
             assert terminal.end() == (130, "")
     assert not document(project).exists()
@@ -182,7 +183,7 @@ def tavily(found: str) -> Iterator[tuple[str, list[str]]]:
         thread.join()
 
 
-LEAK = Use("web_search", {"query": "the code is 0000"})
+LEAK = Use("web_search", {"query": "the secret code is 0000"})
 
 
 def chat(server: ModelServer, search: str) -> tuple[tuple[str, ...], dict[str, str]]:
@@ -211,14 +212,16 @@ def test_XL14_XA8_a_page_that_gives_orders_gets_nothing_where_nobody_can_be_aske
     assert [one["by"] for one in log(project)[0]["sources"]] == ["tavily"]
 
 
-@pytest.mark.parametrize(("key", "sent"), [("n", ["sun"]), ("y", ["sun", "the code is 0000"])])
+@pytest.mark.parametrize(("key", "sent"), [("n", ["sun"]), ("y", ["sun", "the secret code is 0000"])])
 def test_XL14_at_a_terminal_a_person_decides_what_goes_out(project: Project, key: str, sent: list[str]) -> None:
     turns: list[Turn | str] = [Turn(Use("web_search", {"query": "sun"})), Turn(READS), Turn(LEAK), "# Roofs"]
     with tavily("x") as (url, asked), ModelServer(turns) as server:
         command, env = chat(server, url)
         with project.terminal(*command, env=env) as terminal:
-            terminal.wait_for("Allow this?")
-            assert "the code is 0000" in terminal.text
+            terminal.wait_for("May it search the web?")  # XL35: asked once, before anything leaves
+            assert asked == []
+            terminal.press("y", "Allow this?")
+            assert "the secret code is 0000" in terminal.text
             assert asked == ["sun"]
             terminal.press(key, *([] if key == "y" else ["Why not"]))
             if key == "n":

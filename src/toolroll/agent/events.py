@@ -120,6 +120,7 @@ WarningKind: TypeAlias = Literal[
     "pins_left_out",
     "record_repaired",
     "repeated_call",
+    "search_withheld",
     "waiting_for_run",
 ]
 

@@ -1,31 +1,46 @@
-"""What a conversation has brought into a run: private data, and text that strangers wrote."""
+"""What enters a run with its messages and turns, and whether the provider's own search may be offered."""
 
-from typing import Final, assert_never
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import assert_never
 
 from toolroll.agent.context.summary import is_summary
-from toolroll.kernel.data.labels import NO_LABELS, Labels, collect_labels
-from toolroll.kernel.data.messages import AssistantMessage, Message, ServerBlock, ToolResults, UserMessage
+from toolroll.kernel.call.context import Run
+from toolroll.kernel.data.labels import ALL_LABELS, NO_LABELS, UNTRUSTED, Labels, collect_labels
+from toolroll.kernel.data.messages import (
+    AssistantMessage,
+    Message,
+    ServerBlock,
+    TextPart,
+    ToolMessage,
+    ToolResults,
+    UserMessage,
+)
 from toolroll.kernel.define.tool import Toolset
-
-UNTRUSTED: Final[Labels] = frozenset({"untrusted"})
-COMPACTED: Final[Labels] = frozenset({"private", "untrusted"})
+from toolroll.models.model import WebSearch
 
 
 def labels_of_message(message: Message, tools: Toolset) -> Labels:
-    """What a message of an earlier conversation brings along: by the tools that are known now, whether they ran or not.
+    """What a message that a run is given brings along: by the tools that are known now, whether they ran or not.
 
-    What a person says is theirs to answer for. The summary of a conversation that was compacted may hold anything.
+    What a person says is theirs to answer for. What a model said elsewhere, what a tool said that is not known here,
+    and the summary of a conversation may hold anything.
     """
     match message:
         case UserMessage():
-            return COMPACTED if is_summary(message) else NO_LABELS
+            return ALL_LABELS if is_summary(message) else NO_LABELS
         case AssistantMessage():
-            return labels_of_turn(message)
+            return ALL_LABELS if message.text.strip() else labels_of_turn(message)
         case ToolResults():
-            known = (tools.get(result.name) for result in message.results)
-            return NO_LABELS.union(*(collect_labels(tool) for tool in known if tool is not None))
+            return NO_LABELS.union(*(labels_of_result(result, tools) for result in message.results))
         case _:
             assert_never(message)
+
+
+def labels_of_result(result: ToolMessage, tools: Toolset) -> Labels:
+    """What the result of a call brings along; that of an unknown tool may hold anything."""
+    tool = tools.get(result.name)
+    return ALL_LABELS if tool is None else collect_labels(tool)
 
 
 def labels_of_turn(message: AssistantMessage) -> Labels:
@@ -37,3 +52,38 @@ def labels_of_tools(tools: Toolset, *, searches: bool) -> Labels:
     """All that an agent with these tools can bring in."""
     found: Labels = NO_LABELS.union(*(collect_labels(tool) for tool in tools))
     return found | UNTRUSTED if searches else found
+
+
+def private_texts(message: Message, tools: Toolset) -> Iterator[str]:
+    """The texts in a message that are private."""
+    match message:
+        case UserMessage():
+            if is_summary(message):
+                yield from (part.text for part in message.content if isinstance(part, TextPart))
+        case AssistantMessage():
+            yield message.text
+        case ToolResults():
+            for result in message.results:
+                if "private" in labels_of_result(result, tools):
+                    yield from texts_of_result(result)
+        case _:
+            assert_never(message)
+
+
+def texts_of_result(result: ToolMessage) -> Iterator[str]:
+    """The texts in the result of a call."""
+    if isinstance(result.content, str):
+        yield result.content
+    else:
+        yield from (part.text for part in result.content if isinstance(part, TextPart))
+
+
+def offered_search(search: WebSearch | None, run: Run) -> WebSearch | None:
+    """The provider's own search as a request may offer it.
+
+    Nobody sees its queries before they leave, so a run that holds private text gets it only by a person's consent.
+    """
+    if search is None or "private" not in run.labels:
+        return search
+    left = 0 if run.outflow is None else run.outflow.searches_left
+    return None if left == 0 else replace(search, max_uses=min(search.max_uses, left))

@@ -17,6 +17,7 @@ from toolroll.agent.stop import DEFAULT, Condition, conditions, tool_called
 from toolroll.errors import UsageError
 from toolroll.home.keys import with_keys
 from toolroll.journal.journal import Journal
+from toolroll.kernel.approval.consent import Consent, Outflow
 from toolroll.kernel.approval.policy import Policy
 from toolroll.kernel.approval.request import Approver, check_approver
 from toolroll.kernel.call.context import Run
@@ -45,6 +46,8 @@ class Setup:
     web_search: WebSearch | None = None
     approver: Approver | None = None
     policy: Policy | None = None
+    consent: Consent | Outflow | None = None
+    private_texts: tuple[str, ...] = ()
     deps: Mapping[str, object] | None = None
     overrides: Mapping[Identity, Maker] | None = None
     journal: Journal | None = None
@@ -70,6 +73,7 @@ _NONE: Final = type(None)
 _WANTED: Final[Mapping[str, tuple[tuple[type, ...], str]]] = {
     "system": ((str,), "a text"),
     "policy": ((Policy, _NONE), "a Policy"),
+    "consent": ((Consent, Outflow, _NONE), "a Consent"),
     "context": ((ContextRules,), "ContextRules"),
     "retry": ((RetryRule,), "a RetryRule"),
     "deps": ((Mapping, _NONE), "a mapping of values by name"),
@@ -102,6 +106,11 @@ class AgentOptions(TypedDict, total=False):
     """Answers questions about calls that need approval. Without one, such calls are refused."""
     policy: Policy
     """Rules that allow calls, deny them, or ask a person."""
+    consent: Consent | Outflow | None
+    """A person's consent to calls that send something out of a run with private text; an `Outflow` counts them over
+    several runs."""
+    private_texts: Collection[str]
+    """Texts in the prompts that are not the person's own words, such as files: private, and written by anybody."""
     deps: Mapping[str, object]
     """Values that tools find in `ctx.deps`."""
     overrides: Mapping[Identity, Maker]
@@ -151,6 +160,7 @@ def make_setup(options: AgentOptions, output: object = None) -> Setup:
         definitions=tools.definitions,
         web_search=searches[0] if searches else None,
         stop_when=conditions(rest.pop("stop_when", None)),
+        private_texts=tuple(text for text in rest.pop("private_texts", ()) if text.strip()),
         **_outputs(rest),
         **rest,
         **_output(output),
@@ -218,6 +228,7 @@ def check_options(options: Mapping[str, object], known: Collection[str]) -> None
     if options.get("approver") is not None:
         check_approver(options["approver"])
     _check_journal(options.get("journal"))
+    _check_texts(options.get("private_texts", ()))
     for name, (kinds, words) in _WANTED.items():
         if name in options and not isinstance(options[name], kinds):
             raise UsageError(f"{name} is {words}, not {options[name]!r}.")
@@ -242,6 +253,11 @@ def _check_tools(tools: object) -> None:
         raise UsageError("tools takes a list of them: tools=[...], also for one.")
     if not isinstance(tools, Iterable) or isinstance(tools, str):
         raise UsageError(f"tools takes a list of tools, not {tools!r}.")
+
+
+def _check_texts(texts: object) -> None:
+    if isinstance(texts, str) or not isinstance(texts, Collection) or not all(isinstance(one, str) for one in texts):
+        raise UsageError(f"private_texts takes a list of texts, not {texts!r}.")
 
 
 def _check_journal(journal: object) -> None:

@@ -23,6 +23,7 @@ from toolroll.journal.journal import Journal
 from toolroll.journal.records import MessageAdded, RunBegan
 from toolroll.kernel.approval.request import Approver, Decision
 from toolroll.kernel.call.context import Run, random_id, utc_now
+from toolroll.kernel.data.labels import LABELS_KEY
 from toolroll.kernel.data.messages import AssistantMessage, Message, Part, Prompt, UserMessage
 from toolroll.models.model import Model
 from toolroll.outputs.store import OutputStore
@@ -105,6 +106,7 @@ def new_run(
         on_event=lambda event: state.on_kernel_event(event),  # noqa: PLW0108 - the state is made below
         clock=setup.clock or utc_now,
         make_id=setup.make_id or random_id,
+        consent=setup.consent,
     )
     state = run.going = RunState(
         setup=setup,
@@ -125,6 +127,8 @@ def new_run(
         models=[] if above is None else above.models,
     )
     state.models.append(setup.model)
+    for text in setup.private_texts:
+        run.add_private_text(text)
     for message in messages:
         state.add_message(message)
     if caller is not None:
@@ -233,6 +237,8 @@ async def _start(state: RunState) -> RunResult[object]:
         )
         await state.record(began, *(MessageAdded(message=message) for message in state.initial_messages))
     state.emit(RunStarted(run_id=state.run.run_id, model=setup.model.origin.model))
+    if setup.private_texts:  # known from no message, so it goes on record
+        state.run.set_state(LABELS_KEY, sorted(state.run.labels))
     for note in state.conversation.notes:
         state.emit(Warned(kind="conversation_repaired", text=f"The conversation was mended: {note}."))
     return await run_loop(state)

@@ -85,6 +85,7 @@ class _Delegation:
         finally:
             if run.run is not None:
                 self._ctx.run.add_labels(run.run.labels)
+                self._ctx.run.note_consented()
 
     async def _request(self, setup: Setup, task: str) -> RunRequest:
         caller = self._caller
@@ -128,6 +129,7 @@ def inherit(setup: Setup, caller: Run) -> Setup:
         setup,
         approver=setup.approver if setup.approver is not None else gate,
         policy=_policy(setup.policy, caller.policy),
+        consent=caller.outflow,  # a person has consented to what the whole run sends out
         deps=setup.deps if setup.deps is not None else caller.deps,
         overrides=setup.overrides if setup.overrides is not None else caller.overrides,
         journal=setup.journal if setup.journal is not None or going is None else going.journal,
@@ -139,7 +141,7 @@ def inherit(setup: Setup, caller: Run) -> Setup:
 def _policy(own: Policy | None, callers: Policy | None) -> Policy | None:
     if own is None:
         return callers
-    allowed = own.outward if callers is not None and callers.outward == "ask" else "refuse"
+    allowed = own.outward if callers is None or callers.outward == "ask" else "refuse"
     denied = () if callers is None else (rule for rule in callers.rules if rule.action == "deny")
     return replace(own.plus(denied), outward=allowed)
 

@@ -11,6 +11,7 @@ from toolroll.models.model import Model
 from toolroll.packs.catalog import CatalogEntry
 from toolroll.packs.code.agent import code_prompt, code_tools
 from toolroll.packs.code.check_tool import check_tool
+from toolroll.packs.code.prompt import INSTRUCTIONS
 
 
 def build_code_agent(
@@ -21,6 +22,7 @@ def build_code_agent(
     options = make_options(spec, entries, project=project, surface=surface, journal=journal, model=model)
     tools = [entry.tool for entry in entries]
     options["system"] = code_prompt(tools, instructions=project.instructions.text, system=spec.system)
+    options["private_texts"] = (project.instructions.text or "",)
     return Agent(**options)
 
 
@@ -40,7 +42,10 @@ def list_code_tools(spec: AgentSpec, *, project: Project, surface: Surface) -> l
     return [*entries, *load_trusted_tools(project.root, entries, surface)]
 
 
-def warn_about_instructions(project: Project, surface: Surface) -> None:
-    """Warn where the project's AGENTS.md is not used, or not all of it."""
-    if note := project.instructions.note:
-        surface.warn(note)
+def show_instructions_note(project: Project, surface: Surface) -> None:
+    """Tell the person that the project's AGENTS.md instructs the model; warn where it is not used, or not all of it."""
+    instructions = project.instructions
+    if (instructions.text or "").strip():
+        surface.note(f"The model follows {INSTRUCTIONS} of this project. Read it if you do not know who wrote it.")
+    if instructions.note:
+        surface.warn(instructions.note)

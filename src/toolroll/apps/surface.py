@@ -23,6 +23,14 @@ MakeApprover: TypeAlias = "Callable[[RuleMemory | None, float], Approver | None]
 """Returns who answers questions: gets the rules they may add to, and how many seconds to wait for an answer."""
 
 
+AskYesNo: TypeAlias = Callable[[str], bool | None]
+"""Asks a question; returns whether the answer was yes, and None where nobody is there."""
+
+
+def answer_nothing(_question: str) -> None:
+    """Return no answer: nobody is there."""
+
+
 def ask_nobody(_memory: "RuleMemory | None", _timeout_s: float) -> None:
     """Return no approver: nobody can be asked."""
 
@@ -34,6 +42,7 @@ class Surface:
     environment: Mapping[str, str]
     notify: Notify
     make_approver: MakeApprover = ask_nobody
+    ask: AskYesNo = answer_nothing
 
     def note(self, text: str) -> None:
         """Show the person a note."""

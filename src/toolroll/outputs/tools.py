@@ -72,8 +72,12 @@ def output_tools(store: OutputStore | Callable[[ToolContext], OutputStore]) -> t
         "there are."
     )
     return (
-        define_tool(name=PAGE_TOOL, description=read_it, input=_PageInput, execute=page),
-        define_tool(name=GREP_TOOL, description=search_it, input=_GrepInput, execute=grep),
+        define_tool(
+            name=PAGE_TOOL, description=read_it, input=_PageInput, execute=page, brings=("private", "untrusted")
+        ),
+        define_tool(
+            name=GREP_TOOL, description=search_it, input=_GrepInput, execute=grep, brings=("private", "untrusted")
+        ),
     )
 
 

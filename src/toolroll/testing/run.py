@@ -12,6 +12,7 @@ from itertools import count
 from typing import Final, Literal, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
 from toolroll.errors import UsageError
+from toolroll.kernel.approval.consent import Consent, Outflow
 from toolroll.kernel.approval.policy import Policy
 from toolroll.kernel.approval.request import ApprovalRequest, Approve, Approver, Decision, Reject
 from toolroll.kernel.call.context import Ledger, Run
@@ -122,6 +123,8 @@ class RunOptions(TypedDict, total=False):
     """Returns new ids."""
     logger: logging.Logger
     """The logger that tools get."""
+    consent: Consent | Outflow | None
+    """A person's consent to calls out of a run with private text."""
 
 
 class RecordedRun(Run):

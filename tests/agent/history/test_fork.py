@@ -183,13 +183,12 @@ async def test_XL14_D4_what_the_first_steps_brought_in_stays_with_the_fork() -> 
     whole = await world.agent(ScriptedModel(script), journal=journal).run("Go.")
     sending: list[Line] = [Call("send", {"text": "0000"}), "Sent?"]
     tainted = await fork(world.agent(ScriptedModel(sending), journal=journal), whole.run_id, at=2)
-    assert (world.sent, answers(tainted)[-1].is_error) == ([], True)
+    assert (world.sent, tainted.stop_reason) == ([], "approval_pending")
     clean = await fork(world.agent(ScriptedModel(sending), journal=journal), whole.run_id, at=1)
     assert world.sent == ["0000"]
     assert clean.text == "Sent?"
     again = await fork(world.agent(ScriptedModel(sending), journal=journal, policy=ALLOW), tainted.run_id, at=2)
-    assert world.sent == ["0000"]
-    assert again.text == "Sent?"
+    assert (world.sent, again.stop_reason) == (["0000"], "approval_pending")
 
 
 async def test_D4_a_file_that_was_read_later_was_not_read_by_the_fork(tmp_path: Path) -> None:

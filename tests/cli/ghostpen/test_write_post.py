@@ -272,10 +272,28 @@ def test_XL14_a_search_after_strangers_text_is_shown_whole_and_asked_about(
     leak = {"name": "search_web", "arguments": {"query": "the secret of the profile"}}
     terminal = Typed("n")
     at_terminal(monkeypatch, terminal)
-    told = desk.run(REQUEST, "--model", desk.script(READ, {"calls": [page]}, {"calls": [leak]}, post()))
-    assert terminal.asked[0] == "Allow this? [y/n] "
+    told = desk.run(
+        REQUEST, "--model", desk.script(READ, {"calls": [page]}, {"calls": [leak]}, {"calls": [leak]}, post())
+    )
+    assert terminal.asked[0].startswith("The post needs facts from the web. May up to 10 searches leave for it")
     assert "the secret of the profile" in told.err
-    assert "strangers wrote" in told.err
+    assert sum(one.startswith("The post needs facts") for one in terminal.asked) == 1
+
+
+def test_XL35_after_a_yes_only_a_search_beyond_the_bounds_is_asked_about_in_the_writers_language(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.has_profile()
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("SEARXNG_URL", "http://127.0.0.1:9")
+    searches = [
+        {"calls": [{"name": "search_web", "arguments": {"query": text}}]} for text in ("tea", "cups", "t" * 201)
+    ]
+    terminal = Typed("y", "n")
+    at_terminal(monkeypatch, terminal)
+    desk.run(REQUEST, "--lang", "uk", "--model", desk.script(READ, *searches, post()))
+    assert terminal.asked[0].startswith("Для поста потрібні факти з інтернету.")
+    assert terminal.asked[1].startswith("Цей запит виходить за межі вашої згоди.")
 
 
 def test_W12_a_no_to_an_update_is_told(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

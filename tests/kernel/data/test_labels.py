@@ -60,25 +60,25 @@ async def run_all(run: Run, *tools: Tool) -> list[str | None]:
     return [(await one.execute_raw("{}", run.context())).code for one in tools]
 
 
-async def test_XL14_nothing_goes_out_once_private_data_and_untrusted_text_are_both_in_the_run() -> None:
+async def test_XL31_nothing_goes_out_unasked_once_private_text_is_in_the_run() -> None:
     world, run = World(), Run(policy=ALLOW)
-    assert await run_all(run, world.secret, world.send, world.page) == [None] * 3
+    assert await run_all(run, world.page, world.send, world.secret) == [None] * 3
     result = await world.send.execute_raw("{}", run.context())
-    assert (result.code, result.is_error, world.sent) == ("blocked_by_policy", True, [""])
+    assert (result.code, result.is_error, world.sent) == ("needs_approval", True, [""])
     assert EXPOSED in result.text
     assert "tell the user" in result.text
 
 
-@pytest.mark.parametrize("which", ["secret", "page"])
-async def test_XL14_one_of_the_two_alone_blocks_nothing(which: str) -> None:
+async def test_XL31_text_of_strangers_alone_blocks_nothing() -> None:
     world, run = World(), Run(policy=ALLOW)
-    assert await run_all(run, getattr(world, which), world.send) == [None, None]
+    assert await run_all(run, world.page, world.send) == [None, None]
 
 
-async def test_XL14_no_person_is_asked_either_by_default() -> None:
+async def test_XL31_where_that_is_set_no_person_is_asked_either() -> None:
     world, person = World(), RecordingApprover()
-    assert (await run_all(make_run(approver=person), world.page, world.secret, world.send))[2] == "blocked_by_policy"
-    assert (person.requests, world.sent) == ([], [])
+    run = make_run(approver=person, policy=Policy((Rule(action="allow"),), outward="refuse"))
+    result = (await run_all(run, world.secret, world.send))[1]
+    assert (result, person.requests, world.sent) == ("blocked_by_policy", [], [])
 
 
 @pytest.mark.parametrize("policy", [None, Policy(), ALLOW])
@@ -137,12 +137,12 @@ async def test_XL14_what_a_call_reads_itself_goes_out_with_it() -> None:
         world.sent.append("file")
         return "uploaded"
 
-    run = make_run(policy=ALLOW)
-    assert await run_all(run, upload, world.page, upload) == [None, None, "blocked_by_policy"]
-    assert world.sent == ["file"]
+    run = make_run(policy=ALLOW, approver=None)
+    assert await run_all(run, upload) == ["needs_approval"]
+    assert world.sent == []
 
 
-async def test_XL14_text_that_a_call_brings_back_has_not_steered_it() -> None:
+async def test_XL14_a_search_is_asked_about_once_private_text_was_read() -> None:
     world, asked = World(), []
 
     @tool(effect="external", brings="untrusted")
@@ -151,9 +151,9 @@ async def test_XL14_text_that_a_call_brings_back_has_not_steered_it() -> None:
         asked.append(1)
         return "found"
 
-    run = make_run(policy=ALLOW)
-    assert await run_all(run, world.secret, search, search) == [None, None, "blocked_by_policy"]
-    assert asked == [1]
+    run = make_run(policy=ALLOW, approver=None)
+    assert await run_all(run, search, search, world.secret, search) == [None, None, None, "needs_approval"]
+    assert asked == [1, 1]
 
 
 async def test_XL14_calls_that_never_ran_bring_nothing_in() -> None:
@@ -236,18 +236,18 @@ async def test_XL14_a_wrapper_adds_labels_and_takes_none_away() -> None:
 
 @pytest.mark.parametrize("effect", ["reads", "writes", "external"])
 async def test_XL14_a_wrapper_that_says_it_acts_outside_is_believed(effect: Effect) -> None:
-    world, run = World(), make_run(policy=ALLOW)
+    world, run = World(), make_run(policy=ALLOW, approver=None)
     codes = await run_all(run, world.page, world.secret, Outward(of_every_kind(effect)[0]))
-    assert codes[2] == "blocked_by_policy"
+    assert codes[2] == "needs_approval"
 
 
-async def test_XL14_calls_of_one_turn_are_judged_by_what_was_there_when_it_was_written() -> None:
-    world, run = World(), make_run(policy=ALLOW)
-    await world.page.execute_raw("{}", run.context())
+async def test_XL31_calls_of_one_turn_are_judged_by_all_that_it_brings_in_whichever_ends_first() -> None:
+    world, run = World(), make_run(policy=ALLOW, approver=None)
     calls = [ToolCall(id=f"c{number}", name=name, arguments="{}") for number, name in enumerate(["secret", "send"])]
     tools = Toolset([world.secret, world.send])
-    assert [one.code for one in await execute_step(tools, calls, run)] == [None, None]
-    assert [one.code for one in await execute_step(tools, calls, run)] == [None, "blocked_by_policy"]
+    assert [one.code for one in await execute_step(tools, calls[::-1], run)] == ["needs_approval", None]
+    assert [one.code for one in await execute_step(tools, calls, run)] == [None, "needs_approval"]
+    assert world.sent == []
 
 
 async def test_XL14_who_watches_is_told_what_is_in_the_run_now() -> None:
@@ -259,11 +259,11 @@ async def test_XL14_who_watches_is_told_what_is_in_the_run_now() -> None:
 
 
 async def test_XL14_no_tool_talks_the_labels_away() -> None:
-    world, run = World(), make_run()
+    world, run = World(), make_run(approver=None, policy=ALLOW)
     await run_all(run, world.page, world.secret)
     run.set_state(LABELS_KEY, [])
     run.add_labels(NO_LABELS)
-    assert (await run_all(run, world.send)) == ["blocked_by_policy"]
+    assert (await run_all(run, world.send)) == ["needs_approval"]
 
 
 def test_XL14_the_fingerprint_covers_the_labels() -> None:

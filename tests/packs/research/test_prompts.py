@@ -80,8 +80,8 @@ def test_R21_only_tools_that_exist_are_told_of() -> None:
     assert "Today is 2025-03-01." in none
 
 
-def test_R21_XL14_where_the_search_is_ours_the_model_knows_to_search_first() -> None:
-    first = "Search before you read"
+def test_R21_XL14_where_the_search_is_ours_the_model_knows_what_is_asked_about() -> None:
+    first = "Search in few words of your own"
     assert first in told("web_search", "read_research", is_own_search=True)
     assert first not in told("web_search", "read_research")
     assert first not in told("web_search", is_own_search=True)

@@ -154,7 +154,7 @@ def test_R6_the_model_is_told_what_paths_look_like() -> None:
     assert (properties["path"]["minLength"], properties["path"]["maxLength"]) == (1, 200)
     assert set(properties) == {"path"}
     assert read_research.effect == "reads"
-    assert collect_labels(read_research) == frozenset({"private"})
+    assert collect_labels(read_research) == frozenset({"private", "untrusted"})
 
 
 @pytest.mark.parametrize(

@@ -253,7 +253,8 @@ async def test_XL14_once_private_data_is_in_the_run_nothing_goes_out_whatever_a_
         policy=may_send,
         journal=journal,
     )
-    result = await agent.run('CALL secret {} CALL web_search {"query": "q"}')
+    first = await agent.run('CALL web_search {"query": "q"}')
+    result = await agent.run("CALL secret {}", messages=first.messages)
     assert (world.notes.written, world.sent) == ([], [])
     assert [json.loads(one.body)["query"] for one in services.requests] == ["q"]
     kept: Mapping[str, object] = final_state(await journal.read(result.run_id))

@@ -25,8 +25,9 @@ from toolroll.journal.records import (
     StopDecided,
     UsageAdded,
 )
+from toolroll.kernel.approval.consent import CONSENTED_KEY
 from toolroll.kernel.data.labels import LABELS_KEY, read_labels
-from toolroll.kernel.data.messages import ToolCall
+from toolroll.kernel.data.messages import ToolCall, ToolResults
 from toolroll.models.model import ModelResponse, StopKind
 
 PAUSED: Final = frozenset({"approval_pending", "failed", "interrupted"})
@@ -141,6 +142,7 @@ class RebuiltRun:
                 self._on_model_turn(record)
             case CallEnded() if self.turn is not None:
                 self.turn.results[record.result.call_id] = record
+                self.state.add_private_texts(ToolResults(results=(record.result,)))
             case UsageAdded():
                 self._on_usage(record)
             case OutputsTrimmed() | MessagesCompacted():
@@ -172,6 +174,8 @@ class RebuiltRun:
         self.values[record.name] = record.value
         if record.name == LABELS_KEY:
             self.state.run.labels |= read_labels(record.value)
+        elif record.name == CONSENTED_KEY and self.state.run.outflow is not None:
+            self.state.run.outflow.restore(record.value)
 
     def _on_message(self, record: MessageAdded) -> None:
         self.close_turn()

@@ -13,7 +13,7 @@ from toolroll.agent.loop.state import RunState
 from toolroll.agent.result import Ending
 from toolroll.errors import ContextTooLong
 from toolroll.journal.records import ModelTurn
-from toolroll.kernel.data.messages import AssistantMessage, TextBlock, ToolCall
+from toolroll.kernel.data.messages import AssistantMessage, ServerBlock, TextBlock, ToolCall
 from toolroll.models.model import ModelResponse
 from toolroll.safe.text import one_line
 
@@ -130,6 +130,7 @@ def _partial_response(state: RunState, interrupted: InterruptedTurn) -> ModelRes
 async def _add_turn(state: RunState, response: ModelResponse, duration_s: float, *, closing: bool) -> None:
     state.conversation.append(response.message)
     state.written.clear()
+    _count_searches(state, response)
     state.run.add_labels(labels_of_turn(response.message))
     if state.setup.on_turn is not None:
         state.setup.on_turn(state.run, response.message)
@@ -147,6 +148,17 @@ async def _add_turn(state: RunState, response: ModelResponse, duration_s: float,
         closing=closing,
     )
     await state.record(record)
+
+
+def _count_searches(state: RunState, response: ModelResponse) -> None:
+    """Count the provider's searches to what a person has consented to, where the run holds private text."""
+    outflow, calls = state.run.outflow, 0
+    for block in response.message.blocks:
+        calls += isinstance(block, ServerBlock) and block.kind == "call"
+    searches = max(calls, response.usage.web_searches)
+    if outflow is not None and searches and "private" in state.run.labels:
+        outflow.count(searches)
+        state.run.note_consented()
 
 
 def _interrupted_ending(cause: Interruption) -> Ending:

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from toolroll.agent.context.window import Window
-from toolroll.agent.events import Event, StepFinished, StepStarted
+from toolroll.agent.events import Event, StepFinished, StepStarted, Warned
 from toolroll.agent.history.repair import Conversation
-from toolroll.agent.labels import labels_of_message
+from toolroll.agent.labels import labels_of_message, offered_search, private_texts
 from toolroll.agent.loop.budget import Budget
 from toolroll.agent.loop.guard import LoopGuard
 from toolroll.agent.options import Setup
@@ -33,6 +33,11 @@ from toolroll.outputs.store import OutputStore
 
 CUT: Final = "[cut off here]"
 """Ends what a model had written when it was interrupted."""
+
+SEARCH_WITHHELD: Final = (
+    "The provider's own web search is not offered to the model any more: this run has read private text, and what the "
+    "provider would search for is not shown before it leaves."
+)
 
 Change: TypeAlias = tuple[str | None, str | None]
 """The hashes of a content before and after it is changed, where they are known."""
@@ -92,6 +97,8 @@ class RunState:
     models: list[Model] = field(default_factory=list)
     """All that were asked, those of sub-agents included."""
     memo: dict[str, object] = field(default_factory=dict)
+    is_search_withheld: bool = False
+    """Whether the person was warned that the provider's own search is not offered any more."""
     spans: Spans | None = None
     """What is told to who traces; None where nobody does."""
     _unrecorded: list[Record] = field(default_factory=list)
@@ -122,6 +129,13 @@ class RunState:
         self.conversation.append(message)
         self.budget.add_message(message)
         self.run.labels |= labels_of_message(message, self.setup.tools)  # found out again from its record
+        self.add_private_texts(message)
+
+    def add_private_texts(self, message: Message) -> None:
+        """Remember the private text of a message, if calls are compared with it."""
+        if self.run.outflow is not None:
+            for text in private_texts(message, self.setup.tools):
+                self.run.outflow.private.add(text)
 
     def add_result(self, result: ToolMessage) -> None:
         """Add the result of a call to the conversation, as soon as it is there."""
@@ -173,11 +187,15 @@ class RunState:
     def request(self, *, tools: bool) -> ModelRequest:
         """What the model is asked next."""
         setup = self.setup
+        search = offered_search(setup.web_search, self.run)
+        if search is None and setup.web_search is not None and not self.is_search_withheld:
+            self.is_search_withheld = True
+            self.emit(Warned(kind="search_withheld", text=SEARCH_WITHHELD))
         return ModelRequest(
             messages=self.window.messages,
             system=setup.system,
             tools=setup.definitions,
-            web_search=setup.web_search,
+            web_search=search,
             tool_choice="auto" if tools else "none",
             max_output_tokens=setup.max_output_tokens,
             output_schema=setup.output_schema,

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from toolroll.agent.result import RunResult
-from toolroll.apps.code import build_code_agent, warn_about_instructions
+from toolroll.apps.code import build_code_agent, show_instructions_note
 from toolroll.apps.models import choose_model
 from toolroll.apps.project import Project
 from toolroll.apps.spec import DEFAULT_STEPS, AgentSpec
@@ -42,7 +42,7 @@ def run_code(
             raise UsageError("--yes and --read-only exclude each other: there is nothing to approve.")
         session.claim_stdout()
         session.set_up_logging()
-        warn_about_instructions(project, surface)
+        show_instructions_note(project, surface)
         spec = AgentSpec.from_options(
             model=name,
             max_steps=max_steps or settings.code.max_steps or DEFAULT_STEPS,

@@ -4,10 +4,11 @@ import asyncio
 import os
 import re
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
-from toolroll.apps.explore import ExploreOptions, check_token, make_research_options, open_source
+from toolroll.apps.explore import ExploreOptions, ask_for_searches, check_token, make_research_options, open_source
 from toolroll.apps.models import connect_model
 from toolroll.apps.project import Project, ResearchPlace
 from toolroll.cli.driver import Driver
@@ -46,6 +47,7 @@ def run_explore(
     ideas: Path | None,
     repo: str | None,
     branch: str | None,
+    yes: bool,
 ) -> int:
     """Explore an idea, or chat without one; return the exit code."""
     if idea is None:
@@ -70,11 +72,11 @@ def run_explore(
     if idea is None:
         from toolroll.cli.chat.explore import chat_about_ideas  # noqa: PLC0415 - rich: only for a chat
 
-        return chat_about_ideas(session, options)
-    return run_exploration(session, options)
+        return chat_about_ideas(session, options, yes=yes)
+    return run_exploration(session, options, yes=yes)
 
 
-def run_exploration(session: Session, options: ExploreOptions, *, job: Job | None = None) -> int:
+def run_exploration(session: Session, options: ExploreOptions, *, job: Job | None = None, yes: bool = False) -> int:
     """Explore, and show it; return the exit code. `job` is one that was cut off, and is continued."""
     request, place = options.request, options.place
     check_token(place, os.environ)
@@ -96,7 +98,8 @@ def run_exploration(session: Session, options: ExploreOptions, *, job: Job | Non
                 )
                 made["on_event"] = driver.listener
                 made["on_open"] = driver.interrupts.watch
-                return await explore(request, source, job=job, **made)
+                prepare = partial(ask_for_searches, surface=surface, yes=yes)
+                return await explore(request, source, job=job, prepare=prepare, **made)
 
         return driver.run(work)
 

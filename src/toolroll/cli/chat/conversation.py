@@ -12,7 +12,7 @@ from toolroll.cli.chat.mentions import OutgoingMessage
 from toolroll.cli.driver import RunDriver
 from toolroll.kernel.call.context import random_id
 from toolroll.kernel.call.events import StateChanged
-from toolroll.kernel.data.labels import NO_LABELS, Labels
+from toolroll.kernel.data.labels import ALL_LABELS, NO_LABELS, Labels
 from toolroll.kernel.data.messages import Message
 from toolroll.packs.code.seen_files import STATE as SEEN
 from toolroll.packs.code.seen_files import SeenFiles
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 CHAT: Final = "chat"
 """The setting by which the runs of one chat are known: the id of the first of them."""
-
-PRIVATE: Final[Labels] = frozenset({"private"})
-"""The label of a file of the project, as where the model reads it itself."""
 
 
 class ChatAgent(Protocol):
@@ -119,7 +116,9 @@ class Conversation:
         for file in message.files:
             if file.hash:
                 SeenFiles(run).add(file.path, file.hash, file.lines, file.seen)
-        run.add_labels(self._labels | PRIVATE if message.files else self._labels)
+        run.add_labels(self._labels | ALL_LABELS if message.files else self._labels)
+        if message.files and run.outflow is not None:
+            run.outflow.private.add(message.text)
 
     def _keep(self, live: LiveRun[None]) -> None:
         """Keep what is complete. Of a run in which the model said nothing, nothing is left to answer twice."""

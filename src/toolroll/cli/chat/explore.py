@@ -14,6 +14,7 @@ from toolroll.agent.result import RunResult
 from toolroll.agent.run import close_models
 from toolroll.apps.explore import (
     ExploreOptions,
+    ask_for_searches,
     build_question_agent,
     list_research_tools,
     make_research_options,
@@ -30,20 +31,18 @@ from toolroll.cli.session import Session
 from toolroll.cli.terminal.surface import terminal_surface
 from toolroll.errors import ModelError
 from toolroll.journal.sqlite import SqliteJournal
-from toolroll.kernel.data.labels import Labels
+from toolroll.kernel.approval.consent import as_outflow
+from toolroll.kernel.data.labels import ALL_LABELS
 from toolroll.kernel.data.messages import AssistantMessage, Message, TextBlock, UserMessage
 from toolroll.packs.catalog import CatalogEntry
 from toolroll.packs.research.agent import ResearchOptions
-from toolroll.packs.research.exploration import ExplorationResult, explore
+from toolroll.packs.research.exploration import ExplorationResult, Plan, explore
 from toolroll.packs.research.source import ResearchSource
 
 GREETING: Final = "Write the idea to explore. Your next messages are questions about it; /new starts another one."
 
-UNTRUSTED: Final[Labels] = frozenset({"untrusted"})
-"""A document was written by a model from pages of strangers."""
 
-
-def chat_about_ideas(session: Session, options: ExploreOptions) -> int:
+def chat_about_ideas(session: Session, options: ExploreOptions, *, yes: bool = False) -> int:
     """Chat about ideas until the person leaves; return the exit code."""
     with Project.open(Path.cwd(), os.environ, flags={"model": options.model or None}) as project:
         chosen = options.with_model(project)
@@ -52,7 +51,7 @@ def chat_about_ideas(session: Session, options: ExploreOptions) -> int:
         @asynccontextmanager
         async def open_agent(journal: SqliteJournal) -> AsyncIterator[ExploreChat]:
             async with open_source(chosen.place, os.environ) as source:
-                chat = ExploreChat(session, chosen, source, project, journal)
+                chat = ExploreChat(session, chosen, source, project, journal, yes=yes)
                 try:
                     yield chat
                 finally:
@@ -71,11 +70,15 @@ class ExploreChat:
         source: ResearchSource,
         project: Project,
         journal: SqliteJournal,
+        *,
+        yes: bool = False,
     ) -> None:
         self._session, self._options, self._source = session, options, source
         self._project, self._journal, self._surface = project, journal, terminal_surface()
         self._model = connect_model(options.model, os.environ)
         self._conversation = Conversation()
+        self._yes = yes
+        self._consented: ResearchOptions = {"model": self._model}
 
     @property
     def info(self) -> ChatInfo:
@@ -109,6 +112,7 @@ class ExploreChat:
     def forget(self) -> None:
         """Take the next message for an idea again."""
         self._conversation = Conversation()
+        self._consented = {"model": self._model}
 
     async def aclose(self) -> None:
         """Close the model's connections."""
@@ -132,7 +136,7 @@ class ExploreChat:
         made["on_event"] = renderer.on_event
         made["on_open"] = driver.interrupts.watch
         try:
-            return await explore(options.request, self._source, **made)
+            return await explore(options.request, self._source, prepare=self._ask_for_searches, **made)
         except ModelError:
             if renderer.was_stopped:
                 return None
@@ -143,13 +147,20 @@ class ExploreChat:
             if renderer.results and renderer.results[-1].stop_reason in ("failed", "interrupted"):
                 renderer.suggest_resume()
 
+    def _ask_for_searches(self, planned: Plan, options: ResearchOptions) -> ResearchOptions:
+        """Ask once for the exploration and the questions about it, which count together."""
+        made = ask_for_searches(planned, options, surface=self._surface, yes=self._yes)
+        made["consent"] = as_outflow(made.get("consent"))
+        self._consented = made
+        return made
+
     def _begin(self, idea: str, done: ExplorationResult, renderer: ExplorationRenderer) -> None:
         """Begin the conversation with the run that wrote the document, or with a document that was there."""
         document = AssistantMessage(blocks=(TextBlock(text=done.content),), origin=self._model.origin)
         messages: tuple[Message, ...] = (UserMessage.of(idea), document)
         if renderer.results:
             messages = renderer.results[-1].messages
-        self._conversation.begin(messages, [one.run_id for one in renderer.results], UNTRUSTED)
+        self._conversation.begin(messages, [one.run_id for one in renderer.results], ALL_LABELS)
 
     def _list_tools(self) -> Sequence[CatalogEntry]:
         return list_research_tools(self._make_options(self._options))
@@ -165,4 +176,7 @@ class ExploreChat:
         )
 
     def _build_agent(self) -> Agent[None]:
-        return build_question_agent(self._make_options(self._options))
+        made = self._make_options(self._options)
+        made["consent"] = self._consented.get("consent")
+        made["own_search"] = self._consented.get("own_search", False)
+        return build_question_agent(made)

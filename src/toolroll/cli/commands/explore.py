@@ -27,6 +27,7 @@ def explore() -> None:
 @click.option("--continue-from", metavar="NAME", help="Build on other research: its path, folder or idea.")
 @click.option("--two-phase", is_flag=True, help="Gather notes first, then write without tools.")
 @click.option("--stats", is_flag=True, help="Keep each tool call with its figures in the log.")
+@click.option("--yes", is_flag=True, help="Allow up to 30 searches, also the provider's own, without asking.")
 @research_options
 @event_options
 @click.pass_obj
@@ -40,8 +41,9 @@ def run() -> None:
     before is not explored again without --update. Progress goes to stderr; stdout says where the document is. With
     --json every event is a line {"index", "event", ...}, the last one exploration_finished.
 
-    A search that could send what was read to where a page wants it asks first; where nobody can be asked, it is
-    refused.
+    If there is earlier research or a context, you are asked once whether it may search: up to 30 searches, each of at
+    most 200 characters and without a passage of what it has read. Anything else is asked about by itself. Where nobody
+    can be asked, the provider's own search is not used without --yes.
 
     \b
     Examples:

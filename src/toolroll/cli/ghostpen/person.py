@@ -11,16 +11,20 @@ from toolroll.cli.render.rows import Row, preview_rows, request_rows
 from toolroll.cli.session import Session
 from toolroll.cli.terminal.pager import Pager
 from toolroll.cli.terminal.terminal import Terminal, interruptible, without_wakeups
+from toolroll.kernel.approval.consent import Outflow
 from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision, Preview, Reject
+from toolroll.packs.writing.session.agent import POST_CONSENT
 from toolroll.packs.writing.session.intents import QuestionTopic, parse_yes_no
 from toolroll.packs.writing.session.interface import DraftView, Question
 from toolroll.packs.writing.texts.messages import Key, Lang, say, understood_words
+from toolroll.packs.writing.tools.toolset import SEARCH
 from toolroll.safe.text import terminal_safe
 
 if TYPE_CHECKING:
     from toolroll.cli.chat.input import LineInput
 
 PROMPT: Final = "> "
+NO_SEARCHES: Final = "the person wants no web searches for this post"
 _QUESTIONS: Final[Mapping[str, Key]] = {
     "save_to_file": "ask_save",
     "write_to_notion": "ask_notion",
@@ -108,10 +112,12 @@ class AbsentPerson:
 class WritingApprover:
     """Asks in the person's language about what would be saved, changed or sent, after showing it in full."""
 
-    def __init__(self, terminal: Terminal, person: TerminalPerson, lang: Lang) -> None:
+    def __init__(self, terminal: Terminal, person: TerminalPerson, lang: Lang, outflow: Outflow | None = None) -> None:
         self._terminal = terminal
         self._person = person
         self._lang = lang
+        self._outflow = outflow or Outflow()
+        self._is_search_declined = False
 
     def decide(self, requests: Sequence[ApprovalRequest], /) -> list[Decision]:
         """Return one decision for each; blocks until the person has answered.
@@ -133,9 +139,30 @@ class WritingApprover:
         return decisions
 
     def _decide_one(self, request: ApprovalRequest) -> Decision:
+        if request.tool == SEARCH and request.is_exposed:
+            return self._decide_search(request)
         if self._show(self._rows(request)) and self._ask(request.tool):
             return Approve()
         return self._refuse(request)
+
+    def _decide_search(self, request: ApprovalRequest) -> Decision:
+        """Ask once for all searches of the post; then only about one that is beyond what was agreed on."""
+        if self._outflow.consent is None:
+            if self._is_search_declined:
+                return Reject(NO_SEARCHES)
+            self._is_search_declined = not self._ask_for_searches(request)
+            if self._is_search_declined:
+                return Reject(NO_SEARCHES)
+            self._outflow.grant(POST_CONSENT)
+        if self._outflow.take(request.call_id, request.arguments) is None:
+            return Approve()
+        is_agreed = self._show([Row(), *request_rows(request)]) and self._ask_key("ask_search_alone")
+        return Approve() if is_agreed else Reject()
+
+    def _ask_for_searches(self, first: ApprovalRequest) -> bool:
+        calls, characters = POST_CONSENT.calls, POST_CONSENT.characters
+        is_seen = self._show([Row(), *preview_rows(first.preview)])
+        return is_seen and self._ask_key("ask_searches", calls=calls, characters=characters)
 
     def _refuse(self, request: ApprovalRequest) -> Decision:
         if request.tool == "update_style_profile":
@@ -167,9 +194,12 @@ class WritingApprover:
         return True
 
     def _ask(self, tool: str) -> bool:
-        question = say("yes_no", self._lang, question=say(_QUESTIONS.get(tool, "ask_allow"), self._lang))
+        return self._ask_key(_QUESTIONS.get(tool, "ask_allow"), about=_ABOUT.get(tool, "other"))
+
+    def _ask_key(self, key: Key, *, about: QuestionTopic = "other", **values: object) -> bool:
+        question = say("yes_no", self._lang, question=say(key, self._lang, **values))
         while True:
-            answer = parse_yes_no(self._terminal.ask(f"{question} ", fresh=True), about=_ABOUT.get(tool, "other"))
+            answer = parse_yes_no(self._terminal.ask(f"{question} ", fresh=True), about=about)
             if answer is not None:
                 return answer
 

@@ -22,11 +22,12 @@ from toolroll.cli.session import DONE, FAILED, NEEDS_APPROVAL, STOPPED_BY_LIMIT
 from toolroll.errors import UsageError
 from toolroll.home.keys import with_keys
 from toolroll.journal.sqlite import SqliteJournal
+from toolroll.kernel.approval.consent import Outflow
 from toolroll.models.model import Model
 from toolroll.packs.writing.posts.platforms import Platform
 from toolroll.packs.writing.profiles.mix import Style, load_style
 from toolroll.packs.writing.profiles.names import DEFAULT
-from toolroll.packs.writing.session.agent import WritingContext
+from toolroll.packs.writing.session.agent import POST_CONSENT, WritingContext
 from toolroll.packs.writing.session.intents import find_platforms
 from toolroll.packs.writing.session.interface import Assignment, DraftView, Outcome, Person, Question
 from toolroll.packs.writing.session.session import WritingSession
@@ -104,9 +105,9 @@ def _writing_context(context: CommandContext, style: Style, model: str, journal:
 def _open_person(context: CommandContext, writing: WritingContext) -> tuple[Person, WritingContext]:
     """Return the person, and the context with the approver who asks them; with --yes they have agreed already."""
     if context.terminal is None or context.yes:
-        return AbsentPerson(context.session), writing
+        return AbsentPerson(context.session), replace(writing, outflow=Outflow(POST_CONSENT))
     person = TerminalPerson(context.terminal, context.lang, open_input(context.session, translate=context.translate))
-    return person, replace(writing, approver=WritingApprover(context.terminal, person, context.lang))
+    return person, replace(writing, approver=WritingApprover(context.terminal, person, context.lang, writing.outflow))
 
 
 class _JsonPerson:

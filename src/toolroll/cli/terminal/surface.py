@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 def terminal_surface(*, stdin_is_taken: bool = False) -> Surface:
     """Return the terminal as a surface; with `stdin_is_taken` the input of the command came through stdin."""
     return Surface(
-        environment=os.environ, notify=show_note, make_approver=partial(_make_approver, stdin_is_taken=stdin_is_taken)
+        environment=os.environ,
+        notify=show_note,
+        make_approver=partial(_make_approver, stdin_is_taken=stdin_is_taken),
+        ask=partial(ask_person, stdin_is_taken=stdin_is_taken),
     )
 
 

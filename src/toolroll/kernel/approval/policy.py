@@ -19,7 +19,7 @@ from toolroll.kernel.approval.request import Effect
 
 Action: TypeAlias = Literal["deny", "allow", "ask"]
 Outward: TypeAlias = Literal["refuse", "ask"]
-"""What becomes of a call that acts outside once private data and untrusted text are both in the run."""
+"""What becomes of a call that sends something out of a run with private text, and that no consent covers."""
 
 Parts: TypeAlias = tuple[str, ...]
 
@@ -87,8 +87,8 @@ class Verdict:
 class Policy:
     """A set of rules, in any order; the default for what no rule names is: reads run, the rest asks.
 
-    `outward` is about runs that have read private data and untrusted text: calls that act outside are refused there,
-    whatever a rule allows. With `ask`, a person who is told so may allow each single one.
+    `outward` is about runs that hold private text: a call that sends something out of one is asked about, whatever a
+    rule allows, and refused where nobody can be asked. With `refuse` nobody is asked.
 
     `remembered` gives the allow rules that a person makes and takes back while the run goes on; it is asked at each
     call, so that they count at once. Rules of it that do not allow are passed over.
@@ -96,9 +96,8 @@ class Policy:
 
     rules: tuple[Rule, ...] = ()
     """The rules, in any order: deny wins over allow, allow over ask."""
-    outward: Outward = "refuse"
-    """Whether a call that sends something out of a run with private data and text from strangers is refused or asked
-    about."""
+    outward: Outward = "ask"
+    """Whether a call that sends something out of a run with private text is asked about or refused."""
     remembered: Callable[[], Sequence[Rule]] | None = field(default=None, compare=False, repr=False)
     """Returns the allow rules that a person makes and removes while the run goes on; asked at each call."""
 

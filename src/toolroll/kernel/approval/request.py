@@ -119,7 +119,7 @@ class ApprovalRequest:
     fingerprint: str
     """The hash of the tool's definition."""
     is_exposed: bool = False
-    """Whether the call could carry private data to where a stranger wants it; then no rule may answer."""
+    """Whether the call could carry private text out; then no rule may answer."""
     is_repeat: bool = False
     """Whether the call may have taken effect already, before its run was cut off; then no general yes may answer."""
     targets: tuple[Target, ...] = ()

@@ -11,9 +11,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar
 
 from toolroll.kernel.approval.ask_person import Unanswered, ask_person
+from toolroll.kernel.approval.consent import CONSENTED_KEY, Consent, Outflow, as_outflow
 from toolroll.kernel.approval.request import ApprovalRequest, Approver, Decision, Preview, Target, check_approver
 from toolroll.kernel.call.events import ApprovalRequested, KernelEvent, Progress, StateChanged
-from toolroll.kernel.data.labels import LABELS_KEY, NO_LABELS, Labels
+from toolroll.kernel.data.labels import ALL_LABELS, LABELS_KEY, NO_LABELS, Labels
 from toolroll.kernel.depends.dependency import DependencyKey, Depends, Identity, Maker, check_overrides
 from toolroll.kernel.depends.resolve import ValueStore, provide
 from toolroll.kernel.failures import is_being_cancelled, log_failure
@@ -70,6 +71,7 @@ class Run:
         clock: Callable[[], datetime] = utc_now,
         make_id: Callable[[], str] = random_id,
         logger: "logging.Logger | None" = None,
+        consent: Consent | Outflow | None = None,
     ) -> None:
         self.run_id = run_id or make_id()
         self.deps: Mapping[str, object] = MappingProxyType(dict(deps or {}))
@@ -86,6 +88,7 @@ class Run:
         self.values = ValueStore()
         self.cancelled = False
         self.labels: Labels = NO_LABELS
+        self.outflow = as_outflow(consent)
         self.calls = 0  # that got a context so far: those of one turn get theirs before any of them is answered
         self._on_event = on_event
         self._state: dict[str, object] = {}
@@ -114,6 +117,26 @@ class Run:
         if not labels <= self.labels:
             self.labels |= labels
             self.set_state(LABELS_KEY, sorted(self.labels))
+
+    def add_private_text(self, text: str) -> None:
+        """Note a text in the prompts that is not the person's own words, such as a file: private, and untrusted."""
+        self.labels |= ALL_LABELS
+        if self.outflow is not None:
+            self.outflow.private.add(text)
+
+    def take_consent(self, call_id: str, arguments: object) -> str | None:
+        """Count a call that could carry private text out if a consent covers it; else return why none does."""
+        if self.outflow is None:
+            return ""
+        why = self.outflow.take(call_id, arguments)
+        if why is None:
+            self.note_consented()
+        return why
+
+    def note_consented(self) -> None:
+        """Store how many calls went out by consent: a resumed run goes on counting from there."""
+        if self.outflow is not None and self._state.get(CONSENTED_KEY, 0) != self.outflow.calls:
+            self.set_state(CONSENTED_KEY, self.outflow.calls)
 
     def emit(self, event: KernelEvent) -> None:
         """Report an event."""

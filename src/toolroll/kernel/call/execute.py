@@ -6,7 +6,7 @@ with a call whose paths have to be followed first: `judge_located` does that, an
 tool. Permits are written in this module alone.
 """
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -28,10 +28,10 @@ from toolroll.kernel.call.context import Ledger, ToolContext
 from toolroll.kernel.call.error_result import handle_error
 from toolroll.kernel.call.events import ApprovalDecided
 from toolroll.kernel.call.result import Done, ToolResult, to_result
-from toolroll.kernel.data.labels import EXPOSED, collect_labels, is_exposed
+from toolroll.kernel.data.labels import ALL_LABELS, EXPOSED, Labels, collect_labels, is_exposed, is_outward
 from toolroll.kernel.data.messages import ToolCall
 from toolroll.kernel.data.serialize import to_plain_unfiltered
-from toolroll.kernel.failures import log_failure
+from toolroll.kernel.failures import is_being_cancelled, log_failure
 
 if TYPE_CHECKING:
     from toolroll.kernel.define.tool import Tool
@@ -49,7 +49,9 @@ class Asking:
     effect: Effect
     seal: str
     is_exposed: bool = False
-    """Whether it would send something out of a run that holds private data and text of strangers."""
+    """Whether it would send something out of a run that holds private text."""
+    beyond: str = ""
+    """Why no consent covers it, where there is one."""
     targets: tuple[Target, ...] = ()
     """Where its paths led when it was judged."""
 
@@ -68,6 +70,7 @@ class Locating:
     arguments: object
     effect: Effect
     paths: tuple[str, ...]
+    siblings: Sequence["Tool"] = ()
 
 
 async def execute(tool: "Tool", raw: str, ctx: ToolContext) -> ToolResult:
@@ -90,8 +93,13 @@ async def _ask_about(asking: Asking, ctx: ToolContext) -> Permit | ToolResult:
     return await settle(asking, request, decision, ctx)
 
 
-def admit(tool: "Tool", raw: str, ctx: ToolContext) -> Permit | Asking | Locating | ToolResult:
-    """Parse, validate and judge a call, without running, asking or waiting for anything."""
+def admit(
+    tool: "Tool", raw: str, ctx: ToolContext, siblings: Sequence["Tool"] = ()
+) -> Permit | Asking | Locating | ToolResult:
+    """Parse, validate and judge a call, without running, asking or waiting for anything.
+
+    `siblings` are the tools of all calls of the turn: what they bring in counts, whichever of them ends first.
+    """
     try:
         if not isinstance(raw, str):
             raise JsonRefused(f"The arguments must be JSON text (a str), not {type(raw).__name__}.")
@@ -104,8 +112,8 @@ def admit(tool: "Tool", raw: str, ctx: ToolContext) -> Permit | Asking | Locatin
             return Permit(_MINT, core, arguments, ctx)
         paths = _paths(tool, core, arguments)
         if paths and core.locates:
-            return Locating(tool=tool, core=core, arguments=arguments, effect=effect, paths=paths)
-        return _judge(tool, core, arguments, effect, paths, (), ctx)
+            return Locating(tool=tool, core=core, arguments=arguments, effect=effect, paths=paths, siblings=siblings)
+        return _judge(tool, core, arguments, effect, paths, (), ctx, siblings)
     except (JsonRefused, ArgumentsRefused) as error:
         return ToolResult.failure(error.message, code=error.code)
     except BaseException as error:  # noqa: BLE001 - the executor answers for whatever a validator or wrapper raises
@@ -117,7 +125,7 @@ async def judge_located(call: Locating, ctx: ToolContext) -> Permit | Asking | T
     try:
         ctx.targets = targets = await _locate(call.core, call.paths, ctx)
         paths = unique_paths((*call.paths, *(target.resolved for target in targets)))
-        return _judge(call.tool, call.core, call.arguments, call.effect, paths, targets, ctx)
+        return _judge(call.tool, call.core, call.arguments, call.effect, paths, targets, ctx, call.siblings)
     except BaseException as error:  # noqa: BLE001 - the executor answers for whatever a tool raises
         return handle_error(error, call.tool, ctx)
 
@@ -136,15 +144,17 @@ def _judge(
     paths: tuple[str, ...],
     targets: tuple[Target, ...],
     ctx: ToolContext,
+    siblings: Sequence["Tool"],
 ) -> Permit | Asking | ToolResult:
     policy = ctx.run.policy or _DEFAULT_POLICY
     verdict = policy.judge(tool.name, effect=effect, paths=paths, asks=tool.asks, core=core.name)
     if verdict.action == "deny":
         text = f"{tool.name} is not allowed here ({verdict.because}). Do without it, or ask the user to change that."
         return ToolResult.failure(text, code="denied")
-    labels = ctx.run.labels
-    if labels and "external" in (core.effect, tool.effect) and is_exposed(labels, collect_labels(tool)):
-        return _judge_outward(tool, core, arguments, targets, policy)
+    if _could_leak(tool, ctx.run.labels, siblings):
+        beyond = ctx.run.take_consent(ctx.call_id, arguments) if verdict.action == "allow" else ""
+        if beyond is not None:
+            return _judge_outward(tool, core, arguments, targets, policy, beyond)
     if verdict.action == "allow" and not verdict.by_rule and not paths:
         return Permit(_MINT, core, arguments, ctx)  # nothing of the arguments was judged
     seal = make_seal(arguments)
@@ -154,10 +164,27 @@ def _judge(
     return Permit(_MINT, core, arguments, ctx, granted, seal, targets=targets)
 
 
+def _could_leak(tool: "Tool", held: Labels, siblings: Sequence["Tool"]) -> bool:
+    own = collect_labels(tool)
+    if not (siblings or is_exposed(held, own)) or not is_outward(tool):
+        return False
+    return is_exposed(held.union(*map(_labels_brought, siblings)), own)
+
+
+def _labels_brought(sibling: "Tool") -> Labels:
+    """Return the labels of a tool's results; all of them where a wrapper breaks over it, as its own call will."""
+    try:
+        return collect_labels(sibling)
+    except BaseException as error:
+        if is_being_cancelled(error):
+            raise
+        return ALL_LABELS
+
+
 def _judge_outward(
-    tool: "Tool", core: "Tool", arguments: object, targets: tuple[Target, ...], policy: Policy
+    tool: "Tool", core: "Tool", arguments: object, targets: tuple[Target, ...], policy: Policy, beyond: str
 ) -> Asking | ToolResult:
-    """Judge a call out of a run that holds private data and text of strangers: no rule is enough."""
+    """Judge a call that could carry private text out, and that no consent covers: no rule is enough."""
     if policy.outward == "ask":
         seal = make_seal(arguments)
         return Asking(
@@ -168,10 +195,11 @@ def _judge_outward(
             seal=seal,
             is_exposed=True,
             targets=targets,
+            beyond=beyond,
         )
     text = (
         f"{tool.name} was not run. {EXPOSED} No rule allows that. Do without it and tell the user, who can do it "
-        "themselves, or in a new run that does not read both."
+        "themselves, or in a new run that reads nothing private."
     )
     return ToolResult.failure(text, code="blocked_by_policy")
 
@@ -193,7 +221,7 @@ async def show(asking: Asking, ctx: ToolContext, edited: str | None = None) -> A
             tool=tool.name,
             effect=asking.effect,
             arguments=to_plain_unfiltered(arguments),
-            why=f"{EXPOSED} {why}" if asking.is_exposed else why,
+            why=" ".join(part for part in (EXPOSED, asking.beyond, why) if part) if asking.is_exposed else why,
             preview=preview,
             paths=_paths(tool, asking.core, arguments),
             fingerprint=tool.describe().fingerprint,
@@ -219,6 +247,8 @@ async def settle(
         if ctx.run.approver is not None:
             ctx.run.report(ApprovalDecided(request=request, decision=Reject(decision.because)))
         text = f"{asking.tool.name} needs a person's approval, and {decision.because}. Nothing was done."
+        if asking.is_exposed:
+            text = f"{text} {EXPOSED} Do without it, and tell the user."
         return ToolResult.failure(text, code="needs_approval")
     if isinstance(decision, Reject):
         ctx.run.report(ApprovalDecided(request=request, decision=decision))
@@ -335,11 +365,15 @@ async def _invoke(tool: "Tool", permit: Permit, ctx: ToolContext) -> ToolResult:
             result = to_result(await tool.invoke(permit, ctx))
         except Done as done:
             result = to_result(done)
-        return _edit_ignored_failure(tool) if ctx.has_unread_edit and not result.is_error else result
+        if ctx.has_unread_edit and not result.is_error:
+            result = _edit_ignored_failure(tool)
     except BaseException as error:  # noqa: BLE001 - the executor answers for whatever a tool raises
-        return handle_error(error, tool, ctx)
+        result = handle_error(error, tool, ctx)
     finally:
         permit.expire()
+    if ctx.run.outflow is not None and "private" in collect_labels(tool):
+        ctx.run.outflow.private.add(result.text)
+    return result
 
 
 def _edit_ignored_failure(tool: "Tool") -> ToolResult:

@@ -60,7 +60,8 @@ async def execute_step(
 
     An error that `on_result` raises is raised here too, when all calls have ended: they are not to suffer from it.
     """
-    works = [_admit(tools, call, run, number) for number, call in enumerate(make_ids_unique(calls, run.make_id))]
+    known = () if len(calls) == 1 else tuple(tool for call in calls if (tool := tools.get(call.name)) is not None)
+    works = [_admit(tools, call, run, number, known) for number, call in enumerate(make_ids_unique(calls, run.make_id))]
     for work in works:
         if isinstance(work.state, Locating):
             work.state = await judge_located(work.state, work.ctx)
@@ -92,7 +93,7 @@ def _free_id(name: str, seen: Container[str]) -> str:
     return next(longer for number in count(2) if (longer := f"{name}_{number}") not in seen)
 
 
-def _admit(tools: "Toolset", call: ToolCall, run: Run, number: int) -> _Work:
+def _admit(tools: "Toolset", call: ToolCall, run: Run, number: int, siblings: Sequence["Tool"]) -> _Work:
     ctx = run.context(call.id)
     tool = tools.get(call.name)
     if number >= MAX_CALLS_PER_STEP:
@@ -100,7 +101,7 @@ def _admit(tools: "Toolset", call: ToolCall, run: Run, number: int) -> _Work:
         return _Work(call=call, ctx=ctx, tool=None, state=ToolResult.failure(text, code="too_many_calls"))
     if tool is None:
         return _Work(call=call, ctx=ctx, tool=None, state=tools.unknown(call.name))
-    return _Work(call=call, ctx=ctx, tool=tool, state=admit(tool, call.arguments, ctx))
+    return _Work(call=call, ctx=ctx, tool=tool, state=admit(tool, call.arguments, ctx, siblings))
 
 
 async def _ask_together(works: Sequence[_Work], run: Run) -> None:

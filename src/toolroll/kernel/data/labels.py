@@ -1,7 +1,7 @@
-"""Labels of what results bring into a run: private data, and text that strangers wrote.
+"""Labels of what enters a run: private text, and text that anybody may have written.
 
-Either is harmless alone. A run that holds both can be talked into sending the one where the other wants it: then no
-rule lets a call out any more.
+Everything but the person's own words in this run is labelled, and labels only grow. A call that sends something out of
+a run with private text needs a person, whatever a rule allows.
 """
 
 from collections.abc import Collection
@@ -20,10 +20,12 @@ NO_LABELS: Final[Labels] = frozenset()
 LABELS_KEY: Final = "brought"
 """The name under which a run keeps its labels."""
 
-EXPOSED: Final = (
-    "This run has read private data and text that strangers wrote, and the call sends something out: that text may "
-    "want the data."
-)
+ALL_LABELS: Final[Labels] = frozenset(LABELS)
+"""Of files, past posts, profiles, stored outputs, and all that nobody knows the origin of."""
+UNTRUSTED: Final[Labels] = frozenset({"untrusted"})
+"""Of web pages, search results and other services."""
+
+EXPOSED: Final = "This run has read private text, and the call would send something out."
 
 
 def read_labels(words: object) -> Labels:
@@ -37,10 +39,11 @@ def collect_labels(tool: "Tool") -> Labels:
     return tool.labels | tool.core.labels
 
 
-def is_exposed(brought: Labels, own: Labels) -> bool:
-    """Return whether a call that acts outside could carry private data to where a stranger wants it.
+def is_outward(tool: "Tool") -> bool:
+    """Return whether the tool sends something out: a wrapper can say so too, but not deny it."""
+    return "external" in (tool.core.effect, tool.effect)
 
-    What a call itself reads goes out with it, so its own private data counts; text that it brings back comes too late
-    to have steered it.
-    """
-    return "untrusted" in brought and ("private" in brought or "private" in own)
+
+def is_exposed(held: Labels, own: Labels) -> bool:
+    """Return whether a call that sends something out could carry private text: what the run holds, or reads with it."""
+    return "private" in held or "private" in own

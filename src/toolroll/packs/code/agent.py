@@ -22,6 +22,7 @@ class CodeOptions(TypedDict):
 
     tools: list[Tool]
     system: str
+    private_texts: tuple[str, ...]
     deps: dict[str, object]
 
 
@@ -41,9 +42,11 @@ def code_options(
 ) -> CodeOptions:
     """Return what makes an agent a coding agent: pass it on to `Agent`, with a model and what else it needs."""
     tools = [tool for pack in code_tools(read_only=read_only).values() for tool in pack] + list(more_tools)
+    instructions = project_instructions(workspace)
     return {
         "tools": tools,
-        "system": code_prompt(tools, instructions=project_instructions(workspace), system=system),
+        "system": code_prompt(tools, instructions=instructions, system=system),
+        "private_texts": (instructions or "",),
         "deps": {"root": workspace.root, "deny": workspace.denials.patterns, "limits": workspace.limits},
     }
 

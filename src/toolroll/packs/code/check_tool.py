@@ -55,7 +55,7 @@ def check_tool(command: Sequence[str], *, seconds: float) -> Tool:
         input=RunCheck,
         execute=execute,
         effect="writes",
-        brings="private",
+        brings=("private", "untrusted"),
         why="description",
         preview=preview,
     )

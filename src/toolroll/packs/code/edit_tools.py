@@ -177,7 +177,7 @@ def _define_tool(name: str, description: str, shape: type[BaseModel], draft: Dra
         input=shape,
         execute=_carry_out,
         effect="writes",
-        brings="private",
+        brings=("private", "untrusted"),
         paths=[path],
         why="description",
         preview=_make_preview(draft),

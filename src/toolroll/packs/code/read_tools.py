@@ -37,7 +37,7 @@ from toolroll.workspace.workspace import Workspace
 _Named = TypeVar("_Named")
 
 
-@tool(brings="private", paths=["path"], locate=locate_paths)
+@tool(brings=("private", "untrusted"), paths=["path"], locate=locate_paths)
 async def read_file(
     path: Annotated[
         str, Field(description="Path of the file from the project root, such as 'src/components/App.jsx'.")
@@ -64,7 +64,7 @@ async def read_file(
     return page.text
 
 
-@tool(brings="private", paths=["path"], locate=locate_paths)
+@tool(brings=("private", "untrusted"), paths=["path"], locate=locate_paths)
 async def list_files(
     path: Annotated[str, Field(description="Path of the folder from the project root; '.' is the root.")],
     workspace: InWorkspace,
@@ -79,7 +79,7 @@ async def list_files(
     return format_listing(listing, f"{folder}/" if folder else "./")
 
 
-@tool(brings="private", paths=["path"], locate=locate_paths)
+@tool(brings=("private", "untrusted"), paths=["path"], locate=locate_paths)
 async def search_files(
     pattern: Annotated[str, Field(description="The regular expression to search for, in each line.")],
     workspace: InWorkspace,
@@ -105,7 +105,7 @@ async def search_files(
     return answer if is_whole else replace(answer, whole=format_all_matches(result, pattern))
 
 
-@tool(brings="private", paths=["path"], locate=locate_paths)
+@tool(brings=("private", "untrusted"), paths=["path"], locate=locate_paths)
 async def find_files(
     pattern: Annotated[str, Field(description="A part of the name, or a pattern with *, ? and **.")],
     workspace: InWorkspace,

@@ -41,7 +41,7 @@ DEFAULT_MAP_TOKENS: Final = 2_000
 SymbolType = Literal["function", "class", "variable", "import"]
 
 
-@tool(brings="private")
+@tool(brings=("private", "untrusted"))
 def find_definition(
     symbol: Annotated[str, Field(description="The name, such as 'DatabaseService', 'handleSubmit' or 'Class.method'.")],
     workspace: InWorkspace,
@@ -65,7 +65,7 @@ def find_definition(
     )
 
 
-@tool(brings="private", paths=["modulePath"], locate=locate_paths)
+@tool(brings=("private", "untrusted"), paths=["modulePath"], locate=locate_paths)
 def find_importers(
     modulePath: Annotated[  # noqa: N803 - the name that models know
         str,
@@ -82,7 +82,7 @@ def find_importers(
     return _add_trouble(format_importers(answer, modulePath, is_complete=is_complete), index)
 
 
-@tool(brings="private", paths=["path"], locate=locate_paths)
+@tool(brings=("private", "untrusted"), paths=["path"], locate=locate_paths)
 def outline(
     path: Annotated[str, Field(description="Path of the file from the project root.")],
     workspace: InWorkspace,
@@ -100,7 +100,7 @@ def outline(
     return _add_trouble(format_outline(str(place), symbols, why_unknown=why), index)
 
 
-@tool(brings="private")
+@tool(brings=("private", "untrusted"))
 def find_references(
     symbol: Annotated[str, Field(description="The name, such as 'formatCups' or 'Class.method'.")],
     index: WithIndex,
@@ -114,7 +114,7 @@ def find_references(
     return _add_trouble(format_references(answer, symbol), index)
 
 
-@tool(brings="private")
+@tool(brings=("private", "untrusted"))
 def repo_map(
     index: WithIndex,
     ctx: ToolContext,

@@ -1,7 +1,7 @@
 """`generate_research`: a model with web search and earlier research, until it has written a document (R20)."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Final, Required
 
@@ -17,11 +17,11 @@ from toolroll.agent.stop import Condition, step_count_is, tokens_over
 from toolroll.errors import ContentRefused
 from toolroll.home.keys import with_keys
 from toolroll.journal.journal import Journal
+from toolroll.kernel.approval.consent import Consent, Outflow
 from toolroll.kernel.approval.policy import Policy, Rule
 from toolroll.kernel.approval.request import Approver
 from toolroll.kernel.data.messages import AssistantMessage
 from toolroll.kernel.define.tool import Tool
-from toolroll.kernel.define.wrappers import labelled
 from toolroll.models.model import Model, WebSearch
 from toolroll.models.retry import RetryRule
 from toolroll.packs.research.read_research import SOURCE, read_research
@@ -30,7 +30,7 @@ from toolroll.packs.search.chain import searches_over
 from toolroll.packs.search.settings import SearchSettings
 from toolroll.packs.search.sources import FailedSearch, Source, final_state, read_failures, read_sources, record_sources
 from toolroll.packs.search.tool import NAME as WEB_SEARCH
-from toolroll.packs.search.tool import choose_search
+from toolroll.packs.search.tool import choose_search, make_search_tool
 from toolroll.safe.text import one_line
 
 MAX_OUTPUT_TOKENS: Final = 16_384
@@ -39,10 +39,9 @@ TOKEN_LIMIT: Final = 80_000
 """For `token_limit`, where one is wanted: twice what a usual exploration takes."""
 
 SEARCH_POLICY: Final = Policy((Rule(action="allow", tool=WEB_SEARCH),))
-"""Who explores wants to search; a run that holds private data and strangers' text is refused it all the same."""
-
-READ_UNTRUSTED: Final = labelled(read_research, "untrusted")
-"""A document was written by a model from pages of strangers: what it says may be theirs (XL14)."""
+"""Who explores wants to search; out of a run that holds private text, only with a consent or a person's yes."""
+EXPLORATION_CALLS: Final = 30
+"""Searches that a person consents to for one exploration: its run has five steps, and up to six searches in each."""
 
 
 class ResearchOptions(TypedDict, total=False):
@@ -64,6 +63,12 @@ class ResearchOptions(TypedDict, total=False):
     """Rules that allow calls, deny them, or ask a person."""
     approver: Approver | None
     """Answers questions about calls."""
+    consent: Consent | Outflow | None
+    """A person's consent to searches out of a run that has read earlier research."""
+    own_search: bool
+    """Whether to search with our own tool although the provider has a search: its queries can be compared."""
+    private_texts: Collection[str]
+    """Texts in the prompts that are not the person's own words."""
     journal: Journal | None
     """Where the run is recorded."""
     on_event: Callable[[Event], None]
@@ -121,8 +126,9 @@ def connect_model(model: Model | str) -> Model:
 
 def research_tools(model: Model, options: ResearchOptions) -> tuple[Tool | WebSearch, ...]:
     """`web_search` always, `read_research` where there is something to read."""
-    search = choose_search(model, options.get("environment", with_keys(os.environ)))
-    return (search, READ_UNTRUSTED) if options.get("source") is not None else (search,)
+    environment = options.get("environment", with_keys(os.environ))
+    search = make_search_tool(environment) if options.get("own_search") else choose_search(model, environment)
+    return (search, read_research) if options.get("source") is not None else (search,)
 
 
 async def generate_with(
@@ -167,6 +173,8 @@ def agent_options(system_prompt: str, tools: tuple[Tool | WebSearch, ...], optio
         "max_output_tokens": MAX_OUTPUT_TOKENS,
         "policy": options.get("policy", SEARCH_POLICY),
         "approver": options.get("approver"),
+        "consent": options.get("consent"),
+        "private_texts": options.get("private_texts", ()),
         "journal": options.get("journal"),
         "outputs": None,  # a document is read whole or not at all, and there is no tool to page through it
         "on_turn": record_sources,

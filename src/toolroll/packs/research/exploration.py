@@ -9,10 +9,18 @@ from typing_extensions import Unpack
 
 from toolroll.agent.cost import total_cost
 from toolroll.errors import FileMissing, ModelError, UsageError
+from toolroll.kernel.approval.consent import Consent
 from toolroll.kernel.call.context import random_id, utc_now
 from toolroll.kernel.define.tool import Tool
 from toolroll.models.model import Model, WebSearch
-from toolroll.packs.research.agent import Research, ResearchOptions, connect_model, generate_with, research_tools
+from toolroll.packs.research.agent import (
+    EXPLORATION_CALLS,
+    Research,
+    ResearchOptions,
+    connect_model,
+    generate_with,
+    research_tools,
+)
 from toolroll.packs.research.document import answer_text, append_update, contains_text, new_document, renumber_sources
 from toolroll.packs.research.frameworks import Framework
 from toolroll.packs.research.ideas import find_existing, find_idea, idea_path, list_related
@@ -99,6 +107,8 @@ class Plan:
     asked: str
     existing: str | None = None
     continue_from: str | None = None
+    private_texts: tuple[str, ...] = ()
+    """What the prompt holds beside the idea: a context, which may be a file, and the names of earlier research."""
 
     @property
     def is_done(self) -> bool:
@@ -136,13 +146,14 @@ async def explore(
     clock: Callable[[], datetime] = utc_now,
     make_id: Callable[[], str] = random_id,
     job: Job | None = None,
+    prepare: Callable[[Plan, ResearchOptions], ResearchOptions] = lambda _plan, options: options,
     **options: Unpack[ResearchOptions],
 ) -> ExplorationResult:
     """Explore an idea: the document and its log are at the source when this returns.
 
     An idea that was explored before is answered with the document there is. Whatever fails, no empty document is left.
     `job` is one that was cut off: with the same journal it goes on, and what it has done is neither paid nor written
-    twice.
+    twice. `prepare` may change the options once it is known what the exploration builds on.
     """
     is_new = job is None
     job = job or Job.new(clock=clock, make_id=make_id)
@@ -154,6 +165,9 @@ async def explore(
     model = connect_model(options["model"])
     kept = {**options.get("settings", {}), JOB: job.fields}
     given: ResearchOptions = {**options, "model": model, "source": source, "settings": kept}
+    given = prepare(planned, {**given, "private_texts": planned.private_texts})
+    if "consent" not in given:  # who explores wants to search; whether the provider may is asked elsewhere
+        given["consent"] = Consent(purpose="this exploration", calls=EXPLORATION_CALLS)
     return await _Exploration(planned, source, model, job=job, is_again=not is_new, clock=clock).run(given)
 
 
@@ -173,18 +187,20 @@ async def make_plan(wish: ExploreRequest, source: ResearchSource, *, now: dateti
         )
     others = [entry for entry in known if same is None or entry.path != same.path]
     path = new if same is None else same.path
+    related = list_related(wish.idea, others)
     return Plan(
         wish=wish,
         path=path,
         asked=user_prompt(
             wish.idea,
             context=wish.context,
-            related=list_related(wish.idea, others),
+            related=related,
             update_of=path if wish.is_update else None,
             continue_from=earlier,
         ),
         existing=None if same is None else (await source.read(path, limit_bytes=MAX_STORED_BYTES)).content,
         continue_from=earlier,
+        private_texts=tuple(text for text in (wish.context, related, "" if same is None else path) if text.strip()),
     )
 
 

@@ -27,7 +27,8 @@ For what is current, factual or outside: market figures, competitors, prices, ne
 one topic each."""
 
 _OWN_SEARCH: Final = """\
-Search before you read earlier research: after that, each search needs a person's approval, and may be refused."""
+Search in few words of your own. After you have read earlier research, a search that quotes it, is long, or is one of
+many needs a person's approval, and may be refused."""
 
 _READ: Final = f"""\
 ### Earlier research (`read_research`)

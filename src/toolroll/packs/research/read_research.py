@@ -107,7 +107,7 @@ READ_CACHE: Final[DependencyKey[ReadCache]] = DependencyKey("research.memory", m
 FromReadCache = Annotated[ReadCache, Depends(READ_CACHE)]
 
 
-@tool(brings="private", paths=["path"])
+@tool(brings=("private", "untrusted"), paths=["path"])
 async def read_research(
     path: Annotated[
         str,

@@ -194,7 +194,7 @@ async def test_W14_a_folder_that_cannot_be_read_is_told(data: Path, monkeypatch:
 
 
 def test_W14_W15_tools_are_labelled_by_what_they_do() -> None:
-    assert (read_past_posts.effect, read_past_posts.labels) == ("reads", frozenset({"private"}))
+    assert (read_past_posts.effect, read_past_posts.labels) == ("reads", frozenset({"private", "untrusted"}))
     assert save_to_file.effect == "writes"
 
 

@@ -39,6 +39,10 @@ async def open_recorded_agent(
     spec = AgentSpec.from_record(recorded_settings(await journal.read(run_id)), **given)
     surface = terminal_surface()
     with Project.open(spec.project_folder, os.environ) as project:
+        if spec.kind == "code":
+            from toolroll.apps.code import show_instructions_note  # noqa: PLC0415 - its pack is 10 % of the start
+
+            show_instructions_note(project, surface)
         async with build_agent(spec, project=project, surface=surface, journal=journal, model=model) as agent:
             if model is None:  # a replay changes nothing
                 project.recover_changes(agent.setup.tools, surface)

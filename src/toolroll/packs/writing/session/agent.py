@@ -12,11 +12,11 @@ from toolroll.agent.options import AgentOptions
 from toolroll.agent.result import RunResult
 from toolroll.agent.stop import step_count_is
 from toolroll.journal.journal import Journal
+from toolroll.kernel.approval.consent import Consent, Outflow
 from toolroll.kernel.approval.policy import Policy, Rule
 from toolroll.kernel.approval.request import Approver
 from toolroll.kernel.data.messages import Message
 from toolroll.kernel.define.tool import Tool
-from toolroll.kernel.define.wrappers import labelled
 from toolroll.kernel.depends.dependency import Identity, Maker
 from toolroll.models.model import Model
 from toolroll.packs.writing.profiles.feedback import VerbatimFeedbackStore
@@ -27,14 +27,15 @@ from toolroll.packs.writing.session.profile_first import ProfileFirst, begin_tur
 from toolroll.packs.writing.session.prompt import system_prompt
 from toolroll.packs.writing.texts.messages import DEFAULT, LANG, Lang
 from toolroll.packs.writing.tools.dependencies import FEEDBACK
-from toolroll.packs.writing.tools.notion_tools import read_notion_page
 from toolroll.packs.writing.tools.toolset import SEARCH, writing_tools
 
 MAX_STEPS: Final = 10
 """Model calls of one turn: a search, past posts, a page, feedback, an update, and the draft, with room for mistakes."""
 
-POLICY: Final = Policy((Rule(action="allow", tool=SEARCH),), outward="ask")
-"""Searches are allowed; once the text of strangers is in the run, a person is asked about each call that goes out."""
+POLICY: Final = Policy((Rule(action="allow", tool=SEARCH),))
+"""Searches are allowed; as the run holds the writer's own texts, only within a consent or after a person's yes."""
+POST_CONSENT: Final = Consent(purpose="this post", calls=10)
+"""What a writer agrees to for one post: a draft takes two or three searches, and has a few rounds."""
 
 OnStart: TypeAlias = Callable[[LiveRun[None]], None]
 """Is called with each run before it begins."""
@@ -51,6 +52,8 @@ class WritingContext:
     journal: Journal | None = None
     settings: Mapping[str, object] = field(default_factory=dict)
     overrides: Mapping[Identity, Maker] = field(default_factory=dict)
+    outflow: Outflow = field(default_factory=Outflow)
+    """Counts the searches of all drafts of the post; its consent is the person's."""
 
     @property
     def deps(self) -> dict[str, object]:
@@ -59,10 +62,8 @@ class WritingContext:
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """Return the nine tools; a Notion page counts as untrusted, because anybody may paste into it (XL14)."""
-        return tuple(
-            labelled(one, "untrusted") if one is read_notion_page else one for one in writing_tools(self.environment)
-        )
+        """Return the nine tools."""
+        return writing_tools(self.environment)
 
 
 def writing_agent(model: Model, style: Style, gate: Gate, context: WritingContext) -> Agent[None]:
@@ -73,6 +74,7 @@ def writing_agent(model: Model, style: Style, gate: Gate, context: WritingContex
         "system": system_prompt(style, lang=context.lang),
         "stop_when": step_count_is(MAX_STEPS),
         "policy": POLICY,
+        "consent": context.outflow,
         "approver": context.approver,
         "journal": context.journal,
         "deps": context.deps,

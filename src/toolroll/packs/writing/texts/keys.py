@@ -18,6 +18,8 @@ Key: TypeAlias = Literal[
     "ask_reset",
     "ask_reset_all",
     "ask_save",
+    "ask_search_alone",
+    "ask_searches",
     "ask_update",
     "asked_again",
     "change_left_out",

@@ -100,7 +100,7 @@ WithSave = Annotated[Save, Depends(SAVE)]
 
 
 # A page is the user's own, as a file of theirs is.
-@tool(brings="private")
+@tool(brings=("private", "untrusted"))
 async def read_notion_page(
     page_id: Annotated[str, Field(description="The id of the page, or its whole URL.")],
     notion: WithNotion,
@@ -145,7 +145,7 @@ async def _preview_write(arguments: Mapping[str, Any], ctx: ToolContext, _edited
     return Preview.of_text("\n".join([first, *lines, "", arguments["content"]]))
 
 
-@tool(effect="external", preview=_preview_write)
+@tool(effect="external", brings="untrusted", preview=_preview_write)
 async def write_to_notion(
     *,
     content: Annotated[str, Field(description="The text of the post.")],

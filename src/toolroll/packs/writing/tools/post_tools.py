@@ -48,7 +48,7 @@ WithPosts = Annotated[PostStore, Depends(POSTS)]
 WithProfiles = Annotated[ProfileStore, Depends(PROFILES)]
 
 
-@tool(brings="private")
+@tool(brings=("private", "untrusted"))
 def read_past_posts(
     keywords: Annotated[list[str], Field(description="Keywords to search for: ['вигорання', 'burnout', 'робота'].")],
     store: WithPosts,

@@ -43,7 +43,7 @@ def profile_answer(fields: ProfileFields) -> dict[str, object]:
     return {"success": True, "profile": fields}
 
 
-@tool(brings="private")
+@tool(brings=("private", "untrusted"))
 def read_style_profile(
     store: WithProfiles, remembered: WithReadProfiles, ctx: ToolContext, profile_name: ProfileName = DEFAULT
 ) -> dict[str, object]:
@@ -56,7 +56,7 @@ def read_style_profile(
     return profile_answer(remembered[profile_name])
 
 
-@tool(brings="private")
+@tool(brings=("private", "untrusted"))
 def list_profiles(store: WithProfiles, ctx: ToolContext) -> dict[str, object]:
     """Show all style profiles with their types and what they are like. Use it when the user wants to see or to choose a
     profile, or when it is not clear which ones there are.
@@ -131,7 +131,7 @@ def _is_line(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and "\n" not in value
 
 
-@tool(effect="writes", brings="private", why="reason", preview=_preview_update)
+@tool(effect="writes", brings=("private", "untrusted"), why="reason", preview=_preview_update)
 def update_style_profile(
     *,
     profile_name: ProfileName = DEFAULT,

@@ -1,0 +1,213 @@
+"""What may leave a run that holds private text, decided in one place.
+
+A call that sends something out of such a run needs a person. A person can consent once for a purpose, such as a post:
+then calls that a rule allows go out while they are few, short, and hold no passage of the private text. The bounds do
+not make a leak impossible. They make it small: a model that obeys a stranger gets out fewer than five words of a text,
+or 15 characters of a key, with each of a few calls.
+"""
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from threading import Lock
+from typing import Final
+
+from toolroll.errors import UsageError
+from toolroll.kernel.data.serialize import to_plain_unfiltered
+
+PASSAGE_WORDS: Final = 5
+"""Words in a row that make a passage: four words of a usual text occur by chance, five hardly ever."""
+PASSAGE_CHARACTERS: Final = 16
+"""Characters of one word that make a passage: keys and tokens have more, words of a language have fewer."""
+MAX_CALL_CHARACTERS: Final = 200
+"""Of all words in one call: a long search query has 100."""
+MAX_PASSAGES: Final = 200_000
+"""That one run remembers, in about 15 MB: some 25 documents of 50 KB. Beyond that a person is asked."""
+CONSENTED_KEY: Final = "consented"
+"""The name under which a run stores how many calls went out by consent."""
+
+_WORD: Final = re.compile(r"\w+")
+_INVISIBLE: Final = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consent:
+    """A person's yes to calls that send something out of a run with private text, for one purpose and within bounds.
+
+    It replaces no rule: a call that is asked about anyway is still asked about.
+    """
+
+    purpose: str
+    """What the calls are for, in words, such as `this post`."""
+    calls: int
+    """The most calls."""
+    characters: int = MAX_CALL_CHARACTERS
+    """The most characters in the arguments of one call."""
+    provider_search: bool = False
+    """Whether the provider's own web search may be offered, whose queries nobody sees before they leave."""
+
+    def __post_init__(self) -> None:
+        if self.calls < 0 or self.characters < 0:
+            raise UsageError(f"A consent is for 0 or more calls and characters, not {self.calls}, {self.characters}.")
+
+
+class PrivateText:
+    """Remembers the passages of private texts as hashes, without the texts."""
+
+    def __init__(self) -> None:
+        self._passages: set[int] = set()
+        self.is_full = False
+        """Whether there was more text than it can remember: then nothing is known to be free of passages."""
+
+    def add(self, text: str) -> None:
+        """Remember the passages of a text; those of its strings if it is JSON."""
+        for part in _strings(text):
+            for passage, _ in _passages(fold(part)):
+                if len(self._passages) >= MAX_PASSAGES:
+                    self.is_full = True
+                    return
+                self._passages.add(passage)
+
+    def find(self, text: str) -> str | None:
+        """Return a passage in an outgoing text that is from a private one; None if there is none."""
+        folded = fold(text)
+        for passage, words in _outgoing(folded):
+            if passage in self._passages:
+                return words
+        return None
+
+
+class Outflow:
+    """Counts what goes out by consent, in one run or in several for one purpose; sub-agents share their caller's."""
+
+    def __init__(self, consent: Consent | None = None) -> None:
+        self.consent = consent
+        self.calls = 0
+        self.private = PrivateText()
+        self._taken: dict[str, str] = {}
+        self._last = ""
+        self._lock = Lock()
+
+    @property
+    def searches_left(self) -> int:
+        """Return how many searches of the provider are still covered."""
+        consent = self.consent
+        return max(consent.calls - self.calls, 0) if consent is not None and consent.provider_search else 0
+
+    def grant(self, consent: Consent) -> None:
+        """Note a person's consent; calls that went out before it do not count."""
+        with self._lock:
+            self.consent, self.calls = consent, 0
+
+    def restore(self, calls: object) -> None:
+        """Count the calls that a record says went out before."""
+        with self._lock:
+            if isinstance(calls, int):
+                self.calls = max(self.calls, calls)
+
+    def count(self, searches: int) -> None:
+        """Count searches that the provider has made."""
+        with self._lock:
+            self.calls += searches
+
+    def take(self, call_id: str, arguments: object) -> str | None:
+        """Count a call if the consent covers it; else return, for the person, why it does not.
+
+        The same call is counted once, however often it is judged.
+        """
+        text = outgoing_text(arguments)
+        with self._lock:
+            consent = self.consent
+            if consent is None:
+                return "Nobody has agreed to that beforehand."
+            if self._taken.get(call_id) == text:
+                return None
+            why = self._why_beyond(consent, text)
+            if why is None:
+                self.calls += 1
+                self._taken[call_id] = text
+                # Passages that are cut in two, the second half in the next call, are found too.
+                self._last = f"{self._last} {text}"[-consent.characters :]
+            return why
+
+    def _why_beyond(self, consent: Consent, text: str) -> str | None:
+        if self.calls >= consent.calls:
+            return f"The {consent.calls} calls that were agreed on for {consent.purpose} are used up."
+        if len(text) > consent.characters:
+            return f"It has {len(text):,} characters; {consent.characters} were agreed on for {consent.purpose}."
+        if self.private.is_full:
+            return "The run has read more private text than it can compare the call with."
+        passage = self.private.find(text) or self._find_continued(text)
+        return None if passage is None else f"It holds words from private text: {passage!r}."
+
+    def _find_continued(self, text: str) -> str | None:
+        """Return a passage that began at the end of the last call and goes on in this one."""
+        last = " ".join(self._last.split()[-(PASSAGE_WORDS - 1) :])[-4 * PASSAGE_CHARACTERS :]
+        if not last or self.private.find(last):  # it was free of passages when it left, and more was read since
+            return None
+        return self.private.find(f"{last} {text}")
+
+
+def as_outflow(consent: Consent | Outflow | None) -> Outflow | None:
+    """Return the count for a consent: a new one, or the one that several runs share."""
+    return Outflow(consent) if isinstance(consent, Consent) else consent
+
+
+def outgoing_text(arguments: object) -> str:
+    """Return all the words in the arguments of a call; the names of arguments are the tool's own."""
+    plain = to_plain_unfiltered(arguments)
+    values = list(plain.values()) if isinstance(plain, Mapping) else [plain]
+    return " ".join(text for value in values for text in _leaves(value))
+
+
+def _leaves(value: object) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield str(name)
+            yield from _leaves(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _leaves(inner)
+    elif value is not None and not isinstance(value, bool):
+        yield str(value)
+
+
+def _strings(text: str) -> Iterator[str]:
+    """Yield the text, or the strings of the JSON that it is: an escape such as `\\n` would hide the word after it."""
+    if text[:1] in ("{", "["):
+        try:
+            yield from _leaves(json.loads(text))
+        except (ValueError, RecursionError):
+            yield text
+        return
+    yield text
+
+
+def fold(text: str) -> str:
+    """Return a text in which letters that look or count as the same are the same."""
+    return unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).casefold()
+
+
+def _passages(folded: str) -> Iterator[tuple[int, str]]:
+    words = _WORD.findall(folded)
+    for start in range(len(words) - PASSAGE_WORDS + 1):
+        passage = " ".join(words[start : start + PASSAGE_WORDS])
+        yield hash(passage), passage
+    for token in folded.split():
+        yield from _windows(token)
+
+
+def _outgoing(folded: str) -> Iterator[tuple[int, str]]:
+    """Yield the passages of a text that would leave, and those that it would have without its blanks."""
+    yield from _passages(folded)
+    yield from _windows("".join(folded.split()))
+
+
+def _windows(token: str) -> Iterator[tuple[int, str]]:
+    for start in range(len(token) - PASSAGE_CHARACTERS + 1):
+        passage = token[start : start + PASSAGE_CHARACTERS]
+        yield hash(passage), passage
