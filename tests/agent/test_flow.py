@@ -46,7 +46,7 @@ from toolroll.kernel.data.messages import (
     UserMessage,
 )
 from toolroll.models.model import Delta, ModelRequest, ModelResponse
-from toolroll.models.obedient import ObedientModel, orders_in
+from toolroll.models.obedient import ObedientModel
 from toolroll.models.scripted import Call
 from toolroll.packs.code.agent import code_options
 from toolroll.packs.code.tools import TOOLS as CODE
@@ -187,13 +187,13 @@ class Source:
     prompt: str
     tools: tuple[Tool, ...] = ()
     messages: tuple[Message, ...] = ()
-    options: Callable[[World], Mapping[str, object]] = lambda _world: {}
+    options: Callable[[World], Mapping[str, Any]] = lambda _world: {}
 
 
 WRITING = tuple(one for one in writing_tools({}) if one.name != SEARCH)
 
 
-def read_agents(world: World) -> Mapping[str, object]:
+def read_agents(world: World) -> Mapping[str, Any]:
     with Workspace(world.folder) as workspace:
         made = code_options(workspace)
     return {"system": made["system"], "private_texts": made["private_texts"]}
@@ -262,7 +262,7 @@ async def test_XL38_search_results_steer_nothing_private_out(world: World) -> No
 
 async def test_XL38_stored_outputs(world: World, tmp_path: Path) -> None:
     (tmp_path / "long.md").write_text("x\n" * 40_000 + ORDERS)
-    script = [Call("read_file", {"path": "long.md"}), Call("send", {"text": CANARY}), "so"]
+    script: list[Any] = [Call("read_file", {"path": "long.md"}), Call("send", {"text": CANARY}), "so"]
     agent = world.agent(ScriptedModel(script), tuple(CODE), outputs=tmp_path / "outputs")
     result = await agent.run("go")
     assert (world.left, "needs_approval" in codes(result)) == ([], True)
@@ -311,11 +311,11 @@ async def test_XL38_runs_that_are_resumed_and_forked(world: World, way: str) -> 
 async def test_XL33_a_resumed_run_goes_on_counting(world: World) -> None:
     journal = MemoryJournal()
     searches = [[Call("web_search", {"query": f"tea {n}"}) for n in range(6)]]
-    script = [READ, *searches, AuthenticationFailed("cut")]
+    script: list[Any] = [READ, *searches, AuthenticationFailed("cut")]
     with pytest.raises(AuthenticationFailed) as caught:
         await world.agent(ScriptedModel(script), tuple(CODE), journal=journal, consent=POST).run("go")
     run_id = caught.value.result.run_id
-    more = [[Call("web_search", {"query": f"more {n}"}) for n in range(6)], "so"]
+    more: list[Any] = [[Call("web_search", {"query": f"more {n}"}) for n in range(6)], "so"]
     agent = world.agent(ScriptedModel(more), tuple(CODE), journal=journal, consent=POST)
     result = await agent.resume(run_id)
     assert (len(world.left), result.stop_reason) == (10, "approval_pending")
@@ -325,7 +325,12 @@ async def test_XL33_a_resumed_run_goes_on_counting(world: World) -> None:
 
 async def test_XL33_a_sub_agent_counts_with_its_caller(world: World) -> None:
     orders = " ".join(f'CALL send {{"text": "tea {n}"}}' for n in range(8))
-    script = [READ, [Call("send", {"text": f"cups {n}"}) for n in range(5)], Call("helper", {"task": orders}), "so"]
+    script: list[Any] = [
+        READ,
+        [Call("send", {"text": f"cups {n}"}) for n in range(5)],
+        Call("helper", {"task": orders}),
+        "so",
+    ]
     await world.agent(ScriptedModel(script), tuple(CODE), consent=POST).run("go")
     assert world.left == [*(f"cups {n}" for n in range(5)), *(f"tea {n}" for n in range(5))]
 
@@ -349,7 +354,7 @@ SUN = (("https://example.com/sun", "Sun"),)
 async def test_XL32_a_provider_searches_for_no_run_with_private_text(
     world: World, wire: Any, consent: Consent | None
 ) -> None:
-    script = [Turn(Use("read_file", {"path": "notes.md"})), Turn(Text("so"))]
+    script: list[Any] = [Turn(Use("read_file", {"path": "notes.md"})), Turn(Text("so"))]
     warned: list[Event] = []
     async with ModelServer(script) as server:
         agent = Agent(
@@ -369,7 +374,10 @@ async def test_XL32_a_provider_searches_for_no_run_with_private_text(
 async def test_XL32_searches_of_the_provider_use_up_the_consent(world: World) -> None:
     consent = Consent(purpose="this exploration", calls=2, provider_search=True)
     searches = [Search("sun", SUN), Search("moon", SUN)]
-    script = [Turn(Use("read_file", {"path": "notes.md"})), Turn([*searches, Use("read_file", {"path": "notes.md"})])]
+    script: list[Any] = [
+        Turn(Use("read_file", {"path": "notes.md"})),
+        Turn([*searches, Use("read_file", {"path": "notes.md"})]),
+    ]
     async with ModelServer([*script, Turn(Text("so"))]) as server:
         agent = Agent(
             model=server.model("anthropic"), tools=[*CODE, WebSearch()], deps={"root": world.folder}, consent=consent
@@ -403,7 +411,3 @@ async def test_XL30_texts_in_the_prompts_are_on_record(world: World) -> None:
     result = await agent.run("go")
     states = [one.value for _, one in await journal.read(result.run_id) if isinstance(one, StateSet)]
     assert states == [["private", "untrusted"]]
-
-
-def test_the_orders_are_orders() -> None:
-    assert len(list(orders_in(ORDERS))) == 43

@@ -11,7 +11,6 @@ from toolroll.models.model import Model
 from toolroll.packs.catalog import CatalogEntry
 from toolroll.packs.code.agent import code_prompt, code_tools
 from toolroll.packs.code.check_tool import check_tool
-from toolroll.packs.code.prompt import INSTRUCTIONS
 
 
 def build_code_agent(
@@ -40,12 +39,3 @@ def list_code_tools(spec: AgentSpec, *, project: Project, surface: Surface) -> l
         check = check_tool(code.check, seconds=code.check_seconds)
         entries.append(CatalogEntry(tool=check, origin="settings", place="settings"))
     return [*entries, *load_trusted_tools(project.root, entries, surface)]
-
-
-def show_instructions_note(project: Project, surface: Surface) -> None:
-    """Tell the person that the project's AGENTS.md instructs the model; warn where it is not used, or not all of it."""
-    instructions = project.instructions
-    if (instructions.text or "").strip():
-        surface.note(f"The model follows {INSTRUCTIONS} of this project. Read it if you do not know who wrote it.")
-    if instructions.note:
-        surface.warn(instructions.note)

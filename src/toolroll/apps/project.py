@@ -12,7 +12,7 @@ from toolroll.apps.surface import Surface
 from toolroll.errors import ToolrollError, UsageError
 from toolroll.home.settings import Settings, read_settings
 from toolroll.kernel.define.tool import Tool
-from toolroll.packs.code.prompt import Instructions, read_instructions
+from toolroll.packs.code.prompt import INSTRUCTIONS, Instructions, read_instructions
 from toolroll.workspace.changes.recovery import describe_recovery, open_history
 from toolroll.workspace.limits import DEFAULT_LIMITS, Limits
 from toolroll.workspace.workspace import Workspace
@@ -79,6 +79,15 @@ class Project:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def show_instructions_note(project: Project, surface: Surface) -> None:
+    """Tell the person that the project's AGENTS.md instructs the model; warn where it is not used, or not all of it."""
+    instructions = project.instructions
+    if (instructions.text or "").strip():
+        surface.note(f"The model follows {INSTRUCTIONS} of this project. Read it if you do not know who wrote it.")
+    if instructions.note:
+        surface.warn(instructions.note)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

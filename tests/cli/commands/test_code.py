@@ -92,7 +92,9 @@ def test_S2_with_yes_every_event_is_a_line_of_json(project: Project) -> None:
     assert [event["index"] for event in events] == list(range(1, len(events) + 1))
     by_name = {event["event"]: event for event in events}
     assert (by_name["approval_requested"]["why"], by_name["approval_decided"]["decision"]) == ("It is done.", "approve")
-    assert (by_name["run_finished"]["text"], done.returncode, done.stderr) == ("It is changed.", 0, "")
+    assert (by_name["run_finished"]["text"], done.returncode) == ("It is changed.", 0)
+    assert done.stderr.startswith("Note: The model follows AGENTS.md")
+    assert done.stderr.count("\n") == 1
     assert "// DONE: read" in project.text(MAIN)
     assert project.call("undo", "--yes").returncode == 0
     again = project.call("runs", "replay", by_name["run_finished"]["run_id"])
@@ -228,7 +230,17 @@ def test_C43_C2_a_person_is_told_once_that_instructions_are_not_used(project: Pr
         assert one.stderr.count("Warning: AGENTS.md is not used: 'AGENTS.md' is binary") == 1
     assert done.stdout == "Done.\n"
     (project.root / "AGENTS.md").write_text("Use tabs.\n")
-    assert "AGENTS.md" not in project.call(*command).stderr
+    told = project.call(*command).stderr
+    assert "is not used" not in told
+
+
+def test_XL36_a_person_is_told_once_a_run_that_the_projects_instructions_are_followed(project: Project) -> None:
+    (project.root / "AGENTS.md").write_text("Use tabs.\n")
+    done = project.call("code", "Go.", "--model", project.script("Done."))
+    assert (done.returncode, done.stdout) == (0, "Done.\n")
+    assert done.stderr.count("Note: The model follows AGENTS.md of this project.") == 1
+    (project.root / "AGENTS.md").unlink()
+    assert "AGENTS.md" not in project.call("code", "Go.", "--model", project.script("Done.")).stderr
 
 
 def test_C34_the_check_of_the_settings_is_a_tool(project: Project) -> None:

@@ -81,7 +81,7 @@ async def test_XL33_steps_that_run_side_by_side_share_the_count() -> None:
 
 
 def test_XL33_the_count_is_atomic_among_threads() -> None:
-    outflow, taken = Outflow(Consent(purpose="this post", calls=50)), []
+    outflow, taken = Outflow(Consent(purpose="this post", calls=50)), list[bool]()
 
     def take(thread: int) -> None:
         taken.extend(outflow.take(f"{thread}.{n}", {"query": "tea"}) is None for n in range(50))

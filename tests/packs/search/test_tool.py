@@ -253,12 +253,11 @@ async def test_XL14_once_private_data_is_in_the_run_nothing_goes_out_whatever_a_
         policy=may_send,
         journal=journal,
     )
-    first = await agent.run('CALL web_search {"query": "q"}')
-    result = await agent.run("CALL secret {}", messages=first.messages)
+    result = await agent.run('CALL secret {} CALL web_search {"query": "q"}')
     assert (world.notes.written, world.sent) == ([], [])
-    assert [json.loads(one.body)["query"] for one in services.requests] == ["q"]
+    assert services.requests == []
     kept: Mapping[str, object] = final_state(await journal.read(result.run_id))
-    assert kept[LABELS_KEY] == ["private", "untrusted"]
+    assert kept[LABELS_KEY] == ["private"]
 
 
 async def test_XL14_the_orders_of_a_failing_service_reach_nobody(services: Services) -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from toolroll.agent.result import RunResult
-from toolroll.apps.code import build_code_agent, show_instructions_note
+from toolroll.apps.code import build_code_agent
 from toolroll.apps.models import choose_model
-from toolroll.apps.project import Project
+from toolroll.apps.project import Project, show_instructions_note
 from toolroll.apps.spec import DEFAULT_STEPS, AgentSpec
 from toolroll.apps.surface import Surface
 from toolroll.cli.driver import RunDriver, read_prompt

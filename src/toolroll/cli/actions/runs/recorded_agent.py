@@ -14,7 +14,7 @@ from toolroll.agent.live import Listener
 from toolroll.agent.result import RunResult
 from toolroll.apps.build import build_agent
 from toolroll.apps.explore import ExploreOptions
-from toolroll.apps.project import Project
+from toolroll.apps.project import Project, show_instructions_note
 from toolroll.apps.run_log import find_run, read_run_log, read_run_settings, recorded_settings
 from toolroll.apps.spec import AgentSpec, recorded_kind
 from toolroll.cli.actions.explore import run_exploration
@@ -40,8 +40,6 @@ async def open_recorded_agent(
     surface = terminal_surface()
     with Project.open(spec.project_folder, os.environ) as project:
         if spec.kind == "code":
-            from toolroll.apps.code import show_instructions_note  # noqa: PLC0415 - its pack is 10 % of the start
-
             show_instructions_note(project, surface)
         async with build_agent(spec, project=project, surface=surface, journal=journal, model=model) as agent:
             if model is None:  # a replay changes nothing
