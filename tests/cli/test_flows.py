@@ -111,14 +111,15 @@ def test_XD2_XA8_R22_a_search_that_was_asked_about_at_a_kill_is_asked_about_agai
     with socket.create_server(("127.0.0.1", 0)) as searched:
         env = {"SEARXNG_URL": f"http://127.0.0.1:{searched.getsockname()[1]}"}
         with project.terminal(*command, env=env) as terminal:
-            terminal.wait_for("Allow this?")
+            terminal.wait_for("May it search the web?")
+            terminal.press("n", "Allow this?")
             os.kill(terminal.process.pid, signal.SIGKILL)
             terminal.process.wait()
         [killed] = recorded(project)
         assert state_of(killed) == "unfinished"
         with project.terminal("runs", "resume", killed.run_id, env=env) as terminal:
-            terminal.wait_for("таємниця чаю")
-            terminal.wait_for("Allow this?")
+            terminal.wait_for("May it search the web?")
+            terminal.press("n", "таємниця чаю", "Allow this?")
             os.kill(terminal.process.pid, signal.SIGKILL)
             terminal.process.wait()
         done = project.call("runs", "resume", killed.run_id, **env)

@@ -142,24 +142,26 @@ def make_research_options(
         made["source"] = source
     permissions = permissions_for(list_research_tools(made), surface, settings=project.settings, folder=project.root)
     policy = (permissions.policy or Policy()).plus(SEARCH_POLICY.rules)
-    made["policy"] = policy
+    # Where nobody can be asked, the model is told so and goes on; a question would leave it without a document.
+    made["policy"] = replace(policy, outward="refuse") if permissions.approver is None else policy
     made["approver"] = permissions.approver
     return made
 
 
 def ask_for_searches(
-    planned: Plan, options: ResearchOptions, *, surface: Surface, yes: bool = False
+    planned: Plan, options: ResearchOptions, *, surface: Surface, yes: bool = False, is_resumed: bool = False
 ) -> ResearchOptions:
     """Return the options with the person's consent to searches: given with --yes, or asked for once.
 
     Nothing is asked where the exploration has nothing private to begin with. Where nobody can be asked, the command
-    itself is the wish to search: then our own search is used, whose queries can be compared with what was read.
+    itself is the wish to search: then our own search is used, whose queries can be compared with what was read. But
+    one that is resumed may be one whose person has said no, so it is no such wish.
     """
     made = options.copy()
     has_private, is_provider = bool(planned.private_texts), getattr(options["model"], "has_web_search", False)
     answer = True if yes else surface.ask(_consent_question(is_provider=is_provider)) if has_private else None
     consent = Consent(purpose="this exploration", calls=EXPLORATION_CALLS, provider_search=answer is True)
-    made["consent"] = None if answer is False else consent
+    made["consent"] = None if answer is False or (answer is None and is_resumed) else consent
     if has_private and is_provider and answer is not True:
         made["own_search"] = True
         surface.warn(_OWN_SEARCH_USED)

@@ -9,11 +9,10 @@ from toolroll.apps.spec import AgentSpec
 from toolroll.apps.surface import Surface
 from toolroll.home.keys import with_keys
 from toolroll.journal.journal import Journal
-from toolroll.kernel.approval.consent import Outflow
 from toolroll.models.model import Model
 from toolroll.packs.writing.profiles.mix import load_style
 from toolroll.packs.writing.profiles.store import ProfileStore
-from toolroll.packs.writing.session.agent import POST_CONSENT, WritingContext, writing_agent
+from toolroll.packs.writing.session.agent import WritingContext, writing_agent
 from toolroll.packs.writing.session.gate import Gate
 from toolroll.packs.writing.texts.messages import known_language
 
@@ -34,6 +33,5 @@ def build_write_agent(
         environment=with_keys(surface.environment),
         journal=journal,
         settings=spec.record,
-        outflow=Outflow(POST_CONSENT),  # nobody can be asked, and to resume a post is to want its searches
     )
     return writing_agent(model or connect_model(spec.model, surface.environment), style, Gate(base=style.base), context)

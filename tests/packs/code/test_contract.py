@@ -100,7 +100,7 @@ def test_there_are_thirteen_and_four_of_them_change_something() -> None:
         "edit",
         "apply_changes",
     }
-    assert all(tool.labels == {"private"} for tool in TOOLS)
+    assert all(tool.labels == {"private", "untrusted"} for tool in TOOLS)
 
 
 @pytest.mark.parametrize("name", ["read_file", "find_definition", "edit", "apply_changes"])

@@ -98,7 +98,7 @@ def run_exploration(session: Session, options: ExploreOptions, *, job: Job | Non
                 )
                 made["on_event"] = driver.listener
                 made["on_open"] = driver.interrupts.watch
-                prepare = partial(ask_for_searches, surface=surface, yes=yes)
+                prepare = partial(ask_for_searches, surface=surface, yes=yes, is_resumed=job is not None)
                 return await explore(request, source, job=job, prepare=prepare, **made)
 
         return driver.run(work)
