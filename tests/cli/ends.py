@@ -355,8 +355,8 @@ ENDS: dict[Words, tuple[End, ...]] = {
 
 
 IN_LINES = {("code",), ("run",), ("explore", "run"), ("write", "write"), ("runs", "resume"), ("runs", "fork")}
-ONLY_SHOWN = {("write", "analyze")}
-"""Where nobody can be asked it shows what it would change, and has done what it was asked for."""
+ONLY_SHOWN = {("write", "analyze"), ("explore", "run")}
+"""Where nobody can be asked it does what needs no consent, and has done what it was asked for."""
 WITH_ANSWER: set[Words] = {("write", "stats")}
 """Where what could be found is told beside the error."""
 AT_A_TERMINAL: set[Words] = {("write", "profile", "edit")}

@@ -61,6 +61,8 @@ class Project:
         try:
             history, recovered = open_history(self.workspace)
             history.close()
+        except UsageError:  # nothing can be recorded here; a tool that wants to is refused for it
+            return
         except ToolrollError as error:  # the first tool that writes is refused for it
             surface.warn(error.message)
             return

@@ -3,7 +3,6 @@
 No key, no network: the server listens on loopback, in this process, from the first question on.
 """
 
-import asyncio
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -75,7 +74,9 @@ class LocalTransport:
         """Send the request to the server, which is started if it is not there."""
         http = self._http
         if http is None:
-            http = await asyncio.to_thread(self._start)
+            from asyncio import to_thread  # noqa: PLC0415 - five interpreter starts, and connecting does without
+
+            http = await to_thread(self._start)
         async with http.post(path, headers=headers, body=body) as reply:
             yield reply
 

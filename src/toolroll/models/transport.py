@@ -4,7 +4,6 @@ Everything above it is pure functions over data. The default speaks `httpx2`; an
 Vertex, Azure, or credentials of its own) plugs in here as well.
 """
 
-from asyncio import AbstractEventLoop, get_running_loop
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -16,6 +15,8 @@ from toolroll.safe.net.urls import is_loopback
 from toolroll.safe.secrets.redact import redact_line
 
 if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+
     import httpx2
 
 MAX_BODY_BYTES: Final = 64 * 1024 * 1024
@@ -87,7 +88,7 @@ class HttpTransport:
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop."""
-        line = self._lines.pop(get_running_loop(), None)
+        line = self._lines.pop(_running_loop(), None)
         if line is not None:
             await line.aclose()
 
@@ -102,7 +103,7 @@ class HttpTransport:
         return httpx2.Request("POST", address, headers=self._headers[1], content=body, extensions=self._extensions)
 
     def _line(self) -> "_Line":
-        loop = get_running_loop()
+        loop = _running_loop()
         line = self._lines.get(loop)
         if line is None:
             self._lines = {other: kept for other, kept in self._lines.items() if not other.is_closed()}
@@ -124,6 +125,12 @@ class HttpTransport:
         # The client adds cookies, redirects and authentication, for a fifth of the time of a request.
         direct = httpx2.AsyncHTTPTransport(trust_env=trust_env, verify=verify)
         return _Line(send=direct.handle_async_request, aclose=direct.aclose)
+
+
+def _running_loop() -> "AbstractEventLoop":
+    from asyncio import get_running_loop  # noqa: PLC0415 - five interpreter starts; whoever gets here has paid them
+
+    return get_running_loop()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -167,7 +167,7 @@ async def test_S1_the_conversation_goes_on_from_what_is_complete() -> None:
     kept = watcher.runs[-1].run
     assert kept is not None
     seen = cast("dict[str, object]", kept.state["code.seen:a.py"])
-    assert (seen["hash"], kept.labels) == ("h", frozenset({"private"}))
+    assert (seen["hash"], kept.labels) == ("h", frozenset({"private", "untrusted"}))
     assert {recorded_settings(await journal.read(run_id))["chat"] for run_id in conversation.run_ids} == {
         conversation.run_ids[0]
     }

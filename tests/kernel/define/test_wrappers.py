@@ -17,6 +17,7 @@ from toolroll.kernel.approval.permit import Permit
 from toolroll.kernel.approval.policy import Policy, Rule
 from toolroll.kernel.approval.request import Effect, Preview
 from toolroll.kernel.call.context import Run, ToolContext
+from toolroll.kernel.call.result import CallOutcome
 from toolroll.kernel.data.labels import Labels
 from toolroll.kernel.define import wrappers
 from toolroll.kernel.define.decorator import define_tool, tool
@@ -65,8 +66,20 @@ class Inside(Tool):
     def paths(self, arguments: object) -> tuple[str, ...]:
         return ("path of", str(arguments))
 
+    @property
+    def locates(self) -> bool:
+        return True
+
+    async def locate(self, paths: tuple[str, ...], ctx: ToolContext) -> tuple[str, ...]:
+        self.told.append((paths, ctx))
+        return tuple(f"{path} leads here" for path in paths)
+
     def why(self, arguments: object) -> str:
         return f"why {arguments}"
+
+    async def find_outcome(self, ctx: ToolContext) -> CallOutcome | None:
+        self.told.append(ctx)
+        return CallOutcome(state="done", text="found")
 
     async def preview(self, arguments: object, ctx: ToolContext, edited: str | None = None) -> Preview:
         self.told.append((arguments, ctx, edited))
@@ -107,6 +120,9 @@ async def members(one: Tool, permit: Permit, ctx: ToolContext) -> dict[str, obje
         "can_be_stopped": one.can_be_stopped,
         "validate": one.validate("raw"),
         "paths": one.paths(1),
+        "locates": one.locates,
+        "locate": await one.locate(("a",), ctx),
+        "find_outcome": await one.find_outcome(ctx),
         "why": one.why(1),
         "preview": await one.preview(1, ctx, "edit"),
         "invoke": await one.invoke(permit, ctx),

@@ -33,7 +33,10 @@ class ToolDefinition:
     def fingerprint(self) -> str:
         """Return a hash that changes whenever a model would be told something else, or the labels change."""
         parts: list[object] = [self.name, self.description, self.parameters]
-        return content_hash(canonical_json([*parts, list(self.labels)] if self.labels else parts))
+        # A run with private text is guarded whether or not that is untrusted, too: questions of 0.1.0, which named only
+        # the first label, still fit.
+        labels = ["private"] if "private" in self.labels else list(self.labels)
+        return content_hash(canonical_json([*parts, labels] if labels else parts))
 
 
 class Tool(ABC):

@@ -4,7 +4,6 @@
 connects (`transport`) dials one of those addresses and nothing else, so an answer that changes later changes nothing.
 """
 
-import asyncio
 import re
 import socket
 from collections.abc import Awaitable, Callable, Sequence
@@ -99,6 +98,8 @@ def check_url(
 
 async def system_resolver(host: str, port: int) -> tuple[str, ...]:
     """Ask the operating system for the addresses of a name."""
+    import asyncio  # noqa: PLC0415 - five interpreter starts; a run that connects to no foreign host never needs it
+
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return tuple(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))
 
@@ -117,6 +118,8 @@ async def resolve(checked: CheckedUrl, *, resolver: Resolver = system_resolver) 
 
 
 async def _look_up(checked: CheckedUrl, resolver: Resolver) -> tuple[IPAddress, ...]:
+    import asyncio  # noqa: PLC0415 - as above
+
     try:
         async with asyncio.timeout(RESOLVE_TIMEOUT_S):
             answers = await resolver(checked.host, checked.port)

@@ -19,6 +19,7 @@ from toolroll.errors import JournalRefused
 from toolroll.home.keys import known_secrets
 from toolroll.kernel.approval.request import content_hash
 from toolroll.messages import Template
+from toolroll.safe.paths.os_errors import os_errors
 from toolroll.safe.secrets.redact import redact
 from toolroll.safe.sqlite import transaction
 from toolroll.workspace.changes.records import (
@@ -204,7 +205,9 @@ class History:
         return bool(at < self._clock() - self._quota.max_age_s) or _size(db) > self._quota.max_bytes
 
     def _records(self, where: str, values: Sequence[object], limit: int = -1) -> tuple[Record, ...]:
-        if not self.path.exists():
+        with os_errors(self.path.name):
+            is_there = self.path.exists()
+        if not is_there:
             return ()
         with self._reading() as db:
             return read_records(db, where, values, limit)
