@@ -226,3 +226,31 @@ def test_XL37_labels_only_grow(added: list[Labels]) -> None:
 def test_the_tools_of_this_module_say_what_they_bring() -> None:
     tools: list[Tool] = [World().read, World().search]
     assert [one.definition.labels for one in tools] == [("private", "untrusted"), ("untrusted",)]
+
+
+def test_XL33_calls_are_counted_from_the_consent_on_and_after_a_resume() -> None:
+    outflow = Outflow()
+    assert outflow.take("c1", {"query": "tea"}) == "Nobody has agreed to that beforehand."
+    assert outflow.searches_left == 0
+    outflow.count(2)
+    outflow.grant(Consent(purpose="this post", calls=3, provider_search=True))
+    assert (outflow.calls, outflow.searches_left) == (0, 3)
+    outflow.restore(2)
+    outflow.restore("a damaged record")
+    outflow.restore(1)
+    assert (outflow.calls, outflow.searches_left) == (2, 1)
+    assert outflow.take("c2", {"query": "tea"}) is None
+    assert outflow.take("c2", {"query": "tea"}) is None, "the same call is counted once"
+    assert outflow.take("c3", {"query": "tea"}) == "The 3 calls that were agreed on for this post are used up."
+
+
+def test_XL34_without_a_consent_nothing_is_stored_of_it() -> None:
+    run = make_run()
+    run.add_private_text("A file of the project.")
+    run.note_consented()
+    assert (run.labels, CONSENTED_KEY in run.state) == (ALL_LABELS, False)
+    run = make_run()
+    run.outflow = Outflow(POST)
+    run.add_private_text(SECRET)
+    assert run.take_consent("c1", {"query": "Anna moves to Lviv in May"}) is not None
+    assert (run.outflow.calls, CONSENTED_KEY in run.state) == (0, False)

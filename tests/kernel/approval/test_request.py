@@ -133,3 +133,10 @@ def test_content_hashes_are_those_of_the_bytes() -> None:
     assert content_hash("é") == content_hash("é".encode())
     assert content_hash("\ud800") != content_hash("?")
     assert content_hash("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+
+def test_XP13_a_target_says_where_it_leads_only_if_that_is_elsewhere() -> None:
+    assert str(Target(name="notes/link.md", resolved="Makefile")) == "notes/link.md leads to Makefile"
+    assert str(Target(name="Makefile", resolved="Makefile")) == "Makefile"
+    links = (Target(name="link", resolved="file"),)
+    assert replace(REQUEST, paths=("link",), targets=links).judged_paths == ("link", "file")

@@ -275,9 +275,10 @@ def test_XL14_the_fingerprint_covers_the_labels() -> None:
 
         return t.definition.fingerprint
 
-    prints = {made(), made(brings="private"), made(brings="untrusted"), made(brings=("private", "untrusted"))}
-    assert len(prints) == 4
+    assert len({made(), made(brings="private"), made(brings="untrusted")}) == 3
     assert made(brings=()) == made()
+    # Private text is guarded whatever else it is: questions of 0.1.0, which named one label, still fit.
+    assert made(brings=("private", "untrusted")) == made(brings="private")
 
 
 @pytest.mark.parametrize("brings", ["secret", "", ["private", "public"], "privateuntrusted"])
