@@ -22,6 +22,8 @@ ME = os.getpid()
 NEW = {"path": "b.js", "content": "b\n", "description": "Make b."}
 CREATE = {"name": "create_file", "arguments": NEW, "id": "create_1"}
 
+AGENTS_NOTE = "Note: The model follows AGENTS.md of this project. Read it if you do not know who wrote it."
+
 
 @pytest.fixture
 def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteJournal]:
@@ -61,7 +63,7 @@ def test_XD3_a_program_reads_of_the_waiting_among_the_events(project: Project) -
             told = json.loads(program.process.stdout.readline())
             driving.press("y")
             assert program.end()[0] == 0
-            assert "another process" not in program.text
+            assert " ".join(program.text.split()) == AGENTS_NOTE
     assert told["event"] == "warning"
     assert told["text"].endswith("waiting for it. If it stands at a question, answer it there.")
 
