@@ -6,8 +6,9 @@ WORKERS ?= 3
 BIN := .venv/bin
 PY := $(BIN)/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
+# pip before 23.3 forgets the pin of a package that another one asks for with an extra, hence --no-strip-extras.
 COMPILE := $(PY) -m uv --system-certs pip compile --quiet pyproject.toml --universal --python-version 3.11 --generate-hashes \
-	--no-emit-index-url --no-emit-find-links --no-header --no-annotate $(if $(UPGRADE),--upgrade)
+	--no-emit-index-url --no-emit-find-links --no-header --no-annotate --no-strip-extras $(if $(UPGRADE),--upgrade)
 
 # To compile the tests, with their assertions, takes as long as to load them: keep what was compiled.
 unexport PYTHONDONTWRITEBYTECODE
