@@ -178,6 +178,20 @@ async def test_A9_its_run_is_recorded_as_a_part_of_the_callers() -> None:
     assert isinstance(began, RunBegan)
 
 
+async def test_A9_a_tool_that_starts_an_agent_itself_makes_its_run_a_part_of_the_callers() -> None:
+    journal = MemoryJournal()
+
+    @make_tool
+    async def ask_helper(ctx: ToolContext) -> str:
+        """Ask another agent."""
+        return (await agent_of("three").start("1 + 2?", caller=ctx.run).wait()).text
+
+    result = await agent_of(Call("ask_helper"), "it is three", tools=[ask_helper], journal=journal).run("go")
+    [part] = [row.run_id for row in await journal.runs() if row.run_id != result.run_id]
+    [began] = [record for _, record in await journal.read(part) if isinstance(record, RunBegan)]
+    assert (content_of(result), began.parent) == ("three", result.run_id)
+
+
 async def test_A9_events_of_a_sub_agent_show_what_a_person_needs_to_know() -> None:
     notes = Notes()
     inner = helper(*[Call("add", {"a": 1, "b": 2})] * 3, Call("write", {"text": "x"}), "ok", tools=[notes.write, add])

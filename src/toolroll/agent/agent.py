@@ -11,10 +11,11 @@ from typing_extensions import Unpack
 from toolroll.agent.live import Listener, LiveRun
 from toolroll.agent.options import AgentOptions, Setup, make_setup
 from toolroll.agent.result import Out, RunResult
-from toolroll.agent.run import RunRequest, close_models
-from toolroll.agent.subagent import agent_tool
+from toolroll.agent.run import AgentRun, RunRequest, close_models
+from toolroll.agent.subagent import agent_tool, inherit
 from toolroll.errors import UsageError
 from toolroll.kernel.approval.request import Decision
+from toolroll.kernel.call.context import Run
 from toolroll.kernel.data.messages import Message, Prompt
 from toolroll.kernel.define.tool import Tool
 from toolroll.kernel.threads import is_in_event_loop
@@ -50,6 +51,7 @@ class Agent(Generic[Out]):
         stream: bool = False,
         run_id: str | None = None,
         settings: Mapping[str, object] | None = None,
+        caller: Run | None = None,
     ) -> LiveRun[Out]:
         """Start a run: a new one, or with `resume` or `fork` one that goes on from a record in the agent's journal.
 
@@ -57,12 +59,13 @@ class Agent(Generic[Out]):
         that id in any process; `decisions` answers its pending questions by call id, and a `prompt` continues with
         something else. `fork` begins a new run with the first `at_step` steps of that one. `listener` is called with
         every event; without one, iterate the run. With `stream`, the text of the model comes in pieces. `run_id` names
-        a new run, and `settings` are recorded with it beside those of the agent.
+        a new run, and `settings` are recorded with it beside those of the agent. A tool that runs an agent passes its
+        `ctx.run` as `caller`: the new run is then part of that one, and takes from it what this agent was not given.
 
         The run begins when it is awaited or iterated: `await agent.start("...").wait()`. Contradictory arguments raise
         `UsageError` here.
         """
-        setup = self._setup
+        setup = self._setup if caller is None else inherit(self._setup, caller)
         if settings:
             setup = replace(setup, settings={**(setup.settings or {}), **settings})
         request = RunRequest(
@@ -75,6 +78,7 @@ class Agent(Generic[Out]):
             decisions=decisions or {},
             stream=stream,
             run_id=run_id,
+            caller=caller if isinstance(caller, AgentRun) else None,
         )
         return LiveRun(request, listener)
 
@@ -117,7 +121,7 @@ class Agent(Generic[Out]):
 
     def as_tool(self, *, name: str, description: str) -> Tool:
         """This agent as a tool of another one; what it uses is counted into the run that calls it."""
-        return agent_tool(self._setup, name=name, description=description)
+        return agent_tool(self, name=name, description=description)
 
 
 async def _wait_and_close(run: LiveRun[Out]) -> RunResult[Out]:

@@ -1,22 +1,24 @@
 """An agent as a tool of another: asked by one text, answering with one, paid for by the run that calls it."""
 
 from dataclasses import replace
-from typing import Annotated, Final
+from functools import partial
+from typing import Annotated, Any, Final, Protocol
 
 from pydantic import BaseModel, Field
 
 from toolroll.agent.events import CallStarted, Event, StepFinished, Warned
 from toolroll.agent.labels import labels_of_tools
-from toolroll.agent.live import LiveRun
+from toolroll.agent.live import Listener, LiveRun
 from toolroll.agent.options import Setup
 from toolroll.agent.result import RunResult, SubRun
-from toolroll.agent.run import AgentRun, RunRequest, is_on_record
+from toolroll.agent.run import AgentRun, is_on_record
 from toolroll.errors import ModelError, ToolFailure
 from toolroll.kernel.approval.policy import Policy
 from toolroll.kernel.call.context import Run, ToolContext
 from toolroll.kernel.call.events import ApprovalDecided, ApprovalRequested
 from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.data.labels import Labels
+from toolroll.kernel.data.messages import Prompt
 from toolroll.kernel.define.decorator import define_tool
 from toolroll.kernel.define.tool import Tool
 from toolroll.kernel.define.wrappers import WrapperTool
@@ -33,18 +35,40 @@ class Task(BaseModel):
     ]
 
 
-def agent_tool(setup: Setup, *, name: str, description: str) -> Tool:
-    """The agent behind a setup as a tool.
+class SubAgent(Protocol):
+    """The part of `Agent` that a sub-agent is run with."""
+
+    @property
+    def setup(self) -> Setup:
+        """Return what the agent is made of."""
+        ...
+
+    def start(
+        self,
+        prompt: Prompt | None = None,
+        *,
+        resume: str | None = None,
+        listener: Listener | None = None,
+        stream: bool = False,
+        run_id: str | None = None,
+        caller: Run | None = None,
+    ) -> LiveRun[Any]:
+        """Start a run that is part of the caller's."""
+        ...
+
+
+def agent_tool(agent: SubAgent, *, name: str, description: str) -> Tool:
+    """Make a tool of an agent.
 
     It only reads: whatever its own tools change is asked about in its run, by the rules and the approver of the
     caller's, unless it has its own. What is denied there is denied here.
     """
 
     async def execute(given: Task, ctx: ToolContext) -> ToolResult:
-        return await _Delegation(name, ctx).run(setup, given.task)
+        return await _Delegation(name, ctx, agent).run(given.task)
 
     made = define_tool(name=name, description=description, input=Task, execute=execute)
-    return _AgentTool(made, labels_of_tools(setup.tools, searches=setup.web_search is not None))
+    return _AgentTool(made, labels_of_tools(agent.setup.tools, searches=agent.setup.web_search is not None))
 
 
 class _AgentTool(WrapperTool):
@@ -63,18 +87,19 @@ class _AgentTool(WrapperTool):
 class _Delegation:
     """One call of a sub-agent."""
 
-    def __init__(self, name: str, ctx: ToolContext) -> None:
+    def __init__(self, name: str, ctx: ToolContext, agent: SubAgent) -> None:
         self._name = name
         self._ctx = ctx
+        self._agent = agent
         self._caller = ctx.run if isinstance(ctx.run, AgentRun) else None
         self._run_id = ""
 
-    async def run(self, setup: Setup, task: str) -> ToolResult:
+    async def run(self, task: str) -> ToolResult:
         """Run the sub-agent; a run that was interrupted together with its caller continues from its own record."""
         caller = self._caller
         if caller is not None and caller.depth >= MAX_DEPTH:
             raise ToolFailure(f"Agents call each other {MAX_DEPTH} deep already. Do this here.", code="too_deep")
-        run = LiveRun[object](await self._request(inherit(setup, self._ctx.run), task), self._on_event)
+        run = await self._start(task)
         self._run_id = run.run_id
         if run.run is not None:
             run.run.labels |= self._ctx.run.labels
@@ -87,16 +112,17 @@ class _Delegation:
                 self._ctx.run.add_labels(run.run.labels)
                 self._ctx.run.note_consented()
 
-    async def _request(self, setup: Setup, task: str) -> RunRequest:
-        caller = self._caller
+    async def _start(self, task: str) -> LiveRun[Any]:
+        start, caller = partial(self._agent.start, caller=self._ctx.run, listener=self._on_event), self._caller
         if caller is None:
-            return RunRequest(setup=setup, prompt=task)
+            return start(task)
+        journal = inherit(self._agent.setup, caller).journal
         stream, run_id = caller.going.stream, f"{caller.run_id}.{self._ctx.call_id}"
-        if setup.journal is None:
-            return RunRequest(setup=setup, prompt=task, caller=caller, stream=stream)
-        if await is_on_record(setup.journal, run_id):
-            return RunRequest(setup=setup, resume=run_id, caller=caller, stream=stream)
-        return RunRequest(setup=setup, prompt=task, caller=caller, stream=stream, run_id=run_id)
+        if journal is None:
+            return start(task, stream=stream)
+        if await is_on_record(journal, run_id):
+            return start(resume=run_id, stream=stream)
+        return start(task, stream=stream, run_id=run_id)
 
     def _on_event(self, event: Event) -> None:
         match event:
@@ -122,7 +148,7 @@ class _Delegation:
 
 
 def inherit(setup: Setup, caller: Run) -> Setup:
-    """The setup with the caller's approver, rules, dependencies and journal where it has none of its own."""
+    """Return the setup with the caller's approver, rules, dependencies and journal where it has none of its own."""
     going = caller.going.setup if isinstance(caller, AgentRun) else None
     gate = caller.gate if isinstance(caller, AgentRun) else caller.approver
     return replace(
