@@ -66,7 +66,7 @@ tools: .venv/.dev ## Write the list of the packs' tools anew from the code
 
 lock: .venv/.dev ## Compile requirements/ anew from pyproject.toml (UPGRADE=1 takes the newest versions)
 	@$(COMPILE) --group build --output-file requirements/run.txt
-	@$(COMPILE) --group build --group dev --extra testing --extra languages --constraint requirements/run.txt \
+	@$(COMPILE) --group build --group dev --extra testing --extra languages --extra mcp --extra postgres --extra web --constraint requirements/run.txt \
 		--output-file requirements/dev.txt
 	@! grep -nE '://|^-' requirements/*.txt || { echo "The lock names a package index: see docs/decisions/0001."; exit 1; }
 
