@@ -72,10 +72,10 @@ class LiveRun(Generic[Out]):
         return self._state is not None and bool(self._state.started)
 
     def stop(self) -> None:
-        """End the run at the next safe point: the model is interrupted, calls that have begun may finish."""
+        """End the run at the next safe point: the model and checks are interrupted, other calls may finish."""
         self._is_stopped = True
         if self._state is not None:
-            self._state.stop_requested = True
+            self._state.stop()
 
     async def wait(self) -> RunResult[Out]:
         """Return the result when the run has ended; cancelling this cancels the run.

@@ -16,6 +16,7 @@ from toolroll.cli.render.prose import notify
 from toolroll.cli.render.renderer import Renderer, TolerantRenderer, make_renderer
 from toolroll.cli.session import DONE, INTERRUPTED, Session
 from toolroll.cli.terminal.surface import ask_person
+from toolroll.cli.termination import is_ending
 from toolroll.errors import ModelError, UsageError
 from toolroll.journal.sqlite import SqliteJournal
 from toolroll.messages import Template
@@ -48,6 +49,8 @@ class Driver(Generic[T]):
         try:
             return asyncio.run(self._run(work))
         except KeyboardInterrupt:  # the event loop was interrupted itself, outside of the work
+            if is_ending():
+                raise
             return INTERRUPTED if self._is_over else self.end_early(None)
 
     async def follow(self, run: LiveRun[Out]) -> RunResult[Out]:
@@ -67,6 +70,8 @@ class Driver(Generic[T]):
         except ModelError as error:
             return self.end_early(error)
         except (asyncio.CancelledError, KeyboardInterrupt):
+            if is_ending():
+                raise
             self.interrupts.settle()
             return self.end_early(None)
         finally:

@@ -14,6 +14,7 @@ from toolroll._version import __version__
 from toolroll.cli.lazy import LazyCommand, LazyGroup
 from toolroll.cli.session import DONE, EXIT_CODES, FAILED, INTERRUPTED, WRONG_USAGE, Session, debug_option
 from toolroll.cli.startup import prepare
+from toolroll.cli.termination import ended_by_signals
 from toolroll.errors import ToolFailure, ToolrollError, UsageError
 
 _MAX_COLUMNS: Final = 80
@@ -87,8 +88,10 @@ def main(
     if isinstance(sys.stdout, io.TextIOWrapper):  # a letter that the locale does not have is no reason to fail
         sys.stdout.reconfigure(errors="backslashreplace")
     session = Session(json=wants_json(given))
-    prepare(given, os.environ)
-    sys.exit(_flush(run(given, session, root, name), session))
+    with ended_by_signals():
+        prepare(given, os.environ)
+        code = _flush(run(given, session, root, name), session)
+    sys.exit(code)
 
 
 def run(arguments: list[str], session: Session, program: click.Command | None = None, name: str = "toolroll") -> int:

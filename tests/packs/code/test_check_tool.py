@@ -90,3 +90,15 @@ async def test_C34_nothing_of_the_model_becomes_part_of_the_command(root: Path) 
 def test_C34_an_empty_command_is_refused(command: tuple[str, ...]) -> None:
     with pytest.raises(UsageError, match="A check is a command"):
         check_tool(command, seconds=1)
+
+
+async def test_XA26_a_check_ends_when_the_run_is_stopped(root: Path) -> None:
+    code = "import time; open('begun', 'w').close(); time.sleep(600)"
+    async with Run(deps={"root": root}, approver=RecordingApprover()) as run:
+        tool = check_tool((sys.executable, "-c", code), seconds=600)
+        call = asyncio.ensure_future(tool.execute_raw("{}", run.context()))
+        while not (root / "begun").exists():
+            await asyncio.sleep(0.01)
+        run.stopping = True
+        result = await call
+    assert (result.is_error, result.code) == (True, "stopped")

@@ -109,8 +109,8 @@ class RunState:
         return bool(self.started)
 
     def stop(self) -> None:
-        """End the run once the calls that are running have ended."""
-        self.stop_requested = True
+        """End the run once the calls that are running have ended, or have ended themselves because of it."""
+        self.stop_requested = self.run.stopping = True
 
     @property
     def steps(self) -> list[Step]:

@@ -21,6 +21,7 @@ from toolroll.cli.chat.parse import UnknownCommand, parse_command, remove_escape
 from toolroll.cli.chat.suggestions import FileNames, Suggester
 from toolroll.cli.driver import Interrupts, RunDriver
 from toolroll.cli.session import DONE, FAILED, INTERRUPTED, Session
+from toolroll.cli.termination import is_ending
 from toolroll.errors import ModelError, ToolrollError
 from toolroll.journal.sqlite import SqliteJournal
 from toolroll.models.catalog import ALIASES
@@ -123,6 +124,8 @@ class Chat:
         try:
             return RunDriver(self._session).wants_more(result)
         except KeyboardInterrupt:
+            if is_ending():
+                raise
             click.echo("", err=True)  # the cursor is behind the question
             return False
 

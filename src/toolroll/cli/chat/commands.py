@@ -15,6 +15,7 @@ from toolroll.cli.commands.policy import list_rules, policy
 from toolroll.cli.render.context import show_context
 from toolroll.cli.render.prose import notify
 from toolroll.cli.terminal.terminal import interruptible
+from toolroll.cli.termination import is_ending
 from toolroll.errors import UsageError
 
 if TYPE_CHECKING:
@@ -111,6 +112,8 @@ class Commands:
             with self._context_of(command, arguments) as context, interruptible():
                 command.invoke(context)
         except KeyboardInterrupt:
+            if is_ending():
+                raise
             click.echo("\nNothing was done.", err=True)
         except click.exceptions.Exit:  # of --help, which has been shown
             return

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, TypeVar
 
 import click
@@ -10,6 +11,7 @@ import click
 from toolroll.cli.chat.parse import MAX_MESSAGE_CHARACTERS, describe_too_long, spell_out_hidden
 from toolroll.cli.render.prose import notify
 from toolroll.cli.terminal.terminal import Came, Terminal, interruptible, open_terminal, without_wakeups
+from toolroll.cli.termination import is_ending
 from toolroll.errors import ToolrollError, UsageError
 from toolroll.messages import Template
 from toolroll.safe.text import terminal_safe
@@ -36,6 +38,9 @@ PASTED: Final = Template("pasted_lines", "These {count} lines are one message. E
 # What a terminal sends for arrows, Home, Page Up, F5: in a plain line they do nothing, and nobody means them as text.
 _KEYS: Final = re.compile(r"\x1b(?:\[[0-9;]*[A-HPQRSZ~]|O[A-Za-z])")
 
+
+_AS_BEFORE: Final = "\x1b[?2004l\x1b[?7h\x1b[?25h"
+"""No marks around what is pasted, long lines are folded, the cursor is seen."""
 
 NO_TERMINAL: Final = (
     "There is no {what}, and no terminal to chat at. Write it behind the command{more}, or start this at a terminal."
@@ -105,6 +110,10 @@ class _Edited:
             text = await self._session.prompt_async(prompt, handle_sigint=False)
         except EOFError:
             return None
+        except BaseException:  # a signal in the midst of drawing, after which the editor undoes only half of it
+            with suppress(OSError):
+                click.echo(_AS_BEFORE, err=True, nl=False, color=True)
+            raise
         self._use_history(lambda history: history.add(text), None)
         return text
 
@@ -140,6 +149,8 @@ class _Plain:
                 with without_wakeups(), interruptible():
                     return self._message(prompt)
             except KeyboardInterrupt:
+                if is_ending():
+                    raise
                 presses += 1
                 click.echo("", err=True)
         return None

@@ -11,6 +11,7 @@ from toolroll.cli.render.rows import Row, preview_rows, request_rows
 from toolroll.cli.session import Session
 from toolroll.cli.terminal.pager import Pager
 from toolroll.cli.terminal.terminal import Terminal, interruptible, without_wakeups
+from toolroll.cli.termination import is_ending
 from toolroll.kernel.approval.consent import Outflow
 from toolroll.kernel.approval.request import ApprovalRequest, Approve, Decision, Preview, Reject
 from toolroll.packs.writing.session.agent import POST_CONSENT
@@ -132,7 +133,7 @@ class WritingApprover:
         try:
             decisions.extend(map(self._decide_one, requests))
         except KeyboardInterrupt:
-            if not self._person.seen:
+            if not self._person.seen or is_ending():
                 raise
             self._terminal.show([Row()])  # the cursor stands behind the question
             decisions.extend(map(self._refuse, requests[len(decisions) :]))

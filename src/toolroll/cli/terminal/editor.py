@@ -7,12 +7,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+import termios
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from toolroll.errors import UsageError
 from toolroll.safe.paths.files import PRIVATE_FILE_MODE
+from toolroll.safe.programs.run import ended_on_error
 
 USUAL: Final = ("nano", "vi")
 """Editors to take where none is set: the one that says which key leaves it comes first."""
@@ -66,12 +69,30 @@ def _ending(name: str) -> str:
 def _run(command: list[str], input_fd: int) -> None:
     sys.stderr.flush()
     try:
-        # What the editor draws goes where we draw: stdout belongs to the answer.
-        done = subprocess.run(command, stdin=input_fd, stdout=2, check=False)  # noqa: S603 - the person's own setting
+        with _unchanged_modes(input_fd), ended_on_error(os.environ) as environment:
+            # What the editor draws goes where we draw: stdout belongs to the answer.
+            done = subprocess.run(  # noqa: S603 - the person's own setting
+                command, stdin=input_fd, stdout=2, env=environment, check=False
+            )
     except OSError as error:
         raise UsageError(f"The editor {command[0]!r} could not be started: {error.strerror}. Check EDITOR.") from None
     if done.returncode:
         raise UsageError(f"The editor {command[0]!r} ended with an error ({done.returncode}). Nothing was changed.")
+
+
+@contextmanager
+def _unchanged_modes(terminal: int) -> Iterator[None]:
+    """Set the terminal back afterwards: an editor that is killed cannot."""
+    try:
+        modes = termios.tcgetattr(terminal)
+    except termios.error:  # no terminal
+        yield
+        return
+    try:
+        yield
+    finally:
+        with suppress(termios.error):  # it is gone
+            termios.tcsetattr(terminal, termios.TCSADRAIN, modes)
 
 
 def _read(file: Path) -> str:

@@ -87,6 +87,8 @@ class Run:
         self._logger = logger
         self.values = ValueStore()
         self.cancelled = False
+        self.stopping = False
+        """Whether the run ends after the calls that are running: one that can be ended without harm ends now."""
         self.labels: Labels = NO_LABELS
         self.outflow = as_outflow(consent)
         self.calls = 0  # that got a context so far: those of one turn get theirs before any of them is answered

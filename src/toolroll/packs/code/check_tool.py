@@ -3,8 +3,9 @@
 There is no free-form shell. The command is a fixed vector of arguments: nothing that a model says becomes part of it.
 """
 
+import asyncio
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from typing import Annotated, Final
 
 from pydantic import BaseModel, Field
@@ -20,6 +21,9 @@ from toolroll.safe.programs.run import ProgramResult, run_program
 
 MAX_OUTPUT_BYTES: Final = 1_048_576
 """Of what a check prints: the context gets less of it anyway."""
+
+LOOK_S: Final = 0.2
+"""How often a running check looks whether the run is being stopped: a person does not notice it."""
 
 
 class RunCheck(BaseModel):
@@ -40,10 +44,11 @@ def check_tool(command: Sequence[str], *, seconds: float) -> Tool:
 
     async def execute(_given: RunCheck, ctx: ToolContext) -> str:
         workspace = await ctx.resolve(WORKSPACE)
+        program = run_program(command, timeout_s=seconds, limit_output_bytes=MAX_OUTPUT_BYTES, cwd=workspace.root)
         with tool_errors():
-            result = await run_program(
-                command, timeout_s=seconds, limit_output_bytes=MAX_OUTPUT_BYTES, cwd=workspace.root
-            )
+            result = await _run_until_stopped(program, ctx)
+        if result is None:
+            raise tool_failure(f"{shown} was ended before it was done: the user has stopped the run.", code="stopped")
         return _describe_result(result, shown, seconds)
 
     return define_tool(
@@ -59,6 +64,23 @@ def check_tool(command: Sequence[str], *, seconds: float) -> Tool:
         why="description",
         preview=preview,
     )
+
+
+async def _run_until_stopped(
+    program: Coroutine[object, object, ProgramResult], ctx: ToolContext
+) -> ProgramResult | None:
+    """Return how the program ended; None where the run is being stopped, and the program was ended for that."""
+    task = asyncio.ensure_future(program)
+    try:
+        while not ctx.run.stopping:
+            done, _ = await asyncio.wait({task}, timeout=LOOK_S)
+            if done:
+                return task.result()
+        return None
+    finally:
+        if not task.done():
+            task.cancel()
+            await asyncio.wait({task})
 
 
 def _describe_result(result: ProgramResult, command: str, seconds: float) -> str:

@@ -8,8 +8,8 @@ import asyncio
 import os
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
@@ -82,7 +82,7 @@ async def run_program(
     started is a UsageError; every other end is a value.
     """
     mark = f"{_MARK}={token_hex(16)}"
-    environment = {**(minimal_environment(os.environ) if env is None else env), _MARK: mark.partition("=")[2]}
+    environment = _marked(minimal_environment(os.environ) if env is None else env, mark)
     budget, outputs, exited = _Budget(left_bytes=limit_output_bytes), (bytearray(), bytearray()), False
     with ExitStack() as stack:
         stack.callback(_kill_marked, mark.encode())
@@ -133,6 +133,21 @@ async def _start(
             reason = one_line(str(error), 200)
             raise UsageError(f"Cannot start the program {name!r}: {reason}. Check its name and its folder.") from error
     return process, readers
+
+
+@contextmanager
+def ended_on_error(environment: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """Give the environment for a program that a person uses; if the block is cut short, all that has it is killed."""
+    mark = f"{_MARK}={token_hex(16)}"
+    try:
+        yield _marked(environment, mark)
+    except BaseException:
+        _kill_marked(mark.encode())
+        raise
+
+
+def _marked(environment: Mapping[str, str], mark: str) -> dict[str, str]:
+    return {**environment, _MARK: mark.partition("=")[2]}
 
 
 def _check_command(argv: Sequence[str]) -> Sequence[str]:
