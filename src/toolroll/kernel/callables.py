@@ -41,6 +41,21 @@ def unwrap_callable(subject: Callable[..., Any]) -> Callable[..., Any]:
     return subject.__call__  # type: ignore[no-any-return,operator]  # a bound method, of what type ever
 
 
+def mark_async(subject: object, function: Callable[..., Any]) -> None:
+    """Make `inspect.iscoroutinefunction(subject)` true of an object that hands on an async function's coroutine."""
+    if mark := getattr(inspect, "markcoroutinefunction", None):
+        mark(subject)
+        return
+    # Python 3.11 has no mark. It takes an object for a function that has what functions have, and reads its flags.
+    while not hasattr(function, "__code__"):
+        function = function.func if isinstance(function, partial) else unwrap_callable(function)
+    for name in ("__code__", "__defaults__", "__kwdefaults__"):
+        setattr(subject, name, getattr(function, name))
+    for name in ("__name__", "__annotations__"):
+        if not hasattr(subject, name):
+            setattr(subject, name, getattr(function, name))
+
+
 def find_written_function(subject: Callable[..., Any]) -> Callable[..., Any]:
     """Return the function that carries the annotations and the docstring, behind whatever is around it."""
     found = unwrap_callable(subject)

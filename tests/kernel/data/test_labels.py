@@ -195,7 +195,9 @@ def of_every_kind(effect: Effect = "reads") -> list[Tool]:
         return "x"
 
     brings: Any = ("private", "untrusted")
-    made = [tool("x", name="t", effect=effect, brings=brings)(one) for one in (direct, in_a_thread, injected)]
+    made: list[Tool] = [
+        tool("x", name="t", effect=effect, brings=brings)(one) for one in (direct, in_a_thread, injected)
+    ]
     made.append(define_tool(name="t", description="x", input=Task, execute=execute, effect=effect, brings=brings))
     plain = tool("x", name="t", effect=effect)(direct)
     return [*made, labelled(plain, "private", "untrusted"), labelled(labelled(plain, "private"), "untrusted")]

@@ -137,7 +137,7 @@ class Finder:
 
 async def test_K1_methods_objects_and_partials_are_tools_too() -> None:
     finder = Finder("p:")
-    made = [
+    made: list[Tool] = [
         tool(finder.find),
         tool(finder.find_all),
         tool(Finder.find_none),

@@ -477,7 +477,7 @@ async def test_K5_a_timeout_is_told_in_good_words(
         def invoke(self, permit: Permit, ctx: ToolContext) -> Awaitable[object]:
             return asyncio.Event().wait()
 
-    one = TimeoutTool(Hangs(), seconds)
+    one: Tool = TimeoutTool(Hangs(), seconds)
     wait = asyncio.wait
     monkeypatch.setattr(asyncio, "wait", lambda tasks, timeout: wait(tasks, timeout=timeout / 100))
     with pytest.raises(ToolTimeout, match=f"inside did not end within {words} and was stopped."):

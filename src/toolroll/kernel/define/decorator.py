@@ -17,10 +17,10 @@ from toolroll.kernel.call.context import ToolContext
 from toolroll.kernel.callables import Place, capture_place, find_written_function, unwrap_callable
 from toolroll.kernel.data.labels import Label, Labels, read_labels
 from toolroll.kernel.define.docstring import Docstring, read_docstring
-from toolroll.kernel.define.function import CoreTool, FunctionTool, InputTool, Locator, OutcomeFinder, PreviewMaker
+from toolroll.kernel.define.function import FunctionTool, InputTool, Locator, OutcomeFinder, PreviewMaker
 from toolroll.kernel.define.schema import JsonSchema, OpenObject, to_draft07
 from toolroll.kernel.define.signature import Signature, check_defaults, read_signature
-from toolroll.kernel.define.tool import Tool, check_name
+from toolroll.kernel.define.tool import P, R, Tool, TypedTool, check_name
 from toolroll.kernel.define.wrappers import with_timeout
 from toolroll.kernel.depends.dependency import Depends, check_graph
 
@@ -33,15 +33,16 @@ UNUSABLE: Final = (RuntimeError, TypeError, SchemaError, KeyError, PydanticUndef
 
 
 @overload
-def tool(function: Callable[..., Any], /) -> Tool: ...
+def tool(function: Callable[P, R], /) -> TypedTool[Callable[P, R]]: ...
 
 
 @overload
 def tool(
-    description: str | None = None,
+    text: str | None = None,
     /,
     *,
     name: str | None = None,
+    description: str | None = None,
     effect: Effect = "reads",
     brings: Label | Collection[Label] = (),
     timeout: float | None = None,
@@ -49,14 +50,15 @@ def tool(
     why: str | None = None,
     preview: PreviewMaker | None = None,
     locate: Locator | None = None,
-) -> Callable[[Callable[..., Any]], Tool]: ...
+) -> Callable[[Callable[P, R]], TypedTool[Callable[P, R]]]: ...
 
 
 def tool(
-    subject: Callable[..., Any] | str | None = None,
+    subject: Callable[P, R] | str | None = None,
     /,
     *,
     name: str | None = None,
+    description: str | None = None,
     effect: Effect = "reads",
     brings: Label | Collection[Label] = (),
     timeout: float | None = None,
@@ -64,8 +66,10 @@ def tool(
     why: str | None = None,
     preview: PreviewMaker | None = None,
     locate: Locator | None = None,
-) -> Tool | Callable[[Callable[..., Any]], Tool]:
+) -> TypedTool[Callable[P, R]] | Callable[[Callable[P, R]], TypedTool[Callable[P, R]]]:
     """Make a tool from a function: `@tool`, `@tool("what it does")` or `@tool(name=..., effect="writes", ...)`.
+
+    A model reads `description`, or else the docstring.
 
     `effect` says what running it does to the world; everything but `reads` needs leave. `brings` says what its results
     are: `private`, `untrusted` (text of strangers), or both; a run that has read both sends nothing out any more.
@@ -76,12 +80,16 @@ def tool(
     """
     place = capture_place(2)
     text = subject if isinstance(subject, str) else None
+    if text is not None and description is not None:
+        raise DefinitionError(
+            f"A tool has one description: {text!r} and description={description!r} were given.", tool=name or ""
+        )
 
-    def make(function: Callable[..., Any]) -> Tool:
+    def make(function: Callable[P, R]) -> TypedTool[Callable[P, R]]:
         made = _from_function(
             function,
             name,
-            text,
+            text if description is None else description,
             place,
             effect=effect,
             brings=brings,
@@ -146,7 +154,7 @@ def _field_names(shape: Any) -> Collection[str]:
 
 
 def _from_function(
-    function: Callable[..., Any],
+    function: Callable[P, R],
     name: str | None,
     description: str | None,
     place: Place,
@@ -157,7 +165,7 @@ def _from_function(
     why: str | None,
     preview: PreviewMaker | None,
     locate: Locator | None,
-) -> CoreTool:
+) -> FunctionTool[Callable[P, R]]:
     name = name or str(getattr(function, "__name__", ""))
     _check_is_function(name, function)
     check_name(name)

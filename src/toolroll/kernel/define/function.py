@@ -15,12 +15,12 @@ from toolroll.kernel.approval.request import Effect, Preview
 from toolroll.kernel.arguments.validator import ArgumentValidator
 from toolroll.kernel.call.context import ToolContext
 from toolroll.kernel.call.result import CallOutcome, Done, Unclean
-from toolroll.kernel.callables import unwrap_callable
+from toolroll.kernel.callables import mark_async, unwrap_callable
 from toolroll.kernel.data.labels import NO_LABELS, Labels
 from toolroll.kernel.data.serialize import dump_plain, to_plain_unfiltered
 from toolroll.kernel.define.schema import JsonSchema
 from toolroll.kernel.define.signature import Filler
-from toolroll.kernel.define.tool import Tool
+from toolroll.kernel.define.tool import F, P, R, Tool, TypedTool
 from toolroll.kernel.depends.dependency import Injection
 from toolroll.kernel.depends.resolve import provide
 from toolroll.kernel.failures import is_being_cancelled, log_failure
@@ -190,12 +190,12 @@ def _path_texts(value: object) -> Iterator[str]:
         yield str(value)
 
 
-class FunctionTool(CoreTool):
+class FunctionTool(CoreTool, TypedTool[F]):
     """A tool made of a function: its parameters are the arguments, but for those that are injected."""
 
     def __init__(
         self,
-        function: Callable[..., Any],
+        function: F,
         *,
         injected: tuple[tuple[str, Injection], ...] = (),
         shown: Mapping[str, object] | None = None,
@@ -203,9 +203,11 @@ class FunctionTool(CoreTool):
         **core: Any,
     ) -> None:
         super().__init__(**core)
-        update_wrapper(self, function, updated=())  # its attributes may be called like ours
-        self._function = function
-        self._is_async = is_async(function)
+        self._function: Callable[..., Any] = function  # type: ignore[assignment]  # checked before it comes here
+        update_wrapper(self, self._function, updated=())  # its attributes may be called like ours
+        self._is_async = is_async(self._function)
+        if self._is_async:
+            mark_async(self, self._function)
         self._is_direct = self._is_async and not (injected or self._labels)  # nothing to do but to call it
         self._injected = injected
         self._sees_context = bool(injected)  # a dependency may hand it on
@@ -236,11 +238,13 @@ class FunctionTool(CoreTool):
                 given[name] = fill(given)
         return given
 
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self: "FunctionTool[Callable[P, R]]", /, *args: P.args, **kwargs: P.kwargs) -> R:
+        left_out: dict[str, Any] = {}
         if self._filled:
             given = inspect.signature(self._function).bind_partial(*args, **kwargs).arguments
-            kwargs |= {name: fill(given) for name, fill in self._filled.items() if name not in given}
-        return self._function(*args, **kwargs)
+            left_out = {name: fill(given) for name, fill in self._filled.items() if name not in given}
+        value: R = self._function(*args, **kwargs, **left_out)
+        return value
 
 
 class InputTool(CoreTool):
@@ -250,6 +254,8 @@ class InputTool(CoreTool):
         super().__init__(**core)
         self._execute = execute
         self._is_async = is_async(execute)
+        if self._is_async:
+            mark_async(self, execute)
 
     def invoke(self, permit: Permit, ctx: ToolContext) -> Awaitable[object]:
         given = Permit.redeem(permit, self, ctx)

@@ -5,17 +5,19 @@ What a wrapper cannot do is decide that a call may run. The permit does that, an
 
 from collections.abc import Awaitable, Callable, Iterable
 from functools import update_wrapper
+from inspect import iscoroutinefunction
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
 from toolroll.errors import DefinitionError, ToolTimeout
 from toolroll.kernel.approval.permit import Permit
 from toolroll.kernel.approval.request import Effect, Preview
 from toolroll.kernel.call.context import ToolContext
 from toolroll.kernel.call.result import CallOutcome
+from toolroll.kernel.callables import mark_async
 from toolroll.kernel.data.labels import Label, Labels, read_labels
 from toolroll.kernel.define.schema import JsonSchema
-from toolroll.kernel.define.tool import Tool, check_name
+from toolroll.kernel.define.tool import F, Tool, TypedTool, check_name
 
 if TYPE_CHECKING:
     import asyncio
@@ -35,6 +37,8 @@ class WrapperTool(Tool):
             update_wrapper(
                 self, function, updated=()
             )  # signature, docstring and name, as of the function that was decorated
+        if iscoroutinefunction(inner):
+            mark_async(self, inner)
 
     @property
     def name(self) -> str:
@@ -134,7 +138,7 @@ class LabelledTool(WrapperTool):
         return await self._inner.invoke(permit, ctx)
 
 
-class TimeoutTool(WrapperTool):
+class TimeoutTool(WrapperTool, TypedTool[F]):
     """The same tool, but its call ends as an error after so many seconds."""
 
     def __init__(self, inner: Tool, seconds: float) -> None:
@@ -215,6 +219,14 @@ def labelled(tool: Tool, *labels: Label) -> Tool:
 def with_approval(tool: Tool) -> Tool:
     """Return the tool, asking a person each time."""
     return ApprovalTool(tool)
+
+
+@overload
+def with_timeout(tool: TypedTool[F], seconds: float) -> TypedTool[F]: ...
+
+
+@overload
+def with_timeout(tool: Tool, seconds: float) -> Tool: ...
 
 
 def with_timeout(tool: Tool, seconds: float) -> Tool:
