@@ -205,14 +205,15 @@ def run_python(code: str, *arguments: str) -> str:
     return done.stdout
 
 
-def test_figures_are_read_without_pydantic_and_without_an_agent() -> None:
+@pytest.mark.parametrize("module", ["stats", "runs.listing"])
+def test_run_logs_are_listed_and_counted_without_an_agent(module: str) -> None:
     code = """
         import sys
-        import toolroll.cli.actions.stats
+        import toolroll.cli.actions.{module}
         heavy = ("pydantic", "asyncio", "toolroll.agent", "toolroll.kernel", "toolroll.packs", "toolroll.workspace")
         print([name for name in heavy if name in sys.modules])
     """
-    assert run_python(code) == "[]\n"
+    assert run_python(code.replace("{module}", module)) == "[]\n"
 
 
 def test_importing_does_nothing() -> None:

@@ -15,11 +15,11 @@ import pytest
 from tests.journal.samples import EVERY_KIND
 
 from toolroll.errors import FileProblem, JournalRefused
-from toolroll.journal.codec import FORMAT_VERSION, LONG_CHARACTERS
+from toolroll.journal.codec import LONG_CHARACTERS
 from toolroll.journal.holder import Holder
 from toolroll.journal.records import RunBegan, StateSet
 from toolroll.journal.sqlite import SqliteJournal
-from toolroll.journal.tables import RUN_LOG
+from toolroll.journal.tables import FORMAT_VERSION, RUN_LOG
 
 LONG = "a long line\n" * LONG_CHARACTERS
 
@@ -282,6 +282,7 @@ import asyncio, sys
 from pathlib import Path
 from toolroll.journal.records import StateSet
 from toolroll.journal.sqlite import SqliteJournal
+from toolroll.journal.tables import FORMAT_VERSION
 
 async def main():
     journal = SqliteJournal(Path(sys.argv[1]))

@@ -327,6 +327,7 @@ async def test_K5_a_lane_that_closes_while_it_works_gives_its_thread_back_once(c
     assert not threads._idle
     if cancels:
         task.cancel()
+        await asyncio.wait([task])  # while the function still runs: the lane has no thread to leave behind any more
     held.go_on.set()
     await asyncio.wait([task])
     assert await asyncio.to_thread(until, lambda: len(threads._idle) == 1)

@@ -18,8 +18,6 @@ from toolroll.journal.records import Record
 from toolroll.journal.redaction import without_secrets
 from toolroll.kernel.approval.request import content_hash
 
-FORMAT_VERSION: Final = 2
-"""Raised with every change that an older program could misread."""
 LONG_CHARACTERS: Final = 2_048
 """From here on a text is stored by its hash: half of a page of SQLite, so that a row seldom needs more than one."""
 

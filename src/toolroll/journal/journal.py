@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from time import time
 from typing import Protocol, runtime_checkable
 
-from toolroll.errors import JournalRefused
 from toolroll.journal.records import Record, RunBegan
+from toolroll.journal.tables import no_such_run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,11 +128,6 @@ def _row(run_id: str, records: Sequence[tuple[float, Record]]) -> RunRow:
         last_kind=last.kind,
         parent=first.parent if isinstance(first, RunBegan) else None,
     )
-
-
-def no_such_run(run_id: str) -> JournalRefused:
-    """What is said of a run that is not there."""
-    return JournalRefused(f"There is no run {run_id[:64]!r}. See `toolroll runs list`.")
 
 
 def ancestors(rows: Sequence[RunRow], run_id: str) -> tuple[str, ...]:

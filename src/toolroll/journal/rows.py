@@ -4,36 +4,19 @@ A torn last record is removed; damage anywhere else ends what can be read, and t
 continued.
 """
 
-import hashlib
 import sqlite3
 from typing import Final, TypeAlias
 
 from toolroll.errors import JournalRefused
-from toolroll.journal.codec import FORMAT_VERSION, decode
-from toolroll.journal.journal import Recording, no_such_run
+from toolroll.journal.codec import decode
+from toolroll.journal.journal import Recording
 from toolroll.journal.records import Record
+from toolroll.journal.tables import chain_hash
 from toolroll.kernel.approval.request import content_hash
 
 Tail: TypeAlias = tuple[int, str]
 """The end of a run: the index of its last record, and the hash that the next one stands on."""
 _ROWS: Final = "select number, body, chain from records where run_id = ? and number > ? order by number"
-
-
-def chain_hash(before: str, body: bytes) -> str:
-    """The hash of a record that stands on the one before it."""
-    return hashlib.sha256(before.encode() + body).hexdigest()
-
-
-def check_format(db: sqlite3.Connection, run_id: str) -> None:
-    """Refuse a run that is not there, or that a newer version wrote."""
-    row = db.execute("select format from runs where run_id = ?", (run_id,)).fetchone()
-    if row is None:
-        raise no_such_run(run_id)
-    if row[0] > FORMAT_VERSION:
-        raise JournalRefused(
-            f"Run {run_id} was written by a newer version of toolroll (format {row[0]}, this one reads up to "
-            f"{FORMAT_VERSION}). Update toolroll to open it."
-        )
 
 
 def read_rows(db: sqlite3.Connection, run_id: str, after: int = 0) -> Recording:

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from toolroll.errors import JournalRefused
-from toolroll.journal.codec import FORMAT_VERSION, Encoded, encode
+from toolroll.journal.codec import Encoded, encode
 from toolroll.journal.deletion import Deletion, delete, measure_deletion
 from toolroll.journal.holder import Holder, process_of
 from toolroll.journal.journal import Recording, RunRow
 from toolroll.journal.records import Record, RunBegan
-from toolroll.journal.rows import Tail, chain_hash, check_format, read_rows, repair_tail
+from toolroll.journal.rows import Tail, read_rows, repair_tail
 from toolroll.journal.statistics import Statistics, gather
-from toolroll.journal.tables import LIST_RUNS, RUN_LOG
+from toolroll.journal.tables import FORMAT_VERSION, LIST_RUNS, RUN_LOG, chain_hash, check_format
 from toolroll.safe.secrets.redact import held_secrets
 from toolroll.safe.sqlite import transaction
 

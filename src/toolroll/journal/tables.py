@@ -1,8 +1,14 @@
 """The tables of the run log, in one SQLite file. What only counts or lists runs needs nothing else of the journal."""
 
+import hashlib
+import sqlite3
 from typing import Final
 
+from toolroll.errors import JournalRefused
 from toolroll.safe.sqlite import RecordDatabase
+
+FORMAT_VERSION: Final = 2
+"""Of records: raised with every change that an older program could misread."""
 
 _TABLES: Final = """
 create table if not exists runs (
@@ -39,3 +45,25 @@ from runs join records on records.run_id = runs.run_id
     and number = (select max(number) from records where run_id = runs.run_id)
 order by began desc, runs.rowid desc
 """
+
+
+def chain_hash(before: str, body: bytes) -> str:
+    """Return the hash of a record that stands on the one before it."""
+    return hashlib.sha256(before.encode() + body).hexdigest()
+
+
+def check_format(db: sqlite3.Connection, run_id: str) -> None:
+    """Refuse a run that is not there, or that a newer version wrote."""
+    row = db.execute("select format from runs where run_id = ?", (run_id,)).fetchone()
+    if row is None:
+        raise no_such_run(run_id)
+    if row[0] > FORMAT_VERSION:
+        raise JournalRefused(
+            f"Run {run_id} was written by a newer version of toolroll (format {row[0]}, this one reads up to "
+            f"{FORMAT_VERSION}). Update toolroll to open it."
+        )
+
+
+def no_such_run(run_id: str) -> JournalRefused:
+    """Return the error for a run that is not there."""
+    return JournalRefused(f"There is no run {run_id[:64]!r}. See `toolroll runs list`.")

@@ -19,9 +19,10 @@ from tests.support.terminal import Pseudo
 
 from toolroll import Agent
 from toolroll.apps.spec import AgentSpec
-from toolroll.cli.render.records import summarize_run
+from toolroll.cli.actions.runs.listing import summary_fields
 from toolroll.errors import UsageError
 from toolroll.journal.sqlite import SqliteJournal
+from toolroll.journal.summaries import read_summaries
 from toolroll.models.model import Wire
 from toolroll.models.scripted import ScriptedModel
 
@@ -52,15 +53,8 @@ class Place:
         return self.call("run", "Go.", "--model", self.script(turns), "--from", str(TOOLS), *more, **given)
 
     def latest(self) -> dict[str, Any]:
-        async def read() -> dict[str, Any]:
-            rows = await journal.runs()
-            return summarize_run(rows[0], await journal.read(rows[0].run_id))
-
-        journal = SqliteJournal(self.home / "data" / "runs.db")
-        try:
-            return asyncio.run(read())
-        finally:
-            journal.close()
+        found, _ = read_summaries(self.home / "data" / "runs.db", limit=1)
+        return summary_fields(found[0])
 
     def stored(self) -> bytes:
         return b"".join(one.read_bytes() for one in self.home.rglob("*") if one.is_file())

@@ -23,17 +23,15 @@ from toolroll.agent.events import (
 from toolroll.agent.loop.finish import NO_ANSWER
 from toolroll.cli.render.json import JsonRenderer, event_fields
 from toolroll.cli.render.plain import PlainRenderer, describe_failure
-from toolroll.cli.render.records import format_records, format_run, record_fields, summarize_run
+from toolroll.cli.render.records import format_records, record_fields
 from toolroll.cli.render.renderer import TolerantRenderer, make_renderer
 from toolroll.cli.render.result import exit_code
 from toolroll.cli.session import Session
 from toolroll.errors import QuotaExceeded
-from toolroll.journal.journal import Recording, RunRow
-from toolroll.journal.records import ApprovalQuestion, MessageAdded, ModelTurn, RunBegan, RunEnded, StateSet
+from toolroll.journal.journal import Recording
+from toolroll.journal.records import ApprovalQuestion, StateSet
 from toolroll.kernel.approval.request import ApprovalRequest
 from toolroll.kernel.call.events import ApprovalDecided, ApprovalRequested, Progress, StateChanged
-from toolroll.kernel.data.messages import AssistantMessage, TextBlock, UserMessage
-from toolroll.kernel.data.usage import Usage
 
 CALL = ToolCall(id="c", name="look", arguments='{"path": "a"}')
 REQUEST = ApprovalRequest(
@@ -206,25 +204,6 @@ def test_S4_every_kind_of_record_is_a_line() -> None:
     trimmed, compacted = format_records(recording(*NEW_IN_FORMAT_2))
     assert "trimmed    2 outputs: call_1 -> 0123456789abcdef0123456789abcdef, " in trimmed
     assert "compacted  7 messages: [summary] ⏎ - 0123456789abcdef" in compacted
-
-
-def test_S4_a_run_with_nothing_to_tell_is_still_listed() -> None:
-    row = RunRow(run_id="r", began=0.0, updated=0.0, records=0, last_kind="said")
-    summary = summarize_run(row, recording())
-    assert (summary["model"], summary["prompt"], summary["state"]) == ("", "", "unfinished")
-    reply = AssistantMessage(blocks=(TextBlock(text="Earlier."),))
-    earlier = MessageAdded(message=reply)
-    assert summarize_run(row, recording(earlier))["prompt"] == "Earlier."
-    first, second = (MessageAdded(message=UserMessage.of(text)) for text in ("First.", "Second."))
-    answered = ModelTurn(message=reply, stop="end", stop_detail="", usage=Usage(), cost=None, duration_s=0.0)
-    began = RunBegan(model="m", system="", tools={}, settings={"chat": "3f9cabcd"})
-    of_chat = summarize_run(row, recording(began, first, earlier, second, answered, first))
-    assert (of_chat["chat"], of_chat["prompt"]) == ("3f9cabcd", "Second."), "its own message, not the first one"
-    assert format_run(of_chat).endswith("  1 step   chat 3f9c: Second.")
-    ended, saved = RunEnded(stop_reason="answer", stop_detail="", text=""), StateSet(name="saved", value={})
-    assert summarize_run(row, recording(ended, saved))["state"] == "answer"
-    assert summarize_run(row, recording(ended, earlier, saved))["state"] == "unfinished"
-    assert "1970-01-0" in format_run(summary) or "1969-12-31" in format_run(summary)
 
 
 def test_S4_what_was_kept_with_a_run_is_told_in_words() -> None:

@@ -16,6 +16,7 @@ from toolroll.kernel.call.context import Run, ToolContext
 from toolroll.kernel.call.execute import admit
 from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.call.step import _StepRunner, _Work, execute_step, make_ids_unique
+from toolroll.kernel.data.labels import Labels
 from toolroll.kernel.data.messages import ToolCall
 from toolroll.kernel.define.decorator import tool
 from toolroll.kernel.define.tool import Tool, Toolset
@@ -453,3 +454,30 @@ async def test_K43_without_anybody_to_ask_reads_go_on() -> None:
     calls = [call("write", '{"path":"f","text":"x"}'), call("echo", '{"text":"y"}')]
     first, second = await run([disk.tool, echo], calls, Run())
     assert (first.code, second.text, disk.writes) == ("needs_approval", "y", [])
+
+
+class BreaksOverLabels(WrapperTool):
+    """A wrapper that cannot say what its tool brings in."""
+
+    def __init__(self, inner: Tool, error: BaseException) -> None:
+        super().__init__(inner)
+        self._error = error
+
+    @property
+    def labels(self) -> Labels:
+        raise self._error
+
+
+async def test_XL31_beside_a_tool_whose_labels_cannot_be_read_no_rule_lets_anything_out() -> None:
+    unknown, allow = BreaksOverLabels(echo, ValueError("broken")), Policy(rules=(Rule(tool="send", action="allow"),))
+    calls = [call("send", '{"text":"b"}', "1"), call("echo", call_id="2")]
+    sent, _ = await run([send, unknown], calls, Run(approver=None, policy=allow))
+    assert sent.is_error
+    [alone] = await run([send, unknown], calls[:1], Run(approver=None, policy=allow))
+    assert alone.content == "sent b"
+
+
+async def test_XL12_ctrl_c_while_labels_are_read_is_not_swallowed() -> None:
+    pressed = BreaksOverLabels(echo, KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        admit(send, '{"text":"b"}', ToolContext(), (pressed,))

@@ -33,6 +33,7 @@ async def test_XD10_a_tool_without_records_knows_nothing() -> None:
         return ""
 
     assert await plain.find_outcome(ToolContext()) is None
+    assert await Tool.find_outcome(plain, ToolContext()) is None, "so does one that somebody wrote without @tool"
 
 
 async def test_XD10_an_outcome_is_what_the_tool_says() -> None:

@@ -548,6 +548,16 @@ def test_several_threads_share_a_root(root: Root) -> None:
     assert wrong == []
 
 
+def test_XP14_a_root_without_links_follows_none_and_shares_the_folder(root: Root, app: Path) -> None:
+    (app / "link.txt").symlink_to("top.txt")
+    assert read(root, "link.txt") == b"top"
+    strict = root.without_links()
+    assert read(strict, "top.txt") == b"top"
+    with pytest.raises(ToolrollError):
+        read(strict, "link.txt")
+    assert read(root, "link.txt") == b"top", "the first one follows links as before"
+
+
 @needs_permissions
 def test_a_closed_folder_is_refused_with_the_systems_word(root: Root, app: Path) -> None:
     """XF8: EACCES."""

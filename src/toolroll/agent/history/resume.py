@@ -26,9 +26,10 @@ from toolroll.agent.loop.state import Answer, RunState
 from toolroll.agent.result import Ending, RunResult, StopReason
 from toolroll.agent.run import GO_ON, RunRequest, as_user_message, new_run, run_to_end
 from toolroll.errors import DecisionRefused, UsageError
-from toolroll.journal.journal import Journal, Recording, no_such_run
+from toolroll.journal.journal import Journal, Recording
 from toolroll.journal.records import ApprovalAnswer, MessageAdded, RunEnded, StopDecided
 from toolroll.journal.redaction import lost_a_secret
+from toolroll.journal.tables import no_such_run
 from toolroll.kernel.approval.request import Approve, Decision, Reject
 from toolroll.kernel.data.messages import AssistantMessage, Prompt, ToolCall
 

@@ -32,7 +32,7 @@ def runs() -> None:
 @limit_option(20)
 @output_options
 @click.pass_obj
-@body("toolroll.cli.actions.runs.browse:list_runs")
+@body("toolroll.cli.actions.runs.listing:list_runs")
 def list_runs() -> None:
     """List the latest runs: when each began, how it ended, how many steps it took, and the prompt.
 
@@ -47,7 +47,7 @@ def list_runs() -> None:
 @click.option("--context", is_flag=True, help="Show what the model would be sent next, and how large that is.")
 @output_options
 @click.pass_obj
-@body("toolroll.cli.actions.runs.browse:show_run")
+@body("toolroll.cli.actions.runs.show:show_run")
 def show() -> None:
     """Show what happened in the run ID, record by record. The beginning of an id is enough.
 

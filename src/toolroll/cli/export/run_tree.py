@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Final
 from pydantic_core import to_jsonable_python
 
 from toolroll._version import __version__
-from toolroll.journal.codec import FORMAT_VERSION, decode, encode
+from toolroll.journal.codec import decode, encode
 from toolroll.journal.journal import Recording, RunRow
 
 if TYPE_CHECKING:
     from toolroll.journal.records import Record
     from toolroll.journal.sqlite import SqliteJournal
+from toolroll.journal.tables import FORMAT_VERSION
 
 FORMAT: Final = "toolroll-run"
 

@@ -1,13 +1,11 @@
 """Recorded runs in lines for a reader, and in fields for a program."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
-from itertools import takewhile
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from pydantic_core import to_jsonable_python
 
-from toolroll.journal.journal import Recording, RunRow
+from toolroll.journal.journal import Recording
 from toolroll.journal.records import (
     ApprovalAnswer,
     ApprovalQuestion,
@@ -27,61 +25,13 @@ from toolroll.journal.records import (
 from toolroll.kernel.data.messages import AssistantMessage, Message, TextPart, UserMessage
 from toolroll.safe.text import one_line
 
-ID_CHARACTERS: Final = 12
-"""Of an id in a list: 48 random bits are enough to tell runs apart."""
-CHAT: Final = "chat"
-"""The setting by which the runs of one chat are known."""
-CHAT_CHARACTERS: Final = 4
-MAX_PROMPT_CHARACTERS: Final = 60
 MAX_LINE_CHARACTERS: Final = 100
-
-
-def summarize_run(row: RunRow, recording: Recording) -> dict[str, object]:
-    """One run in a list."""
-    records = [record for _, record in recording]
-    began = next((record for record in records if isinstance(record, RunBegan)), None)
-    ended = find_end(recording)
-    return {
-        "run_id": row.run_id,
-        "began": row.began,
-        "updated": row.updated,
-        "state": "unfinished" if ended is None else ended.stop_reason,
-        "steps": sum(isinstance(record, ModelTurn) for record in records),
-        "model": "" if began is None else began.model,
-        "parent": row.parent,
-        "forked_from": None if began is None else began.forked_from,
-        "at": None if began is None else began.at,
-        "chat": None if began is None else began.settings.get(CHAT),
-        "prompt": _prompt(records),
-        "is_damaged": recording.is_damaged,
-    }
-
-
-def _prompt(records: Sequence[Record]) -> str:
-    """What began the run: the last that was said before the model first answered. In a chat all before it is older."""
-    opening = takewhile(lambda one: not isinstance(one, ModelTurn), records)
-    said = [one.message for one in opening if isinstance(one, MessageAdded) and one.about is None]
-    by_user = [message for message in said if isinstance(message, UserMessage)]
-    return next((_text(message) for message in reversed(by_user or said)), "")
 
 
 def find_end(recording: Recording) -> RunEnded | None:
     """How a run ended; None where it goes on. What is kept with one that is over does not begin it anew."""
     last = next((record for _, record in reversed(recording.records) if not isinstance(record, StateSet)), None)
     return last if isinstance(last, RunEnded) else None
-
-
-def format_run(summary: Mapping[str, object]) -> str:
-    """The same as a line."""
-    began = datetime.fromtimestamp(float(str(summary["began"])), UTC).astimezone()
-    state = "damaged" if summary["is_damaged"] else str(summary["state"])
-    # Of the first lines only: a prompt may bring whole files along.
-    words = str(summary["prompt"])[: 10 * MAX_PROMPT_CHARACTERS].split()
-    prompt = one_line(" ".join(words), MAX_PROMPT_CHARACTERS, is_spelled=True)  # by a chat, or by an exploration
-    run_id = str(summary["run_id"])[:ID_CHARACTERS].ljust(ID_CHARACTERS)
-    chat = one_line(f"chat {str(summary['chat'])[:CHAT_CHARACTERS]}: ", MAX_LINE_CHARACTERS) if summary["chat"] else ""
-    steps = f"{summary['steps']:>3} {'step ' if summary['steps'] == 1 else 'steps'}"
-    return f"{run_id}  {began:%Y-%m-%d %H:%M}  {state:<16} {steps}  {chat}{prompt}"
 
 
 def record_fields(number: int, record: Record) -> dict[str, object]:

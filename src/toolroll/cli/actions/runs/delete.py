@@ -10,15 +10,17 @@ from typing import Final
 
 from toolroll.agent.context.outputs import FOLDER
 from toolroll.apps.run_log import find_run, read_run_log
+from toolroll.cli.actions.runs.listing import format_summary
 from toolroll.cli.render.prose import notify
-from toolroll.cli.render.records import format_run, summarize_run
 from toolroll.cli.session import DONE, Session
 from toolroll.cli.terminal.surface import ask_consent
 from toolroll.errors import JournalRefused, UsageError
+from toolroll.home.folders import find_folders
 from toolroll.journal.deletion import Deletion
 from toolroll.journal.journal import RunRow
 from toolroll.journal.records import ApprovalAnswer, ApprovalQuestion, CallEnded, RunEnded
 from toolroll.journal.sqlite import SqliteJournal
+from toolroll.journal.summaries import read_summaries
 from toolroll.outputs.format import packed_outputs
 from toolroll.outputs.run_folder import folder_name, remove_folder
 from toolroll.safe.text import terminal_safe
@@ -122,14 +124,16 @@ class _Deletion:
         weight = await self._journal.measure_deletion(self._ids)
         outputs = _find_outputs(self._journal.folder, weight.runs)
         if not self._session.json:
-            await self._show(weight, outputs)
+            self._show(weight, outputs)
         if weight.runs and not yes and (refusal := self._ask()) is not None:
             return refusal
         return self._done(await self._journal.delete(self._ids), outputs)
 
-    async def _show(self, weight: Deletion, outputs: "_Outputs") -> None:
-        for row in self._choice.chosen[:MAX_SHOWN]:
-            notify(terminal_safe(format_run(summarize_run(row, await self._journal.read(row.run_id)))))
+    def _show(self, weight: Deletion, outputs: "_Outputs") -> None:
+        shown = dict.fromkeys(self._ids[:MAX_SHOWN])
+        found, _ = read_summaries(find_folders(os.environ).run_log, limit=len(shown), only=shown)
+        for run in sorted(found, key=lambda one: self._ids.index(one.run_id)):
+            notify(terminal_safe(format_summary(run)))
         if len(self._ids) > MAX_SHOWN:
             notify(f"... and {len(self._ids) - MAX_SHOWN:,} more")
         for run_id, why in self._choice.left.items():

@@ -1,0 +1,148 @@
+"""Summaries of recorded runs for a list. They come from the raw rows: a list needs neither pydantic nor an agent.
+
+Checksums are verified as when a run is opened, so a list shows which runs are damaged.
+"""
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from toolroll.errors import JournalRefused
+from toolroll.journal.tables import LIST_RUNS, RUN_LOG, chain_hash, check_format
+
+Fields: TypeAlias = Mapping[str, Any]
+_ROWS: Final = "select number, kind, body, chain from records where run_id = ? order by number"
+_NUL: Final = "\0"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSummary:
+    """One run of a list; times are seconds since 1970."""
+
+    run_id: str
+    began: float
+    updated: float
+    parent: str | None = None
+    stop_reason: str | None = None
+    """Why it ended; None if it has not."""
+    steps: int = 0
+    model: str = ""
+    forked_from: str | None = None
+    at: int | None = None
+    settings: Mapping[str, object] = field(default_factory=dict)
+    prompt: str = ""
+    is_damaged: bool = False
+
+
+def read_summaries(path: Path, *, limit: int, only: Collection[str] | None = None) -> tuple[list[RunSummary], int]:
+    """Return the latest runs in that file, at most `limit`, and how many there are; with `only`, of those runs."""
+    if not path.exists():
+        return [], 0
+    with RUN_LOG.errors(path), closing(RUN_LOG.open(path)) as db:
+        rows = [row for row in db.execute(LIST_RUNS) if only is None or row[0] in only]
+        return [_summarize(db, row) for row in rows[:limit]], len(rows)
+
+
+def _summarize(db: sqlite3.Connection, row: tuple[Any, ...]) -> RunSummary:
+    run_id, began, parent, _, updated, _ = row
+    check_format(db, run_id)
+    reader = _RunReader(db, run_id)
+    start, end = reader.read()
+    return RunSummary(
+        run_id=run_id,
+        began=began,
+        updated=updated,
+        parent=parent,
+        stop_reason=None if end is None else end.get("stop_reason"),
+        steps=reader.steps,
+        model=start.get("model", ""),
+        forked_from=start.get("forked_from"),
+        at=start.get("at"),
+        settings=start.get("settings", {}),
+        prompt=reader.prompt,
+        is_damaged=reader.is_damaged,
+    )
+
+
+class _RunReader:
+    """Reads the rows of one run up to the first that is not what was written."""
+
+    def __init__(self, db: sqlite3.Connection, run_id: str) -> None:
+        self._db = db
+        self._run_id = run_id
+        self.steps = 0
+        self.is_damaged = False
+        self._said = ""
+        self._said_by_user: str | None = None
+
+    @property
+    def prompt(self) -> str:
+        """Return what began the run: the last thing a person said before the model first answered.
+
+        In a chat, everything before it is older.
+        """
+        return self._said if self._said_by_user is None else self._said_by_user
+
+    def read(self) -> tuple[Fields, Fields | None]:
+        """Return the record of its beginning and that of its end, None if it goes on."""
+        start: Fields = {}
+        end: Fields | None = None
+        for kind, record in self._records():
+            match kind:
+                case "run_began":
+                    start = start or record
+                case "said" if not self.steps and record.get("about") is None:
+                    self._note_message(record["message"])
+                case "answered":
+                    self.steps += 1
+            if kind != "kept":  # what is stored with a run that is over does not begin it anew
+                end = record if kind == "finished" else None
+        return start, end
+
+    def _records(self) -> Iterator[tuple[str, Fields]]:
+        chain, last = "", 0
+        try:
+            for number, kind, body, stored in self._db.execute(_ROWS, (self._run_id,)):
+                if number != last + 1 or chain_hash(chain, body) != stored:
+                    raise JournalRefused("not what was written")
+                record = json.loads(body)
+                yield kind, self._with_texts(record) if b"\\u0000" in body else record
+                chain, last = stored, number
+        except (JournalRefused, ValueError):
+            [final] = self._db.execute("select max(number) from records where run_id = ?", (self._run_id,)).fetchone()
+            self.is_damaged = last + 1 != final  # only the end can be torn by a crash: elsewhere it is damage
+        except sqlite3.DatabaseError:
+            self.is_damaged = True
+
+    def _with_texts(self, value: Any) -> Any:
+        """Return the value with the long texts that are stored beside it: see `codec`."""
+        if isinstance(value, dict):
+            return {key: self._with_texts(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self._with_texts(item) for item in value]
+        if not isinstance(value, str) or not value.startswith(_NUL):
+            return value
+        return value[1:] if value.startswith(_NUL * 2) else self._text(value[1:])
+
+    def _text(self, name: str) -> str:
+        row = self._db.execute("select body from contents where hash = ?", (name,)).fetchone()
+        if row is None or hashlib.sha256(row[0]).hexdigest() != name:
+            raise JournalRefused("a text of it is missing or changed")
+        return str(row[0], "utf-8")
+
+    def _note_message(self, message: Fields) -> None:
+        match message["role"]:
+            case "user":
+                parts = message["content"]
+                self._said_by_user = "".join(
+                    part["text"] if part["type"] == "text" else f"[{part['type']}]" for part in parts
+                )
+            case "assistant":
+                self._said = "".join(block["text"] for block in message["blocks"] if block["type"] == "text")
+            case _:
+                self._said = f"[{len(message['results'])} results]"
