@@ -8,6 +8,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from typing_extensions import Unpack
 
+from toolroll.agent.choices import RunOptions, choose
 from toolroll.agent.live import Listener, LiveRun
 from toolroll.agent.options import AgentOptions, Setup, make_setup
 from toolroll.agent.result import Out, RunResult
@@ -52,6 +53,7 @@ class Agent(Generic[Out]):
         run_id: str | None = None,
         settings: Mapping[str, object] | None = None,
         caller: Run | None = None,
+        **options: Unpack[RunOptions],
     ) -> LiveRun[Out]:
         """Start a run: a new one, or with `resume` or `fork` one that goes on from a record in the agent's journal.
 
@@ -61,11 +63,13 @@ class Agent(Generic[Out]):
         every event; without one, iterate the run. With `stream`, the text of the model comes in pieces. `run_id` names
         a new run, and `settings` are recorded with it beside those of the agent. A tool that runs an agent passes its
         `ctx.run` as `caller`: the new run is then part of that one, and takes from it what this agent was not given.
+        The other options (`deps`, `overrides`, `model`, `stop_when`, `approver`, `labels`) are for this run alone; a
+        resumed run needs them again.
 
         The run begins when it is awaited or iterated: `await agent.start("...").wait()`. Contradictory arguments raise
         `UsageError` here.
         """
-        setup = self._setup if caller is None else inherit(self._setup, caller)
+        setup = choose(self._setup if caller is None else inherit(self._setup, caller), options)
         if settings:
             setup = replace(setup, settings={**(setup.settings or {}), **settings})
         request = RunRequest(
@@ -82,20 +86,27 @@ class Agent(Generic[Out]):
         )
         return LiveRun(request, listener)
 
-    async def run(self, prompt: "Prompt | None" = None, *, messages: Iterable[Message] = ()) -> RunResult[Out]:
+    async def run(
+        self, prompt: "Prompt | None" = None, *, messages: Iterable[Message] = (), **options: Unpack[RunOptions]
+    ) -> RunResult[Out]:
         """Answer the prompt; `messages` is an earlier conversation to go on from, with a new prompt or without one.
 
-        No limit raises. A `ModelError` does, with all there is until then in its `result`.
+        The options (`deps`, `overrides`, `model`, `stop_when`, `approver`, `labels`) are for this run alone. No limit
+        raises. A `ModelError` does, with all there is until then in its `result`.
         """
-        return await self.start(prompt, messages=messages).wait()
+        return await self.start(prompt, messages=messages, **options).wait()
 
-    def run_sync(self, prompt: "Prompt | None" = None, *, messages: Iterable[Message] = ()) -> RunResult[Out]:
+    def run_sync(
+        self, prompt: "Prompt | None" = None, *, messages: Iterable[Message] = (), **options: Unpack[RunOptions]
+    ) -> RunResult[Out]:
         """The same for code that has no event loop; the connections it made are closed."""
-        return run_blocking(_wait_and_close(self.start(prompt, messages=messages)))
+        return run_blocking(_wait_and_close(self.start(prompt, messages=messages, **options)))
 
-    def stream(self, prompt: "Prompt | None" = None, *, messages: Iterable[Message] = ()) -> LiveRun[Out]:
+    def stream(
+        self, prompt: "Prompt | None" = None, *, messages: Iterable[Message] = (), **options: Unpack[RunOptions]
+    ) -> LiveRun[Out]:
         """The same as it happens: `async for event in agent.stream(...)`."""
-        return self.start(prompt, messages=messages, stream=True)
+        return self.start(prompt, messages=messages, stream=True, **options)
 
     async def resume(
         self,
@@ -103,9 +114,13 @@ class Agent(Generic[Out]):
         *,
         decisions: Mapping[str, Decision] | None = None,
         prompt: "Prompt | None" = None,
+        **options: Unpack[RunOptions],
     ) -> RunResult[Out]:
-        """Go on with a run from its record, in any process: see `toolroll.agent.history.resume`."""
-        return await self.start(prompt, resume=run_id, decisions=decisions).wait()
+        """Go on with a run from its record, in any process; `decisions` answers its pending questions by call id.
+
+        What was given for that run alone (`deps`, `overrides`, `model`, `stop_when`) must be given again.
+        """
+        return await self.start(prompt, resume=run_id, decisions=decisions, **options).wait()
 
     async def aclose(self) -> None:
         """Close the connections of its model in this event loop; it can be used again. `async with agent` does it."""

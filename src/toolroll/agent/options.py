@@ -1,8 +1,8 @@
 """The options of an agent, and the checked `Setup` they become. Mistakes raise `UsageError` when the agent is made."""
 
 import difflib
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from os import PathLike, environ
 from pathlib import Path
@@ -12,6 +12,7 @@ from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from toolroll.agent.context.rules import ContextRules
+from toolroll.agent.context_function import ContextFunction
 from toolroll.agent.cost import Price
 from toolroll.agent.stop import DEFAULT, Condition, conditions, tool_called
 from toolroll.errors import UsageError
@@ -21,17 +22,41 @@ from toolroll.kernel.approval.consent import Consent, Outflow
 from toolroll.kernel.approval.policy import Policy
 from toolroll.kernel.approval.request import Approver, check_approver
 from toolroll.kernel.call.context import Run
+from toolroll.kernel.data.labels import NO_LABELS, Labels
 from toolroll.kernel.data.messages import AssistantMessage
 from toolroll.kernel.define.decorator import UNUSABLE, pydantic_reason
 from toolroll.kernel.define.schema import OpenObject, to_draft07
 from toolroll.kernel.define.tool import Tool, ToolDefinition, Toolset
-from toolroll.kernel.depends.dependency import Identity, Maker
+from toolroll.kernel.depends.dependency import CONTEXT, Injection, Overrides
+from toolroll.kernel.depends.overrides import check_matched, read_overrides
 from toolroll.models.model import DEFAULT_MAX_OUTPUT_TOKENS, Model, WebSearch
 from toolroll.models.prices import price_of
 from toolroll.models.retry import RetryRule
 
 TurnHook: TypeAlias = Callable[[Run, AssistantMessage], None]
 """Looks at each turn of the model as it comes; what it keeps with the run is recorded together with the turn."""
+
+SystemFunction: TypeAlias = Callable[..., str | Awaitable[str]]
+"""Writes the system text: `system(ctx)`, sync or async, with dependencies as a tool has them."""
+
+StepTools: TypeAlias = Callable[..., Iterable[Tool] | Awaitable[Iterable[Tool]]]
+"""Chooses the tools of the next step: `step_tools(ctx, tools)`, sync or async; `tools` are those of the agent."""
+
+
+@dataclass(frozen=True, slots=True)
+class per_step:  # noqa: N801 - reads as the word it is in an agent's definition
+    """Write the system text anew before each step: `Agent(system=per_step(function))`."""
+
+    function: SystemFunction
+    """Writes the text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemText:
+    """A system text that a function writes, for each run or for each step."""
+
+    function: ContextFunction
+    is_per_step: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +67,8 @@ class Setup:
     tools: Toolset
     definitions: tuple[ToolDefinition, ...]
     system: str = ""
+    write_system: SystemText | None = None
+    step_tools: ContextFunction | None = None
     stop_when: tuple[Condition, ...] = DEFAULT
     web_search: WebSearch | None = None
     approver: Approver | None = None
@@ -49,7 +76,11 @@ class Setup:
     consent: Consent | Outflow | None = None
     private_texts: tuple[str, ...] = ()
     deps: Mapping[str, object] | None = None
-    overrides: Mapping[Identity, Maker] | None = None
+    overrides: Overrides | None = None
+    labels: Labels = NO_LABELS
+    """What a run begins with, beside what its messages bring."""
+    chosen: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What was chosen for one run, by option: who resumes the run must choose it again."""
     journal: Journal | None = None
     outputs: Path | Literal["off"] | None = None
     """The folder for whole tool outputs; None means beside the journal, where that is in a folder."""
@@ -68,10 +99,15 @@ class Setup:
     clock: Callable[[], datetime] | None = None
     make_id: Callable[[], str] | None = None
 
+    @property
+    def is_prepared(self) -> bool:
+        """Whether functions of the program are asked before each step."""
+        return self.step_tools is not None or (self.write_system is not None and self.write_system.is_per_step)
+
 
 _NONE: Final = type(None)
 _WANTED: Final[Mapping[str, tuple[tuple[type, ...], str]]] = {
-    "system": ((str,), "a text"),
+    "system": ((str, per_step, Callable), "a text, or a function of the context that returns one"),  # type: ignore[dict-item]  # a class to isinstance, not to mypy
     "policy": ((Policy, _NONE), "a Policy"),
     "consent": ((Consent, Outflow, _NONE), "a Consent"),
     "context": ((ContextRules,), "ContextRules"),
@@ -83,7 +119,7 @@ _WANTED: Final[Mapping[str, tuple[tuple[type, ...], str]]] = {
     "require_done": ((bool,), "True or False"),
     "close_with_answer": ((bool,), "True or False"),
     "collect_tool_stats": ((bool,), "True or False"),
-    "on_turn": ((Callable, _NONE), "a function"),  # type: ignore[dict-item]  # a class to isinstance, not to mypy
+    "on_turn": ((Callable, _NONE), "a function"),  # type: ignore[dict-item]  # as above
     "price": ((Callable,), "a function"),  # type: ignore[dict-item]  # as above
     "clock": ((Callable, _NONE), "a function"),  # type: ignore[dict-item]  # as above
     "make_id": ((Callable, _NONE), "a function"),  # type: ignore[dict-item]  # as above
@@ -98,8 +134,10 @@ class AgentOptions(TypedDict, total=False):
     """The model, or its name: `sonnet`, `openai:NAME`, `ollama:NAME`, ..."""
     tools: Iterable[Tool | WebSearch]
     """The tools of the agent, and at most one `WebSearch`."""
-    system: str
-    """The system prompt."""
+    system: str | SystemFunction | per_step
+    """The system prompt, or a function of the context that writes it for each run; `per_step(...)` for each step."""
+    step_tools: StepTools
+    """Chooses the tools of each step: `step_tools(ctx, tools)` returns those to offer."""
     stop_when: Condition | Iterable[Condition]
     """One stop condition or several; the default is `step_count_is(10)`."""
     approver: Approver | None
@@ -113,8 +151,8 @@ class AgentOptions(TypedDict, total=False):
     """Texts in the prompts that are not the person's own words, such as files: private, and written by anybody."""
     deps: Mapping[str, object]
     """Values that tools find in `ctx.deps`."""
-    overrides: Mapping[Identity, Maker]
-    """Providers that replace others, by provider or by id."""
+    overrides: Overrides
+    """Providers that replace others, by provider, id or key; one that matches nothing is an error."""
     journal: Journal | None
     """Where runs are recorded; needed to resume, fork and replay them."""
     outputs: "Path | str | None"
@@ -155,21 +193,57 @@ def make_setup(options: AgentOptions, output: object = None) -> Setup:
     if len(tools) + len(searches) != len(given):
         raise UsageError("An agent's tools are made with @tool or define_tool. Decorate plain functions first.")
     setup = Setup(
-        model=_model(rest.pop("model")),
+        model=find_model(rest.pop("model")),
         tools=tools,
         definitions=tools.definitions,
         web_search=searches[0] if searches else None,
         stop_when=conditions(rest.pop("stop_when", None)),
         private_texts=tuple(text for text in rest.pop("private_texts", ()) if text.strip()),
+        **_functions(rest),
         **_outputs(rest),
         **rest,
         **_output(output),
     )
-    _check_names(setup)
+    check_names(setup)
+    check_overrides(setup)
     return setup
 
 
-def _model(given: Model | str) -> Model:
+def check_overrides(setup: Setup) -> None:
+    """Refuse overrides that match nothing. With `step_tools`, a tool that is not known yet may need any key."""
+    if setup.overrides:
+        check_matched(setup.overrides, find_needs(setup))
+
+
+def find_needs(setup: Setup) -> list[Injection]:
+    """Return everything that the tools and functions of an agent ask to be given."""
+    found = [need for tool in setup.tools for need in tool.needs]
+    if setup.write_system is not None:
+        found += setup.write_system.function.needs
+    if setup.step_tools is not None:
+        found += (*setup.step_tools.needs, CONTEXT)
+    return found
+
+
+def _functions(rest: dict[str, Any]) -> dict[str, Any]:
+    """What a program wrote as a function of the context, read."""
+    found: dict[str, Any] = {}
+    system = rest.get("system", "")
+    if not isinstance(system, str):
+        del rest["system"]
+        is_per_step = isinstance(system, per_step)
+        function = ContextFunction(system.function if is_per_step else system, option="system", values=["ctx"])
+        found["write_system"] = SystemText(function=function, is_per_step=is_per_step)
+    if rest.get("step_tools") is not None:
+        chosen = ContextFunction(rest.pop("step_tools"), option="step_tools", values=["ctx", "tools"])
+        found["step_tools"] = chosen
+    if rest.get("overrides") is not None:
+        found["overrides"] = read_overrides(rest.pop("overrides"))
+    return found
+
+
+def find_model(given: Model | str) -> Model:
+    """Return the model, or the one that the name stands for."""
     if not isinstance(given, str):
         return given
     from toolroll.models.connect import connect  # noqa: PLC0415 - all wires there are, for who names one of them
@@ -202,7 +276,7 @@ def _output(shape: object) -> dict[str, Any]:
         ) from None
 
 
-def _check_names(setup: Setup) -> None:
+def check_names(setup: Setup) -> None:
     """Refuse to wait for a tool that is not there."""
     if setup.require_done and setup.tools.get("done") is None:
         raise UsageError("require_done needs a tool named `done`. Add the one of toolroll.packs.standard.")
@@ -223,7 +297,7 @@ def check_options(options: Mapping[str, object], known: Collection[str]) -> None
             raise UsageError(_no_such_option(name, known))
     if "model" not in options:
         raise UsageError('An agent needs a model: Agent(model="sonnet", ...), or any Model.')
-    _check_model(options["model"])
+    check_model(options["model"])
     _check_tools(options.get("tools", ()))
     if options.get("approver") is not None:
         check_approver(options["approver"])
@@ -241,7 +315,8 @@ def _no_such_option(name: str, known: Collection[str]) -> str:
     return f"An agent has no option {name!r}.{hint} It takes: {', '.join(known)}."
 
 
-def _check_model(model: object) -> None:
+def check_model(model: object) -> None:
+    """Refuse what is neither the name of a model nor one."""
     if not isinstance(model, str) and (isinstance(model, type) or not callable(getattr(model, "respond", None))):
         raise UsageError(
             f'model is the name of one, such as "sonnet", or an object that answers requests, not {model!r}.'

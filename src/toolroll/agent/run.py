@@ -13,6 +13,7 @@ from toolroll.agent.loop.budget import Budget
 from toolroll.agent.loop.calls import CallLedger
 from toolroll.agent.loop.finish import fail_run
 from toolroll.agent.loop.loop import run_loop
+from toolroll.agent.loop.preparation import prepare_run
 from toolroll.agent.loop.state import RunState
 from toolroll.agent.options import Setup
 from toolroll.agent.result import RunResult
@@ -97,7 +98,7 @@ def new_run(
     run_id = run_id or (setup.make_id or random_id)()
     above = None if caller is None else caller.going
     outputs = outputs or open_outputs(setup, run_id, None if above is None else above.outputs)
-    setup = add_output_tools(setup, outputs)
+    agent_tools, setup = tuple(setup.tools), add_output_tools(setup, outputs)
     run = AgentRun(
         run_id=run_id,
         deps=setup.deps,
@@ -122,11 +123,14 @@ def new_run(
         emit=emit,
         outputs=outputs,
         initial_messages=messages,
+        agent_tools=agent_tools,
+        output_tools=tuple(setup.tools)[len(agent_tools) :],
         stream=stream,
         parent_id=None if caller is None else caller.run_id,
         models=[] if above is None else above.models,
     )
     state.models.append(setup.model)
+    run.labels |= setup.labels
     for text in setup.private_texts:
         run.add_private_text(text)
     for message in messages:
@@ -226,6 +230,7 @@ async def run_to_end(state: RunState, work: Callable[[], Awaitable[RunResult[obj
 
 
 async def _start(state: RunState) -> RunResult[object]:
+    await prepare_run(state)
     setup = state.setup
     if setup.journal is not None:
         began = RunBegan(
@@ -234,10 +239,11 @@ async def _start(state: RunState) -> RunResult[object]:
             tools={tool.name: tool.fingerprint for tool in setup.definitions},
             parent=state.parent_id,
             settings=setup.settings or {},
+            chosen=setup.chosen,
         )
         await state.record(began, *(MessageAdded(message=message) for message in state.initial_messages))
     state.emit(RunStarted(run_id=state.run.run_id, model=setup.model.origin.model))
-    if setup.private_texts:  # known from no message, so it goes on record
+    if setup.private_texts or setup.labels:  # known from no message, so it goes on record
         state.run.set_state(LABELS_KEY, sorted(state.run.labels))
     for note in state.conversation.notes:
         state.emit(Warned(kind="conversation_repaired", text=f"The conversation was mended: {note}."))

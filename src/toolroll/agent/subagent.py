@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from toolroll.agent.events import CallStarted, Event, StepFinished, Warned
 from toolroll.agent.labels import labels_of_tools
 from toolroll.agent.live import Listener, LiveRun
-from toolroll.agent.options import Setup
+from toolroll.agent.options import Setup, find_needs
 from toolroll.agent.result import RunResult, SubRun
 from toolroll.agent.run import AgentRun, is_on_record
 from toolroll.errors import ModelError, ToolFailure
@@ -17,11 +17,12 @@ from toolroll.kernel.approval.policy import Policy
 from toolroll.kernel.call.context import Run, ToolContext
 from toolroll.kernel.call.events import ApprovalDecided, ApprovalRequested
 from toolroll.kernel.call.result import ToolResult
-from toolroll.kernel.data.labels import Labels
+from toolroll.kernel.data.labels import ALL_LABELS, Labels
 from toolroll.kernel.data.messages import Prompt
 from toolroll.kernel.define.decorator import define_tool
 from toolroll.kernel.define.tool import Tool
 from toolroll.kernel.define.wrappers import WrapperTool
+from toolroll.kernel.depends.dependency import Injection
 
 MAX_DEPTH: Final = 4
 """Agents that call agents: deeper than that nobody follows, and one that calls itself would never end."""
@@ -68,15 +69,25 @@ def agent_tool(agent: SubAgent, *, name: str, description: str) -> Tool:
         return await _Delegation(name, ctx, agent).run(given.task)
 
     made = define_tool(name=name, description=description, input=Task, execute=execute)
-    return _AgentTool(made, labels_of_tools(agent.setup.tools, searches=agent.setup.web_search is not None))
+    setup = agent.setup
+    labels = labels_of_tools(setup.tools, searches=setup.web_search is not None)
+    if setup.step_tools is not None:  # which may add any tool
+        labels = ALL_LABELS
+    return _AgentTool(made, labels, tuple(find_needs(setup)))
 
 
 class _AgentTool(WrapperTool):
     """Says what the agent could bring in. What it did is known when it has ended, and counts then."""
 
-    def __init__(self, inner: Tool, labels: Labels) -> None:
+    def __init__(self, inner: Tool, labels: Labels, needs: tuple[Injection, ...]) -> None:
         super().__init__(inner)
         self._labels = labels
+        self._needs = needs
+
+    @property
+    def needs(self) -> tuple[Injection, ...]:
+        """What its tools need from the run that calls it."""
+        return self._needs
 
     @property
     def labels(self) -> Labels:

@@ -15,7 +15,8 @@ class RunBegan:
 
     `parent` is the run that this one is a part of; `settings` is what a surface needs to make the same agent again.
     A fork names the run that it was `forked_from`, and after how many steps of it (`at`); the `inherited` records that
-    follow are copies of that run's own: they happened, and were paid for, there.
+    follow are copies of that run's own: they happened, and were paid for, there. `chosen` names what was given for this
+    run alone, by option: who resumes it must give that again.
     """
 
     model: str
@@ -26,6 +27,7 @@ class RunBegan:
     forked_from: str | None = None
     at: int | None = None
     inherited: int = 0
+    chosen: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     kind: Literal["run_began"] = "run_began"
 
 

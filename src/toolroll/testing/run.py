@@ -21,7 +21,7 @@ from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.data.messages import ToolCall
 from toolroll.kernel.data.serialize import dump_json
 from toolroll.kernel.define.tool import Tool
-from toolroll.kernel.depends.dependency import Identity, Maker
+from toolroll.kernel.depends.dependency import Overrides
 from toolroll.kernel.threads import is_in_event_loop
 
 Answers: TypeAlias = Decision | Iterable[Decision] | Callable[[ApprovalRequest], Decision]
@@ -107,8 +107,8 @@ class RunOptions(TypedDict, total=False):
     """The id of the run; by default a new one."""
     deps: Mapping[str, object] | None
     """Values that tools find in `ctx.deps`."""
-    overrides: Mapping[Identity, Maker] | None
-    """Providers that replace others."""
+    overrides: Overrides | None
+    """Providers that replace others, by provider, id or key."""
     policy: Policy | None
     """Rules that allow, deny or ask."""
     approver: Approver | None

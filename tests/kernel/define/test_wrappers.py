@@ -118,6 +118,7 @@ async def members(one: Tool, permit: Permit, ctx: ToolContext) -> dict[str, obje
         "core": one.core,
         "asks": one.asks,
         "can_be_stopped": one.can_be_stopped,
+        "needs": one.needs,
         "validate": one.validate("raw"),
         "paths": one.paths(1),
         "locates": one.locates,

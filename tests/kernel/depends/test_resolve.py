@@ -368,7 +368,7 @@ async def test_K22_an_override_by_id_wins_over_the_key() -> None:
     key: DependencyKey[str] = DependencyKey("db", sync_value)
     assert await Run(overrides={"db": lambda: "fake"}).context().resolve(key) == "fake"
     assert await Run(overrides={sync_value: lambda: "by function"}).context().resolve(key) == "by function"
-    both: dict[Callable[..., Any] | str, Callable[..., Any]] = {
+    both: dict[Callable[..., Any] | str | DependencyKey[Any], Callable[..., Any]] = {
         "db": lambda: "by id",
         sync_value: lambda: "by function",
     }

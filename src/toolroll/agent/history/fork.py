@@ -62,6 +62,7 @@ async def fork_run(
         system=setup.system,
         tools={tool.name: tool.fingerprint for tool in setup.definitions},
         settings=setup.settings or {},
+        chosen=setup.chosen,
         forked_from=forked,
         at=at,
         inherited=len(inherited),

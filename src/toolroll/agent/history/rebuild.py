@@ -76,11 +76,12 @@ class RebuiltRun:
         self.stop: StopDecided | None = None
         self.facts: dict[str, CallFacts] = {}
         self.values: dict[str, object] = {}
+        self.system: str | None = None
         self._early_usage: list[UsageAdded] = []
         inherited = 0
         for number, record in enumerate(records):
             if isinstance(record, RunBegan):
-                inherited = record.inherited
+                inherited, self.system = record.inherited, record.system
             if self.is_paused and not isinstance(record, StateSet):
                 self.end = None  # the run continued: how it was paused is behind it
             self._apply(record)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Final, cast
 
 from toolroll.agent.approvals import AskLater
+from toolroll.agent.choices import check_chosen
 from toolroll.agent.events import Event, RunStarted, StepFinished, Warned
 from toolroll.agent.history.rebuild import CallFacts, OpenTurn, RebuiltRun
 from toolroll.agent.history.unknown_calls import (
@@ -22,6 +23,7 @@ from toolroll.agent.history.unknown_calls import (
 from toolroll.agent.loop.answer import read_output
 from toolroll.agent.loop.finish import NO_ANSWER, accept_last_turn, ask_last_answer, build_result, finish_run
 from toolroll.agent.loop.loop import run_loop, settle_turn
+from toolroll.agent.loop.preparation import prepare_run, prepare_step
 from toolroll.agent.loop.state import Answer, RunState
 from toolroll.agent.result import Ending, RunResult, StopReason
 from toolroll.agent.run import GO_ON, RunRequest, as_user_message, new_run, run_to_end
@@ -65,6 +67,7 @@ async def continue_run(
         recording = await journal.read(run_id)
         if not recording.records:  # deleted since the first look, and created again by acquiring it
             raise no_such_run(run_id)
+        check_chosen(recording.records[0][1], setup)
         state = new_run(setup, (), emit, stream=request.stream, caller=request.caller, run_id=run_id)
         on_open(state)
         rebuilt = RebuiltRun(state, (record for _, record in recording))
@@ -163,6 +166,9 @@ class _Continuation:
         for text in self._repairs:
             state.emit(Warned(kind="record_repaired", text=text))
         state.restore(rebuilt.values)
+        await prepare_run(state, rebuilt.system)
+        if rebuilt.turn is not None and state.setup.step_tools is not None:
+            await prepare_step(state)  # its open calls may be of tools that were chosen for it
         if self._prompt is not None:
             return await self._run_with_prompt(self._prompt)
         if not rebuilt.is_paused:

@@ -4,6 +4,7 @@ from toolroll.agent.loop.answer import judge_answer
 from toolroll.agent.loop.ask_model import STOPPED, Turn, ask_model
 from toolroll.agent.loop.calls import run_calls
 from toolroll.agent.loop.finish import answer_unrun, close_with_answer, finish_run
+from toolroll.agent.loop.preparation import prepare_step
 from toolroll.agent.loop.state import RunState
 from toolroll.agent.result import Ending, RunResult, ToolCallLog
 from toolroll.agent.stop import first_met
@@ -20,6 +21,8 @@ async def run_loop(state: RunState, ending: Ending | None = None) -> RunResult[o
 async def _step(state: RunState) -> Ending | None:
     """One model call and all the tool calls it leads to."""
     state.begin_step()
+    if state.setup.is_prepared:
+        await prepare_step(state)
     return await settle_turn(state, await ask_model(state))
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from toolroll.agent.context.window import Window
+from toolroll.agent.context_function import RunContext
 from toolroll.agent.events import Event, StepFinished, StepStarted, Warned
 from toolroll.agent.history.repair import Conversation
 from toolroll.agent.labels import labels_of_message, offered_search, private_texts
@@ -28,6 +29,7 @@ from toolroll.kernel.approval.request import Decision
 from toolroll.kernel.call.context import Run
 from toolroll.kernel.call.events import ApprovalDecided, KernelEvent, StateChanged
 from toolroll.kernel.data.messages import AssistantMessage, Message, TextBlock, ToolMessage, UserMessage
+from toolroll.kernel.define.tool import Tool
 from toolroll.models.model import Model, ModelRequest
 from toolroll.outputs.store import OutputStore
 
@@ -63,6 +65,10 @@ class RunState:
     budget: Budget
     emit: Callable[[Event], None]
     initial_messages: Sequence[Message] = ()
+    agent_tools: Sequence[Tool] = ()
+    """The tools of the agent, from which those of a step are chosen."""
+    output_tools: Sequence[Tool] = ()
+    """The tools that read whole outputs back."""
     outputs: OutputStore | None = None
     """Where whole outputs are kept."""
     stream: bool = False
@@ -175,6 +181,10 @@ class RunState:
         for name, value in kept.items():
             self.run.set_state(name, value)
         self._unrecorded.clear()
+
+    def context(self) -> RunContext:
+        """Return a context for functions of the agent."""
+        return RunContext(run=self.run, going=self)
 
     def messages(self) -> tuple[Message, ...]:
         """The conversation as it stands, legal at any moment: what is unfinished is in it, and marked."""

@@ -15,7 +15,8 @@ from toolroll.kernel.approval.consent import CONSENTED_KEY, Consent, Outflow, as
 from toolroll.kernel.approval.request import ApprovalRequest, Approver, Decision, Preview, Target, check_approver
 from toolroll.kernel.call.events import ApprovalRequested, KernelEvent, Progress, StateChanged
 from toolroll.kernel.data.labels import ALL_LABELS, LABELS_KEY, NO_LABELS, Labels
-from toolroll.kernel.depends.dependency import DependencyKey, Depends, Identity, Maker, check_overrides
+from toolroll.kernel.depends.dependency import DependencyKey, Depends, Overrides
+from toolroll.kernel.depends.overrides import read_overrides
 from toolroll.kernel.depends.resolve import ValueStore, provide
 from toolroll.kernel.failures import is_being_cancelled, log_failure
 
@@ -63,7 +64,7 @@ class Run:
         *,
         run_id: str | None = None,
         deps: Mapping[str, object] | None = None,
-        overrides: Mapping[Identity, Maker] | None = None,
+        overrides: Overrides | None = None,
         policy: "Policy | None" = None,
         approver: Approver | None = None,
         ledger: Ledger | None = None,
@@ -75,8 +76,7 @@ class Run:
     ) -> None:
         self.run_id = run_id or make_id()
         self.deps: Mapping[str, object] = MappingProxyType(dict(deps or {}))
-        self.overrides: Mapping[Identity, Maker] = MappingProxyType(dict(overrides or {}))
-        check_overrides(self.overrides)
+        self.overrides: Overrides = MappingProxyType(read_overrides(overrides or {}))
         self.policy = policy
         if approver is not None:
             check_approver(approver)

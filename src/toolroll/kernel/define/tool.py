@@ -16,6 +16,7 @@ from toolroll.kernel.call.result import CallOutcome, ToolResult
 from toolroll.kernel.data.labels import NO_LABELS, Label, Labels, collect_labels
 from toolroll.kernel.data.serialize import canonical_json
 from toolroll.kernel.define.schema import JsonSchema
+from toolroll.kernel.depends.dependency import CONTEXT, Injection
 from toolroll.safe.limits import MAX_TOOL_NAME_CHARACTERS
 
 P = ParamSpec("P")
@@ -86,6 +87,11 @@ class Tool(ABC):
     def labels(self) -> Labels:
         """Return what its results bring into a run: `private` data, `untrusted` text, both, or nothing."""
         return NO_LABELS
+
+    @property
+    def needs(self) -> tuple[Injection, ...]:
+        """Return what it is given besides its arguments; a tool with the context can ask for anything."""
+        return (CONTEXT,)
 
     @cached_property
     def definition(self) -> ToolDefinition:

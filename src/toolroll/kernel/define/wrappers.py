@@ -18,6 +18,7 @@ from toolroll.kernel.callables import mark_async
 from toolroll.kernel.data.labels import Label, Labels, read_labels
 from toolroll.kernel.define.schema import JsonSchema
 from toolroll.kernel.define.tool import F, Tool, TypedTool, check_name
+from toolroll.kernel.depends.dependency import Injection
 
 if TYPE_CHECKING:
     import asyncio
@@ -59,6 +60,10 @@ class WrapperTool(Tool):
     @property
     def labels(self) -> Labels:
         return self._inner.labels
+
+    @property
+    def needs(self) -> tuple[Injection, ...]:
+        return self._inner.needs
 
     @property
     def core(self) -> Tool:

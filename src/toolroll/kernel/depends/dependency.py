@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Generator, Hashable, Mappi
 from dataclasses import dataclass
 from types import CodeType, FrameType, MethodType, UnionType
 from typing import Any, Final, Generic, Literal, NoReturn, TypeAlias, TypeVar, Union, get_args, get_origin
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from toolroll.errors import DependencyCycle, DependencyError
 from toolroll.kernel.callables import NOWHERE, Place, read_annotations, read_parameters, unwrap_callable
@@ -32,6 +32,15 @@ class _NeverFilled:
         )
 
 
+# By id of the object: of two equal keys, one that is thrown away must not take the other with it.
+_keys: "WeakValueDictionary[int, DependencyKey[Any]]" = WeakValueDictionary()
+
+
+def find_keys() -> "list[DependencyKey[Any]]":
+    """Return every key that the program has made: a tool can resolve each of them."""
+    return list(_keys.values())
+
+
 @dataclass(frozen=True)  # without slots: with them, Python 3.11 fails on DependencyKey[Db](...)
 class DependencyKey(_NeverFilled, Generic[T]):
     """A dependency asked for by key: `await ctx.resolve(key)`. Overrides find it by its `id`."""
@@ -48,6 +57,7 @@ class DependencyKey(_NeverFilled, Generic[T]):
             raise DependencyError("A DependencyKey needs an id: overrides find it by that.")
         _check_provider("DependencyKey", self.create)
         _check_scope(self.scope)
+        _keys[id(self)] = self
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +88,6 @@ def _check_provider(taker: str, provider: object) -> None:
         raise DependencyError(f"{taker} remembers values by provider, and {provider!r} has no hash. Use a function.")
 
 
-def check_overrides(overrides: Mapping["Identity", Maker]) -> None:
-    """Refuse an override that is the value itself: it must be a function, as the original is."""
-    for identity, make in overrides.items():
-        if not callable(make):
-            raise DependencyError(
-                f"The override of {get_name(identity)} must be a function that makes the value, not {make!r}. "
-                "Write lambda: ..."
-            )
-
-
 def _check_scope(scope: object) -> None:
     if scope not in get_args(Scope):
         raise DependencyError(f"A scope is 'call' or 'run', not {scope!r}.")
@@ -112,6 +112,13 @@ Identity: TypeAlias = Maker | str
 """What a value is remembered under: the provider function, or the key's id."""
 
 
+Replaced: TypeAlias = Maker | str | DependencyKey[Any]
+"""What an override names: the provider that it replaces, or the key or its id."""
+
+Overrides: TypeAlias = Mapping[Replaced, Maker]
+"""Providers that replace others in a run."""
+
+
 def get_identity(dependency: Depends) -> Identity:
     """Return what overrides and caches know this dependency by."""
     provider = dependency.provider
@@ -132,8 +139,9 @@ def get_scope(dependency: Depends) -> Scope:
     return dependency.scope
 
 
-def get_name(identity: Identity) -> str:
+def get_name(identity: Replaced) -> str:
     """Return how an error calls it."""
+    identity = identity.id if isinstance(identity, DependencyKey) else identity
     return identity if isinstance(identity, str) else getattr(identity, "__qualname__", repr(identity))
 
 

@@ -7,7 +7,7 @@ instead of waiting for ever.
 
 import inspect
 import threading
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final
@@ -18,6 +18,7 @@ from toolroll.kernel.depends.dependency import (
     Identity,
     Injection,
     Maker,
+    Overrides,
     get_identity,
     get_maker,
     get_name,
@@ -298,6 +299,6 @@ async def provide(need: Injection, context: "ToolContext") -> object:
     return await store.get(need, context)
 
 
-def _apply_override(dependency: Depends, overrides: Mapping[Identity, Maker]) -> Maker:
+def _apply_override(dependency: Depends, overrides: Overrides) -> Maker:
     original: Callable[..., Any] = get_maker(dependency)
     return overrides.get(get_identity(dependency), overrides.get(original, original))

@@ -17,7 +17,7 @@ from toolroll.kernel.approval.policy import Policy, Rule
 from toolroll.kernel.approval.request import Approver
 from toolroll.kernel.data.messages import Message
 from toolroll.kernel.define.tool import Tool
-from toolroll.kernel.depends.dependency import Identity, Maker
+from toolroll.kernel.depends.dependency import Overrides
 from toolroll.models.model import Model
 from toolroll.packs.writing.profiles.feedback import VerbatimFeedbackStore
 from toolroll.packs.writing.profiles.mix import Style
@@ -51,7 +51,7 @@ class WritingContext:
     approver: Approver | None = None
     journal: Journal | None = None
     settings: Mapping[str, object] = field(default_factory=dict)
-    overrides: Mapping[Identity, Maker] = field(default_factory=dict)
+    overrides: Overrides = field(default_factory=dict)
     outflow: Outflow = field(default_factory=Outflow)
     """Counts the searches of all drafts of the post; its consent is the person's."""
 
