@@ -27,7 +27,7 @@ from toolroll.kernel.data.messages import AssistantMessage
 from toolroll.kernel.define.decorator import UNUSABLE, pydantic_reason
 from toolroll.kernel.define.schema import OpenObject, to_draft07
 from toolroll.kernel.define.tool import Tool, ToolDefinition, Toolset
-from toolroll.kernel.depends.dependency import CONTEXT, Injection, Overrides
+from toolroll.kernel.depends.dependency import Injection, Overrides
 from toolroll.kernel.depends.overrides import check_matched, read_overrides
 from toolroll.models.model import DEFAULT_MAX_OUTPUT_TOKENS, Model, WebSearch
 from toolroll.models.prices import price_of
@@ -210,8 +210,8 @@ def make_setup(options: AgentOptions, output: object = None) -> Setup:
 
 
 def check_overrides(setup: Setup) -> None:
-    """Refuse overrides that match nothing. With `step_tools`, a tool that is not known yet may need any key."""
-    if setup.overrides:
+    """Refuse overrides that match nothing, unless `step_tools` may add tools that are not known yet."""
+    if setup.overrides and setup.step_tools is None:
         check_matched(setup.overrides, find_needs(setup))
 
 
@@ -221,7 +221,7 @@ def find_needs(setup: Setup) -> list[Injection]:
     if setup.write_system is not None:
         found += setup.write_system.function.needs
     if setup.step_tools is not None:
-        found += (*setup.step_tools.needs, CONTEXT)
+        found += setup.step_tools.needs
     return found
 
 

@@ -45,7 +45,7 @@ def test_A42_an_override_matches_what_is_needed_on_the_way() -> None:
 
 
 def test_A42_what_has_the_context_can_need_every_key_there_is() -> None:
-    check_matched({KEY.id: unused}, [CONTEXT])
+    check_matched({KEY.id: unused, outer: unused}, [CONTEXT])
     with pytest.raises(DependencyError, match=r"^The override of nowhere matches no dependency"):
         check_matched({"nowhere": inner}, [CONTEXT])
 

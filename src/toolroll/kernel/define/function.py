@@ -21,7 +21,7 @@ from toolroll.kernel.data.serialize import dump_plain, to_plain_unfiltered
 from toolroll.kernel.define.schema import JsonSchema
 from toolroll.kernel.define.signature import Filler
 from toolroll.kernel.define.tool import F, P, R, Tool, TypedTool
-from toolroll.kernel.depends.dependency import CONTEXT, Injection
+from toolroll.kernel.depends.dependency import Injection
 from toolroll.kernel.depends.resolve import provide
 from toolroll.kernel.failures import is_being_cancelled, log_failure
 
@@ -229,8 +229,7 @@ class FunctionTool(CoreTool, TypedTool[F]):
 
     @property
     def needs(self) -> tuple[Injection, ...]:
-        own = tuple(need for _, need in self._injected)
-        return own if self._preview is None and self._locate is None else (*own, CONTEXT)
+        return tuple(need for _, need in self._injected)
 
     def _by_name(self, arguments: object) -> Mapping[str, object]:
         return {**self._shown, **super()._by_name(arguments)}  # a rule about a path must see the one that is left out

@@ -16,7 +16,7 @@ from toolroll.kernel.call.result import CallOutcome, ToolResult
 from toolroll.kernel.data.labels import NO_LABELS, Label, Labels, collect_labels
 from toolroll.kernel.data.serialize import canonical_json
 from toolroll.kernel.define.schema import JsonSchema
-from toolroll.kernel.depends.dependency import CONTEXT, Injection
+from toolroll.kernel.depends.dependency import Injection
 from toolroll.safe.limits import MAX_TOOL_NAME_CHARACTERS
 
 P = ParamSpec("P")
@@ -90,8 +90,8 @@ class Tool(ABC):
 
     @property
     def needs(self) -> tuple[Injection, ...]:
-        """Return what it is given besides its arguments; a tool with the context can ask for anything."""
-        return (CONTEXT,)
+        """Return what it declares to be given besides its arguments."""
+        return ()
 
     @cached_property
     def definition(self) -> ToolDefinition:

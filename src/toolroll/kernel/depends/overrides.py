@@ -5,7 +5,6 @@ from collections.abc import Iterable
 
 from toolroll.errors import DependencyError
 from toolroll.kernel.depends.dependency import (
-    CONTEXT,
     DependencyKey,
     Depends,
     Injection,
@@ -37,31 +36,26 @@ def read_overrides(given: Overrides) -> dict[Replaced, Maker]:
 def check_matched(overrides: Overrides, needs: Iterable[Injection]) -> None:
     """Refuse an override that no dependency is found by: the real one would run in its place.
 
-    What has the context can resolve any key there is, so then every key of the program counts.
+    Whatever has the context can resolve any key there is, so every key of the program counts.
     """
     declared: set[Replaced] = set()
     _collect(needs, declared)
     _collect((Depends(make) for make in overrides.values()), declared)
-    if CONTEXT in declared:
-        for key in find_keys():
-            declared |= {key.id, key.create}
+    known = declared.union(*((key.id, key.create) for key in find_keys()))
     for identity in overrides:
-        if identity not in declared:
+        if identity not in known:
             raise DependencyError(_no_match(identity, declared))
 
 
 def _collect(needs: Iterable[Injection], declared: set[Replaced]) -> None:
     for need in needs:
-        if not isinstance(need, Depends):
-            declared.add(CONTEXT)
-            continue
-        if get_identity(need) not in declared:
+        if isinstance(need, Depends) and get_identity(need) not in declared:
             declared |= {get_identity(need), get_maker(need)}
             _collect((inner for _, inner in read_provider(get_maker(need)).needs), declared)
 
 
 def _no_match(identity: Replaced, declared: set[Replaced]) -> str:
-    names = sorted({get_name(one) for one in declared if one != CONTEXT})
+    names = sorted({get_name(one) for one in declared})
     near = difflib.get_close_matches(get_name(identity), names, n=1)
     hint = f" Did you mean {near[0]}?" if near else ""
     known = ", ".join(names) or "none"
