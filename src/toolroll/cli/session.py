@@ -2,6 +2,7 @@
 
 import io
 import os
+import stat
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -27,6 +28,9 @@ EXIT_CODES: Final = {
     STOPPED_BY_LIMIT: "stopped by a limit",
     INTERRUPTED: "interrupted",
 }
+
+_ESCAPED: Final = frozenset(map(chr, (*range(0x7F, 0xA0), *range(0x2028, 0x202F), *range(0x2066, 0x206A))))
+"""DEL, C1 controls, separators of lines, and what embeds, overrides or isolates directions."""
 
 _STDOUT: Final = 1
 _STDERR: Final = 2
@@ -87,7 +91,14 @@ class Session:
             logger.propagate = False
 
     def write(self, text: str) -> None:
-        """Write text as it is, or, at a terminal, without anything that a terminal would obey."""
+        """Write text without anything that a terminal would obey; into a file, as it is.
+
+        A pipe may end at a terminal (`| head`, `| less -R`): there controls are spelled out, and nothing else.
+        """
+        self._put(self.make_safe(text))
+
+    def write_data(self, text: str) -> None:
+        """Write what is for a program, such as an export: as it is, unless a terminal shows it."""
         self._put(_safe(text) if self.out.isatty() else text)
 
     def show(self, text: str, *, hang: int = 0) -> None:
@@ -95,17 +106,28 @@ class Session:
 
         What goes on stands at least `hang` columns from the edge.
         """
-        self._put(_fitted(_safe(text), self.out, hang=hang) if self.out.isatty() else text)
+        safe = self.make_safe(text)
+        self._put(_fitted(safe, self.out, hang=hang) if self.out.isatty() else safe)
+
+    def make_safe(self, text: str) -> str:
+        """Return a text for people as it may be written to stdout."""
+        if self.out.isatty():
+            return _safe(text)
+        return text if _is_file(self.out) else _safe(text, in_pipe=True)
 
     def _put(self, text: str) -> None:
         self.out.write(text if text.endswith("\n") else f"{text}\n")
         self.out.flush()
 
     def write_json(self, value: object) -> None:
-        """Write one JSON object, on one line."""
+        """Write one JSON object, on one line; what a terminal would obey is escaped, and reads back the same."""
         import json  # noqa: PLC0415 - see `_safe`
 
-        self.out.write(json.dumps(value, ensure_ascii=not self._speaks_utf8, separators=(",", ":")) + "\n")
+        text = json.dumps(value, ensure_ascii=not self._speaks_utf8, separators=(",", ":"))
+        if not text.isprintable():
+            # JSON itself escapes the controls below U+0020 only.
+            text = "".join(char if char not in _ESCAPED else f"\\u{ord(char):04x}" for char in text)
+        self.out.write(text + "\n")
         self.out.flush()
 
     def fail(self, code: str, message: str) -> None:
@@ -153,10 +175,17 @@ def _swallow(stream: TextIO) -> None:
     os.close(nowhere)
 
 
-def _safe(text: str) -> str:
-    from toolroll.safe.text import terminal_safe  # noqa: PLC0415 - with json a third of an interpreter start: not for --help
+def _is_file(stream: TextIO) -> bool:
+    try:
+        return stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+    except (OSError, ValueError):  # no descriptor, as in tests
+        return False
 
-    return terminal_safe(text)
+
+def _safe(text: str, *, in_pipe: bool = False) -> str:
+    from toolroll.safe.text import controls_safe, terminal_safe  # noqa: PLC0415 - with json a third of an interpreter start: not for --help
+
+    return controls_safe(text) if in_pipe else terminal_safe(text)
 
 
 def _fitted(text: str, stream: TextIO | None, *, hang: int = 0) -> str:

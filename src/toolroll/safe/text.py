@@ -55,6 +55,8 @@ _SAME_BLANKS = re.compile(f" +|\t+|{_WIDE_SPACE}+")
 _SPELLED = r"(?:U\+[0-9A-F]{4,6}|[0-9]+ (?:spaces|tabs|wide spaces))›"
 _OWN_SPELLING = re.compile(f"‹(?={_SPELLED})")
 _TOKEN = re.compile(f"‹{_SPELLED}")
+# Controls, and what embeds, overrides or isolates directions; the marks U+200E and U+200F only separate.
+_OBEYED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]|\r(?!\n)")
 _MARK_CHARACTERS = len("‹U+10FFFF›")
 _CONTROL_NAMES = {
     "\x00": "NULL",
@@ -99,6 +101,14 @@ def visible(text: str, *, keep: tuple[str, ...] = ("\n", "\t"), show_crlf: bool 
 def terminal_safe(text: str) -> str:
     """Leave nothing that a terminal interprets except line ends and tabs; safe text comes back unchanged."""
     return _spell_out(text, ("\n", "\t"))
+
+
+def controls_safe(text: str) -> str:
+    """Leave nothing that moves a cursor or reorders letters; joiners in emoji, blanks and line ends stay as they are.
+
+    For text that goes on to a program or a file, and may be shown by a terminal at its end.
+    """
+    return _OBEYED.sub(lambda found: _escape(found[0]), text)
 
 
 def hidden_runs(text: str) -> str:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolroll.kernel.data.messages import AssistantBlock, AssistantMessage, Citation, ServerBlock, TextBlock
-from toolroll.packs.research.document import answer_text, append_update, new_document, renumber_sources
+from toolroll.packs.research.document import answer_text, append_update, contains_text, new_document, renumber_sources
 from toolroll.packs.search.sources import Source
 
 TODAY = date(2025, 3, 1)
@@ -115,3 +115,50 @@ def test_R23_whatever_is_written_nothing_is_lost_and_nothing_empty(text: str, be
     after = append_update(before, text, (), today=TODAY)
     assert after.startswith(before.rstrip())
     assert "## Update - 2025-03-01" in after
+
+
+@pytest.mark.parametrize(
+    ("text", "inert"),
+    [
+        ('<meta http-equiv="refresh" content="0;url=https://evil.example/">', "< meta"),
+        ("<BASE\thref='https://evil.example/'>", "< BASE"),
+        ("[x](javascript:alert(1))", "] (javascript:"),
+        ("[x](\n  <JaVaScRiPt:alert(1)>)", "] (\n"),
+        ("[x](java&#115;cript:alert(1))", "] (java"),
+        ("[x](<java\tscript:alert(1)>)", "] (< java"),
+        ("[x](data:text/html;base64,PHNjcmlwdD4=)", "] (data:"),
+        ("[x][1]\n\n[1]: vbscript:msgbox", "] : vbscript:"),
+        ("<javascript:alert(1)>", "< javascript:"),
+        ('<a href="javascript:alert(1)">x</a>', "< a href"),
+        ("<a href=&#106;avascript:alert(1)>x</a>", "< a href"),
+        ("<b\nonclick='alert(1)'>x</b>", "< b"),
+        ("<b/onmouseover=alert(1)>x</b>", "< b"),
+        ("<p style='background:url(https://evil.example/)'>", "< p"),
+        (f"<b {'x' * 600} onclick=alert(1)>x</b>", "< b"),
+        ("a\x1b[2Jb\x9b31mc\x07", "a‹U+001B›[2Jb‹U+009B›31mc‹U+0007›"),
+        ("user\u202etxt.exe\u2066", "user‹U+202E›txt.exe‹U+2066›"),
+    ],
+)
+def test_XW13_a_document_runs_and_redirects_nothing_when_it_is_shown(text: str, inert: str) -> None:
+    for made in (new_document("T", text, ()), append_update("# A", text, (), today=TODAY)):
+        assert inert in made
+        assert contains_text(made, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[x](https://example.com/a_(b)) and <https://example.com/?q=1&on=2>, [mail](mailto:a@example.com)",
+        "[x](other.md#part), [y][1], <b>bold</b>, 1 < 2, a<b and c>d\n\n[1]: https://example.com/",
+        "family: 👩‍👩‍👧 \u200fעברית\r\n",
+    ],
+)
+def test_XW13_links_and_words_that_do_nothing_stay(text: str) -> None:
+    assert text.strip() in new_document("T", text, ())
+
+
+def test_XW13_titles_of_pages_are_inert_too() -> None:
+    bad = source(1).model_copy(update={"title": "a\x1b]0;x\x07<base href=//evil.example>"})
+    made = new_document("T", "Text.[^1]", [bad])
+    assert "\x1b" not in made
+    assert "<base" not in made

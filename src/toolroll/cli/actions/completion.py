@@ -69,7 +69,7 @@ def _print_script(session: Session, shell: Shell, program: Program) -> int:
     if session.json:
         session.write_json({"shell": shell, "script": script, "install": INSTALL[shell].format(program)})
     else:
-        session.write(script)
+        session.write_data(script)
     return DONE
 
 

@@ -69,7 +69,7 @@ def show_schema(
     if session.json:
         session.write_json(parameters)
     else:
-        session.write(json.dumps(parameters, indent=2, ensure_ascii=False))
+        session.write_data(json.dumps(parameters, indent=2, ensure_ascii=False))
     return DONE
 
 

@@ -82,7 +82,7 @@ class CommandContext:
         if self.session.json:
             self.session.write_json(fields)
         elif is_raw:
-            self.session.write(text)
+            self.session.write_data(text)
         else:
             self.session.show(text if self.session.out.isatty() else terminal_safe(text))
 

@@ -26,7 +26,7 @@ from toolroll.errors import ToolrollError
 from toolroll.kernel.call.events import ApprovalDecided, ApprovalRequested, KernelEvent, Progress, StateChanged
 from toolroll.kernel.call.result import ToolResult
 from toolroll.safe.secrets.redact import redact_line
-from toolroll.safe.text import one_line, terminal_safe
+from toolroll.safe.text import one_line
 
 MAX_ARGUMENTS_CHARACTERS: Final = 60
 
@@ -95,7 +95,7 @@ class PlainRenderer:
 
     def _write(self, text: str) -> None:
         out = self._session.out
-        out.write(terminal_safe(text) if out.isatty() else text)
+        out.write(self._session.make_safe(text))
         out.flush()
         self._written.append(text)
         self._last = text[-1:] or self._last

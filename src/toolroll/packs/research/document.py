@@ -1,10 +1,12 @@
 """The document: what the model wrote, with footnotes that lead to what a search found (R12, R22, R23).
 
 A document is shown by pages that load pictures. A picture whose address holds what was read would carry it out as soon
-as somebody looks (XL14): so pictures become links. Also in code, since what is code to us may be none to the page that
-shows it; a blank is all that it costs there.
+as somebody looks (XL14): so pictures become links, and tags that load, redirect or run something become text, as do
+links to anything but pages and mail (XW13). Also in code, since what is code to us may be none to the page that shows
+it; a blank is all that it costs there. What a terminal would obey is spelled out.
 """
 
+import html
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
@@ -14,6 +16,7 @@ from typing import Final
 from toolroll.kernel.data.messages import AssistantBlock, AssistantMessage, ServerBlock
 from toolroll.packs.research.prompts import idea_title
 from toolroll.packs.search.sources import Source, cited_text, footnotes
+from toolroll.safe.text import controls_safe
 
 MAX_TALK_CHARACTERS: Final = 1_000
 """Before the title: "I will first look at the market."; what is longer belongs to the document."""
@@ -25,8 +28,16 @@ _NOTE: Final = re.compile(r"^\[\^([0-9]{1,9})\]:.*\n?", re.MULTILINE)
 _CODE: Final = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)", re.DOTALL)
 _PICTURE: Final = re.compile(r"!(?=\[)")
 _LOADED: Final = re.compile(
-    r"<(?=(?:audio|embed|iframe|image|img|input|link|object|picture|script|source|style|svg|video)\b)", re.IGNORECASE
+    r"<(?=(?:applet|audio|base|body|button|embed|form|frame|frameset|iframe|image|img|input|link|math|meta|noscript|object"
+    r"|picture|portal|script|source|style|svg|template|textarea|title|track|video|xmp)\b)",
+    re.IGNORECASE,
 )
+_TAG: Final = re.compile(r"<([A-Za-z][^<>]{0,499})(>?)")
+_DESTINATION: Final = re.compile(r"\](\(|:)(\s*<?[^)\n]{0,499})")
+_RUNS: Final = re.compile(r"[\s/\"']on[a-z]+\s*=|style\s*=", re.IGNORECASE)
+_SCHEME: Final = re.compile(r"([a-z][a-z0-9+.-]*):")
+_IGNORED: Final = re.compile("[\x00-\x20\x7f-\xa0\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\\\\]")
+_HARMLESS: Final = frozenset({"http", "https", "mailto"})
 
 
 def answer_text(message: AssistantMessage, sources: Sequence[Source]) -> str:
@@ -40,7 +51,7 @@ def answer_text(message: AssistantMessage, sources: Sequence[Source]) -> str:
 def new_document(idea: str, text: str, sources: Sequence[Source], *, note: str = "") -> str:
     """Return a whole document. `note` says what is wrong with it, if anything."""
     body = _clean_links(text.strip(), sources, known=())
-    titled = body if body.startswith("# ") else f"# {idea_title(idea)}\n\n{body}"
+    titled = body if body.startswith("# ") else f"# {_make_inert(idea_title(idea))}\n\n{body}"
     return _join_parts(titled, note, _source_list(body, sources))
 
 
@@ -56,7 +67,7 @@ def append_update(before: str, text: str, sources: Sequence[Source], *, today: d
 def contains_text(document: str, text: str) -> bool:
     """Return whether a text is in a document already, under whatever numbers its footnotes have there."""
     own = re.sub(r"\A# .*\n*", "", text.strip()) or text.strip()
-    return _without_footnotes(_LOADED.sub("< ", _PICTURE.sub("! ", own))) in _without_footnotes(document)
+    return _without_footnotes(_make_inert(own)) in _without_footnotes(document)
 
 
 def _without_footnotes(text: str) -> str:
@@ -89,7 +100,27 @@ def _clean_links(text: str, sources: Sequence[Source], *, known: Collection[str]
     def remove_dead_marks(prose: str) -> str:
         return _MARK_AFTER_BLANK.sub(lambda mark: mark[0] if mark[1] in leads else "", prose)
 
-    return _LOADED.sub("< ", _PICTURE.sub("! ", _change_prose(text, remove_dead_marks)))
+    return _make_inert(_change_prose(text, remove_dead_marks))
+
+
+def _make_inert(text: str) -> str:
+    """Return a text that loads, runs and redirects nothing wherever it is shown; a blank breaks what would."""
+    text = _LOADED.sub("< ", _PICTURE.sub("! ", controls_safe(text)))
+    text = _TAG.sub(lambda tag: f"< {tag[1]}{tag[2]}" if _is_active_tag(tag[1], tag[2]) else tag[0], text)
+    return _DESTINATION.sub(lambda link: f"] {link[1]}{link[2]}" if _is_active(link[2]) else link[0], text)
+
+
+def _is_active_tag(tag: str, end: str) -> bool:
+    """Return whether a tag, or a link in angle brackets, could run something; one without an end could say more."""
+    plain = html.unescape(tag)
+    return not end or bool(_RUNS.search(plain)) or _is_active(plain) or any(map(_is_active, plain.split("=")[1:]))
+
+
+def _is_active(destination: str) -> bool:
+    """Return whether a link leads to something else than a page, as a browser reads it: past blanks and escapes."""
+    plain = _IGNORED.sub("", html.unescape(destination)).lstrip("<\"'").casefold()
+    scheme = _SCHEME.match(plain)
+    return scheme is not None and scheme[1] not in _HARMLESS
 
 
 def _change_prose(text: str, change: Callable[[str], str]) -> str:
@@ -107,7 +138,7 @@ def _source_list(body: str, sources: Sequence[Source], *, level: int = 2) -> str
     marks = set(_MARK.findall(body))
     cited = [source for source in sources if str(source.number) in marks]
     others = [f"- {_link(source)}" for source in sources if str(source.number) not in marks]
-    return _join_parts(f"{'#' * level} Sources", "\n".join(others), footnotes(cited)).rstrip()
+    return _make_inert(_join_parts(f"{'#' * level} Sources", "\n".join(others), footnotes(cited)).rstrip())
 
 
 def _link(source: Source) -> str:

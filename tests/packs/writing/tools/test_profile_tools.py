@@ -19,6 +19,7 @@ from toolroll.models.obedient import ObedientModel
 from toolroll.packs.writing.profiles import store as profiles
 from toolroll.packs.writing.profiles.feedback import Category, FeedbackStore
 from toolroll.packs.writing.profiles.store import ProfileStore
+from toolroll.packs.writing.session.agent import POLICY
 from toolroll.packs.writing.tools.profile_tools import (
     PROFILE_TOOLS,
     list_profiles,
@@ -91,8 +92,13 @@ def test_the_tools_are_sound(tool: Tool) -> None:
     assert [one for one in found if "parameters.changes: a free-form map has no strict form" not in one] == []
 
 
-def test_W12_only_the_update_needs_leave() -> None:
-    assert {tool.name for tool in PROFILE_TOOLS if tool.effect != "reads"} == {"update_style_profile"}
+def test_W12_XA27_what_writes_says_so_and_ghostpen_asks_only_about_the_update() -> None:
+    writing = {tool.name for tool in PROFILE_TOOLS if tool.effect != "reads"}
+    assert writing == {"update_style_profile", "track_feedback"}
+    asked = {
+        name for name in writing if POLICY.judge(name, effect="writes", paths=(), asks=False, core=name).action == "ask"
+    }
+    assert asked == {"update_style_profile"}
     assert update_style_profile.effect == "writes"
     assert {tool.name for tool in PROFILE_TOOLS if "private" in tool.labels} == {
         "read_style_profile",

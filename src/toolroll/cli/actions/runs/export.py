@@ -44,7 +44,7 @@ def export_run(session: Session, run_id: str, *, form: Form | None, output: str,
     run = read_run_log(work, os.environ)
     text = _format(session, run, form)
     if output == STDOUT:
-        session.write(text)
+        session.write_data(text)
     else:
         write_export(Path(output), text.encode("utf-8", "surrogatepass"), force=force)
     _show_summary(session, run, form, output, len(text.encode("utf-8", "surrogatepass")))

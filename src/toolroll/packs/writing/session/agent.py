@@ -22,7 +22,7 @@ from toolroll.models.model import Model
 from toolroll.packs.writing.profiles.feedback import VerbatimFeedbackStore
 from toolroll.packs.writing.profiles.mix import Style
 from toolroll.packs.writing.profiles.store import ProfileStore
-from toolroll.packs.writing.session.gate import Gate, apply_gate
+from toolroll.packs.writing.session.gate import TRACK, Gate, apply_gate
 from toolroll.packs.writing.session.profile_first import ProfileFirst, begin_turn
 from toolroll.packs.writing.session.prompt import system_prompt
 from toolroll.packs.writing.texts.messages import DEFAULT, LANG, Lang
@@ -32,8 +32,9 @@ from toolroll.packs.writing.tools.toolset import SEARCH, writing_tools
 MAX_STEPS: Final = 10
 """Model calls of one turn: a search, past posts, a page, feedback, an update, and the draft, with room for mistakes."""
 
-POLICY: Final = Policy((Rule(action="allow", tool=SEARCH),))
-"""Searches are allowed; as the run holds the writer's own texts, only within a consent or after a person's yes."""
+POLICY: Final = Policy((Rule(action="allow", tool=SEARCH), Rule(action="allow", tool=TRACK)))
+"""Searches are allowed; as the run holds the writer's own texts, only within a consent or after a person's yes.
+Counting feedback is allowed: it changes a count of the program's own."""
 POST_CONSENT: Final = Consent(purpose="this post", calls=10)
 """What a writer agrees to for one post: a draft takes two or three searches, and has a few rounds."""
 

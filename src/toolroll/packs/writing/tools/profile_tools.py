@@ -81,8 +81,8 @@ def listing_answer(listing: ProfileListing) -> dict[str, object]:
     return answer
 
 
-# It changes only the program's own count, so no person is asked about it.
-@tool
+# Ghostpen allows it by a rule, as it changes only the program's own count: no person is asked about it there.
+@tool(effect="writes")
 def track_feedback(
     category: Annotated[Category, Field(description="The category of the feedback.")],
     raw_feedback: Annotated[str, Field(description="What the user said, in their own words.")],
