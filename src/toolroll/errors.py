@@ -44,7 +44,8 @@
     │   ├── RequestRefused       invalid_request
     │   ├── ContextTooLong       context_too_long
     │   ├── ContentRefused       content_policy
-    │   └── ProviderFailed       provider           its own fault, or an answer nobody can read
+    │   ├── ProviderFailed       provider           its own fault, or an answer nobody can read
+    │   └── AnswerTooLarge       answer_too_large   an answer without end, which was not read to it
     └── UsageError               usage              a command or setting that makes no sense
 
 The code is for programs (`--json`, results, logs), the message for people: what happened, the value, what to do next.
@@ -418,6 +419,12 @@ class ProviderFailed(ModelError):
 
     code = "provider"
     is_retriable = True
+
+
+class AnswerTooLarge(ModelError):
+    """The provider's answer has more bytes or parts than any answer of a model; it was not read to its end."""
+
+    code = "answer_too_large"
 
 
 class UsageError(ToolrollError):

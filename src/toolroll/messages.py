@@ -220,6 +220,47 @@ MODEL_UNKNOWN: Final = Template("model_unknown", "Unknown model {name}.", "Use o
 MODEL_NEEDS_ADDRESS: Final = Template(
     "model_needs_address", "{name} needs an address: openai-compatible:NAME@https://host/v1."
 )
+MODEL_TIMEOUT_CONNECT: Final = Template(
+    "model_timeout_connect",
+    "The model's server could not be reached within {seconds} seconds.",
+    "Check the connection, or wait longer: timeouts.connect_seconds.",
+)
+MODEL_TIMEOUT_FIRST_BYTE: Final = Template(
+    "model_timeout_first_byte",
+    "The model did not begin to answer within {seconds} seconds.",
+    "Ask again, or wait longer: timeouts.first_byte_seconds.",
+)
+MODEL_TIMEOUT_GAP: Final = Template(
+    "model_timeout_gap",
+    "The model stopped in the middle of its answer and sent nothing for {seconds} seconds.",
+    "Ask again, or wait longer: timeouts.gap_seconds.",
+)
+MODEL_TIMEOUT_CONTENT: Final = Template(
+    "model_timeout_content",
+    "The model's server has sent no content for {seconds} seconds.",
+    "Ask again, or wait longer: timeouts.content_seconds.",
+)
+MODEL_TIMEOUT_TURN: Final = Template(
+    "model_timeout_turn",
+    "The model did not complete its answer within {seconds} seconds.",
+    "Ask for less at once, or wait longer: timeouts.turn_seconds.",
+)
+MODEL_ANSWER_TOO_LARGE: Final = Template(
+    "model_answer_too_large", "The provider's answer has more than {limit} bytes.", "Nothing of it was run."
+)
+MODEL_EVENT_TOO_LARGE: Final = Template(
+    "model_event_too_large",
+    "The provider's stream holds an event of more than {limit} bytes.",
+    "Nothing of it was run.",
+)
+MODEL_CALL_TOO_LARGE: Final = Template(
+    "model_call_too_large",
+    "The provider sent a call whose arguments have more than {limit} characters.",
+    "Nothing of the answer was run.",
+)
+MODEL_TOO_MANY_BLOCKS: Final = Template(
+    "model_too_many_blocks", "The provider's answer has more than {limit} parts.", "Nothing of it was run."
+)
 SCRIPT_TOO_LARGE: Final = Template("script_too_large", "The script '{path}' is larger than {limit} bytes.")
 SCRIPT_INVALID: Final = Template("script_invalid", "The script '{path}' cannot be played: {place}: {reason}.")
 WHOLE_FILE: Final = Template("whole_file", "the whole file")()

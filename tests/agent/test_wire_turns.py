@@ -89,6 +89,22 @@ async def test_A31_the_loop_continues_a_pause_with_the_turn_unchanged_and_runs_i
 
 
 @STREAMED
+async def test_XL44_a_call_beside_a_pause_is_run_and_its_result_goes_back_first(stream: bool) -> None:
+    """A conversation that goes on with an open call and no result would be refused."""
+    notes = Notes()
+    script = [
+        Turn([Text("searching "), Search("cats", None), Use("write", {"text": "x"})], stop="pause"),
+        Turn("done"),
+    ]
+    async with ModelServer(script) as server:
+        agent = Agent(model=server.model("anthropic"), tools=[notes.write], approver=notes)
+        result = await go(agent, "cats?", stream=stream)
+    assert (result.text, result.stop_reason, notes.written) == ("done", "answer", ["x"])
+    assert [message["role"] for message in server.requests[1].body["messages"]] == ["user", "assistant", "user"]
+    assert problems(result.messages) == []
+
+
+@STREAMED
 async def test_A31_a_refusal_after_a_pause_ends_the_run_and_runs_nothing(stream: bool) -> None:
     notes = Notes()
     script = [

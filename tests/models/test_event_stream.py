@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.models.shapes import SHAPES, assemble, stream_of
 
-from toolroll.errors import ModelError, ProviderFailed, RateLimited
+from toolroll.errors import AnswerTooLarge, ModelError, ProviderFailed, RateLimited
 from toolroll.models import event_stream
 from toolroll.models.event_stream import EventDecoder, decode_amazon_frames
 
@@ -87,7 +87,7 @@ def test_a_chunk_that_is_an_event(before: bytes, chunk: bytes, expected: list[tu
 
 def test_an_event_without_an_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_stream, "MAX_EVENT_BYTES", 100)
-    with pytest.raises(ProviderFailed, match="more than 100 bytes"):
+    with pytest.raises(AnswerTooLarge, match="more than 100 bytes"):
         decode(*[b"data"] * 60)
 
 

@@ -14,7 +14,7 @@ from tests.models.shapes import ALL, PAGES, SHAPES, events_in
 from tests.support.model_script import Block, Fault, Json, Text, Thinking, Turn, Use
 from tests.support.model_server import KEY, ModelServer
 
-from toolroll.errors import ModelError, ModelTimeout, NetworkFailed, ProviderFailed, RequestRefused
+from toolroll.errors import AnswerTooLarge, ModelError, ModelTimeout, NetworkFailed, ProviderFailed, RequestRefused
 from toolroll.kernel.data.messages import DocumentPart, ImagePart, Message, TextPart
 from toolroll.models.chat.model import ChatModel
 from toolroll.models.exchange import WireModel
@@ -309,7 +309,7 @@ async def test_nobody_at_the_address(wire: Wire) -> None:
 async def test_an_answer_without_an_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("toolroll.models.transport.MAX_BODY_BYTES", 100)
     async with ModelServer([Turn("long " * 100)]) as server:
-        with pytest.raises(ProviderFailed, match="more than 100 bytes"):
+        with pytest.raises(AnswerTooLarge, match="more than 100 bytes"):
             await ask(server.model("chat"))
 
 

@@ -13,6 +13,7 @@ from toolroll.models.retry import RetryRule, respond_with_retries
 
 WIRES = pytest.mark.parametrize("wire", ["anthropic", "openai", "chat"])
 RULE = RetryRule(first_wait_s=0.02)
+ONCE = RetryRule(retries=0)
 
 
 def model_at(llmock: LLMock, wire: str) -> WireModel:
@@ -24,11 +25,11 @@ def model_at(llmock: LLMock, wire: str) -> WireModel:
     return connect(names[wire], environment=llmock.env())
 
 
-async def respond(model: WireModel, *messages: Message, stream: bool = True) -> ModelResponse:
+async def respond(model: WireModel, *messages: Message, stream: bool = True, rule: RetryRule = RULE) -> ModelResponse:
     """Asked as the loop does it; every test says something else, for equal requests count as retries of one call."""
     request = ModelRequest(messages=messages, tools=(ADD,))
     try:
-        pieces = [piece async for piece in respond_with_retries(model, request, stream=stream, rule=RULE)]
+        pieces = [piece async for piece in respond_with_retries(model, request, stream=stream, rule=rule)]
     finally:
         await model.aclose()
     assert isinstance(pieces[-1], ModelResponse)
@@ -87,19 +88,19 @@ async def test_XL5_a_stream_that_ends_early_is_not_accepted(llmock: LLMock, wire
     """XL5: both vendors' clients take it for an answer."""
     llmock.truncate(after_chunks=3)
     with pytest.raises(NetworkFailed):
-        await respond(model_at(llmock, wire), user(f"cut short, {wire}"))
+        await respond(model_at(llmock, wire), user(f"cut short, {wire}"), rule=ONCE)
 
 
 @WIRES
 async def test_XL5_a_connection_that_drops_is_a_failure(llmock: LLMock, wire: str) -> None:
     llmock.disconnect(after_chunks=3)
     with pytest.raises(NetworkFailed):
-        await respond(model_at(llmock, wire), user(f"dropped, {wire}"))
+        await respond(model_at(llmock, wire), user(f"dropped, {wire}"), rule=ONCE)
 
 
 @WIRES
 async def test_a_corrupted_chunk_is_a_failure(llmock: LLMock, wire: str) -> None:
     llmock.corrupt(after_chunks=3)
     with pytest.raises(ProviderFailed):
-        await respond(model_at(llmock, wire), user(f"corrupted, {wire}"))
+        await respond(model_at(llmock, wire), user(f"corrupted, {wire}"), rule=ONCE)
     llmock.assert_resilient()

@@ -14,9 +14,9 @@ from tests.support.model_server import NO_FAULT, WIRES, sse
 
 from toolroll.errors import NetworkFailed, ProviderFailed
 from toolroll.kernel.data.usage import Usage
-from toolroll.models.event_stream import EventDecoder
-from toolroll.models.exchange import _deltas
-from toolroll.models.model import CallDelta, ReasoningDelta, TextDelta, Wire
+from toolroll.models.clock import AnswerClock
+from toolroll.models.exchange import StreamReader
+from toolroll.models.model import CallDelta, ReasoningDelta, TextDelta, Timeouts, Wire
 
 
 @pytest.mark.parametrize(("wire", "shape"), CASES)
@@ -125,13 +125,12 @@ def test_a_damaged_event_is_the_providers_failure(case: tuple[Wire, str], data: 
     name, event = named[place]
     if event != "[DONE]":
         named[place] = (name, json.dumps(_damaged(json.loads(event), data)))
-    model, decoder = model_of(wire), EventDecoder()
-    assembly = model.assembly()
+    model = model_of(wire)
+    reader = StreamReader(model.assembly(), AnswerClock(Timeouts(), streamed=True))
     with contextlib.suppress(ProviderFailed, NetworkFailed):
         for chunk in sse(named):
-            for event in decoder.feed(chunk):
-                list(_deltas(assembly, [event]))
-        model._response(assembly.finish())
+            list(reader.feed(chunk))
+        model._response(reader.assembly.finish())
 
 
 def _damaged(value: object, data: st.DataObject) -> dict[str, object]:

@@ -101,6 +101,18 @@ class ContextCompacted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingForModel:
+    """Nothing of the answer has come for a while. It is told after 5 seconds, and each time the wait has doubled.
+
+    Both times count from the last content, or else from the request; at `limit_s` the model is given up.
+    """
+
+    waited_s: float
+    limit_s: float
+    event: Literal["waiting_for_model"] = "waiting_for_model"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Retrying:
     """The provider failed and is asked again."""
 
@@ -153,6 +165,7 @@ Event: TypeAlias = (
     | StepFinished
     | ContextTrimmed
     | ContextCompacted
+    | WaitingForModel
     | Retrying
     | Warned
     | RunFinished

@@ -29,7 +29,7 @@ from toolroll.kernel.define.schema import OpenObject, to_draft07
 from toolroll.kernel.define.tool import Tool, ToolDefinition, Toolset
 from toolroll.kernel.depends.dependency import Injection, Overrides
 from toolroll.kernel.depends.overrides import check_matched, read_overrides
-from toolroll.models.model import DEFAULT_MAX_OUTPUT_TOKENS, Model, WebSearch
+from toolroll.models.model import DEFAULT_MAX_OUTPUT_TOKENS, Model, Timeouts, WebSearch
 from toolroll.models.prices import price_of
 from toolroll.models.retry import RetryRule
 
@@ -86,6 +86,7 @@ class Setup:
     """The folder for whole tool outputs; None means beside the journal, where that is in a folder."""
     context: ContextRules = ContextRules()  # noqa: RUF009 - frozen
     retry: RetryRule = RetryRule()  # noqa: RUF009 - frozen
+    timeouts: Timeouts | None = None
     max_output_tokens: int = DEFAULT_MAX_OUTPUT_TOKENS
     output: TypeAdapter[Any] | None = None
     output_schema: Mapping[str, object] | None = None
@@ -112,6 +113,7 @@ _WANTED: Final[Mapping[str, tuple[tuple[type, ...], str]]] = {
     "consent": ((Consent, Outflow, _NONE), "a Consent"),
     "context": ((ContextRules,), "ContextRules"),
     "retry": ((RetryRule,), "a RetryRule"),
+    "timeouts": ((Timeouts, _NONE), "Timeouts"),
     "deps": ((Mapping, _NONE), "a mapping of values by name"),
     "overrides": ((Mapping, _NONE), "a mapping of providers to those that stand in for them"),
     "settings": ((Mapping, _NONE), "a mapping"),
@@ -161,6 +163,8 @@ class AgentOptions(TypedDict, total=False):
     """When outputs are trimmed and the conversation is compacted."""
     retry: RetryRule
     """How often and after which delay a failed request is repeated."""
+    timeouts: Timeouts | None
+    """How long the model may take; None leaves it to the model."""
     max_output_tokens: int
     """The most tokens that one answer of the model may have."""
     require_done: bool
@@ -193,7 +197,7 @@ def make_setup(options: AgentOptions, output: object = None) -> Setup:
     if len(tools) + len(searches) != len(given):
         raise UsageError("An agent's tools are made with @tool or define_tool. Decorate plain functions first.")
     setup = Setup(
-        model=find_model(rest.pop("model")),
+        model=find_model(rest.pop("model"), rest.get("timeouts")),
         tools=tools,
         definitions=tools.definitions,
         web_search=searches[0] if searches else None,
@@ -242,13 +246,13 @@ def _functions(rest: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def find_model(given: Model | str) -> Model:
+def find_model(given: Model | str, timeouts: Timeouts | None = None) -> Model:
     """Return the model, or the one that the name stands for."""
     if not isinstance(given, str):
         return given
-    from toolroll.models.connect import connect  # noqa: PLC0415 - all wires there are, for who names one of them
+    from toolroll.models.connect import ConnectSettings, connect  # noqa: PLC0415 - all wires there are, for who names one of them
 
-    return connect(given, environment=with_keys(environ))
+    return connect(given, environment=with_keys(environ), settings=ConnectSettings(timeouts=timeouts))
 
 
 def _outputs(rest: dict[str, Any]) -> dict[str, Any]:

@@ -6,11 +6,12 @@ from typing import Final
 
 from toolroll.errors import FileMissing, NotAFile, UsageError
 from toolroll.home.keys import with_keys
-from toolroll.home.settings import Settings
+from toolroll.home.settings import Settings, read_settings
+from toolroll.home.settings_schema import TimeoutSettings
 from toolroll.messages import SCRIPT_IS_FOLDER, SCRIPT_MISSING, Template, Text
 from toolroll.models.catalog import parse_model
-from toolroll.models.connect import connect
-from toolroll.models.model import Model
+from toolroll.models.connect import ConnectSettings, connect
+from toolroll.models.model import Model, Timeouts
 from toolroll.models.scripted_file import PREFIX, scripted_file
 from toolroll.safe.paths.names import quote_path
 
@@ -43,7 +44,20 @@ def connect_model(name: str, environment: Mapping[str, str]) -> Model:
         parse_model(name)
     except UsageError as error:
         raise UsageError(MODEL_OR_SCRIPT(problem=error.message, prefix=PREFIX)) from None
-    return connect(name, environment=with_keys(environment))
+    settings = ConnectSettings(timeouts=_timeouts(read_settings(environment).timeouts))
+    return connect(name, environment=with_keys(environment), settings=settings)
+
+
+def _timeouts(settings: TimeoutSettings) -> Timeouts:
+    """Return the limits that a person has set; a project cannot set them."""
+    given = {
+        "connect_s": settings.connect_seconds,
+        "first_byte_s": settings.first_byte_seconds,
+        "gap_s": settings.gap_seconds,
+        "content_s": settings.content_seconds,
+        "turn_s": settings.turn_seconds,
+    }
+    return Timeouts(**{name: seconds for name, seconds in given.items() if seconds is not None})
 
 
 def absolute_model_name(name: str) -> str:

@@ -78,6 +78,20 @@ class CodeSettings(_Table):
         return deny
 
 
+class TimeoutSettings(_Table):
+    """How long a model may take; what is not set is as usual."""
+
+    connect_seconds: Seconds | None = Field(default=None, description="How long to wait for a connection to a model.")
+    first_byte_seconds: Seconds | None = Field(
+        default=None, description="How long a model may take to begin its answer."
+    )
+    gap_seconds: Seconds | None = Field(default=None, description="How long a model may send nothing.")
+    content_seconds: Seconds | None = Field(
+        default=None, description="How long a model may send nothing but signs of life, or write without streaming."
+    )
+    turn_seconds: Seconds | None = Field(default=None, description="How long one whole answer may take.")
+
+
 class SettingsFile(_Table):
     """What a settings file may contain."""
 
@@ -85,6 +99,7 @@ class SettingsFile(_Table):
     approval_seconds: Seconds = Field(
         default=APPROVAL_TIMEOUT_S, description="How long a question about a change waits; no answer is a no."
     )
+    timeouts: TimeoutSettings = TimeoutSettings()
     code: CodeSettings = CodeSettings()
 
 

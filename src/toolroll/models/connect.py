@@ -26,6 +26,7 @@ from toolroll.models.chat.model import ChatModel
 from toolroll.models.chat.request import ChatOptions
 from toolroll.models.exchange import WireModel
 from toolroll.models.local import LocalOptions, local_model
+from toolroll.models.model import Timeouts
 from toolroll.models.openai.model import OpenAIModel
 from toolroll.models.small import SmallModel
 from toolroll.models.transport import HttpTransport
@@ -46,7 +47,8 @@ class ConnectSettings:
     """Short names; they come beside the ones we know, and before them."""
     limits: Mapping[str, ModelLimits] | None = None
     """Windows and limits by the beginning of a name; they come before the ones we know."""
-    timeout_s: float = 600.0
+    timeouts: Timeouts | None = None
+    """How long a model may take."""
     strict: Literal["prefer", "off"] = "prefer"
     chat: ChatOptions | None = None
     local: LocalOptions | None = None
@@ -58,6 +60,13 @@ def connect(name: str, *, environment: Mapping[str, str], settings: ConnectSetti
     """Return the model of that name without sending anything yet; raise at once if its key is missing."""
     settings = settings or ConnectSettings()
     wanted = parse_model(name, {**ALIASES, **(settings.aliases or {})})
+    model = _connect(wanted, environment, settings)
+    if settings.timeouts is not None:
+        model.timeouts = settings.timeouts.filled_from(model.timeouts)
+    return model
+
+
+def _connect(wanted: ModelName, environment: Mapping[str, str], settings: ConnectSettings) -> WireModel:
     match wanted.provider:
         case "anthropic":
             return _anthropic(wanted, environment, settings)
@@ -146,4 +155,5 @@ def _transport(url: str, settings: ConnectSettings, *, key: str) -> HttpTranspor
         raise UsageError(MODEL_ADDRESS_INVALID(url=repr(url)))
     if key and url.startswith("http://") and not (is_loopback(url) or settings.allow_plain_http):
         raise UsageError(MODEL_ADDRESS_PLAIN(url=repr(url)))
-    return HttpTransport(url, timeout_s=settings.timeout_s)
+    timeouts = settings.timeouts or Timeouts()
+    return HttpTransport(url, timeout_s=timeouts.turn_s, connect_timeout_s=timeouts.connect_s)

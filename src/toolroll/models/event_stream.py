@@ -15,7 +15,8 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from toolroll.errors import ProviderFailed
+from toolroll.errors import AnswerTooLarge, ProviderFailed
+from toolroll.messages import MODEL_EVENT_TOO_LARGE
 from toolroll.models.shape import read_json, text_of
 from toolroll.models.wire_json import compact
 
@@ -84,7 +85,7 @@ class EventDecoder:
                 yield event
         self._searched = max(0, len(self._buffer) - 1)  # the blank line may be half here
         if len(self._buffer) > MAX_EVENT_BYTES:
-            raise ProviderFailed(f"The provider's stream holds an event of more than {MAX_EVENT_BYTES:,} bytes.")
+            raise AnswerTooLarge(MODEL_EVENT_TOO_LARGE(limit=f"{MAX_EVENT_BYTES:,}"))
 
     def _with_line_feeds(self, chunk: bytes) -> bytes:
         if self._after_cr and chunk:

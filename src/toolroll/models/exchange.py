@@ -3,22 +3,36 @@
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import Any, ClassVar, Final, Protocol
 
-from toolroll.errors import ModelError
+from toolroll.errors import AnswerTooLarge, ModelError
 from toolroll.kernel.data.messages import Message, Origin
+from toolroll.messages import MODEL_ANSWER_TOO_LARGE, MODEL_CALL_TOO_LARGE, MODEL_TOO_MANY_BLOCKS
 from toolroll.models.catalog import ModelLimits
-from toolroll.models.event_stream import EventDecoder, ServerEvent
+from toolroll.models.clock import AnswerClock
+from toolroll.models.event_stream import EventDecoder
 from toolroll.models.failures import ErrorBody, find_error, read_error
-from toolroll.models.model import Delta, ModelRequest, ModelResponse, Wire
-from toolroll.models.shape import read_json, without_infinities
-from toolroll.models.transport import Reply, Transport
+from toolroll.models.model import (
+    LOCAL_FIRST_BYTE_S,
+    CallDelta,
+    Delta,
+    ModelRequest,
+    ModelResponse,
+    Timeouts,
+    Wire,
+)
+from toolroll.models.shape import MAX_BLOCKS, read_json, without_infinities
+from toolroll.models.transport import MAX_BODY_BYTES, Reply, Transport
 from toolroll.models.wire_json import Json, RequestBytes, same_head
 from toolroll.safe.secrets.redact import redact_shown
 
 OK: Final = 200
 """The one good status of all these endpoints."""
+
+MAX_CALL_CHARACTERS: Final = 4 * 1024 * 1024
+"""Of the arguments of one call: eight times what a tool accepts, and more than a model can write in one turn."""
 
 _HEADS_KEPT: Final = 8
 """A few agents may share a model, each with and without its tools."""
@@ -29,6 +43,11 @@ _SECRET_HEADERS: Final = ("x-api-key", "authorization")
 
 class Assembly(Protocol):
     """Puts the events of one stream together."""
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks have begun; it only grows."""
+        ...
 
     def feed(self, data: str) -> Sequence[Delta]:
         """Take the data of one event; returns what a person could be shown of it."""
@@ -63,6 +82,7 @@ class WireModel(ABC):
         self._headers = {"content-type": "application/json", **(headers or {})}
         self._heads: deque[tuple[ModelRequest, tuple[object, ...], Json]] = deque(maxlen=_HEADS_KEPT)
         self._origin = Origin(wire=self.wire, model=model)
+        self.timeouts = Timeouts(first_byte_s=LOCAL_FIRST_BYTE_S if getattr(transport, "is_local", False) else None)
         # Providers quote the key that they refuse; what looks like one is redacted, and this is one for sure.
         self._secrets = tuple(self._headers[name].split()[-1] for name in _SECRET_HEADERS if name in self._headers)
 
@@ -74,19 +94,26 @@ class WireModel(ABC):
     async def respond(self, request: ModelRequest, /, *, stream: bool) -> AsyncIterator[Delta | ModelResponse]:
         """Yield deltas while the turn is written (with `stream`), then the whole response."""
         body = self.encode(request, stream=stream)
-        async with self._transport.post(self.path, headers=self._headers, body=body) as reply:
+        clock = AnswerClock(self._timeouts(request), streamed=stream, on_wait=request.on_wait)
+        async with AsyncExitStack() as stack:
+            stack.callback(clock.close)
+            sending = self._transport.post(self.path, headers=self._headers, body=body)
+            reply = await clock.wait(stack.enter_async_context(sending))
             if reply.status != OK:
-                raise self.fail(read_error(await reply.body()), reply.status, reply.headers)
+                raise self.fail(read_error(await clock.wait(reply.body())), reply.status, reply.headers)
             # Servers that cannot stream answer with plain JSON whatever was asked for.
             if stream and not _is_json(reply):
-                assembly, decoder = self.assembly(), EventDecoder()
-                async for chunk in reply.chunks:
-                    for delta in _deltas(assembly, decoder.feed(chunk)):
+                pieces = StreamReader(self.assembly(), clock)
+                while (chunk := await clock.next(reply.chunks)) is not None:
+                    for delta in pieces.feed(chunk):
                         yield delta
-                answer = assembly.finish()
+                answer = pieces.assembly.finish()
             else:
-                answer = read_json(await reply.body())
+                answer = read_json(await clock.wait(reply.body()))
         yield self._response(answer)
+
+    def _timeouts(self, request: ModelRequest) -> Timeouts:
+        return self.timeouts if request.timeouts is None else request.timeouts.filled_from(self.timeouts)
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -109,7 +136,7 @@ class WireModel(ABC):
                 return head
         head = self.head(request, stream)
         # Not the messages, which a finished run no longer needs.
-        self._heads.append((replace(request, messages=(), memo={}), said, head))
+        self._heads.append((replace(request, messages=(), memo={}, on_wait=None), said, head))
         return head
 
     def _response(self, answer: dict[str, Any]) -> ModelResponse:
@@ -158,7 +185,43 @@ def _is_json(reply: Reply) -> bool:
     return reply.headers.get("content-type", "").startswith("application/json")
 
 
-def _deltas(assembly: Assembly, events: Iterable[ServerEvent]) -> Iterator[Delta]:
-    """Yield deltas one by one: those before an event that fails are shown, however the stream was cut (XL10)."""
-    for event in events:
-        yield from assembly.feed(event.data)
+class StreamReader:
+    """Reads the bytes of one stream within limits on their number, and tells the clock what is content."""
+
+    def __init__(self, assembly: Assembly, clock: AnswerClock) -> None:
+        self.assembly = assembly
+        self._clock = clock
+        self._decoder = EventDecoder()
+        self._bytes = 0
+        self._blocks = 0
+        self._arguments: dict[str, int] = {}
+
+    def feed(self, chunk: bytes) -> Iterator[Delta]:
+        """Yield deltas one by one: those before an event that fails are shown, however the stream was cut (XL10)."""
+        self._bytes += len(chunk)
+        if self._bytes > MAX_BODY_BYTES:
+            raise AnswerTooLarge(MODEL_ANSWER_TOO_LARGE(limit=f"{MAX_BODY_BYTES:,}"))
+        for event in self._decoder.feed(chunk):
+            for delta in self.assembly.feed(event.data):
+                self._note(delta)
+                yield delta
+            self._note_blocks()
+
+    def _note(self, delta: Delta) -> None:
+        if not isinstance(delta, CallDelta):
+            if delta.text:
+                self._clock.note_content()
+        elif delta.arguments:
+            self._clock.note_content()
+            size = self._arguments[delta.call_id] = self._arguments.get(delta.call_id, 0) + len(delta.arguments)
+            if size > MAX_CALL_CHARACTERS:
+                raise AnswerTooLarge(MODEL_CALL_TOO_LARGE(limit=f"{MAX_CALL_CHARACTERS:,}"))
+
+    def _note_blocks(self) -> None:
+        """A block that begins or ends is content, also where nobody is shown it, as of a search of the provider's."""
+        blocks = self.assembly.blocks
+        if blocks != self._blocks:
+            self._blocks = blocks
+            self._clock.note_content()
+            if blocks > MAX_BLOCKS:
+                raise AnswerTooLarge(MODEL_TOO_MANY_BLOCKS(limit=f"{MAX_BLOCKS:,}"))

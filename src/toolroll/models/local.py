@@ -17,7 +17,7 @@ from toolroll.errors import ProviderFailed, UsageError
 from toolroll.models.catalog import ModelLimits
 from toolroll.models.chat.request import ChatOptions
 from toolroll.models.small import SmallModel
-from toolroll.models.transport import HttpTransport, Reply
+from toolroll.models.transport import HttpTransport, Reply, running_loop
 from toolroll.safe.paths.os_errors import os_errors
 
 _MAGIC: Final = b"GGUF"
@@ -62,6 +62,8 @@ def threads_of(options: LocalOptions) -> int:
 class LocalTransport:
     """Starts the server with the first request, and keeps it: loading a model takes longer than asking it."""
 
+    is_local: Final = True
+
     def __init__(self, file: Path, options: LocalOptions) -> None:
         self._file = file
         self._options = options
@@ -74,9 +76,7 @@ class LocalTransport:
         """Send the request to the server, which is started if it is not there."""
         http = self._http
         if http is None:
-            from asyncio import to_thread  # noqa: PLC0415 - five interpreter starts, and connecting does without
-
-            http = await to_thread(self._start)
+            http = await running_loop().run_in_executor(None, self._start)
         async with http.post(path, headers=headers, body=body) as reply:
             yield reply
 

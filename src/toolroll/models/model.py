@@ -1,7 +1,7 @@
 """The model as the loop sees it: a request goes in, deltas may come out, one response ends it."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal, Protocol, TypeAlias
 
 from toolroll.kernel.data.messages import AssistantMessage, Message, Origin
@@ -9,6 +9,10 @@ from toolroll.kernel.data.usage import Usage
 from toolroll.kernel.define.tool import ToolDefinition
 
 DEFAULT_MAX_OUTPUT_TOKENS: Final = 16_384
+
+FIRST_BYTE_S: Final = 120.0
+LOCAL_FIRST_BYTE_S: Final = 600.0
+"""From a server on this machine: without a graphics card, a long prompt alone is read for minutes."""
 
 Wire: TypeAlias = Literal["anthropic", "openai", "chat"]
 """The wire formats: Anthropic Messages, OpenAI Responses, Chat Completions and what is compatible with it."""
@@ -32,6 +36,44 @@ class WebSearch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Timeouts:
+    """How many seconds a model may take before it is given up."""
+
+    connect_s: float = 10.0
+    """For the connection. It holds for models that are named; one that is handed over keeps that of its transport."""
+    first_byte_s: float | None = None
+    """For the first byte of a streamed answer: 120 if not set, 600 from a server on this machine."""
+    gap_s: float = 120.0
+    """Between two bytes of an answer."""
+    content_s: float = 600.0
+    """Without content, although other bytes come, such as pings; and for an answer that is not streamed."""
+    turn_s: float = 1_800.0
+    """For one whole answer."""
+
+    @property
+    def first_byte(self) -> float:
+        """Return the limit for the first byte."""
+        return FIRST_BYTE_S if self.first_byte_s is None else self.first_byte_s
+
+    def filled_from(self, model: "Timeouts") -> "Timeouts":
+        """Return these limits, with that of the model for the first byte where it is not set."""
+        return self if self.first_byte_s is not None else replace(self, first_byte_s=model.first_byte_s)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelWait:
+    """A model is being waited for. Both times count from the last content, or else from the request."""
+
+    waited_s: float
+    limit_s: float
+    """When it is given up, if nothing comes until then."""
+
+
+OnWait: TypeAlias = Callable[[ModelWait], None]
+"""Is called while a model is waited for: after 5 seconds, and then each time that the wait is twice as long."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
     """One call of a model, in neutral words. `messages` is only ever appended to between the requests of one run."""
 
@@ -43,6 +85,9 @@ class ModelRequest:
     max_output_tokens: int = DEFAULT_MAX_OUTPUT_TOKENS
     output_schema: Mapping[str, object] | None = None
     extra: Mapping[str, object] = field(default_factory=dict)
+    timeouts: Timeouts | None = field(default=None, compare=False)
+    """Time limits that differ from the model's own."""
+    on_wait: OnWait | None = field(default=None, compare=False, repr=False)
     memo: dict[str, object] = field(default_factory=dict, compare=False, repr=False)
     """What a model wants to keep from one request of a run to the next, such as encoded messages."""
 

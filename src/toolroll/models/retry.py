@@ -1,18 +1,21 @@
-"""Ask a model again after a failure: three times, with growing and jittered pauses, if nothing was shown yet."""
+"""Ask a model again after a failure: three times, with growing and jittered pauses, if no text was shown yet."""
 
 import asyncio
 import random
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
+from time import monotonic
 from typing import Final
 
-from toolroll.errors import ModelError
-from toolroll.models.model import Delta, Model, ModelRequest, ModelResponse
+from toolroll.errors import ModelError, ModelTimeout
+from toolroll.models.model import Delta, Model, ModelRequest, ModelResponse, TextDelta
 
 MAX_WAIT_S: Final = 60.0
 """The longest a provider may make us wait for one retry, as in the vendors' own clients."""
 MAX_TOTAL_WAIT_S: Final = 120.0
 """All pauses of one turn together: a person who waits longer wants to be told instead."""
+MAX_TIMEOUTS_S: Final = 300.0
+"""All attempts of one turn that time out together, with one more that takes as long as the last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +39,7 @@ class RetryRule:
     first_wait_s: float = 0.5
     max_wait_s: float = MAX_WAIT_S
     max_total_wait_s: float = MAX_TOTAL_WAIT_S
+    max_timeouts_s: float = MAX_TIMEOUTS_S
     jitter: Callable[[], float] = random.random
     sleep: Callable[[float], Awaitable[None]] = _sleep
 
@@ -56,17 +60,24 @@ class RetryRule:
 async def respond_with_retries(
     model: Model, request: ModelRequest, *, stream: bool, rule: RetryRule
 ) -> AsyncGenerator[Delta | ModelResponse | Retry, None]:
-    """Yield the model's turn; after a failure before the first delta, announce a `Retry` and ask again."""
-    attempt, waited_s = 1, 0.0
+    """Yield the model's turn; after a failure before the first text, announce a `Retry` and ask again.
+
+    Thoughts and the arguments of a call may have come by then: nothing of them stays on a screen, and nothing was run.
+    """
+    attempt, waited_s, lost_s = 1, 0.0, 0.0
     while True:
-        shown = False
+        shown, began_s = False, monotonic()
         pieces = model.respond(request, stream=stream)
         try:
             async for piece in pieces:
-                shown = True
+                shown = shown or isinstance(piece, TextDelta | ModelResponse)
                 yield piece
         except ModelError as error:
             wait = None if shown else rule.wait_s(attempt, error, waited_s)
+            if isinstance(error, ModelTimeout):
+                took_s = monotonic() - began_s
+                lost_s += took_s
+                wait = wait if lost_s + took_s <= rule.max_timeouts_s else None
             if wait is None:
                 raise
             yield Retry(attempt=attempt, wait_s=wait, error=error)

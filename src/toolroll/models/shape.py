@@ -12,15 +12,16 @@ from typing import Any, Final, TypeVar
 
 from pydantic_core import from_json
 
-from toolroll.errors import ProviderFailed
+from toolroll.errors import AnswerTooLarge, ProviderFailed
+from toolroll.messages import MODEL_TOO_MANY_BLOCKS
 from toolroll.safe.text import one_line
 
 T = TypeVar("T")
 
 MAX_COUNT: Final = 10**12
 """Tokens or searches in one turn: a million times what the largest models take. More is no count."""
-MAX_INDEX: Final = 100_000
-"""The place of a block in a turn, which has at most some hundred."""
+MAX_BLOCKS: Final = 10_000
+"""Blocks, calls or items of one turn, which has at most some hundred."""
 
 _SHOWN_CHARACTERS: Final = 100
 _KINDS: Final[Mapping[type, str]] = {
@@ -111,9 +112,9 @@ def count_of(of: Mapping[str, Any], key: str) -> int:
 def index(of: Mapping[str, Any], key: str) -> int:
     """Return the place of something in a list."""
     found = of.get(key)
-    if type(found) is int and 0 <= found <= MAX_INDEX:
+    if type(found) is int and 0 <= found <= MAX_BLOCKS:
         return found
-    raise _fault(of, key, f"a whole number up to {MAX_INDEX:,}")
+    raise _fault(of, key, f"a whole number up to {MAX_BLOCKS:,}")
 
 
 def mapping(of: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -135,6 +136,8 @@ def items(of: Mapping[str, Any], key: str, read: Callable[[dict[str, Any]], T]) 
     found = of.get(key)
     if not isinstance(found, list):
         raise _fault(of, key, "a list")
+    if len(found) > MAX_BLOCKS:
+        raise AnswerTooLarge(MODEL_TOO_MANY_BLOCKS(limit=f"{MAX_BLOCKS:,}"))
     return tuple(_item(item, f"{key}.{number}", read) for number, item in enumerate(found))
 
 

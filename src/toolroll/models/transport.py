@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
-from toolroll.errors import ModelError, ModelTimeout, NetworkFailed, ProviderFailed
+from toolroll.errors import AnswerTooLarge, ModelError, ModelTimeout, NetworkFailed
+from toolroll.messages import MODEL_ANSWER_TOO_LARGE, MODEL_TIMEOUT_CONNECT
 from toolroll.safe.net.urls import is_loopback
 from toolroll.safe.secrets.redact import redact_line
 
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     import httpx2
 
 MAX_BODY_BYTES: Final = 64 * 1024 * 1024
-"""The longest answer a model can write is under 1 MiB; search results with their encrypted text make several."""
+"""The longest answer a model can write is under 1 MiB; search results with their encrypted text make several. A stream
+of 128,000 tokens, each in an event of its own, has some 30 MiB."""
 
 _SHOWN_CHARACTERS: Final = 200
 _OWN_HEADERS: Final[Mapping[str, str]] = {"accept": "*/*", "accept-encoding": "gzip, deflate", "user-agent": "toolroll"}
@@ -40,7 +42,7 @@ class Reply:
         async for chunk in self.chunks:
             body += chunk
             if len(body) > MAX_BODY_BYTES:
-                raise ProviderFailed(f"The provider's answer has more than {MAX_BODY_BYTES:,} bytes.")
+                raise AnswerTooLarge(MODEL_ANSWER_TOO_LARGE(limit=f"{MAX_BODY_BYTES:,}"))
         return bytes(body)
 
 
@@ -64,6 +66,8 @@ class HttpTransport:
 
     def __init__(self, base_url: str, *, timeout_s: float = 600.0, connect_timeout_s: float = 10.0) -> None:
         self._base_url = base_url.rstrip("/")
+        self._connect_timeout_s = connect_timeout_s
+        self.is_local = is_loopback(base_url)
         waits = {"connect": connect_timeout_s, "read": timeout_s, "write": timeout_s, "pool": timeout_s}
         self._extensions = {"timeout": waits}
         self._lines: dict[AbstractEventLoop, _Line] = {}
@@ -84,11 +88,11 @@ class HttpTransport:
                 await chunks.aclose()
                 await answer.aclose()
         except httpx2.RequestError as error:
-            raise _translate_error(error) from error
+            raise _translate_error(error, self._connect_timeout_s) from error
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop."""
-        line = self._lines.pop(_running_loop(), None)
+        line = self._lines.pop(running_loop(), None)
         if line is not None:
             await line.aclose()
 
@@ -103,7 +107,7 @@ class HttpTransport:
         return httpx2.Request("POST", address, headers=self._headers[1], content=body, extensions=self._extensions)
 
     def _line(self) -> "_Line":
-        loop = _running_loop()
+        loop = running_loop()
         line = self._lines.get(loop)
         if line is None:
             self._lines = {other: kept for other, kept in self._lines.items() if not other.is_closed()}
@@ -116,7 +120,7 @@ class HttpTransport:
         import httpx2  # noqa: PLC0415 - as above
 
         # What is on this machine is not reached through a proxy, whatever the environment says.
-        trust_env = not is_loopback(self._base_url)
+        trust_env = not self.is_local
         # Reading the certificates takes 30 ms; without TLS, nobody looks at them.
         verify = not self._base_url.startswith("http://")
         if trust_env and getproxies():
@@ -127,7 +131,8 @@ class HttpTransport:
         return _Line(send=direct.handle_async_request, aclose=direct.aclose)
 
 
-def _running_loop() -> "AbstractEventLoop":
+def running_loop() -> "AbstractEventLoop":
+    """Return the event loop that this code runs in."""
     from asyncio import get_running_loop  # noqa: PLC0415 - five interpreter starts; whoever gets here has paid them
 
     return get_running_loop()
@@ -159,9 +164,11 @@ async def http_failures() -> AsyncIterator[None]:
         raise _translate_error(error) from error
 
 
-def _translate_error(error: "httpx2.RequestError") -> ModelError:
+def _translate_error(error: "httpx2.RequestError", connect_timeout_s: float | None = None) -> ModelError:
     import httpx2  # noqa: PLC0415 - as above
 
+    if isinstance(error, httpx2.ConnectTimeout) and connect_timeout_s is not None:
+        return ModelTimeout(MODEL_TIMEOUT_CONNECT(seconds=f"{connect_timeout_s:g}"))
     if isinstance(error, httpx2.TimeoutException):
         return ModelTimeout(f"The provider did not answer in time ({type(error).__name__}).")
     said = redact_line(str(error), _SHOWN_CHARACTERS) or type(error).__name__

@@ -177,6 +177,7 @@ def _turn_request(state: RunState) -> TurnRequest:
         model=state.setup.model,
         stream=False,  # its words are no answer to anybody: only retries are told
         rule=state.setup.retry,
+        timeouts=state.setup.timeouts,
         emit=state.emit,
         written=[],
         must_stop=lambda _: STOP if state.stop_requested else None,

@@ -94,6 +94,7 @@ def _turn_request(state: RunState, *, closing: bool) -> TurnRequest:
         written=state.written,
         must_stop=_stop_check(state, closing=closing),
         seconds=seconds,
+        timeouts=state.setup.timeouts,
     )
 
 

@@ -5,11 +5,28 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias, assert_never
 
-from toolroll.agent.events import ArgumentsArrived, Event, ReasoningArrived, Retrying, TextArrived
+from toolroll.agent.events import (
+    ArgumentsArrived,
+    Event,
+    ReasoningArrived,
+    Retrying,
+    TextArrived,
+    WaitingForModel,
+)
 from toolroll.agent.telemetry.model_spans import trace_model
 from toolroll.errors import ProviderFailed
 from toolroll.kernel.data.usage import Usage
-from toolroll.models.model import CallDelta, Delta, Model, ModelRequest, ModelResponse, ReasoningDelta, TextDelta
+from toolroll.models.model import (
+    CallDelta,
+    Delta,
+    Model,
+    ModelRequest,
+    ModelResponse,
+    ModelWait,
+    ReasoningDelta,
+    TextDelta,
+    Timeouts,
+)
 from toolroll.models.retry import Retry, RetryRule, respond_with_retries
 
 MAX_PAUSES: Final = 10
@@ -42,6 +59,7 @@ class TurnRequest:
     """Collects the text while the model writes it."""
     must_stop: StopCheck
     seconds: float | None = None
+    timeouts: Timeouts | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +91,8 @@ async def _take_whole_turn(asking: TurnRequest, request: ModelRequest) -> ModelR
     response = await _ask(asking, request)
     pauses = 0
     while isinstance(response, ModelResponse) and response.stop == "pause":
+        if response.message.calls:  # whose results come first; with them, the provider goes on
+            return replace(response, stop="tool_calls")
         if pauses == MAX_PAUSES:
             return replace(response, stop="unknown", stop_detail=f"paused more than {MAX_PAUSES} times")
         pauses += 1
@@ -92,6 +112,7 @@ def _join(first: ModelResponse, more: ModelResponse | InterruptedTurn) -> ModelR
 
 async def _ask(asking: TurnRequest, request: ModelRequest) -> ModelResponse | InterruptedTurn:
     characters, response = 0, None
+    request = replace(request, timeouts=asking.timeouts, on_wait=lambda wait: _tell_wait(wait, asking))
     pieces = respond_with_retries(trace_model(asking.model), request, stream=asking.stream, rule=asking.rule)
     try:
         async for piece in pieces:
@@ -107,6 +128,10 @@ async def _ask(asking: TurnRequest, request: ModelRequest) -> ModelResponse | In
     if response is None:
         raise ProviderFailed("The model ended without an answer.")
     return response
+
+
+def _tell_wait(wait: ModelWait, asking: TurnRequest) -> None:
+    asking.emit(WaitingForModel(waited_s=wait.waited_s, limit_s=wait.limit_s))
 
 
 def _show(piece: Delta | Retry, asking: TurnRequest) -> int:

@@ -16,6 +16,7 @@ from toolroll.agent.events import (
     StepFinished,
     StepStarted,
     TextArrived,
+    WaitingForModel,
     Warned,
 )
 from toolroll.agent.result import RunResult
@@ -29,6 +30,8 @@ from toolroll.safe.secrets.redact import redact_line
 from toolroll.safe.text import one_line
 
 MAX_ARGUMENTS_CHARACTERS: Final = 60
+SHOW_WAIT_S: Final = 10.0
+"""Shorter waits for a model get no line of their own, which would stay."""
 
 
 class PlainRenderer:
@@ -59,10 +62,8 @@ class PlainRenderer:
                 self._say(f"! {one_line(text, MAX_LINE_CHARACTERS)}", is_error=True)
             case ContextTrimmed() | ContextCompacted():
                 self._say(_describe_trim(event))
-            case Retrying(attempt=attempt, wait_s=wait_s, reason=reason):
-                self._say(
-                    f"! {one_line(reason, MAX_LINE_CHARACTERS)} Trying again in {wait_s:.1f} s (attempt {attempt + 1})."
-                )
+            case WaitingForModel() | Retrying():
+                self._say_delay(event)
             case Progress() | StateChanged() if sys.stderr is not None and sys.stderr.isatty():
                 self._end_line()
                 show_progress(event)
@@ -105,9 +106,21 @@ class PlainRenderer:
             self._session.write("\n")
             self._last = "\n"
 
+    def _say_delay(self, event: WaitingForModel | Retrying) -> None:
+        if isinstance(event, Retrying):
+            reason, attempt = one_line(event.reason, MAX_LINE_CHARACTERS), event.attempt + 1
+            self._say(f"! {reason} Trying again in {event.wait_s:.1f} s (attempt {attempt}).")
+        elif event.waited_s >= SHOW_WAIT_S:
+            self._say(f"· {describe_wait(event.waited_s, event.limit_s)}")
+
     def _say(self, text: str, *, is_error: bool = False) -> None:
         self._end_line()
         notify(text, dim=not is_error, red=is_error)
+
+
+def describe_wait(waited_s: float, limit_s: float) -> str:
+    """Return how long the model has been waited for, and when it is given up."""
+    return f"waiting for the model, {waited_s:.0f} s; gives up after {limit_s:.0f} s"
 
 
 def format_call(event: CallFinished) -> str:

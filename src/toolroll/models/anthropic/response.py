@@ -163,6 +163,11 @@ class MessageAssembly:
         self._growing: dict[int, tuple[str, list[str]]] = {}
         self._ended = False
 
+    @property
+    def blocks(self) -> int:
+        """How many blocks have begun."""
+        return len(self._blocks)
+
     def feed(self, data: str) -> Sequence[Delta]:
         """Take one event; returns what a person could be shown of it."""
         event = read_json(data)

@@ -162,6 +162,11 @@ class CompletionAssembly:
         self._usage: object = None
         self._ended = False
 
+    @property
+    def blocks(self) -> int:
+        """How many calls have begun."""
+        return len(self._calls)
+
     def feed(self, data: str) -> Sequence[Delta]:
         """Take one event; returns what a person could be shown of it."""
         if data.strip() == _END:

@@ -184,8 +184,14 @@ class ResponseAssembly:
     def __init__(self, fail: Callable[[ErrorBody], ModelError]) -> None:
         self._fail = fail
         self._calls: dict[int, tuple[str, str]] = {}
+        self._begun: set[int] = set()
         self._done: dict[int, dict[str, Any]] = {}
         self._response: dict[str, Any] | None = None
+
+    @property
+    def blocks(self) -> int:
+        """How many items have begun."""
+        return len(self._begun)
 
     def feed(self, data: str) -> Sequence[Delta]:
         """Take one event; returns what a person could be shown of it."""
@@ -220,6 +226,7 @@ class ResponseAssembly:
         return self._response | {"output": [self._done[place] for place in sorted(self._done)]}
 
     def _add_item(self, place: int, item: Mapping[str, Any]) -> Sequence[Delta]:
+        self._begun.add(place)
         if item.get("type") != "function_call":
             return _NOTHING
         call_id, name = self._calls[place] = (text(item, "call_id"), text(item, "name"))

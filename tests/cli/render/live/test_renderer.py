@@ -26,6 +26,7 @@ from toolroll.agent.events import (
     StepFinished,
     StepStarted,
     TextArrived,
+    WaitingForModel,
     Warned,
 )
 from toolroll.agent.result import Step
@@ -149,6 +150,12 @@ def test_S1_what_a_person_should_know_stays(room: Room) -> None:
     assert shown[6:8] == ["! Careful.", "· context: 3 old outputs replaced by references, 61,000 -> 30,000 tokens"]
     assert room.renderer.finish(replace(RESULT, text="All.")) == 0
     assert room.glass.look().count("All.") == 1
+
+
+def test_XL42_a_wait_for_the_model_is_counted_until_something_comes(room: Room) -> None:
+    shown = room.on_event(STARTED, WaitingForModel(waited_s=34.0, limit_s=120.0))
+    assert shown == ["waiting for the model, 34 s; gives up after 120 s", "step 1 · scripted"]
+    assert room.on_event(TextArrived("All.")) == ["All.", "step 1 · scripted"]
 
 
 def test_S1_the_end_tells_what_it_came_to(room: Room) -> None:

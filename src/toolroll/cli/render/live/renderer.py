@@ -19,6 +19,7 @@ from toolroll.agent.events import (
     RunStarted,
     StepFinished,
     StepStarted,
+    WaitingForModel,
 )
 from toolroll.agent.result import RunResult
 from toolroll.cli.render.live.blocks import Block, Blocks
@@ -33,7 +34,7 @@ from toolroll.cli.render.live.lines import (
 )
 from toolroll.cli.render.live.markdown import Flow
 from toolroll.cli.render.live.region import Region
-from toolroll.cli.render.plain import PlainRenderer
+from toolroll.cli.render.plain import PlainRenderer, describe_wait
 from toolroll.cli.session import Session
 from toolroll.errors import ToolrollError
 from toolroll.kernel.call.events import ApprovalDecided, ApprovalRequested, Progress, StateChanged
@@ -73,6 +74,7 @@ class LiveRenderer(PlainRenderer):
         self._writing: dict[str, tuple[str, int]] = {}
         self._running: dict[str, RunningCall] = {}
         self._other: Progress | None = None
+        self._wait: tuple[float, float] | None = None
         self._asked: set[str] = set()
         self._is_asking = False
         self._todos: list[Text] = []
@@ -109,6 +111,7 @@ class LiveRenderer(PlainRenderer):
             yield
 
     def _note(self, event: Event) -> None:
+        self._wait = None
         match event:
             case RunStarted(model=model):
                 self._status.model = model or self._status.model
@@ -128,6 +131,8 @@ class LiveRenderer(PlainRenderer):
 
     def _note_doing(self, event: Event) -> None:
         match event:
+            case WaitingForModel(waited_s=waited_s, limit_s=limit_s):
+                self._wait = self._clock() - waited_s, limit_s
             case ReasoningArrived(text=text):
                 self._thought = (self._thought + text)[-_MAX_THOUGHT_CHARACTERS:]
             case ArgumentsArrived(call_id=call_id, name=name, text=text):
@@ -149,6 +154,7 @@ class LiveRenderer(PlainRenderer):
                 super().on_event(event)
                 if isinstance(event, Retrying):  # the answer begins again
                     self._written.clear()
+                    self._writing.clear()
 
     def _begin_run(self) -> None:
         self._stop()
@@ -262,6 +268,8 @@ class LiveRenderer(PlainRenderer):
         below += [format_written(name, count) for name, count in self._writing.values()]
         below += format_running(list(self._running.values()), now_s)
         below += [format_progress(self._other)] if self._other else []
+        if self._wait is not None:
+            below.append(Text(describe_wait(now_s - self._wait[0], self._wait[1]), style="dim"))
         below.append(self._status.line())
         room = max(rows - len(below) - 2, _MIN_PREVIEW_LINES)
         return [*self._preview_lines(columns - 1)[-room:], *below]  # a line as wide as the screen would be cut

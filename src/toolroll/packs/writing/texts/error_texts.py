@@ -37,6 +37,7 @@ MODEL_KEYS: Final[Mapping[str, Key]] = {
     "context_too_long": "model_context",
     "content_policy": "model_content",
     "provider": "model_provider",
+    "answer_too_large": "model_provider",
 }
 """The text for a model that could not be asked, by the code of the error."""
 

@@ -1,0 +1,120 @@
+"""The clock over an answer: how long a provider may take for each part of it, and what is told while it is waited for.
+
+Only content counts as progress. A server that sends pings, comments or half an event a second has `content_s`, and one
+that writes a word a minute has `turn_s`.
+"""
+
+from collections.abc import AsyncIterator, Awaitable
+from time import monotonic
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
+
+from toolroll.errors import ModelTimeout
+from toolroll.messages import (
+    MODEL_TIMEOUT_CONTENT,
+    MODEL_TIMEOUT_FIRST_BYTE,
+    MODEL_TIMEOUT_GAP,
+    MODEL_TIMEOUT_TURN,
+    Template,
+)
+from toolroll.models.model import ModelWait, OnWait, Timeouts
+from toolroll.models.transport import running_loop
+
+if TYPE_CHECKING:
+    from asyncio import TimerHandle
+
+T = TypeVar("T")
+
+TELL_AFTER_S: Final = 5.0
+"""When a wait is first told of; then each time that it has become twice as long."""
+
+_Limit: TypeAlias = Literal["first_byte", "gap", "content", "turn"]
+_MESSAGES: Final[dict[_Limit, Template]] = {
+    "first_byte": MODEL_TIMEOUT_FIRST_BYTE,
+    "gap": MODEL_TIMEOUT_GAP,
+    "content": MODEL_TIMEOUT_CONTENT,
+    "turn": MODEL_TIMEOUT_TURN,
+}
+
+
+class AnswerClock:
+    """Holds one answer to its limits. It starts when it is made; close it when the answer is complete or given up."""
+
+    def __init__(self, limits: Timeouts, *, streamed: bool, on_wait: OnWait | None = None) -> None:
+        self._limits = limits
+        self._streamed = streamed
+        self._on_wait = on_wait
+        self._started_s = self._byte_s = self._content_s = monotonic()
+        self._has_bytes = False
+        self._is_waiting = False
+        self._tell_after_s = TELL_AFTER_S
+        self._timer: TimerHandle | None = None
+        if on_wait is not None:
+            self._set_timer()
+
+    async def wait(self, step: Awaitable[T]) -> T:
+        """Await one step of the exchange; raise `ModelTimeout` when the next limit is reached before it is done."""
+        from asyncio import timeout  # noqa: PLC0415 - five interpreter starts, and connecting does without
+
+        limit, ends_s = self._next_limit()
+        bound = timeout(ends_s - monotonic())
+        self._is_waiting = True
+        try:
+            async with bound:
+                return await step
+        except TimeoutError:
+            if not bound.expired():
+                raise
+            raise ModelTimeout(_MESSAGES[limit](seconds=f"{self._seconds(limit):g}")) from None
+        finally:
+            self._is_waiting = False
+
+    async def next(self, chunks: AsyncIterator[bytes]) -> bytes | None:
+        """Return the next bytes of the body; None at its end."""
+        chunk = await self.wait(anext(chunks, None))
+        self._has_bytes = True
+        self._byte_s = monotonic()
+        return chunk
+
+    def note_content(self) -> None:
+        """Note that something of the answer itself has come."""
+        self._content_s = monotonic()
+        self._tell_after_s = TELL_AFTER_S
+
+    def close(self) -> None:
+        """Tell of nothing any more."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _next_limit(self) -> tuple[_Limit, float]:
+        """Return the limit that is reached first if nothing comes, and when."""
+        ends: list[tuple[_Limit, float]] = [
+            ("content", self._content_s + self._seconds("content")),
+            ("turn", self._started_s + self._seconds("turn")),
+        ]
+        if self._has_bytes:
+            ends.append(("gap", self._byte_s + self._seconds("gap")))
+        elif self._streamed:  # an answer in one piece begins when all of it is written
+            ends.append(("first_byte", self._started_s + self._seconds("first_byte")))
+        return min(ends, key=lambda one: one[1])
+
+    def _seconds(self, limit: _Limit) -> float:
+        match limit:
+            case "first_byte":
+                return self._limits.first_byte
+            case "gap":
+                return self._limits.gap_s
+            case "content":
+                return self._limits.content_s
+            case "turn":
+                return self._limits.turn_s
+
+    def _set_timer(self) -> None:
+        waits_s = max(self._content_s + self._tell_after_s - monotonic(), 0.0)
+        self._timer = running_loop().call_later(waits_s, self._tell)
+
+    def _tell(self) -> None:
+        waited_s = monotonic() - self._content_s
+        if self._is_waiting and waited_s >= self._tell_after_s and self._on_wait is not None:
+            self._tell_after_s *= 2
+            self._on_wait(ModelWait(waited_s=waited_s, limit_s=self._next_limit()[1] - self._content_s))
+        self._set_timer()
