@@ -1,7 +1,8 @@
 """A journal that can be cut off after any write, as a crash would: what is left is all that the next process knows."""
 
+from toolroll.agent.history.attempts import ATTEMPTS_KEY
 from toolroll.journal.journal import MemoryJournal
-from toolroll.journal.records import ModelTurn, Record
+from toolroll.journal.records import ModelTurn, Record, StateSet
 
 
 class Tape(MemoryJournal):
@@ -30,9 +31,13 @@ class Tape(MemoryJournal):
         return [record for found, records in self.writes if found == run_id for record in records]
 
     def kinds(self, run_id: str) -> list[str]:
-        """What kinds of records they are."""
-        return [record.kind for record in self.records(run_id)]
+        """What kinds of records they are; attempts to resume the run are left out."""
+        return [record.kind for record in self.records(run_id) if not _is_attempt(record)]
 
     def paid(self, run_id: str) -> int:
         """How many turns of the model are on record."""
         return sum(isinstance(record, ModelTurn) for record in self.records(run_id))
+
+
+def _is_attempt(record: Record) -> bool:
+    return isinstance(record, StateSet) and record.name == ATTEMPTS_KEY

@@ -50,6 +50,7 @@ class Agent(Generic[Out]):
         decisions: Mapping[str, Decision] | None = None,
         listener: Listener | None = None,
         stream: bool = False,
+        force: bool = False,
         run_id: str | None = None,
         settings: Mapping[str, object] | None = None,
         caller: Run | None = None,
@@ -59,12 +60,12 @@ class Agent(Generic[Out]):
 
         A new run needs a prompt, or the `messages` of an earlier conversation, or both. `resume` continues the run of
         that id in any process; `decisions` answers its pending questions by call id, and a `prompt` continues with
-        something else. `fork` begins a new run with the first `at_step` steps of that one. `listener` is called with
-        every event; without one, iterate the run. With `stream`, the text of the model comes in pieces. `run_id` names
-        a new run, and `settings` are recorded with it beside those of the agent. A tool that runs an agent passes its
-        `ctx.run` as `caller`: the new run is then part of that one, and takes from it what this agent was not given.
-        The other options (`deps`, `overrides`, `model`, `stop_when`, `approver`, `labels`) are for this run alone; a
-        resumed run needs them again.
+        something else. A run that died at each of the last attempts is given up; `force` tries once more. `fork` begins
+        a new run with the first `at_step` steps of that one. `listener` is called with every event; without one,
+        iterate the run. With `stream`, the text of the model comes in pieces. `run_id` names a new run, and `settings`
+        are recorded with it beside those of the agent. A tool that runs an agent passes its `ctx.run` as `caller`: the
+        new run is then part of that one, and takes from it what this agent was not given. The other options (`deps`,
+        `overrides`, `model`, `stop_when`, `approver`, `labels`) are for this run alone; a resumed run needs them again.
 
         The run begins when it is awaited or iterated: `await agent.start("...").wait()`. Contradictory arguments raise
         `UsageError` here.
@@ -81,6 +82,7 @@ class Agent(Generic[Out]):
             at_step=at_step,
             decisions=decisions or {},
             stream=stream,
+            force=force,
             run_id=run_id,
             caller=caller if isinstance(caller, AgentRun) else None,
         )
@@ -114,13 +116,15 @@ class Agent(Generic[Out]):
         *,
         decisions: Mapping[str, Decision] | None = None,
         prompt: "Prompt | None" = None,
+        force: bool = False,
         **options: Unpack[RunOptions],
     ) -> RunResult[Out]:
         """Go on with a run from its record, in any process; `decisions` answers its pending questions by call id.
 
-        What was given for that run alone (`deps`, `overrides`, `model`, `stop_when`) must be given again.
+        What was given for that run alone (`deps`, `overrides`, `model`, `stop_when`) must be given again. `force` tries
+        once more to continue a run that was given up.
         """
-        return await self.start(prompt, resume=run_id, decisions=decisions, **options).wait()
+        return await self.start(prompt, resume=run_id, decisions=decisions, force=force, **options).wait()
 
     async def aclose(self) -> None:
         """Close the connections of its model in this event loop; it can be used again. `async with agent` does it."""

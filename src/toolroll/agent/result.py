@@ -25,6 +25,7 @@ StopReason: TypeAlias = Literal[
     "approval_pending",
     "interrupted",
     "failed",
+    "gave_up",
 ]
 """Why a run ended. Everything but `answer` and `done` can be continued from where it is."""
 

@@ -59,6 +59,8 @@ class RunRequest:
     decisions: Mapping[str, Decision] = field(default_factory=dict)
     """Answers to pending questions of the resumed run, by call id."""
     stream: bool = False
+    force: bool = False
+    """Whether to resume the run although earlier attempts died."""
     run_id: str | None = None
     """The id of the new run; a resumed run has one already."""
     caller: AgentRun | None = None
@@ -71,6 +73,8 @@ class RunRequest:
             raise UsageError("fork and at_step belong together: fork=run_id, at_step=2.")
         if self.decisions and self.resume is None:
             raise UsageError("decisions answer the questions of a recorded run: they need resume=run_id.")
+        if self.force and self.resume is None:
+            raise UsageError("force is for a run that is resumed: it needs resume=run_id.")
         if self.resume is not None and self.run_id is not None:
             raise UsageError("A resumed run keeps its id: run_id is for new and forked runs.")
         if not self.is_new and self.messages:

@@ -15,6 +15,7 @@ from toolroll.agent.events import Event, Warned
 from toolroll.errors import DecisionRefused
 from toolroll.journal.records import ApprovalAnswer, ApprovalQuestion
 from toolroll.kernel.approval.request import Decision, Preview
+from toolroll.kernel.call.context import ToolContext
 from toolroll.kernel.call.events import ApprovalDecided
 from toolroll.kernel.data.messages import ToolResults
 from toolroll.kernel.define.decorator import tool
@@ -349,3 +350,37 @@ async def test_XD3_who_waited_reports_the_end_that_the_driver_brought_about(desk
     assert (result.stop_reason, len(result.steps)) == ("condition", 2)
     result = await resumed_while_held(desk, whole, known=begun, added=0, script=turns)
     assert (result.stop_reason, len(result.steps)) == ("answer", 3)  # the driver was killed before it did anything
+
+
+@pytest.mark.parametrize("answered", [False, True], ids=["open", "answered"])
+async def test_XA22_a_tool_that_calls_itself_harmless_by_now_is_still_asked_about(desk: Desk, answered: bool) -> None:
+    """Its effect changed from `writes` to `reads` between the question and the answer."""
+    ran: list[str] = []
+
+    @tool(name="replace")
+    def harmless(old: str, new: str, ctx: ToolContext) -> str:
+        """Replace a word."""
+        ran.append(ctx.call_id)
+        return "replaced"
+
+    tape = Tape()
+    await make(desk, tape, CHANGE, "Done.", approver=AskLater()).run("Go.")
+    decisions = {"change": Approve()} if answered else {}
+    later = await make(desk, tape, CHANGE, "Done.", tools=[harmless]).resume(RUN, decisions=decisions)
+    assert (later.stop_reason, [one.call_id for one in later.pending], ran) == ("approval_pending", ["change"], [])
+    assert "needed an approval" in later.pending[0].why
+    again = await make(desk, tape, CHANGE, "Done.", tools=[harmless]).resume(RUN, decisions={"change": Reject()})
+    assert (again.text, ran) == ("Done.", [])
+
+
+async def test_XA22_a_person_can_still_allow_it(desk: Desk) -> None:
+    @tool(name="replace")
+    def harmless(old: str, new: str) -> str:
+        """Replace a word."""
+        return "looked"
+
+    tape = Tape()
+    await make(desk, tape, CHANGE, "Done.", approver=AskLater()).run("Go.")
+    person = Person()
+    result = await make(desk, tape, CHANGE, "Done.", tools=[harmless], approver=person).resume(RUN)
+    assert (result.text, [one.call_id for one in person.asked]) == ("Done.", ["change"])

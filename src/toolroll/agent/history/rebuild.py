@@ -30,7 +30,7 @@ from toolroll.kernel.data.labels import LABELS_KEY, read_labels
 from toolroll.kernel.data.messages import ToolCall, ToolResults
 from toolroll.models.model import ModelResponse, StopKind
 
-PAUSED: Final = frozenset({"approval_pending", "failed", "interrupted"})
+PAUSED: Final = frozenset({"approval_pending", "failed", "gave_up", "interrupted"})
 """Stop reasons that leave a turn unfinished: a resumed run completes it, and its limits continue to count."""
 
 
@@ -45,6 +45,11 @@ class CallFacts:
     used: ApprovalAnswer | None = None
     question: ApprovalQuestion | None = None
     answer: ApprovalAnswer | None = None
+
+    @property
+    def had_leave_asked(self) -> bool:
+        """Whether the call needed leave when it was made: a person was asked, or it was about to change something."""
+        return self.question is not None or (self.intent is not None and self.intent.effect != "reads")
 
 
 @dataclass(slots=True, kw_only=True)

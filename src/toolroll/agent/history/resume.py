@@ -12,9 +12,11 @@ from typing import Final, cast
 from toolroll.agent.approvals import AskLater
 from toolroll.agent.choices import check_chosen
 from toolroll.agent.events import Event, RunStarted, StepFinished, Warned
+from toolroll.agent.history.attempts import begin_attempt, give_up, measure_progress
 from toolroll.agent.history.rebuild import CallFacts, OpenTurn, RebuiltRun
 from toolroll.agent.history.unknown_calls import (
     UNKNOWN,
+    ask_if_weaker,
     check_unrecorded,
     end_by_records,
     end_unrun,
@@ -39,6 +41,7 @@ FIRST_POLL_S: Final = 0.02
 LONGEST_POLL_S: Final = 0.5
 """How often a run of another process is checked: soon at first, then seldom enough to cost nothing."""
 GOING_ON: Final = "go_on"
+WAITING: Final = "approval_pending"
 NOT_RUN: Final = "[not run: the run was interrupted before this call began, and goes on with something else]"
 LOST: Final = (
     "[not run: the arguments held a secret, and secrets are not stored. Make the call again if it is still needed]"
@@ -76,11 +79,23 @@ async def continue_run(
                 emit(StepFinished(step=step))
         if _is_complete(rebuilt, request, has_ended=_has_ended_since(before, recording)):
             return _recorded_result(rebuilt)
+        if not await _may_try(rebuilt, request, recording):
+            has_said = rebuilt.end is not None and rebuilt.end.stop_reason == "gave_up"
+            return _recorded_result(rebuilt) if has_said else await run_to_end(state, lambda: give_up(rebuilt))
         _bind_answers(rebuilt, request.decisions)
         continuation = _Continuation(rebuilt, request.prompt, before.notes)  # acquiring it has repaired what they tell
         return await run_to_end(state, continuation.run)
     finally:
         await journal.release(run_id)
+
+
+async def _may_try(rebuilt: RebuiltRun, request: RunRequest, recording: Recording) -> bool:
+    """Whether the run is continued. One that dies at each attempt is not, unless a person says so."""
+    journal, is_waiting = request.setup.journal, rebuilt.end is not None and rebuilt.end.stop_reason == WAITING
+    if journal is None or request.resume is None or request.caller is not None or is_waiting:
+        return True  # a part is counted with the whole, and a question that waits is not an attempt
+    is_forced = request.force or request.prompt is not None or bool(request.decisions)
+    return await begin_attempt(rebuilt, await measure_progress(journal, recording), is_forced=is_forced)
 
 
 async def _acquire(journal: Journal, run_id: str, emit: Callable[[Event], None]) -> None:
@@ -218,6 +233,8 @@ class _Continuation:
             await settle_unknown(self._state, call, facts.intent, _recorded_answer(facts.used))
         else:
             await check_unrecorded(self._state, call)
+        if facts.had_leave_asked:
+            await ask_if_weaker(self._state, call)
 
     async def _close(self, stop: StopDecided) -> RunResult[object]:
         """Complete a run whose model was already asked for its last answer, and perhaps has given it."""

@@ -23,6 +23,9 @@ from toolroll.kernel.define.tool import Tool
 
 UNKNOWN: Final = "The run was cut off while this call ran; whether it took effect is not known."
 UNRECORDED: Final = "The run log does not say that this call began, but the records of the tool have it."
+WEAKER: Final = (
+    "This call needed an approval when it was made. Its tool has changed since, and says that it only reads."
+)
 ALREADY_DONE: Final = "[done: this change was made before the run was cut off; the tool's own report of it was lost]"
 
 
@@ -59,6 +62,17 @@ async def check_unrecorded(state: RunState, call: ToolCall) -> None:
     outcome = await find_outcome(tool, call, state.run)
     if outcome is not None and outcome.state != "not_done":
         await _ask_about(state, tool, call, f"{UNRECORDED} {outcome.text}".strip())
+
+
+async def ask_if_weaker(state: RunState, call: ToolCall) -> None:
+    """Ask about a call that needed leave when it was made, and whose tool says by now that it only reads.
+
+    A person was promised to be asked; a tool that calls itself harmless meanwhile does not take that back.
+    """
+    tool = state.setup.tools.get(call.name)
+    is_settled = call.id in state.known or call.id in state.waiting
+    if tool is not None and not is_settled and effect_of(tool) == "reads":
+        await _ask_about(state, tool, call, WEAKER)
 
 
 async def end_by_records(state: RunState, call: ToolCall) -> bool:

@@ -63,6 +63,7 @@ def show() -> None:
 @click.option("--prompt", metavar="TEXT", help="Continue with this prompt. Unfinished calls are then not run.")
 @click.option("--approve", multiple=True, metavar="CALL", help="Approve this call, which the run has named.")
 @click.option("--reject", multiple=True, metavar="CALL[=WHY]", help="Reject this call, and say why.")
+@click.option("--force", is_flag=True, help="Try once more although the last attempts died.")
 @_other_model
 @agent_options
 @_approve_all

@@ -50,6 +50,9 @@ def summarize_result(result: RunResult[object]) -> str:
 
 def suggest_next(result: RunResult[object]) -> list[str]:
     """Return what the person can do now; what they would approve is shown whole."""
+    if result.stop_reason == "gave_up":
+        resume = f"toolroll runs resume {result.run_id}"
+        return [f"· Go on with something else: {resume} --prompt TEXT", f"· Try once more with: {resume} --force"]
     if not result.pending:
         return [f"· Go on with: toolroll runs resume {result.run_id}"] if result.can_continue else []
     asked = [

@@ -59,6 +59,7 @@ def continue_run(
     prompt: str | None,
     decisions: Mapping[str, Decision],
     yes: bool,
+    force: bool,
     changed: Mapping[str, Any],
     is_warned: bool,
 ) -> int:
@@ -73,7 +74,7 @@ def continue_run(
     async def work(journal: SqliteJournal) -> RunResult[Any]:
         found = await find_run(journal, run_id)
         async with open_recorded_agent(journal, found, changed, yes=yes) as agent:
-            run = agent.start(prompt, resume=found, decisions=decisions, listener=listener, stream=True)
+            run = agent.start(prompt, resume=found, decisions=decisions, listener=listener, stream=True, force=force)
             return await driver.follow(run)
 
     return driver.run(work)

@@ -28,6 +28,7 @@ def resume_run(
     approve: tuple[str, ...],
     reject: tuple[str, ...],
     yes: bool,
+    force: bool = False,
     **changed: Any,
 ) -> int:
     """Continue a run; return the exit code."""
@@ -37,11 +38,20 @@ def resume_run(
     from toolroll.cli.actions.runs.recorded_agent import continue_exploration, continue_run  # noqa: PLC0415 - see above
 
     if settings.get("kind") == "explore":
-        if decisions or prompt is not None:
-            raise UsageError("An exploration is continued as it was begun: without --prompt, --approve and --reject.")
+        if decisions or prompt is not None or force:
+            raise UsageError(
+                "An exploration is continued as it was begun: without --prompt, --approve, --reject and --force."
+            )
         return continue_exploration(session, settings, model=changed.get("model"))
     return continue_run(
-        session, run_id, prompt=prompt, decisions=decisions, yes=yes, changed=changed, is_warned=is_warned
+        session,
+        run_id,
+        prompt=prompt,
+        decisions=decisions,
+        yes=yes,
+        force=force,
+        changed=changed,
+        is_warned=is_warned,
     )
 
 

@@ -54,6 +54,7 @@ STOP_KEYS: Final[Mapping[StopReason, Key]] = {
     "approval_pending": "stop_failed",
     "interrupted": "stop_interrupted",
     "failed": "stop_failed",
+    "gave_up": "stop_failed",
 }
 """The text for a run that ended without a result."""
 
