@@ -327,6 +327,12 @@ class JournalRefused(ToolrollError):
     code = "journal"
 
 
+class RecordsLost(JournalRefused):
+    """A file with records that is there, and has lost all of them or the latest; nothing of it was overwritten."""
+
+    code = "records_lost"
+
+
 class OutputMissing(ToolrollError):
     """No output is kept under that reference for the run that asks; guessed and foreign ones read the same."""
 

@@ -68,8 +68,9 @@ async def test_D1_files_and_folders_are_for_their_owner_alone(path: Path) -> Non
 
 
 async def test_D1_a_file_that_others_could_read_is_made_private(path: Path, journal: SqliteJournal) -> None:
-    path.parent.mkdir()
-    path.touch(0o644)
+    await write(journal, 1)
+    journal.close()
+    path.chmod(0o644)
     await journal.append("run", kept(1))
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 

@@ -11,13 +11,13 @@ import pytest
 
 from toolroll.errors import JournalRefused, ToolrollError
 from toolroll.safe.paths.files import can_write
+from toolroll.safe.record_database import RecordDatabase
 from toolroll.safe.sqlite import (
     BUSY_S,
     CacheDatabase,
     Database,
     DatabaseDamaged,
     DatabaseRefused,
-    RecordDatabase,
     error_name,
     open_read_only,
     read_version,
@@ -111,10 +111,12 @@ def test_tables_that_another_process_has_made_meanwhile_are_left_alone(
     kind: Database, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path.parent.mkdir(mode=0o700)
-    versions = iter([0, 2])
+    with closing(sqlite3.connect(path)) as made:
+        made.execute("create table other (word text)")
+    versions = iter([0, 0, 2])
     monkeypatch.setattr("toolroll.safe.sqlite.read_version", lambda _db: next(versions))
     with closing(kind.open(path)) as db:
-        assert db.execute("select count(*) from sqlite_schema").fetchone() == (0,)
+        assert db.execute("select name from sqlite_schema").fetchall() == [("other",)]
 
 
 def test_records_of_an_older_version_get_the_tables_they_lack(path: Path) -> None:

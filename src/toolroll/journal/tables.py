@@ -5,7 +5,7 @@ import sqlite3
 from typing import Final
 
 from toolroll.errors import JournalRefused
-from toolroll.safe.sqlite import RecordDatabase
+from toolroll.safe.record_database import RecordDatabase
 
 FORMAT_VERSION: Final = 2
 """Of records: raised with every change that an older program could misread."""

@@ -1,7 +1,7 @@
 """Open SQLite files: private from the first byte, never through a link, with checked tables and errors of our own.
 
-Each kind of file is described once, as a `RecordDatabase` or a `CacheDatabase`. Both open files in the same way; they
-differ in what happens to a file that cannot be used, and in the errors that they raise.
+Each kind of file is described once, as a `CacheDatabase` or a `RecordDatabase` (in `record_database`). Both open files
+in the same way; they differ in what happens to a file that cannot be used, and in the errors that they raise.
 """
 
 import os
@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
-from toolroll.errors import FileSystemRefused, JournalRefused
+from toolroll.errors import FileSystemRefused
 from toolroll.messages import Template
 from toolroll.safe.paths.files import PRIVATE_FILE_MODE, can_write, private_folder
 from toolroll.safe.paths.os_errors import os_errors
+from toolroll.safe.sqlite_log import has_log
 
 if TYPE_CHECKING:
     import sqlite3
@@ -23,17 +24,6 @@ if TYPE_CHECKING:
 BUSY_S: Final = 10.0
 """How long one process waits for another's write, which takes from a millisecond to some hundredths of a second."""
 
-TOO_NEW: Final = Template(
-    "database_too_new",
-    "The {name} '{path}' belongs to a newer version of toolroll (tables {version}, this one knows up to {known}).",
-    "Update toolroll to use it.",
-)
-UNUSABLE: Final = Template("database_unusable", "The {name} '{path}' cannot be used: {reason}.")
-DAMAGED: Final = Template(
-    "database_damaged",
-    "The {name} '{path}' cannot be used: {reason}.",
-    "Move that file away, with those beside it whose names go on with -wal and -shm, to begin a new one. {loss}",
-)
 REFUSED: Final = Template(
     "database_refused", "The {name} '{path}' cannot be used: {reason}.", "Check the disk and who else uses it."
 )
@@ -41,8 +31,8 @@ REMOVE_IT: Final = Template("database_remove_it", "The {name} '{path}' cannot be
 
 _CREATE_FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _READ_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_DAMAGED: Final = frozenset({"SQLITE_CORRUPT", "SQLITE_NOTADB"})
-_UNUSABLE: Final = _DAMAGED | {"SQLITE_ERROR", "SQLITE_MISMATCH", "SQLITE_FORMAT", ""}
+DAMAGED: Final = frozenset({"SQLITE_CORRUPT", "SQLITE_NOTADB"})
+_UNUSABLE: Final = DAMAGED | {"SQLITE_ERROR", "SQLITE_MISMATCH", "SQLITE_FORMAT", ""}
 """What SQLite says of a file that is damaged or has other tables than it should."""
 
 
@@ -104,51 +94,29 @@ class Database(ABC):
             finally:
                 os.close(fd)
         with self.errors(path):
-            return _connect(str(path), lambda db: self._prepare(db, path))
+            return connect(str(path), lambda db: self._prepare(db, path))
 
     def _prepare(self, db: "sqlite3.Connection", path: Path | None) -> None:
-        version = read_version(db)
-        self.check_version(version, path)
-        if version == 0 and self.first_pragma:
-            db.execute(f"pragma {self.first_pragma}")
+        self.check_version(read_version(db), path)
+        self._set_first_pragma(db)
         # With a write-ahead log, readers and one writer do not wait for each other.
         db.execute("pragma journal_mode = wal")
         db.execute(f"pragma synchronous = {self.synchronous}")
-        if version == self.version:
+        self._set_up(db)
+
+    def _set_first_pragma(self, db: "sqlite3.Connection") -> None:
+        if self.first_pragma and read_version(db) == 0:
+            db.execute(f"pragma {self.first_pragma}")
+
+    def _set_up(self, db: "sqlite3.Connection") -> None:
+        """Give a file the tables that it lacks."""
+        if read_version(db) == self.version:
             return
         with transaction(db):
             if read_version(db) < self.version:  # unless another process was faster
                 for statement in filter(str.strip, self.tables.split(";")):
                     db.execute(statement)
                 db.execute(f"pragma user_version = {self.version}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordDatabase(Database):
-    """A file with what is stored nowhere else: never replaced, and still read where it cannot be written.
-
-    `loss` is the sentence that says what is lost with the file. All errors are `JournalRefused`.
-    """
-
-    loss: str
-
-    def open(self, path: Path) -> "sqlite3.Connection":
-        """Open the file, and create it with its tables if there is none; read-only in a folder that is read-only."""
-        if path.exists() and not can_write(path.parent):
-            with self.errors(path):
-                return open_read_only(path, lambda db: self.check_version(read_version(db), path))
-        return self._create_or_open(path)
-
-    def check_version(self, version: int, path: Path | None) -> None:
-        """Refuse a file of a newer version."""
-        if version > self.version:
-            raise JournalRefused(TOO_NEW(name=self.name, path=path, version=version, known=self.version))
-
-    def translate(self, error: "sqlite3.Error", path: Path | None) -> Exception:
-        """Return a `JournalRefused`, with advice if the file is damaged."""
-        if error_name(error) in _DAMAGED:
-            return JournalRefused(DAMAGED(name=self.name, path=path, reason=error, loss=self.loss))
-        return JournalRefused(UNUSABLE(name=self.name, path=path, reason=error))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +132,7 @@ class CacheDatabase(Database):
 
     def open_in_memory(self) -> "sqlite3.Connection":
         """Open a database with the same tables that lives as long as its connection."""
-        return _connect(":memory:", lambda db: self._prepare(db, None))
+        return connect(":memory:", lambda db: self._prepare(db, None))
 
     def check_version(self, version: int, path: Path | None) -> None:
         """Refuse a file of any other version."""
@@ -186,20 +154,15 @@ def open_read_only(
     with os_errors(str(path)):
         os.close(os.open(path, _READ_FLAGS))
     # SQLite needs a file beside a database with a write-ahead log, unless nobody writes it: also for reading alone.
-    is_still = not can_write(path.parent) and not _has_log(path)
+    is_still = not can_write(path.parent) and not has_log(path)
     address = f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if is_still else ''}"
-    return _connect(address, check, busy_s=busy_s)
+    return connect(address, check, busy_s=busy_s)
 
 
-def _has_log(path: Path) -> bool:
-    """Return whether commits wait beside the file, without which it is not whole."""
-    log = Path(f"{path}-wal")
-    return log.exists() and log.stat().st_size > 0
-
-
-def _connect(
+def connect(
     address: str, prepare: "Callable[[sqlite3.Connection], object] | None", *, busy_s: float = BUSY_S
 ) -> "sqlite3.Connection":
+    """Connect to a database by its path, its address or as ":memory:"; what `prepare` raises closes it."""
     import sqlite3  # noqa: PLC0415 - as above
 
     is_uri = address.startswith("file:")

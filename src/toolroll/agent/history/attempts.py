@@ -39,8 +39,9 @@ def read_attempts(value: object) -> Attempts:
     if not isinstance(value, Mapping):
         return Attempts()
     count, progress = value.get("count"), value.get("progress")
-    is_whole = isinstance(count, int) and isinstance(progress, int)
-    return Attempts(count=count, progress=progress) if is_whole else Attempts()
+    if not isinstance(count, int) or not isinstance(progress, int):
+        return Attempts()
+    return Attempts(count=count, progress=progress)
 
 
 async def measure_progress(journal: Journal, recording: Recording) -> int:

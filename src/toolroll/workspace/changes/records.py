@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from toolroll.safe.sqlite import RecordDatabase
+from toolroll.safe.record_database import RecordDatabase
 
 if TYPE_CHECKING:
     import sqlite3
