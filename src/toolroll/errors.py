@@ -33,6 +33,7 @@
     │   └── ToolTimeout          timeout
     ├── JournalRefused           journal            a run that is missing, damaged, newer, or somebody else's
     ├── OutputMissing            not_found          a kept output that is not there, or not for this run to read
+    ├── OutputDamaged            output_damaged     a kept output whose bytes are no longer those that the tool gave
     ├── ModelError                                  a model could not be asked, or did not answer
     │   ├── AuthenticationFailed authentication
     │   ├── PermissionRefused    permission
@@ -337,6 +338,12 @@ class OutputMissing(ToolrollError):
     """No output is kept under that reference for the run that asks; guessed and foreign ones read the same."""
 
     code = "not_found"
+
+
+class OutputDamaged(ToolrollError):
+    """A kept output whose bytes are no longer those that the tool gave."""
+
+    code = "output_damaged"
 
 
 class ModelError(ToolrollError):

@@ -12,7 +12,7 @@ from toolroll.errors import FileSystemRefused, OutputMissing
 from toolroll.home.folders import find_folders
 from toolroll.outputs import run_folder as place
 from toolroll.outputs.format import PACK
-from toolroll.outputs.retention import MAX_AGE_S, PAUSE_S, collect, collect_when_due
+from toolroll.outputs.retention import MAX_AGE_S, MIN_RUNS, PAUSE_S, collect, collect_when_due
 from toolroll.outputs.run_folder import RunFolder, outputs_folder, remove_folder
 from toolroll.outputs.store import OutputStore
 
@@ -32,18 +32,27 @@ def old_run(folder: Path, run_id: str, *, age_s: float, size: int = 1_000) -> Pa
 
 def test_K57_runs_are_collected_by_age(tmp_path: Path) -> None:
     old, young = old_run(tmp_path, "old", age_s=MAX_AGE_S + 1), old_run(tmp_path, "young", age_s=MAX_AGE_S - 60)
-    assert collect(tmp_path, now=NOW) == 1
+    assert collect(tmp_path, now=NOW, min_runs=0) == 1
     assert (old.exists(), young.exists()) == (False, True)
-    assert collect(tmp_path, now=NOW) == 0
+    assert collect(tmp_path, now=NOW, min_runs=0) == 0
+
+
+def test_XC6_a_clock_that_is_far_ahead_takes_no_output_of_the_latest_runs(tmp_path: Path) -> None:
+    runs = [old_run(tmp_path, str(age), age_s=age) for age in range(MIN_RUNS + 3)]
+    ahead = NOW + 100 * 24 * 3600
+    assert collect_when_due(tmp_path, now=ahead) == 3
+    assert collect_when_due(tmp_path, now=NOW) == 0
+    assert collect_when_due(tmp_path, now=NOW - ahead) == 0
+    assert [run.exists() for run in runs] == [True] * MIN_RUNS + [False] * 3
 
 
 def test_K57_a_run_is_as_old_as_its_latest_short_output(tmp_path: Path) -> None:
     """They go into one file, and adding to that does not change the time of its folder."""
     run = old_run(tmp_path, "one", age_s=2 * MAX_AGE_S)
     os.utime(run / PACK, (NOW, NOW))
-    assert collect(tmp_path, now=NOW) == 0
+    assert collect(tmp_path, now=NOW, min_runs=0) == 0
     os.utime(run / PACK, (0, 0))
-    assert collect(tmp_path, now=NOW) == 1
+    assert collect(tmp_path, now=NOW, min_runs=0) == 1
 
 
 def test_K57_the_oldest_go_until_the_rest_fits(tmp_path: Path) -> None:
@@ -61,7 +70,7 @@ def test_K57_a_live_run_is_never_collected(tmp_path: Path) -> None:
         assert collect(tmp_path, now=NOW, max_total_bytes=0) == 1
         assert store.open(ref.id).content() == "x" * 10_000
     assert not gone.exists()
-    assert collect(tmp_path, now=NOW) == 1
+    assert collect(tmp_path, now=NOW, min_runs=0) == 1
     with pytest.raises(OutputMissing):
         store.open(ref.id)
 
@@ -82,10 +91,13 @@ sys.stdin.read()
         assert len(process.stdout.readline()) == 33
         assert collect(tmp_path, now=NOW + 2 * MAX_AGE_S, max_total_bytes=0) == 0
         process.kill()
-    assert collect(tmp_path, now=NOW + 2 * MAX_AGE_S) == 1
+    assert collect(tmp_path, now=NOW + 2 * MAX_AGE_S, min_runs=0) == 1
 
 
-def test_K57_a_run_resumed_after_a_long_time_does_not_collect_itself(tmp_path: Path) -> None:
+def test_K57_a_run_resumed_after_a_long_time_does_not_collect_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolroll.outputs.retention.MIN_RUNS", 0)
     old, other = (
         old_run(tmp_path, "old", age_s=2 * MAX_AGE_S, size=5_000),
         old_run(tmp_path, "other", age_s=2 * MAX_AGE_S),
@@ -97,7 +109,8 @@ def test_K57_a_run_resumed_after_a_long_time_does_not_collect_itself(tmp_path: P
     assert not other.exists()
 
 
-def test_K57_collecting_happens_once_a_day(tmp_path: Path) -> None:
+def test_K57_collecting_happens_once_a_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolroll.outputs.retention.MIN_RUNS", 0)
     assert collect_when_due(tmp_path / "nothing", now=NOW) == 0
     assert not (tmp_path / "nothing").exists()
     old_run(tmp_path, "one", age_s=2 * MAX_AGE_S)
@@ -119,7 +132,7 @@ def test_K57_trouble_while_collecting_is_left_for_another_day(tmp_path: Path) ->
 
 def test_K57_what_a_killed_collector_left_goes_with_the_next(tmp_path: Path) -> None:
     left = old_run(tmp_path, "left", age_s=0).rename(tmp_path / ".gone-1")
-    assert collect(tmp_path, now=NOW) == 1
+    assert collect(tmp_path, now=NOW, min_runs=0) == 1
     assert not left.exists()
 
 

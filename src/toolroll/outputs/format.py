@@ -11,6 +11,7 @@ block whatever the size of the file. An index by line numbers would be as small,
 import os
 import re
 import sys
+import zlib
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
@@ -22,7 +23,7 @@ from typing import Final, Literal
 
 from pydantic import TypeAdapter
 
-from toolroll.errors import OutputMissing
+from toolroll.errors import OutputDamaged, OutputMissing
 from toolroll.safe.paths.files import PRIVATE_FILE_MODE
 from toolroll.safe.text import one_line
 
@@ -68,13 +69,16 @@ class Piece:
     byte_size: int
     media_type: str | None = None
     title: str | None = None
+    checksum: int | None = None
+    """Of its file, if it has one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meta:
     """One output. `runs` are the runs that may read it: the one that made it last, its callers before it.
 
-    `text_bytes` is the size of what can be paged and searched, `byte_size` that and the parts that cannot.
+    `text_bytes` is the size of what can be paged and searched, `byte_size` that and the parts that cannot. `checksums`
+    has a CRC-32 for each block of that, and `index_checksum` one of the index; what was kept before 0.2.0 has none.
     """
 
     id: str
@@ -87,6 +91,8 @@ class Meta:
     text_bytes: int
     line_count: int
     pieces: tuple[Piece, ...] = ()
+    checksums: tuple[int, ...] = ()
+    index_checksum: int | None = None
     format: int = FORMAT
 
 
@@ -115,6 +121,13 @@ def missing_output(ref_id: str) -> OutputMissing:
     """The error for a reference that leads nowhere: the same whether it is guessed, foreign, damaged or collected."""
     shown = one_line(ref_id, _SHOWN_CHARACTERS)
     return OutputMissing(f"There is no output '{shown}' in this run. Use a ref that stands in a tool result, as it is.")
+
+
+def damaged_output(ref_id: str) -> OutputDamaged:
+    """The error for an output that is there, and not as it was kept."""
+    return OutputDamaged(
+        f"The output '{ref_id}' is damaged: what is on the disk is not what the tool gave. Call the tool again."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,6 +196,8 @@ class LineCounter:
         self.byte_size = 0
         self.ends = 0
         self._before = array("Q", [0])
+        self._checksums: list[int] = []
+        self._checksum = 0
         self._ends_whole = True
         self._has_long = False
 
@@ -190,6 +205,12 @@ class LineCounter:
     def line_count(self) -> int:
         """Lines so far; the last one counts also without an end."""
         return self.ends + (not self._ends_whole)
+
+    @property
+    def checksums(self) -> tuple[int, ...]:
+        """The CRC-32 of each block so far, the last one perhaps not full."""
+        is_open = self.byte_size % BLOCK_BYTES
+        return (*self._checksums, self._checksum) if is_open else tuple(self._checksums)
 
     @property
     def index(self) -> bytes:
@@ -205,10 +226,14 @@ class LineCounter:
         start = 0
         while start < len(data):
             end = min(start + BLOCK_BYTES - self.byte_size % BLOCK_BYTES, len(data))
-            self.ends += self._count(data[start:end])  # for a piece that is one block that is the piece, not a copy
+            block = data[start:end]  # for a piece that is one block that is the piece, not a copy
+            self.ends += self._count(block)
+            self._checksum = zlib.crc32(block, self._checksum)
             self.byte_size += end - start
             start = end
             if self.byte_size % BLOCK_BYTES == 0:
+                self._checksums.append(self._checksum)
+                self._checksum = 0
                 self._before.append(self.ends)
         if data:
             self._ends_whole = data.endswith(b"\n")

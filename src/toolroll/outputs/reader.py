@@ -6,9 +6,10 @@ between two characters.
 """
 
 import os
+import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +17,7 @@ from toolroll.errors import FileMissing, ToolFailure
 from toolroll.kernel.data.messages import DocumentPart, ImagePart, OutputRef, Part, TextPart
 from toolroll.outputs.cut import CONTEXT_BYTES, NextPage, whole_characters
 from toolroll.outputs.format import (
+    BLOCK_BYTES,
     DATA,
     ID,
     INDEX,
@@ -25,6 +27,7 @@ from toolroll.outputs.format import (
     Meta,
     PackedOutput,
     Piece,
+    damaged_output,
     decode_meta,
     find_line,
     find_packed,
@@ -50,23 +53,44 @@ _ESCAPED_BYTES: Final = 4  # what a byte that is no text is written as: \xff
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenOutput:
-    """The data of an output, open; in its file it begins at `base`."""
+    """The data of an output, open; in its file it begins at `base`.
 
+    Each block is compared with its checksum when it is first read; one that differs raises `OutputDamaged`.
+    """
+
+    ref_id: str
     fd: int
     index_fd: int | None
     byte_size: int
     line_count: int
+    checksums: tuple[int, ...] = ()
     base: int = 0
+    _verified: set[int] = field(default_factory=set)
 
     def line_start(self, line: int) -> int:
         """Where a line begins, counted from 0; the end for what lies behind the last."""
         if line >= self.line_count:
             return self.byte_size
-        return find_line(self.fd, self.index_fd, line, base=self.base)
+        start = find_line(self.fd, self.index_fd, line, base=self.base)
+        self.verify(0 if self.index_fd is None else max(start - 1, 0), start + 1)
+        return start
 
     def read(self, start: int, size: int) -> bytes:
         """That many bytes from there, or fewer at the end."""
+        self.verify(start, start + size)
         return os.pread(self.fd, min(size, self.byte_size - start), self.base + start)
+
+    def verify(self, start: int, end: int) -> None:
+        """Compare the blocks between two bytes with what was kept."""
+        wanted = range(start // BLOCK_BYTES, -(-end // BLOCK_BYTES))
+        for number in wanted[: max(len(self.checksums) - wanted.start, 0)]:
+            if number in self._verified:
+                continue
+            offset = number * BLOCK_BYTES
+            block = os.pread(self.fd, min(BLOCK_BYTES, self.byte_size - offset), self.base + offset)
+            if zlib.crc32(block) != self.checksums[number]:
+                raise damaged_output(self.ref_id)
+            self._verified.add(number)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,10 +121,12 @@ class StoredOutput:
             fd = _open(self.data_path, stack)
             index_fd = None if self.packed_at is not None else self._index(stack)
             yield OpenOutput(
+                ref_id=self.meta.id,
                 fd=fd,
                 index_fd=index_fd,
                 byte_size=self.meta.text_bytes,
                 line_count=self.meta.line_count,
+                checksums=self.meta.checksums,
                 base=self.packed_at or 0,
             )
 
@@ -113,12 +139,18 @@ class StoredOutput:
             fd = _open(self.path / INDEX, stack)
         except FileNotFoundError:
             return None
-        return fd if os.fstat(fd).st_size == index_size(self.meta.text_bytes) else None
+        size = os.fstat(fd).st_size
+        if size != index_size(self.meta.text_bytes):
+            return None
+        known = self.meta.index_checksum
+        return fd if known is None or zlib.crc32(os.pread(fd, size, 0)) == known else None
 
     @contextmanager
     def as_input(self) -> Iterator[tuple[str, int | None]]:
         """Inside, the name of a file with its data and nothing else, and what a program must get as its stdin."""
         if self.packed_at is None:
+            with self.open_data() as data:
+                data.verify(0, data.byte_size)
             yield str(self.data_path), None
             return
         read_fd, write_fd = os.pipe()
@@ -144,7 +176,10 @@ class StoredOutput:
             with self.open_data() as data:
                 return TextPart(text=data.read(piece.start, piece.end - piece.start).decode("utf-8", "surrogatepass"))
         with _typed_errors(self.meta.id):
-            return _binary(piece, (self.path / f"{PART}{number}").read_bytes())
+            data_of_part = (self.path / f"{PART}{number}").read_bytes()
+        if piece.checksum is not None and zlib.crc32(data_of_part) != piece.checksum:
+            raise damaged_output(self.meta.id)
+        return _binary(piece, data_of_part)
 
 
 def load_output(folder: Path, ref_id: str) -> StoredOutput:

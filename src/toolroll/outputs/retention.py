@@ -13,6 +13,8 @@ from toolroll.safe.paths.files import PRIVATE_FILE_MODE
 
 MAX_AGE_S: Final = 30 * 24 * 3600
 """A run that nobody went on with for a month will hardly be gone on with."""
+MIN_RUNS: Final = 50
+"""The outputs of the latest runs stay whatever their age: to a clock that is a month ahead for an hour, all are old."""
 MAX_TOTAL_BYTES: Final = 4 << 30
 """On the disk of a laptop nobody misses 4 GiB; a day of heavy use keeps about one."""
 PAUSE_S: Final = 24 * 3600
@@ -26,18 +28,28 @@ class _OldRun:
     path: Path
     used: float
     byte_size: int
+    is_gone: bool
 
 
-def collect(folder: Path, *, now: float, max_age_s: float = MAX_AGE_S, max_total_bytes: int = MAX_TOTAL_BYTES) -> int:
+def collect(
+    folder: Path,
+    *,
+    now: float,
+    max_age_s: float = MAX_AGE_S,
+    max_total_bytes: int = MAX_TOTAL_BYTES,
+    min_runs: int = MIN_RUNS,
+) -> int:
     """Remove the outputs of runs that are too old, then of the oldest until the rest fits; tells how many runs.
 
-    A run is as old as its latest output. Live ones stay whatever they take, and count.
+    A run is as old as its latest output. Live ones stay whatever they take, and count. The latest `min_runs` are never
+    too old.
     """
     runs = sorted(_runs(folder), key=lambda run: run.used)
     total = sum(run.byte_size for run in runs)
     removed = 0
-    for run in runs:
-        if (run.used < now - max_age_s or total > max_total_bytes) and remove_folder(run.path):
+    for left, run in zip(range(len(runs), 0, -1), runs, strict=True):
+        is_too_old = run.used < now - max_age_s and (left > min_runs or run.is_gone)
+        if (is_too_old or total > max_total_bytes) and remove_folder(run.path):
             total -= run.byte_size
             removed += 1
     return removed
@@ -53,7 +65,7 @@ def collect_when_due(folder: Path, *, now: float) -> int:
             return 0
         os.close(os.open(stamp, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE_MODE))
         os.utime(stamp, (now, now))
-        return collect(folder, now=now)
+        return collect(folder, now=now, min_runs=MIN_RUNS)
     return 0
 
 
@@ -63,8 +75,8 @@ def _runs(folder: Path) -> Iterator[_OldRun]:
     for path in paths:
         with suppress(OSError):
             # What is half gone belongs to a collector that was killed, or is still at work: it is as old as can be.
-            used = 0.0 if path.name.startswith(GONE_PREFIX) else _last_used(path)
-            yield _OldRun(path=path, used=used, byte_size=_size(path))
+            is_gone = path.name.startswith(GONE_PREFIX)
+            yield _OldRun(path=path, used=0.0 if is_gone else _last_used(path), byte_size=_size(path), is_gone=is_gone)
 
 
 def _last_used(path: Path) -> float:

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from toolroll.errors import OutputMissing, ToolrollError
+from toolroll.errors import OutputDamaged, OutputMissing, ToolrollError
 from toolroll.kernel.call.context import random_id
 from toolroll.kernel.data.messages import OutputRef, Part
 from toolroll.kernel.data.serialize import replace_surrogates
@@ -150,7 +150,7 @@ def inherit_outputs(folder: Path, *, of_run: str, to_run: str, named: Container[
     try:
         for name in sorted(_output_ids(source)):
             if name in named:
-                with suppress(OutputMissing):
+                with suppress(OutputDamaged, OutputMissing):
                     found += _copy_output(load_output(source, name), target, of_run=of_run, to_run=to_run)
     finally:
         target.release()

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from toolroll.errors import OutputMissing, ToolFailure
+from toolroll.errors import OutputDamaged, OutputMissing, ToolFailure
 from toolroll.kernel.call.context import ToolContext
 from toolroll.kernel.data.messages import Part, TextPart
 from toolroll.kernel.define.decorator import define_tool
@@ -98,5 +98,5 @@ def _tool_failures() -> Iterator[None]:
     """Inside, an output that is not there is a model's mistake, not a fault to log with a traceback."""
     try:
         yield
-    except OutputMissing as error:
+    except (OutputDamaged, OutputMissing) as error:
         raise ToolFailure(error.message, code=error.code) from None

@@ -9,6 +9,7 @@ import logging
 import os
 import re
 import shutil
+import zlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -241,6 +242,7 @@ class OutputWriter:
                 byte_size=len(data),
                 media_type=part.media_type,
                 title=getattr(part, "title", None),
+                checksum=zlib.crc32(data),
             )
         )
 
@@ -268,6 +270,8 @@ class OutputWriter:
             text_bytes=lines.byte_size,
             line_count=lines.line_count,
             pieces=tuple(draft.pieces),
+            checksums=lines.checksums,
+            index_checksum=zlib.crc32(lines.index) if lines.byte_size > BLOCK_BYTES else None,
         )
 
 
@@ -294,6 +298,7 @@ def describe_short(ref_id: str, origin: OutputOrigin, data: bytes, *, is_text: b
         byte_size=len(data),
         text_bytes=len(data),
         line_count=data.count(b"\n") + (data[-1:] not in (b"", b"\n")),
+        checksums=(zlib.crc32(data),) if data else (),
     )
 
 

@@ -70,7 +70,7 @@ def test_C31_what_is_kept_is_private(change: Applying, history: History, workspa
 
 def test_C31_the_oldest_go_first(tmp_path: Path) -> None:
     now = [0.0]
-    history = History(tmp_path, quota=Quota(max_bytes=1000, max_age_s=100), clock=lambda: now[0])
+    history = History(tmp_path, quota=Quota(max_bytes=1000, max_age_s=100, min_changes=0), clock=lambda: now[0])
     begin(history, "a", os.urandom(400))
     now[0] = 50
     begin(history, "b", os.urandom(400))
@@ -85,6 +85,25 @@ def test_C31_the_oldest_go_first(tmp_path: Path) -> None:
     assert [record.id for record in history.changes()] == ["d", "c"]
     now[0] = 1000
     assert history.drop_oldest().ids == ("c",)
+    history.close()
+
+
+def test_XE11_an_edit_at_a_clock_that_is_far_ahead_or_back_drops_no_history(tmp_path: Path) -> None:
+    now = [1e9]
+    history = History(tmp_path, clock=lambda: now[0])
+    for name, days in (("a", 0), ("b", 100), ("c", -400), ("d", 4_000)):
+        now[0] = 1e9 + days * 86_400
+        begin(history, name, b"1")
+        assert history.drop_oldest().ids == ()
+    assert [record.id for record in history.changes()] == ["d", "c", "b", "a"]
+    history.close()
+
+
+def test_C31_of_what_is_too_old_the_latest_changes_stay(tmp_path: Path) -> None:
+    history = History(tmp_path, quota=Quota(max_age_s=-1, min_changes=2))
+    for name in "abcde":
+        begin(history, name, name.encode())
+    assert history.drop_oldest().ids == ("a", "b", "c")
     history.close()
 
 

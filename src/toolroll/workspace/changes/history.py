@@ -48,6 +48,9 @@ _LEVEL: Final = 3  # of zlib: half the time of the usual one, for an eighth more
 _OLDEST: Final = """
 select id from changes where state <> 'intended' and id <> ? order by number limit 1
 """
+_AGE: Final = """
+select at, (select count(*) from changes as later where later.number > changes.number) from changes where id = ?
+"""
 _NEWEST_UNDOABLE: Final = """
 select id from changes where kind = 'change' and state in ('applied', 'partial')
 and exists (select 1 from entries where change = changes.id and undone_by is null) order by number desc limit 1
@@ -201,8 +204,10 @@ class History:
         return DroppedChanges(ids=tuple(gone), freed_bytes=before - after, is_over=after > self._quota.max_bytes)
 
     def _is_too_much(self, db: "sqlite3.Connection", oldest: str) -> bool:
-        [at] = db.execute("select at from changes where id = ?", (oldest,)).fetchone()
-        return bool(at < self._clock() - self._quota.max_age_s) or _size(db) > self._quota.max_bytes
+        if _size(db) > self._quota.max_bytes:
+            return True
+        at, later = db.execute(_AGE, (oldest,)).fetchone()
+        return bool(at < self._clock() - self._quota.max_age_s and later >= self._quota.min_changes)
 
     def _records(self, where: str, values: Sequence[object], limit: int = -1) -> tuple[Record, ...]:
         with os_errors(self.path.name):

@@ -73,10 +73,15 @@ class Intent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quota:
-    """How much is kept: what is older goes, and of the rest the oldest, until it fits."""
+    """How much is kept: what is older goes, and of the rest the oldest, until it fits.
+
+    The latest changes stay whatever their age, because a clock can be wrong: one that is 100 days ahead for an hour
+    would make all of them old.
+    """
 
     max_bytes: int = 256 << 20  # compressed: years of edits by hand, weeks of a busy agent
     max_age_s: float = 90 * 86_400
+    min_changes: int = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
