@@ -261,6 +261,16 @@ MODEL_CALL_TOO_LARGE: Final = Template(
 MODEL_TOO_MANY_BLOCKS: Final = Template(
     "model_too_many_blocks", "The provider's answer has more than {limit} parts.", "Nothing of it was run."
 )
+MODEL_REDIRECT: Final = Template(
+    "model_redirect",
+    "The model's address answered with a redirect ({status}), which is not followed: the key would go along.",
+    "Check the address of the model.",
+)
+MODEL_PAGE: Final = Template(
+    "model_page",
+    "The model's address answered with a web page (HTML) instead of an answer of a model.",
+    "Check the address of the model, and whether a proxy or a login page is in between.",
+)
 SCRIPT_TOO_LARGE: Final = Template("script_too_large", "The script '{path}' is larger than {limit} bytes.")
 SCRIPT_INVALID: Final = Template("script_invalid", "The script '{path}' cannot be played: {place}: {reason}.")
 WHOLE_FILE: Final = Template("whole_file", "the whole file")()

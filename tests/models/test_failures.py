@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.models.asking import ask
 from tests.models.shapes import ALL
-from tests.support.model_script import Turn, fail
+from tests.support.model_script import Fault, Turn, fail
 from tests.support.model_server import KEY, ModelServer
 
-from toolroll.errors import ModelError
+from toolroll.errors import ModelError, RequestRefused
 from toolroll.models.failures import ErrorBody, find_error, read_error, retry_after
 from toolroll.models.model import Wire
 
@@ -55,13 +55,37 @@ async def test_A34_every_status_has_its_error(wire: Wire, status: int, kind: str
 
 
 @EACH
-@pytest.mark.parametrize("status", [400, 429, 500, 302])
+@pytest.mark.parametrize("status", [400, 429, 500])
 async def test_A34_an_error_that_is_not_the_providers(wire: Wire, status: int) -> None:
     """A34: a proxy's page, an empty body, JSON of another shape."""
     for body in (b"<html>gateway</html>", b"", b"[]", b'{"detail": "nope"}', b'{"message": "nope"}', b'{"error": {}}'):
         error = await error_of(wire, fail(status, body=body))
         assert error.status == status
         assert ("nope" in error.message) == (b"nope" in body)
+
+
+@EACH
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize(
+    "location", ["http:\\\\host", "https://other.example/v1", "", "\\\\", "http://[", "//x:99999/"]
+)
+async def test_XL46_a_redirect_is_named_and_not_followed(wire: Wire, stream: bool, location: str) -> None:
+    """The key goes to no other server, and nobody parses where it should go."""
+    for status in (301, 302, 303, 307, 308):
+        async with ModelServer([fail(status, headers={"location": location}, body=b"<html>")]) as server:
+            with pytest.raises(RequestRefused, match=rf"redirect \({status}\)") as caught:
+                await ask(server.model(wire), stream=stream)
+            assert len(server.requests) == 1
+        assert (caught.value.status, caught.value.is_retriable) == (status, False)
+
+
+@EACH
+@pytest.mark.parametrize("stream", [True, False])
+async def test_XL46_a_web_page_instead_of_an_answer_is_named(wire: Wire, stream: bool) -> None:
+    page = Fault(body=b"<html>Log in</html>", headers={"content-type": "Text/HTML; charset=utf-8"})
+    async with ModelServer([Turn(fault=page)]) as server:
+        with pytest.raises(RequestRefused, match="web page"):
+            await ask(server.model(wire), stream=stream)
 
 
 WORDS = [

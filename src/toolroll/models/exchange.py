@@ -13,7 +13,7 @@ from toolroll.messages import MODEL_ANSWER_TOO_LARGE, MODEL_CALL_TOO_LARGE, MODE
 from toolroll.models.catalog import ModelLimits
 from toolroll.models.clock import AnswerClock
 from toolroll.models.event_stream import EventDecoder
-from toolroll.models.failures import ErrorBody, find_error, read_error
+from toolroll.models.failures import REDIRECTS, ErrorBody, find_error, foreign_answer, read_error
 from toolroll.models.model import (
     LOCAL_FIRST_BYTE_S,
     CallDelta,
@@ -99,6 +99,8 @@ class WireModel(ABC):
             stack.callback(clock.close)
             sending = self._transport.post(self.path, headers=self._headers, body=body)
             reply = await clock.wait(stack.enter_async_context(sending))
+            if reply.status in REDIRECTS or (reply.status == OK and _is_page(reply)):
+                raise foreign_answer(reply.status)
             if reply.status != OK:
                 raise self.fail(read_error(await clock.wait(reply.body())), reply.status, reply.headers)
             # Servers that cannot stream answer with plain JSON whatever was asked for.
@@ -179,6 +181,10 @@ class WireModel(ABC):
     @abstractmethod
     def failure(self, status: int | None, headers: Mapping[str, str], error: ErrorBody) -> ModelError:
         """Return the error that the provider's answer stands for."""
+
+
+def _is_page(reply: Reply) -> bool:
+    return reply.headers.get("content-type", "").strip().lower().startswith("text/html")
 
 
 def _is_json(reply: Reply) -> bool:

@@ -20,6 +20,7 @@ from toolroll.errors import (
     RateLimited,
     RequestRefused,
 )
+from toolroll.messages import MODEL_PAGE, MODEL_REDIRECT
 from toolroll.models.shape import read_json
 from toolroll.safe.secrets.redact import redact_line
 
@@ -66,6 +67,7 @@ _TOO_LONG: Final = (
 )
 
 _SERVER_ERRORS: Final = 500
+REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +78,14 @@ class ErrorBody:
     code: str = ""
     message: str = ""
     details: str = ""
+
+
+def foreign_answer(status: int) -> ModelError:
+    """Return the error for a redirect or a web page: something else than the provider is at the address."""
+    if status in REDIRECTS:
+        # Not followed, and its target not quoted: the key would go there, and anybody may have written it.
+        return RequestRefused(MODEL_REDIRECT(status=status), status=status)
+    return RequestRefused(MODEL_PAGE(), status=status)
 
 
 def read_error(body: bytes) -> ErrorBody:
