@@ -44,6 +44,8 @@ from toolroll.workspace.suggestions import suggest_paths
 
 _ROOT: Final = RelativePath(parts=())
 _HASHED_AT_ONCE_BYTES: Final = 1 << 20
+WORKSPACES: Final = "workspaces"
+"""The folder among the user's data with the state of each project."""
 _KEY_CHARACTERS: Final = 32  # 128 bits of a hash: no two paths share a lock, nor two roots a folder
 
 
@@ -330,7 +332,7 @@ def _can_be_named(path: str) -> bool:
 
 def state_folder(root: Path, environment: Mapping[str, str]) -> Path:
     """Return where a project's locks, index and history are kept, among the user's own files; asking makes nothing."""
-    return find_folders(environment).data / "workspaces" / content_hash(str(root.resolve()))[:_KEY_CHARACTERS]
+    return find_folders(environment).data / WORKSPACES / content_hash(str(root.resolve()))[:_KEY_CHARACTERS]
 
 
 def own_folders(root: Path, environment: Mapping[str, str]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sqlite3
 import time
 from pathlib import Path
@@ -18,6 +19,9 @@ from toolroll.cli.actions.runs.delete import HISTORY_STAYS
 from toolroll.journal.records import ApprovalAnswer, ApprovalQuestion, MessageAdded, RunBegan, StateSet
 from toolroll.kernel.data.messages import UserMessage
 from toolroll.models.scripted import Call
+from toolroll.outputs.run_folder import folder_name
+from toolroll.workspace.changes.content_cache import ContentCache
+from toolroll.workspace.workspace import Workspace
 
 BEGAN = RunBegan(model="m", system="", tools={})
 ASKED = ApprovalQuestion(call_id="c1", tool="save", digest="d", preview="")
@@ -47,6 +51,16 @@ def test_S4_a_run_is_deleted_with_its_parts_and_outputs(log: RunLog) -> None:
     assert len(list(log.outputs.iterdir())) == 2  # of the other run, and when they were last collected
     again, _, told = log.call("runs", "delete", one, "--yes")
     assert (again, "There is no run" in told) == (1, True)
+
+
+def test_XC8_copies_of_files_that_a_run_has_read_go_with_it(log: RunLog, tmp_path: Path) -> None:
+    (tmp_path / "app").mkdir()
+    other, one = log.run("Other."), log.run("Done.")
+    with Workspace.of_user(tmp_path / "app", environment=os.environ) as workspace:
+        for run_id in (other, one):
+            ContentCache(workspace, run_id).keep(b"tea\n")
+        assert log.call("runs", "delete", one, "--yes")[0] == 0
+        assert [path.name for path in (workspace.state / "contents").iterdir()] == [folder_name(other)]
 
 
 def test_S2_the_answer_as_json(log: RunLog) -> None:

@@ -174,7 +174,7 @@ async def test_C19_without_the_old_content_it_must_be_read_again(coder: Coder) -
     await read(coder)
     contents = await coder.run.context().resolve(CONTENTS)
     (coder.folder / "f").write_text(THEIRS)
-    for path in (coder.folder.parent / "home").rglob("contents/*"):
+    for path in (coder.folder.parent / "home").rglob("contents/*/*"):
         path.unlink()
     assert contents.get(content_hash(BASE)) is None
     for _ in range(2):

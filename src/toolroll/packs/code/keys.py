@@ -34,9 +34,9 @@ WORKSPACE: Final[DependencyKey[Workspace]] = DependencyKey("code.workspace", ope
 InWorkspace = Annotated[Workspace, Depends(WORKSPACE)]
 
 
-def open_contents(workspace: InWorkspace) -> ContentCache:
+def open_contents(workspace: InWorkspace, ctx: ToolContext) -> ContentCache:
     """Return what was read in this workspace, by its hash."""
-    return ContentCache(workspace)
+    return ContentCache(workspace, ctx.run.run_id)
 
 
 CONTENTS: Final[DependencyKey[ContentCache]] = DependencyKey("code.contents", open_contents, scope="run")

@@ -24,6 +24,8 @@ from toolroll.journal.summaries import read_summaries
 from toolroll.outputs.format import packed_outputs
 from toolroll.outputs.run_folder import folder_name, remove_folder
 from toolroll.safe.text import terminal_safe
+from toolroll.workspace.changes.content_cache import remove_contents
+from toolroll.workspace.workspace import WORKSPACES
 
 DAY_S: Final = 24 * 3600
 MAX_SHOWN: Final = 20
@@ -152,6 +154,7 @@ class _Deletion:
     def _done(self, gone: Deletion, outputs: "_Outputs") -> int:
         for folder in outputs.folders:
             remove_folder(folder)
+        remove_contents(self._journal.folder / WORKSPACES, gone.runs)
         fields = {"records": gone.records, "texts": gone.texts, "byte_size": gone.byte_size}
         removed = {"outputs": outputs.count, "output_bytes": outputs.byte_size}
         if self._session.json:
