@@ -112,8 +112,8 @@ async def test_a_run_stops_at_the_next_safe_point() -> None:
 async def test_a_new_run_takes_an_id_settings_and_earlier_messages() -> None:
     journal = MemoryJournal()
     earlier: list[Message] = [UserMessage.of("hi"), AssistantMessage(blocks=())]
-    agent = agent_of("hello", journal=journal, settings={"kind": "test"})
-    run = agent.start("go", messages=earlier, run_id="mine", settings={"chat": "c1"})
+    agent = agent_of("hello", journal=journal, record={"kind": "test"})
+    run = agent.start("go", messages=earlier, run_id="mine", record={"chat": "c1"})
     assert run.messages == (UserMessage.of("hi"), UserMessage.of("go"))
     assert (await run.wait()).run_id == "mine"
     assert await settings_of(journal, "mine") == {"kind": "test", "chat": "c1"}

@@ -52,7 +52,7 @@ class Agent(Generic[Out]):
         stream: bool = False,
         force: bool = False,
         run_id: str | None = None,
-        settings: Mapping[str, object] | None = None,
+        record: Mapping[str, object] | None = None,
         caller: Run | None = None,
         **options: Unpack[RunOptions],
     ) -> LiveRun[Out]:
@@ -62,17 +62,18 @@ class Agent(Generic[Out]):
         that id in any process; `decisions` answers its pending questions by call id, and a `prompt` continues with
         something else. A run that died at each of the last attempts is given up; `force` tries once more. `fork` begins
         a new run with the first `at_step` steps of that one. `listener` is called with every event; without one,
-        iterate the run. With `stream`, the text of the model comes in pieces. `run_id` names a new run, and `settings`
-        are recorded with it beside those of the agent. A tool that runs an agent passes its `ctx.run` as `caller`: the
+        iterate the run. With `stream`, the text of the model comes in pieces. `run_id` names a new run, and `record`
+        is recorded with it beside that of the agent. A tool that runs an agent passes its `ctx.run` as `caller`: the
         new run is then part of that one, and takes from it what this agent was not given. The other options (`deps`,
-        `overrides`, `model`, `stop_when`, `approver`, `labels`) are for this run alone; a resumed run needs them again.
+        `overrides`, `model`, `settings`, `stop_when`, `approver`, `labels`) are for this run alone; a resumed run needs
+        them again, except `settings`, which are recorded with it.
 
         The run begins when it is awaited or iterated: `await agent.start("...").wait()`. Contradictory arguments raise
         `UsageError` here.
         """
         setup = choose(self._setup if caller is None else inherit(self._setup, caller), options)
-        if settings:
-            setup = replace(setup, settings={**(setup.settings or {}), **settings})
+        if record:
+            setup = replace(setup, record={**(setup.record or {}), **record})
         request = RunRequest(
             setup=setup,
             prompt=prompt,
@@ -81,6 +82,7 @@ class Agent(Generic[Out]):
             fork=fork,
             at_step=at_step,
             decisions=decisions or {},
+            settings=options.get("settings"),
             stream=stream,
             force=force,
             run_id=run_id,
@@ -93,8 +95,8 @@ class Agent(Generic[Out]):
     ) -> RunResult[Out]:
         """Answer the prompt; `messages` is an earlier conversation to go on from, with a new prompt or without one.
 
-        The options (`deps`, `overrides`, `model`, `stop_when`, `approver`, `labels`) are for this run alone. No limit
-        raises. A `ModelError` does, with all there is until then in its `result`.
+        The options (`deps`, `overrides`, `model`, `settings`, `stop_when`, `approver`, `labels`) are for this run
+        alone. No limit raises. A `ModelError` does, with all there is until then in its `result`.
         """
         return await self.start(prompt, messages=messages, **options).wait()
 

@@ -9,12 +9,14 @@ from typing_extensions import TypedDict
 from toolroll.agent.options import Setup, check_model, check_names, check_overrides, find_model
 from toolroll.agent.stop import Condition, conditions, name_of
 from toolroll.errors import UsageError
+from toolroll.journal.journal import Recording
 from toolroll.journal.records import Record, RunBegan
 from toolroll.kernel.approval.request import Approver, check_approver
 from toolroll.kernel.data.labels import Label, read_labels
 from toolroll.kernel.depends.dependency import Overrides, get_name
 from toolroll.kernel.depends.overrides import read_overrides
 from toolroll.models.model import Model
+from toolroll.models.settings import SettingsLike, check_settings, make_settings, merge_settings
 
 
 class RunOptions(TypedDict, total=False):
@@ -26,6 +28,8 @@ class RunOptions(TypedDict, total=False):
     """Providers that replace others, added to those of the agent."""
     model: Model | str
     """The model of this run."""
+    settings: SettingsLike
+    """What is asked of the model, over what the agent or the record of the run says."""
     stop_when: "Condition | Collection[Condition]"
     """The stop conditions of this run, instead of those of the agent."""
     approver: Approver | None
@@ -43,9 +47,31 @@ def choose(setup: Setup, options: RunOptions) -> Setup:
         return setup
     changed = _read(setup, dict(options))
     made = replace(setup, **changed)
-    made = replace(made, chosen=_describe(changed, setup))
+    made = with_settings(replace(made, chosen=_describe(changed, setup)), options.get("settings"))
     check_names(made)
     check_overrides(made)
+    return made
+
+
+def with_settings(setup: Setup, given: SettingsLike | None) -> Setup:
+    """Return the setup with more settings over its own; what the model does not take is refused here."""
+    merged = merge_settings(setup.settings, given)
+    tokens = None if merged is None else merged.max_output_tokens
+    check_settings(setup.model, merged, setup.model.origin.model)
+    return replace(setup, settings=merged, max_output_tokens=tokens or setup.max_output_tokens)
+
+
+def with_recorded_settings(setup: Setup, recording: Recording, given: SettingsLike | None) -> Setup:
+    """Return the setup with the settings that a run began with, and those that are given now over them.
+
+    A record of an earlier version has none: then those of the agent count.
+    """
+    began = next((record for _, record in recording if isinstance(record, RunBegan)), None)
+    if began is None or began.model_settings is None:
+        return setup
+    bare = replace(setup, settings=make_settings(began.model_settings))
+    made = with_settings(bare, given)
+    check_names(made)
     return made
 
 

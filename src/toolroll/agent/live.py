@@ -167,6 +167,7 @@ class LiveRun(Generic[Out]):
                 at=request.at_step,
                 replaces_prompt=replaces_prompt,
                 run_id=self._run_id,
+                settings=request.settings,
             )
         self._result = await continue_run(request, self._run_id, emit=self._emit, on_open=self._open)
         return self._result

@@ -32,6 +32,13 @@ from toolroll.kernel.depends.overrides import check_matched, read_overrides
 from toolroll.models.model import DEFAULT_MAX_OUTPUT_TOKENS, Model, Timeouts, WebSearch
 from toolroll.models.prices import price_of
 from toolroll.models.retry import RetryRule
+from toolroll.models.settings import (
+    CHOICE_WORDS,
+    ModelSettings,
+    SettingsLike,
+    check_settings,
+    make_settings,
+)
 
 TurnHook: TypeAlias = Callable[[Run, AssistantMessage], None]
 """Looks at each turn of the model as it comes; what it keeps with the run is recorded together with the turn."""
@@ -94,7 +101,9 @@ class Setup:
     close_with_answer: bool = True
     collect_tool_stats: bool = False
     on_turn: TurnHook | None = None
-    settings: Mapping[str, object] | None = None
+    settings: ModelSettings | None = None
+    """What is asked of the model beyond the conversation."""
+    record: Mapping[str, object] | None = None
     """Kept with each run, for whoever has to make the same agent again."""
     price: Price = price_of
     clock: Callable[[], datetime] | None = None
@@ -116,7 +125,7 @@ _WANTED: Final[Mapping[str, tuple[tuple[type, ...], str]]] = {
     "timeouts": ((Timeouts, _NONE), "Timeouts"),
     "deps": ((Mapping, _NONE), "a mapping of values by name"),
     "overrides": ((Mapping, _NONE), "a mapping of providers to those that stand in for them"),
-    "settings": ((Mapping, _NONE), "a mapping"),
+    "record": ((Mapping, _NONE), "a mapping"),
     "outputs": ((str, PathLike, _NONE), "a folder, or None for none"),
     "require_done": ((bool,), "True or False"),
     "close_with_answer": ((bool,), "True or False"),
@@ -175,7 +184,9 @@ class AgentOptions(TypedDict, total=False):
     """Whether `RunResult.tool_calls` lists every call."""
     on_turn: TurnHook
     """Called with each turn of the model, before its calls run."""
-    settings: Mapping[str, object]
+    settings: SettingsLike
+    """What is asked of the model beyond the conversation: `ModelSettings(temperature=0.2)`, or a dictionary."""
+    record: Mapping[str, object]
     """Values that are recorded with each run."""
     price: Price
     """Returns the price of a request; the default knows the usual models."""
@@ -205,12 +216,25 @@ def make_setup(options: AgentOptions, output: object = None) -> Setup:
         private_texts=tuple(text for text in rest.pop("private_texts", ()) if text.strip()),
         **_functions(rest),
         **_outputs(rest),
+        **_settings(rest),
         **rest,
         **_output(output),
     )
     check_names(setup)
     check_overrides(setup)
+    check_settings(setup.model, setup.settings, setup.model.origin.model)
     return setup
+
+
+def _settings(rest: dict[str, Any]) -> dict[str, Any]:
+    settings = make_settings(rest.pop("settings", None))
+    if settings is None:
+        return {}
+    if settings.max_output_tokens is None:
+        return {"settings": settings}
+    if "max_output_tokens" in rest:
+        raise UsageError("max_output_tokens is given twice: as an option and in settings. Give it once.")
+    return {"settings": settings, "max_output_tokens": settings.max_output_tokens}
 
 
 def check_overrides(setup: Setup) -> None:
@@ -288,10 +312,20 @@ def check_names(setup: Setup) -> None:
         if isinstance(condition, tool_called) and setup.tools.get(condition.name) is None:
             known = ", ".join(tool.name for tool in setup.tools) or "none"
             raise UsageError(f"tool_called waits for {condition.name!r}, and the agent's tools are: {known}.")
+    _check_choice(setup)
     for name in setup.context.pinned_tools:
         if setup.tools.get(name) is None:
             known = ", ".join(tool.name for tool in setup.tools) or "none"
             raise UsageError(f"pinned_tools names {name!r}, and the agent's tools are: {known}.")
+
+
+def _check_choice(setup: Setup) -> None:
+    choice = "auto" if setup.settings is None else setup.settings.tool_choice or "auto"
+    known = ", ".join(tool.name for tool in setup.tools) or "none"
+    if choice == "required" and not setup.definitions and setup.web_search is None and setup.step_tools is None:
+        raise UsageError("tool_choice is 'required', and the agent has no tools.")
+    if choice not in CHOICE_WORDS and setup.tools.get(choice) is None and setup.step_tools is None:
+        raise UsageError(f"tool_choice names {choice!r}, and the agent's tools are: {known}.")
 
 
 def check_options(options: Mapping[str, object], known: Collection[str]) -> None:

@@ -27,6 +27,7 @@ from toolroll.kernel.call.context import Run, random_id, utc_now
 from toolroll.kernel.data.labels import LABELS_KEY
 from toolroll.kernel.data.messages import AssistantMessage, Message, Part, Prompt, UserMessage
 from toolroll.models.model import Model
+from toolroll.models.settings import SettingsLike
 from toolroll.outputs.store import OutputStore
 
 GO_ON: Final = "Go on from where you stopped."
@@ -58,6 +59,8 @@ class RunRequest:
     at_step: int | None = None
     decisions: Mapping[str, Decision] = field(default_factory=dict)
     """Answers to pending questions of the resumed run, by call id."""
+    settings: SettingsLike | None = None
+    """Settings for this run, over those that are recorded with it or those of the agent."""
     stream: bool = False
     force: bool = False
     """Whether to resume the run although earlier attempts died."""
@@ -242,8 +245,9 @@ async def _start(state: RunState) -> RunResult[object]:
             system=setup.system,
             tools={tool.name: tool.fingerprint for tool in setup.definitions},
             parent=state.parent_id,
-            settings=setup.settings or {},
+            settings=setup.record or {},
             chosen=setup.chosen,
+            model_settings={} if setup.settings is None else setup.settings.to_record(),
         )
         await state.record(began, *(MessageAdded(message=message) for message in state.initial_messages))
     state.emit(RunStarted(run_id=state.run.run_id, model=setup.model.origin.model))

@@ -136,7 +136,7 @@ def make_research_options(
         "collect_tool_stats": options.stats,
         "journal": journal,
         "environment": with_keys(surface.environment),
-        "settings": options.record,
+        "record": options.record,
     }
     if source is not None:
         made["source"] = source

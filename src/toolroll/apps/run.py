@@ -60,7 +60,7 @@ def make_options(
         "stop_when": step_count_is(spec.max_steps),
         "approver": permissions.approver or AskLater(),
         "journal": journal,
-        "settings": spec.record,
+        "record": spec.record,
     }
     if permissions.policy is not None:
         options["policy"] = permissions.policy

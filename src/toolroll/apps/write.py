@@ -32,6 +32,6 @@ def build_write_agent(
         lang=known_language(spec.lang),
         environment=with_keys(surface.environment),
         journal=journal,
-        settings=spec.record,
+        record=spec.record,
     )
     return writing_agent(model or connect_model(spec.model, surface.environment), style, Gate(base=style.base), context)

@@ -24,6 +24,8 @@ class RunBegan:
     tools: Mapping[str, str]
     parent: str | None = None
     settings: Mapping[str, object] = field(default_factory=dict)
+    model_settings: Mapping[str, object] | None = None
+    """What was asked of the model beyond the conversation; None in records of versions that had no such settings."""
     forked_from: str | None = None
     at: int | None = None
     inherited: int = 0

@@ -10,9 +10,11 @@ if TYPE_CHECKING:
     from toolroll.models.recording import ReplayModel as ReplayModel
     from toolroll.models.scripted import Call as Call
     from toolroll.models.scripted import ScriptedModel as ScriptedModel
+    from toolroll.models.settings import ModelSettings as ModelSettings
 
 _HOMES = {
     "Call": "scripted",
+    "ModelSettings": "settings",
     "ObedientModel": "obedient",
     "Recording": "recording",
     "RecordingModel": "recording",
@@ -20,7 +22,7 @@ _HOMES = {
     "ScriptedModel": "scripted",
 }
 
-__all__ = ["Call", "ObedientModel", "Recording", "RecordingModel", "ReplayModel", "ScriptedModel"]
+__all__ = ["Call", "ModelSettings", "ObedientModel", "Recording", "RecordingModel", "ReplayModel", "ScriptedModel"]
 
 
 def __getattr__(name: str) -> object:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 from urllib.parse import urlsplit
 
 from toolroll.errors import UsageError
@@ -107,6 +107,14 @@ def parse_model(name: str, aliases: Mapping[str, str] = ALIASES) -> ModelName:
     if not model or not at or not urlsplit(url).hostname or not url.startswith(("http://", "https://")):
         raise UsageError(MODEL_NEEDS_ADDRESS(name=repr(name)))
     return ModelName(provider=provider, model=model, base_url=url)
+
+
+T = TypeVar("T")
+
+
+def longest_prefix(model: str, known: Mapping[str, T]) -> T:
+    """Return the entry of the longest beginning that fits; the table has one for the empty beginning."""
+    return known[max((beginning for beginning in known if model.startswith(beginning)), key=len)]
 
 
 def known_limits(model: str, known: Mapping[str, ModelLimits] = LIMITS) -> ModelLimits | None:

@@ -23,6 +23,7 @@ from toolroll.models.model import (
     Timeouts,
     Wire,
 )
+from toolroll.models.settings import ModelSettings, SettingRules, check_by_rules, refuse_setting
 from toolroll.models.shape import MAX_BLOCKS, read_json, without_infinities
 from toolroll.models.transport import MAX_BODY_BYTES, Reply, Transport
 from toolroll.models.wire_json import Json, RequestBytes, same_head
@@ -97,7 +98,7 @@ class WireModel(ABC):
         clock = AnswerClock(self._timeouts(request), streamed=stream, on_wait=request.on_wait)
         async with AsyncExitStack() as stack:
             stack.callback(clock.close)
-            sending = self._transport.post(self.path, headers=self._headers, body=body)
+            sending = self._transport.post(self.path, headers=self._headers_of(request), body=body)
             reply = await clock.wait(stack.enter_async_context(sending))
             if reply.status in REDIRECTS or (reply.status == OK and _is_page(reply)):
                 raise foreign_answer(reply.status)
@@ -116,6 +117,18 @@ class WireModel(ABC):
 
     def _timeouts(self, request: ModelRequest) -> Timeouts:
         return self.timeouts if request.timeouts is None else request.timeouts.filled_from(self.timeouts)
+
+    def check_settings(self, settings: ModelSettings, /) -> None:
+        """Raise `UsageError` for a setting that the model would not follow, before it is asked."""
+        check_by_rules(settings, self.setting_rules(), self.model)
+        asked = settings.max_output_tokens
+        if asked is not None and self.limits is not None and asked > self.limits.max_output_tokens:
+            reason = f"it writes up to {self.limits.max_output_tokens:,}; ConnectSettings(limits=...) changes that"
+            raise refuse_setting(self.model, settings, "max_output_tokens", reason)
+
+    def _headers_of(self, request: ModelRequest) -> Mapping[str, str]:
+        settings = request.settings
+        return self._headers if settings is None else {**self._headers, **settings.extra_headers}
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -157,6 +170,10 @@ class WireModel(ABC):
         """Return the limit that the request asks for, lowered to what the model allows."""
         asked = request.max_output_tokens
         return asked if self.limits is None else min(asked, self.limits.max_output_tokens)
+
+    @abstractmethod
+    def setting_rules(self) -> SettingRules:
+        """Return which settings the model takes."""
 
     @abstractmethod
     def head(self, request: ModelRequest, stream: bool, /) -> Json:  # noqa: FBT001 - called in one place, by position

@@ -7,6 +7,7 @@ from typing import Final, Literal, Protocol, TypeAlias
 from toolroll.kernel.data.messages import AssistantMessage, Message, Origin
 from toolroll.kernel.data.usage import Usage
 from toolroll.kernel.define.tool import ToolDefinition
+from toolroll.models.settings import ModelSettings
 
 DEFAULT_MAX_OUTPUT_TOKENS: Final = 16_384
 
@@ -81,7 +82,10 @@ class ModelRequest:
     system: str = ""
     tools: tuple[ToolDefinition, ...] = ()
     web_search: WebSearch | None = None
-    tool_choice: Literal["auto", "none"] = "auto"
+    tool_choice: str = "auto"
+    """`auto`, `none`, `required`, or the name of a tool that must be called."""
+    settings: ModelSettings | None = None
+    """What else is asked of the model; its choice of tools and its output limit are in the fields beside it."""
     max_output_tokens: int = DEFAULT_MAX_OUTPUT_TOKENS
     output_schema: Mapping[str, object] | None = None
     extra: Mapping[str, object] = field(default_factory=dict)

@@ -18,6 +18,7 @@ from toolroll.kernel.data.messages import (
 )
 from toolroll.models.model import Delta, ModelRequest, ModelResponse
 from toolroll.models.scripted import Call, Line, ScriptedModel
+from toolroll.models.settings import ModelSettings
 
 _ORDER: Final = re.compile(r"CALL\s+(\S+)\s+(?=\{)")
 _DECODER: Final = json.JSONDecoder()
@@ -37,6 +38,9 @@ class ObedientModel:
     def origin(self) -> Origin:
         """Return the name of this model."""
         return self._model.origin
+
+    def check_settings(self, settings: ModelSettings, /) -> None:
+        """Take any, as a script does."""
 
     @property
     def requests(self) -> list[tuple[Message, ...]]:

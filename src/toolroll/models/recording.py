@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache
 from operator import eq
-from typing import Final, Literal, TypeAlias, TypeGuard
+from typing import Final, TypeAlias, TypeGuard
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
@@ -17,6 +17,7 @@ from toolroll.kernel.data.messages import Message, Origin
 from toolroll.kernel.define.tool import ToolDefinition
 from toolroll.models.model import Delta, Model, ModelRequest, ModelResponse, WebSearch
 from toolroll.models.scripted import split_into_deltas
+from toolroll.models.settings import ModelSettings, check_settings
 from toolroll.models.wire_json import compact
 from toolroll.safe.text import one_line
 
@@ -34,7 +35,8 @@ class RecordedRequest:
     system: str = ""
     tools: tuple[ToolDefinition, ...] = ()
     web_search: WebSearch | None = None
-    tool_choice: Literal["auto", "none"] = "auto"
+    tool_choice: str = "auto"
+    settings: ModelSettings | None = None
     max_output_tokens: int = 0
     output_schema: Mapping[str, object] | None = None
     extra: Mapping[str, object] = field(default_factory=dict)
@@ -170,6 +172,10 @@ class RecordingModel:
         """Return what was recorded so far."""
         return Recording(origin=self.origin, exchanges=tuple(self._exchanges))
 
+    def check_settings(self, settings: ModelSettings, /) -> None:
+        """Take what the model behind it takes."""
+        check_settings(self._inner, settings, self.origin.model)
+
     async def respond(self, request: ModelRequest, /, *, stream: bool) -> AsyncIterator[Delta | ModelResponse]:
         """Yield the turn of the model behind it, and record it."""
         asked = RecordedRequest.from_request(request)
@@ -219,6 +225,9 @@ class ReplayModel:
     def unused(self) -> int:
         """Return how many recorded exchanges nobody has asked for yet."""
         return len(self._recording.exchanges) - self._next
+
+    def check_settings(self, settings: ModelSettings, /) -> None:
+        """Take any: a request with other settings than the recorded ones is a difference."""
 
     async def respond(self, request: ModelRequest, /, *, stream: bool) -> AsyncIterator[Delta | ModelResponse]:
         """Yield the recorded turn."""

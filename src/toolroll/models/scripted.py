@@ -17,6 +17,7 @@ from toolroll.kernel.data.messages import (
 from toolroll.kernel.data.serialize import dump_json
 from toolroll.kernel.data.usage import Usage
 from toolroll.models.model import CallDelta, Delta, ModelRequest, ModelResponse, ReasoningDelta, StopKind, TextDelta
+from toolroll.models.settings import ModelSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,9 @@ class ScriptedModel:
     def origin(self) -> Origin:
         """Return the name of this model."""
         return self._origin
+
+    def check_settings(self, settings: ModelSettings, /) -> None:
+        """Take any: a script says the same whatever is set."""
 
     async def respond(self, request: ModelRequest, /, *, stream: bool) -> AsyncIterator[Delta | ModelResponse]:
         """Yield the next turn of the script."""

@@ -30,6 +30,7 @@ from toolroll.models.chat.response import make_call_id
 from toolroll.models.model import Delta, ModelRequest, ModelResponse, ReasoningDelta
 from toolroll.models.parts import arguments_to_send
 from toolroll.models.scripted import split_into_deltas
+from toolroll.models.settings import CHOICE_WORDS, SettingRules
 from toolroll.models.wire_json import Json
 
 HOW: Final = (
@@ -69,6 +70,11 @@ class SmallModel(ChatModel):
                     yield response
                 elif not has_tools or isinstance(piece, ReasoningDelta):
                     yield piece
+
+    def setting_rules(self) -> SettingRules:
+        """Return what the server takes; a turn is one JSON object, and so one call at most."""
+        rules = self._options.rules
+        return replace(rules, takes=frozenset(rules.takes) - {"parallel_tool_calls"})
 
     def head(self, request: ModelRequest, stream: bool, /) -> Json:  # noqa: FBT001 - as in the base
         """Return everything of a request but its messages."""
@@ -113,7 +119,10 @@ def _system(request: ModelRequest) -> str:
 def turn_schema(request: ModelRequest) -> Json:
     """Return the schema of a turn: any one of the calls, or the answer."""
     shared: Json = {tool.name: _move_schema(tool.parameters, f"#/$defs/{tool.name}") for tool in request.tools}
-    calls = [_close_object({"tool": {"const": name}, "arguments": {"$ref": f"#/$defs/{name}"}}) for name in shared]
+    offered = shared if request.tool_choice in CHOICE_WORDS else (request.tool_choice,)
+    calls = [_close_object({"tool": {"const": name}, "arguments": {"$ref": f"#/$defs/{name}"}}) for name in offered]
+    if request.tool_choice != "auto":  # a call is forced
+        return {"anyOf": calls, "$defs": shared}
     answer: object = {"type": "string"}
     if request.output_schema is not None:
         shared[ANSWER] = _move_schema(request.output_schema, f"#/$defs/{ANSWER}")

@@ -80,6 +80,7 @@ def same_head(one: ModelRequest, other: ModelRequest) -> bool:
         and one.system == other.system
         and one.web_search == other.web_search
         and one.max_output_tokens == other.max_output_tokens
+        and (one.settings is other.settings or one.settings == other.settings)
         and one.extra == other.extra
     )
 

@@ -13,7 +13,8 @@ from tests.support.model_script import Fault, Issued, Json, Raw, Text, Thinking,
 STOPS = {"max_tokens": "length", "refusal": "content_filter", "stop_sequence": "stop"}
 TOP = {
     *("model", "messages", "stream", "stream_options", "tools", "tool_choice", "max_tokens", "max_completion_tokens"),
-    *("response_format", "temperature", "seed", "top_p"),
+    *("response_format", "temperature", "seed", "top_p", "stop", "service_tier", "parallel_tool_calls"),
+    *("reasoning_effort", "reasoning", "thinking"),
 }
 ROLES = {"system", "developer", "user", "assistant", "tool"}
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")

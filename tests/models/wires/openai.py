@@ -10,6 +10,7 @@ INCOMPLETE = {"max_tokens": "max_output_tokens", "refusal": "content_filter"}
 TOP = {
     *("model", "input", "instructions", "tools", "tool_choice", "max_output_tokens", "max_tool_calls", "store"),
     *("include", "stream", "text", "prompt_cache_key", "reasoning", "temperature", "parallel_tool_calls"),
+    *("top_p", "service_tier", "prompt_cache_retention", "prompt_cache_options"),
 }
 INCLUDES = {"reasoning.encrypted_content", "web_search_call.action.sources"}
 USER_PARTS = {"input_text", "input_image", "input_file"}

@@ -189,7 +189,10 @@ def _request(state: RunState, plan: _Plan) -> ModelRequest:
     asked: Sequence[Message] = [*state.window.messages[: plan.here], UserMessage.of(INSTRUCTION)]
     request = state.request(tools=False)
     tokens = min(request.max_output_tokens, MAX_SUMMARY_TOKENS)
-    return replace(request, messages=asked, max_output_tokens=tokens, output_schema=None)
+    settings = request.settings
+    if settings is not None and settings.stop_sequences:  # they end answers, and would cut the summary
+        settings = replace(settings, stop_sequences=())
+    return replace(request, messages=asked, max_output_tokens=tokens, output_schema=None, settings=settings)
 
 
 def _spend(state: RunState, response: ModelResponse) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from toolroll.agent.choices import with_recorded_settings
 from toolroll.agent.context.outputs import add_output_tools, open_outputs
 from toolroll.agent.history.rebuild import PAUSED
 from toolroll.agent.options import Setup
@@ -31,6 +32,7 @@ from toolroll.journal.records import (
 )
 from toolroll.kernel.call.context import random_id
 from toolroll.kernel.data.messages import UserMessage
+from toolroll.models.settings import SettingsLike
 from toolroll.outputs.store import inherit_outputs
 
 _NAME: Final = re.compile(rb"[A-Za-z0-9_-]+")
@@ -38,7 +40,13 @@ _NAME: Final = re.compile(rb"[A-Za-z0-9_-]+")
 
 
 async def fork_run(
-    setup: Setup, forked: str, *, at: int, replaces_prompt: bool = False, run_id: str | None = None
+    setup: Setup,
+    forked: str,
+    *,
+    at: int,
+    replaces_prompt: bool = False,
+    run_id: str | None = None,
+    settings: SettingsLike | None = None,
 ) -> str:
     """Record a new run with the first `at` steps of another one, ready to be resumed, and return its id.
 
@@ -56,13 +64,14 @@ async def fork_run(
     made = run_id or (setup.make_id or random_id)()
     if await is_on_record(journal, made):
         raise JournalRefused(f"There is a run {made!r} already. Fork under another id.")
-    setup = _with_outputs(setup, forked, made, inherited)
+    setup = with_recorded_settings(_with_outputs(setup, forked, made, inherited), recording, settings)
     began = RunBegan(
         model=setup.model.origin.model,
         system=setup.system,
         tools={tool.name: tool.fingerprint for tool in setup.definitions},
-        settings=setup.settings or {},
+        settings=setup.record or {},
         chosen=setup.chosen,
+        model_settings={} if setup.settings is None else setup.settings.to_record(),
         forked_from=forked,
         at=at,
         inherited=len(inherited),

@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from toolroll.agent.approvals import effect_of
+from toolroll.agent.choices import with_recorded_settings
 from toolroll.agent.context.outputs import open_outputs
 from toolroll.agent.events import Event, StepFinished
 from toolroll.agent.history.differences import NOTHING, Difference, Outline, compare_steps, compare_tools, outline
@@ -172,6 +173,7 @@ class _Replay:
             approver=_Answers(self._records),
             retry=RetryRule(retries=0),
         )
+        setup = with_recorded_settings(setup, self._recording, None)  # of the script, which takes any
         run_id = self._recording.run_id
         state = new_run(setup, (), self._on_event, run_id=run_id, outputs=self._outputs(run_id))
         state.changes = recorded_changes(self._records)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final, cast
 
 from toolroll.agent.approvals import AskLater
-from toolroll.agent.choices import check_chosen
+from toolroll.agent.choices import check_chosen, with_recorded_settings
 from toolroll.agent.events import Event, RunStarted, StepFinished, Warned
 from toolroll.agent.history.attempts import begin_attempt, give_up, measure_progress
 from toolroll.agent.history.rebuild import CallFacts, OpenTurn, RebuiltRun
@@ -71,6 +71,7 @@ async def continue_run(
         if not recording.records:  # deleted since the first look, and created again by acquiring it
             raise no_such_run(run_id)
         check_chosen(recording.records[0][1], setup)
+        setup = with_recorded_settings(setup, recording, request.settings)
         state = new_run(setup, (), emit, stream=request.stream, caller=request.caller, run_id=run_id)
         on_open(state)
         rebuilt = RebuiltRun(state, (record for _, record in recording))

@@ -206,11 +206,24 @@ class RunState:
             system=setup.system,
             tools=setup.definitions,
             web_search=search,
-            tool_choice="auto" if tools else "none",
+            tool_choice=self._tool_choice() if tools else "none",
+            settings=setup.settings,
             max_output_tokens=setup.max_output_tokens,
             output_schema=setup.output_schema,
             memo=self.memo,
         )
+
+    def _tool_choice(self) -> str:
+        """Return who chooses the next call: a call is forced until it was made, unless it is to be every time."""
+        settings = self.setup.settings
+        if settings is None or settings.tool_choice is None:
+            return "auto"
+        choice = settings.tool_choice
+        if settings.forces_call and not settings.keep_tool_choice:
+            made = (call.name for step in self.steps for call in step.calls)
+            if any(choice in ("required", name) for name in made):
+                return "auto"
+        return choice
 
     def begin_step(self) -> None:
         """A step begins."""

@@ -84,7 +84,7 @@ def trace_run(state: "RunState") -> Iterator[None]:
         "gen_ai.operation.name": "invoke_agent",
         "gen_ai.provider.name": PROVIDERS.get(origin.wire, origin.wire),
         "gen_ai.request.model": origin.model,
-        "gen_ai.conversation.id": str((state.setup.settings or {}).get("chat") or state.run.run_id),
+        "gen_ai.conversation.id": str((state.setup.record or {}).get("chat") or state.run.run_id),
         "toolroll.run.id": state.run.run_id,
     }
     span = tracer.start_span("invoke_agent", attributes=attributes)

@@ -89,7 +89,7 @@ class Conversation:
             listener=_StartListener(driver.listener, lambda: self._restore(run, message)),
             stream=True,
             run_id=run_id,
-            settings={CHAT: chat_id},
+            record={CHAT: chat_id},
         )
         try:
             return await driver.follow(run)

@@ -98,7 +98,7 @@ def _writing_context(context: CommandContext, style: Style, model: str, journal:
     data = context.data.absolute()
     spec = AgentSpec.from_options(model=model, kind="write", root=str(data), profiles=style.profiles, lang=context.lang)
     return WritingContext(
-        data=data, lang=context.lang, environment=with_keys(os.environ), journal=journal, settings=spec.record
+        data=data, lang=context.lang, environment=with_keys(os.environ), journal=journal, record=spec.record
     )
 
 

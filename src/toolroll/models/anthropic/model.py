@@ -18,10 +18,12 @@ from toolroll.errors import (
 from toolroll.kernel.data.messages import Message
 from toolroll.models.anthropic.request import breakpoints, head, message_json, with_breakpoint
 from toolroll.models.anthropic.response import MessageAssembly, read_message
+from toolroll.models.anthropic.settings import cache_mark_bytes, traits_of
 from toolroll.models.catalog import ModelLimits
 from toolroll.models.exchange import WireModel
 from toolroll.models.failures import ErrorBody, classify_status, make_error, sharpen
 from toolroll.models.model import ModelRequest, ModelResponse, Wire
+from toolroll.models.settings import SettingRules
 from toolroll.models.transport import Transport
 from toolroll.models.wire_json import Json, join
 
@@ -60,6 +62,10 @@ class AnthropicModel(WireModel):
         super().__init__(model, transport=transport, headers=version | dict(headers or {}), limits=limits)
         self._strict: Literal["prefer", "off"] = strict
 
+    def setting_rules(self) -> SettingRules:
+        """Return what this generation of Claude takes."""
+        return traits_of(self.model).rules
+
     def head(self, request: ModelRequest, stream: bool, /) -> Json:  # noqa: FBT001 - as in the base
         """Return everything of a request but its messages."""
         tokens = self.max_output_tokens(request)
@@ -71,8 +77,10 @@ class AnthropicModel(WireModel):
 
     def join(self, head: bytes, pieces: list[bytes], request: ModelRequest) -> bytes:
         """Return the body, with the moving breakpoints of the prompt cache."""
-        for number in breakpoints(request.messages):
-            pieces[number] = with_breakpoint(pieces[number])
+        mark = cache_mark_bytes(request.settings)
+        if mark is not None:
+            for number in breakpoints(request.messages):
+                pieces[number] = with_breakpoint(pieces[number], mark)
         return join(head, "messages", pieces)
 
     def assembly(self) -> MessageAssembly:

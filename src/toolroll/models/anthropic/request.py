@@ -28,12 +28,12 @@ from toolroll.kernel.data.messages import (
 from toolroll.kernel.strict.convert import StrictSchema, convert_to_strict
 from toolroll.kernel.strict.plan import StrictWish, ToolShape, plan_strict
 from toolroll.kernel.strict.rules import StrictRules
+from toolroll.models.anthropic.settings import add_settings, cache_mark, tool_choice
 from toolroll.models.model import ModelRequest, WebSearch
 from toolroll.models.parts import IMAGE_TYPES, PDF, base64_of, describe_unseen, readable_text, safe_id, safe_name
 from toolroll.models.strict import ANTHROPIC
 from toolroll.models.wire_json import Json
 
-CACHE: Final[Mapping[str, object]] = {"type": "ephemeral"}
 WEB_SEARCH_TYPE: Final = "web_search_20260318"
 """The newest; `allowed_callers` keeps it to plain searches, without the provider's code execution."""
 
@@ -50,18 +50,23 @@ def head(request: ModelRequest, *, model: str, stream: bool, max_tokens: int, st
     body: Json = {"model": model, "max_tokens": max_tokens}
     if stream:
         body["stream"] = True
+    mark = cache_mark(request.settings)
     output = None if request.output_schema is None else _output_form(request.output_schema)
     tools = _tools(request, strict, _left_for_tools(output))
     if request.system:
-        body["system"] = [{"type": "text", "text": request.system, "cache_control": CACHE}]
-    elif tools:
-        tools[-1]["cache_control"] = CACHE
+        text: Json = {"type": "text", "text": request.system}
+        body["system"] = [text if mark is None else text | {"cache_control": mark}]
+    elif tools and mark is not None:
+        tools[-1]["cache_control"] = mark
     if tools:
         body["tools"] = tools
-    if request.tool_choice == "none" and tools:
-        body["tool_choice"] = {"type": "none"}
+    choice = tool_choice(request) if tools else None
+    if choice is not None:
+        body["tool_choice"] = choice
     if output is not None:
         body["output_config"] = {"format": {"type": "json_schema", "schema": output.schema}}
+    if request.settings is not None:
+        body = add_settings(body, request.settings, model=model, max_tokens=max_tokens)
     return body | dict(request.extra)
 
 
@@ -211,13 +216,13 @@ def _input(call: ToolCall) -> Json:
         return {}
 
 
-def with_breakpoint(message: bytes) -> bytes:
+def with_breakpoint(message: bytes, mark: bytes) -> bytes:
     """Return an encoded user message whose last block ends the cached prefix.
 
     Spliced into the bytes: encoding the message a second time for each request would cost as much as all the rest.
     """
     end = b"}]}"  # of the block, of the content, of the message
-    return message.removesuffix(end) + b',"cache_control":{"type":"ephemeral"}' + end
+    return message.removesuffix(end) + mark + end
 
 
 def breakpoints(messages: Sequence[Message]) -> list[int]:

@@ -12,6 +12,7 @@ from toolroll.models.exchange import WireModel
 from toolroll.models.failures import ErrorBody
 from toolroll.models.model import DEFAULT_MAX_OUTPUT_TOKENS, ModelRequest, ModelResponse, Wire
 from toolroll.models.openai.model import classify_error
+from toolroll.models.settings import SettingRules
 from toolroll.models.transport import Transport
 from toolroll.models.wire_json import Json
 
@@ -34,6 +35,10 @@ class ChatModel(WireModel):
     ) -> None:
         super().__init__(model, transport=transport, headers=headers, limits=limits)
         self._options = options or ChatOptions()
+
+    def setting_rules(self) -> SettingRules:
+        """Return what the server takes."""
+        return self._options.rules
 
     def head(self, request: ModelRequest, stream: bool, /) -> Json:  # noqa: FBT001 - as in the base
         """Return everything of a request but its messages."""

@@ -26,6 +26,7 @@ from toolroll.kernel.data.messages import (
     UserMessage,
 )
 from toolroll.kernel.strict.plan import StrictWish, ToolShape, plan_strict
+from toolroll.models.chat.settings import CHAT_RULES, ThinkingField, add_settings, tool_choice
 from toolroll.models.model import ModelRequest
 from toolroll.models.openai.request import NOTHING_SAID, mark_error
 from toolroll.models.parts import (
@@ -37,6 +38,7 @@ from toolroll.models.parts import (
     safe_name,
     titled_text,
 )
+from toolroll.models.settings import SettingRules
 from toolroll.models.strict import OPENAI
 from toolroll.models.wire_json import Json
 
@@ -53,6 +55,11 @@ class ChatOptions:
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     send_reasoning: bool = True
     """Send a model its own reasoning back with the calls it led to; DeepSeek and Kimi insist on that."""
+    thinking_field: ThinkingField = "reasoning_effort"
+    """Where the server reads how much to think."""
+    seed_field: Literal["seed", "random_seed"] = "seed"
+    rules: SettingRules = CHAT_RULES
+    """Which settings the server takes."""
     calls: Literal["native", "json"] = "native"
     """How tools are called: as the server does it, or, where that is poor, as one JSON object in the text."""
 
@@ -70,12 +77,15 @@ def head(request: ModelRequest, *, model: str, stream: bool, max_tokens: int | N
         body["stream_options"] = {"include_usage": True}
     if request.tools:
         body["tools"] = _tools(request, options.strict)
+        body |= tool_choice(request)
     calls = bool(request.tools) and request.tool_choice != "none"
-    if request.tools and not calls:
-        body["tool_choice"] = "none"
     if request.output_schema is not None and not calls:  # llama.cpp refuses to have both
         body["response_format"] = _output_form(request.output_schema)
     system = [{"role": "system", "content": request.system}] if request.system else []
+    if request.settings is not None:
+        body = add_settings(
+            body, request.settings, thinking_field=options.thinking_field, seed_field=options.seed_field
+        )
     return body | dict(request.extra) | {"messages": system}
 
 

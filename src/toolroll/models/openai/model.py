@@ -23,11 +23,10 @@ from toolroll.models.failures import ErrorBody, classify_status, make_error, sha
 from toolroll.models.model import ModelRequest, ModelResponse, Wire
 from toolroll.models.openai.request import head, message_items
 from toolroll.models.openai.response import ResponseAssembly, read_response
+from toolroll.models.openai.settings import rules_of
+from toolroll.models.settings import SettingRules
 from toolroll.models.transport import Transport
 from toolroll.models.wire_json import Json, join
-
-_WITHOUT_REASONING: Final = ("gpt-3", "gpt-4", "chatgpt-4", "ft:gpt-3", "ft:gpt-4")
-"""Models that refuse to be asked for their encrypted reasoning, having none."""
 
 _CODES: Final[Mapping[str, type[ModelError]]] = {
     "invalid_api_key": AuthenticationFailed,
@@ -80,6 +79,10 @@ class OpenAIModel(WireModel):
         super().__init__(model, transport=transport, headers=headers, limits=limits)
         self._strict: Literal["prefer", "off"] = strict
 
+    def setting_rules(self) -> SettingRules:
+        """Return what this generation of models takes."""
+        return rules_of(self.model)
+
     def head(self, request: ModelRequest, stream: bool, /) -> Json:  # noqa: FBT001 - as in the base
         """Return everything of a request but its messages."""
         return head(
@@ -88,7 +91,7 @@ class OpenAIModel(WireModel):
             stream=stream,
             max_tokens=self.max_output_tokens(request),
             strict=self._strict,
-            reasons=not self.model.startswith(_WITHOUT_REASONING),
+            reasons=rules_of(self.model).samples != "always",  # else it has no reasoning, and refuses to be asked
         )
 
     def message_json(self, message: Message, /) -> Iterable[Json]:

@@ -28,6 +28,7 @@ from toolroll.kernel.data.messages import (
 from toolroll.kernel.strict.convert import StrictSchema, convert_to_strict
 from toolroll.kernel.strict.plan import StrictWish, ToolShape, plan_strict
 from toolroll.models.model import ModelRequest, WebSearch
+from toolroll.models.openai.settings import add_settings, tool_choice
 from toolroll.models.parts import (
     IMAGE_TYPES,
     PDF,
@@ -70,12 +71,13 @@ def head(
         body["include"] = include
     if tools:
         body["tools"] = tools
-    if request.tool_choice == "none" and tools:
-        body["tool_choice"] = "none"
+        body |= tool_choice(request)
     if request.output_schema is not None:
         body["text"] = {"format": _output_form(request.output_schema)}
     # Requests that begin alike are sent to where that beginning is cached.
     body["prompt_cache_key"] = sha256(compact([model, request.system, tools])).hexdigest()[:_KEY_DIGITS]
+    if request.settings is not None:
+        body = add_settings(body, request.settings, model=model)
     return body | dict(request.extra)
 
 

@@ -77,7 +77,7 @@ class ResearchOptions(TypedDict, total=False):
     """Gets hold of each run before it begins, to stop it."""
     retry: RetryRule
     """How failed requests are repeated."""
-    settings: Mapping[str, object]
+    record: Mapping[str, object]
     """Kept with the run, for whoever goes on with it."""
     run_id: str
     """Of the run. One that the journal has is gone on with: what was paid for once is not paid for again."""
@@ -183,8 +183,8 @@ def agent_options(system_prompt: str, tools: tuple[Tool | WebSearch, ...], optio
     }
     if "retry" in options:
         made["retry"] = options["retry"]
-    if "settings" in options:
-        made["settings"] = options["settings"]
+    if "record" in options:
+        made["record"] = options["record"]
     return made
 
 

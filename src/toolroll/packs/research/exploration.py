@@ -163,8 +163,8 @@ async def explore(
             outcome="exists", path=planned.path, where=source.where(planned.path), content=planned.existing or ""
         )
     model = connect_model(options["model"])
-    kept = {**options.get("settings", {}), JOB: job.fields}
-    given: ResearchOptions = {**options, "model": model, "source": source, "settings": kept}
+    kept = {**options.get("record", {}), JOB: job.fields}
+    given: ResearchOptions = {**options, "model": model, "source": source, "record": kept}
     given = prepare(planned, {**given, "private_texts": planned.private_texts})
     if "consent" not in given:  # who explores wants to search; whether the provider may is asked elsewhere
         given["consent"] = Consent(purpose="this exploration", calls=EXPLORATION_CALLS)

@@ -51,7 +51,7 @@ class WritingContext:
     environment: Mapping[str, str] = field(default_factory=dict)
     approver: Approver | None = None
     journal: Journal | None = None
-    settings: Mapping[str, object] = field(default_factory=dict)
+    record: Mapping[str, object] = field(default_factory=dict)
     overrides: Overrides = field(default_factory=dict)
     outflow: Outflow = field(default_factory=Outflow)
     """Counts the searches of all drafts of the post; its consent is the person's."""
@@ -83,7 +83,7 @@ def writing_agent(model: Model, style: Style, gate: Gate, context: WritingContex
             FEEDBACK.id: lambda: VerbatimFeedbackStore(context.data, lambda: gate.last_words),
             **context.overrides,
         },
-        "settings": context.settings,
+        "record": context.record,
         "outputs": None,  # a profile is read whole, and there is no tool to page through it
     }
     return Agent(**options)
