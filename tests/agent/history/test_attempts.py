@@ -65,7 +65,8 @@ def test_XD13_a_run_that_dies_at_each_attempt_is_given_up_and_can_be_forced(tmp_
     dead = 1 + MAX_FRUITLESS_ATTEMPTS  # the run itself, then the attempts
     assert ends == [None] * dead + ["gave_up"] * (12 - dead)
     records = read(tmp_path)
-    assert [one.stop_reason for one in records if isinstance(one, RunEnded)] == ["gave_up"]
+    [end] = [one for one in records if isinstance(one, RunEnded)]
+    assert (end.stop_reason, end.stop_detail) == ("gave_up", "died at 3 attempts in a row")
     assert run_in_child(tmp_path, force=True) is None
     assert run_in_child(tmp_path) == "gave_up"
     result = asyncio.run(make_agent(tmp_path, deadly=False).resume(RUN, force=True))

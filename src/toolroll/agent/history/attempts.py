@@ -75,5 +75,6 @@ async def give_up(rebuilt: RebuiltRun) -> RunResult[object]:
     """End the run with a state that says so; it stays where it is, and can still be continued on a person's word."""
     state: RunState = rebuilt.state
     rebuilt.close_turn()
-    text = GAVE_UP.format(count=MAX_FRUITLESS_ATTEMPTS)
-    return await finish_run(state, Ending(reason="gave_up", detail=text, text=f"({text})"))
+    count = MAX_FRUITLESS_ATTEMPTS
+    detail = f"died at {count} attempts in a row"
+    return await finish_run(state, Ending(reason="gave_up", detail=detail, text=f"({GAVE_UP.format(count=count)})"))
