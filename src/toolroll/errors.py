@@ -32,6 +32,7 @@
     ├── ToolFailure              tool_failed        raised by a tool: what the model should read
     │   └── ToolTimeout          timeout
     ├── JournalRefused           journal            a run that is missing, damaged, newer, or somebody else's
+    ├── ConversationRefused      conversation       messages that cannot be stored, or a text that holds none
     ├── OutputMissing            not_found          a kept output that is not there, or not for this run to read
     ├── OutputDamaged            output_damaged     a kept output whose bytes are no longer those that the tool gave
     ├── ModelError                                  a model could not be asked, or did not answer
@@ -332,6 +333,12 @@ class RecordsLost(JournalRefused):
     """A file with records that is there, and has lost all of them or the latest; nothing of it was overwritten."""
 
     code = "records_lost"
+
+
+class ConversationRefused(ToolrollError):
+    """Messages that cannot be written as JSON, or a text that is no conversation this version can read."""
+
+    code = "conversation"
 
 
 class OutputMissing(ToolrollError):

@@ -42,7 +42,15 @@ class LiveRun(Generic[Out]):
         if request.is_new:
             said = initial_messages(request.prompt, request.messages)
             self._open(
-                new_run(setup, said, self._emit, stream=request.stream, caller=request.caller, run_id=self._run_id)
+                new_run(
+                    setup,
+                    said,
+                    self._emit,
+                    stream=request.stream,
+                    caller=request.caller,
+                    run_id=self._run_id,
+                    earlier=len(request.messages),
+                )
             )
 
     @property

@@ -120,6 +120,8 @@ class RunResult(Generic[Out]):
     """Whether `text` is from the model; False if it only says that there is no answer."""
     output: Out | None = None
     """The parsed answer of an agent with `output=`."""
+    new_messages: tuple[Message, ...] = ()
+    """What this run added to the conversation, its prompt first; whole, also if `messages` was compacted."""
     output_fault: str | None = None
     """Why there is no `output`."""
     pending: tuple[ApprovalQuestion, ...] = ()

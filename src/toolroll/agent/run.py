@@ -100,8 +100,9 @@ def new_run(
     caller: AgentRun | None = None,
     run_id: str | None = None,
     outputs: OutputStore | None = None,
+    earlier: int = 0,
 ) -> RunState:
-    """Return the state of a run that has not begun, with the messages it begins with."""
+    """Return the state of a run that has not begun, with the messages it begins with: first the `earlier` ones."""
     run_id = run_id or (setup.make_id or random_id)()
     above = None if caller is None else caller.going
     outputs = outputs or open_outputs(setup, run_id, None if above is None else above.outputs)
@@ -140,8 +141,7 @@ def new_run(
     run.labels |= setup.labels
     for text in setup.private_texts:
         run.add_private_text(text)
-    for message in messages:
-        state.add_message(message)
+    state.add_messages(messages, earlier)
     if caller is not None:
         run.depth = caller.depth + 1
         run.labels |= caller.labels
@@ -248,6 +248,7 @@ async def _start(state: RunState) -> RunResult[object]:
             settings=setup.record or {},
             chosen=setup.chosen,
             model_settings={} if setup.settings is None else setup.settings.to_record(),
+            earlier=state.given,
         )
         await state.record(began, *(MessageAdded(message=message) for message in state.initial_messages))
     state.emit(RunStarted(run_id=state.run.run_id, model=setup.model.origin.model))

@@ -17,6 +17,7 @@ class RunBegan:
     A fork names the run that it was `forked_from`, and after how many steps of it (`at`); the `inherited` records that
     follow are copies of that run's own: they happened, and were paid for, there. `chosen` names what was given for this
     run alone, by option: who resumes it must give that again.
+    The first `earlier` messages are of the conversation that it was given; records of 0.2.0 and before do not say.
     """
 
     model: str
@@ -30,6 +31,7 @@ class RunBegan:
     at: int | None = None
     inherited: int = 0
     chosen: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    earlier: int = 0
     kind: Literal["run_began"] = "run_began"
 
 

@@ -9,6 +9,7 @@ import pytest
 from tests.journal.samples import EVERY_KIND, NEW_IN_FORMAT_2
 
 from toolroll import Approve, ImagePart, Preview, Reject, RunResult, TextPart, ToolCall, ToolResult
+from toolroll.agent.event_json import event_fields
 from toolroll.agent.events import (
     CallFinished,
     ContextCompacted,
@@ -22,7 +23,7 @@ from toolroll.agent.events import (
     Warned,
 )
 from toolroll.agent.loop.finish import NO_ANSWER
-from toolroll.cli.render.json import JsonRenderer, event_fields
+from toolroll.cli.render.json import JsonRenderer
 from toolroll.cli.render.plain import PlainRenderer, describe_failure
 from toolroll.cli.render.records import format_records, record_fields
 from toolroll.cli.render.renderer import TolerantRenderer, make_renderer

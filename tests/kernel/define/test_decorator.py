@@ -469,7 +469,7 @@ class Free(RootModel[dict[str, int]]):
     "shape", [int, dict, dict[str, int], list[Input], Names, Free, Input(x=1), print, "Input", None]
 )
 def test_K2_another_input_is_refused(shape: Any) -> None:
-    with pytest.raises(DefinitionError, match="sum: input must be a pydantic model with fields, a TypedDict or a data"):
+    with pytest.raises(DefinitionError, match="sum: input must be a pydantic model with fields, a TypedDict, a data"):
         define_tool(name="sum", description="Sum.", input=shape, execute=execute)
 
 

@@ -75,6 +75,7 @@ async def fork_run(
         forked_from=forked,
         at=at,
         inherited=len(inherited),
+        earlier=next((record.earlier for _, record in recording if isinstance(record, RunBegan)), 0),
     )
     try:
         await journal.append(made, began, *inherited)

@@ -83,13 +83,17 @@ class RebuiltRun:
         self.values: dict[str, object] = {}
         self.system: str | None = None
         self._early_usage: list[UsageAdded] = []
-        inherited = 0
+        inherited = earlier = 0
         for number, record in enumerate(records):
             if isinstance(record, RunBegan):
-                inherited, self.system = record.inherited, record.system
+                inherited, earlier, self.system = record.inherited, record.earlier, record.system
             if self.is_paused and not isinstance(record, StateSet):
                 self.end = None  # the run continued: how it was paused is behind it
             self._apply(record)
+            if earlier and isinstance(record, MessageAdded):
+                earlier -= 1
+                if earlier == 0:
+                    self.state.mark_earlier(number)
             if number and number == inherited:
                 self._end_inherited()
         for usage in self._early_usage:

@@ -133,6 +133,7 @@ def build_result(state: RunState, ending: Ending, *, closing: bool) -> RunResult
         text=text or NO_ANSWER,
         has_answer=bool(text),
         messages=state.messages(),
+        new_messages=state.new_messages(),
         steps=steps,
         stop_reason=ending.reason,
         stop_detail=ending.detail,

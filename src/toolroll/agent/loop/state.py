@@ -69,6 +69,8 @@ class RunState:
     """The tools of the agent, from which those of a step are chosen."""
     output_tools: Sequence[Tool] = ()
     """The tools that read whole outputs back."""
+    given: int = 0
+    """How many of those are of an earlier conversation."""
     outputs: OutputStore | None = None
     """Where whole outputs are kept."""
     stream: bool = False
@@ -108,6 +110,7 @@ class RunState:
     spans: Spans | None = None
     """What is told to who traces; None where nobody does."""
     _unrecorded: list[Record] = field(default_factory=list)
+    _first_new: int = 0
 
     @property
     def is_calling(self) -> bool:
@@ -188,11 +191,31 @@ class RunState:
 
     def messages(self) -> tuple[Message, ...]:
         """The conversation as it stands, legal at any moment: what is unfinished is in it, and marked."""
-        text, messages = "".join(self.written), self.window.whole(self.conversation.snapshot())
+        return (*self.window.whole(self.conversation.snapshot()), *self._unfinished())
+
+    def _unfinished(self) -> tuple[Message, ...]:
+        text = "".join(self.written)
         if not text.strip():
-            return messages
+            return ()
         block = TextBlock(text=f"{text} {CUT}")
-        return (*messages, AssistantMessage(blocks=(block,), origin=self.setup.model.origin))
+        return (AssistantMessage(blocks=(block,), origin=self.setup.model.origin),)
+
+    def add_messages(self, messages: Sequence[Message], earlier: int) -> None:
+        """Add what the run begins with: first the `earlier` ones, which are of another conversation."""
+        for number, message in enumerate(messages):
+            if number == earlier:
+                self.mark_earlier(earlier)
+            self.add_message(message)
+        if earlier == len(messages):
+            self.mark_earlier(earlier)
+
+    def mark_earlier(self, given: int) -> None:
+        """What is in the conversation now is of an earlier one, of which the run was given so many messages."""
+        self.given, self._first_new = given, len(self.conversation.snapshot())
+
+    def new_messages(self) -> tuple[Message, ...]:
+        """What this run has added to the conversation, its prompt first: whole, whatever was compacted."""
+        return (*self.conversation.snapshot()[self._first_new :], *self._unfinished())
 
     def request(self, *, tools: bool) -> ModelRequest:
         """What the model is asked next."""

@@ -6,9 +6,9 @@ import click
 from pydantic_core import to_jsonable_python
 
 from toolroll.agent.cost import total_cost
+from toolroll.agent.event_json import event_fields
 from toolroll.agent.events import CallFinished, CallStarted, Event, Retrying, RunFinished, StepStarted, Warned
 from toolroll.agent.result import RunResult
-from toolroll.cli.render.json import event_fields
 from toolroll.cli.session import Session
 from toolroll.kernel.data.usage import Usage
 from toolroll.packs.writing.session.gate import TRACK

@@ -5,6 +5,7 @@ from typing import Final, Protocol
 
 from rich.text import Text
 
+from toolroll.agent.event_json import event_fields, result_fields
 from toolroll.agent.events import (
     CallFinished,
     CallStarted,
@@ -18,7 +19,6 @@ from toolroll.agent.events import (
     Warned,
 )
 from toolroll.agent.result import RunResult
-from toolroll.cli.render.json import event_fields, result_fields
 from toolroll.cli.render.live.renderer import LiveRenderer
 from toolroll.cli.render.plain import format_call
 from toolroll.cli.render.prose import notify

@@ -1,7 +1,7 @@
 """Make tools: `@tool` on a function, or `define_tool` with data and a function. Both check everything at once."""
 
 import inspect
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import partial
 from typing import Any, Final, TypeVar, get_args, get_origin, overload
@@ -18,6 +18,7 @@ from toolroll.kernel.callables import Place, capture_place, find_written_functio
 from toolroll.kernel.data.labels import Label, Labels, read_labels
 from toolroll.kernel.define.docstring import Docstring, read_docstring
 from toolroll.kernel.define.function import FunctionTool, InputTool, Locator, OutcomeFinder, PreviewMaker
+from toolroll.kernel.define.raw_schema import UncheckedKeyword, adapt_schema, normalize_schema
 from toolroll.kernel.define.schema import JsonSchema, OpenObject, to_draft07
 from toolroll.kernel.define.signature import Signature, check_defaults, read_signature
 from toolroll.kernel.define.tool import P, R, Tool, TypedTool, check_name
@@ -103,12 +104,48 @@ def tool(
     return make if subject is None or isinstance(subject, str) else make(subject)
 
 
+@overload
 def define_tool(
     *,
     name: str,
     description: str,
-    input: type[Input],  # noqa: A002 - the name that users of such tools know
+    input: type[Input],
     execute: Callable[[Input, ToolContext], Any],
+    effect: Effect = "reads",
+    brings: Label | Collection[Label] = (),
+    timeout: float | None = None,
+    paths: Sequence[str] = (),
+    why: str | None = None,
+    preview: PreviewMaker | None = None,
+    locate: Locator | None = None,
+    outcome: OutcomeFinder | None = None,
+) -> Tool: ...
+
+
+@overload
+def define_tool(
+    *,
+    name: str,
+    description: str,
+    input: Mapping[str, object],
+    execute: Callable[[dict[str, Any], ToolContext], Any],
+    effect: Effect = "reads",
+    brings: Label | Collection[Label] = (),
+    timeout: float | None = None,
+    paths: Sequence[str] = (),
+    why: str | None = None,
+    preview: PreviewMaker | None = None,
+    locate: Locator | None = None,
+    outcome: OutcomeFinder | None = None,
+) -> Tool: ...
+
+
+def define_tool(
+    *,
+    name: str,
+    description: str,
+    input: type[Input] | Mapping[str, object],  # noqa: A002 - the name that users of such tools know
+    execute: Callable[[Input, ToolContext], Any] | Callable[[dict[str, Any], ToolContext], Any],
     effect: Effect = "reads",
     brings: Label | Collection[Label] = (),
     timeout: float | None = None,
@@ -120,18 +157,25 @@ def define_tool(
 ) -> Tool:
     """Make a tool from data and a function: `execute(input, ctx)` gets one checked value of the `input` type.
 
+    `input` can also be a JSON Schema of an object; `execute` then gets the checked arguments as a dict.
     `outcome` is an async function that says, by the records of the tool itself, what became of a call that was cut off.
     """
     check_name(name)
-    if not _is_input_type(input):
+    if not isinstance(input, Mapping) and not _is_input_type(input):
         raise DefinitionError(
-            f"{name}: input must be a pydantic model with fields, a TypedDict or a dataclass, not {input!r}.", tool=name
+            f"{name}: input must be a pydantic model with fields, a TypedDict, a dataclass or a JSON Schema, "
+            f"not {input!r}.",
+            tool=name,
         )
     _check_takes(name, "execute", execute, "input, ctx")
     _check_is_no_generator(name, execute)
-    adapter, parameters = _adapt(name, input, None, capture_place(2))
+    if isinstance(input, Mapping):
+        adapter, parameters = _adapt_raw(name, input)
+    else:
+        adapter, parameters = _adapt(name, input, None, capture_place(2))
     options = _core_options(name, description, adapter, parameters, effect, brings, preview, locate)
-    named = _named_parameters(name, _field_names(input), paths, why, locate)
+    known: Any = parameters.get("properties", {}) if isinstance(input, Mapping) else _field_names(input)
+    named = _named_parameters(name, known, paths, why, locate)
     made = InputTool(execute, outcome=outcome, **options, **named)
     return made if timeout is None else with_timeout(made, timeout)
 
@@ -317,6 +361,27 @@ def _adapt(name: str, shape: Any, signature: Signature | None, place: Place) -> 
             tool=name,
             parameter=parameter,
         ) from None
+
+
+def _adapt_raw(name: str, schema: Mapping[str, object]) -> tuple[TypeAdapter[Any], JsonSchema]:
+    """Return the validator of the arguments that a raw JSON Schema describes, and the schema as a model is told it."""
+    try:
+        parameters = normalize_schema(schema)
+        return adapt_schema(parameters), parameters
+    except UncheckedKeyword as error:
+        raise DefinitionError(
+            f"{name}: the schema of {error.where or 'the input'} has {error.keyword}, which cannot be checked here. "
+            "Describe it with type, properties, items, enum, anyOf and limits, or check it in the function.",
+            tool=name,
+        ) from None
+    except OpenObject as error:
+        raise DefinitionError(
+            f"{name}: {error.where or 'the input'} names properties and takes others too (additionalProperties). "
+            "A model must know what it can send: name them all, or none.",
+            tool=name,
+        ) from None
+    except (*UNUSABLE, AttributeError, ValueError) as error:
+        raise DefinitionError(f"{name}: this is no JSON Schema of an object: {error}.", tool=name) from None
 
 
 def pydantic_reason(error: Exception) -> str:

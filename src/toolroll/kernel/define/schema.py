@@ -37,8 +37,13 @@ class OpenObject(ValueError):
 
 def to_draft07(adapter: TypeAdapter[Any]) -> JsonSchema:
     """Return the draft-07 schema of what the adapter takes, every object closed."""
-    modern = adapter.json_schema(mode="validation", schema_generator=_Generator)
-    raw = modern.pop("$defs", {})
+    return convert_schema(adapter.json_schema(mode="validation", schema_generator=_Generator))
+
+
+def convert_schema(modern: JsonSchema) -> JsonSchema:
+    """Return a schema of draft 2020-12 as a draft-07 one, every object closed."""
+    modern = dict(modern)
+    raw: Any = modern.pop("$defs", {})
     if _is_reference(modern):  # a recursive model: pydantic puts even the root among the definitions
         modern = raw[_name(modern)]
     uses = Counter(_references(modern))
