@@ -1,7 +1,7 @@
 """The agent: a model, tools, and rules for when to stop. One loop serves `run`, `run_sync` and `stream`."""
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
@@ -13,7 +13,7 @@ from toolroll.agent.live import Listener, LiveRun
 from toolroll.agent.options import AgentOptions, Setup, make_setup
 from toolroll.agent.result import Out, RunResult
 from toolroll.agent.run import AgentRun, RunRequest, close_models
-from toolroll.agent.subagent import agent_tool, inherit
+from toolroll.agent.subagent import HistoryFilter, agent_tool, handoff_tool, inherit
 from toolroll.errors import UsageError
 from toolroll.kernel.approval.request import Decision
 from toolroll.kernel.call.context import Run
@@ -140,9 +140,27 @@ class Agent(Generic[Out]):
     ) -> None:
         await self.aclose()
 
-    def as_tool(self, *, name: str, description: str) -> Tool:
-        """This agent as a tool of another one; what it uses is counted into the run that calls it."""
-        return agent_tool(self, name=name, description=description)
+    def as_tool(
+        self,
+        *,
+        name: str,
+        description: str,
+        input: "type[T] | None" = None,  # noqa: A002 - as in define_tool
+        prompt: "Callable[[T], Prompt] | None" = None,
+    ) -> Tool:
+        """This agent as a tool of another one; what it uses is counted into the run that calls it.
+
+        With `input`, the caller's model fills in that type; this agent reads it as JSON, or what `prompt` makes of it.
+        """
+        return agent_tool(self, name=name, description=description, input=input, prompt=prompt)
+
+    def as_handoff(self, *, name: str, description: str, sees: HistoryFilter | None = None) -> Tool:
+        """This agent as one that takes over: the tool gives it the conversation, and its answer ends the run.
+
+        `sees` returns what it may see of the conversation, such as `words_only` of `toolroll.agent.subagent`; by
+        default it sees all before the turn that hands over. Labels, rules and usage are those of the whole run.
+        """
+        return handoff_tool(self, name=name, description=description, sees=sees)
 
 
 async def _wait_and_close(run: LiveRun[Out]) -> RunResult[Out]:

@@ -73,6 +73,15 @@ class CallFinished:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HandedOver:
+    """Another agent speaks from now on: the one behind this tool, in a run of its own."""
+
+    tool: str
+    run_id: str
+    event: Literal["handed_over"] = "handed_over"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StepFinished:
     """A step is complete."""
 
@@ -162,6 +171,7 @@ Event: TypeAlias = (
     | ArgumentsArrived
     | CallStarted
     | CallFinished
+    | HandedOver
     | StepFinished
     | ContextTrimmed
     | ContextCompacted

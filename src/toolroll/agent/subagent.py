@@ -1,31 +1,67 @@
 """An agent as a tool of another: asked by one text, answering with one, paid for by the run that calls it."""
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Any, Final, Protocol
+from typing import Annotated, Any, Final, Protocol, TypeAlias, TypeVar
 
 from pydantic import BaseModel, Field
 
-from toolroll.agent.events import CallStarted, Event, StepFinished, Warned
+from toolroll.agent.events import (
+    CallStarted,
+    Event,
+    HandedOver,
+    ReasoningArrived,
+    RunStarted,
+    StepFinished,
+    TextArrived,
+    Warned,
+)
 from toolroll.agent.labels import labels_of_tools
 from toolroll.agent.live import Listener, LiveRun
 from toolroll.agent.options import Setup, find_needs
 from toolroll.agent.result import RunResult, SubRun
 from toolroll.agent.run import AgentRun, is_on_record
-from toolroll.errors import ModelError, ToolFailure
+from toolroll.errors import ModelError, ToolFailure, UsageError
 from toolroll.kernel.approval.policy import Policy
 from toolroll.kernel.call.context import Run, ToolContext
 from toolroll.kernel.call.events import ApprovalDecided, ApprovalRequested
-from toolroll.kernel.call.result import ToolResult
+from toolroll.kernel.call.result import Done, ToolResult
 from toolroll.kernel.data.labels import ALL_LABELS, Labels
-from toolroll.kernel.data.messages import Prompt
+from toolroll.kernel.data.messages import AssistantMessage, Message, Prompt, TextBlock, UserMessage
+from toolroll.kernel.data.serialize import dump_json
 from toolroll.kernel.define.decorator import define_tool
 from toolroll.kernel.define.tool import Tool
 from toolroll.kernel.define.wrappers import WrapperTool
 from toolroll.kernel.depends.dependency import Injection
 
+Input = TypeVar("Input")
+
 MAX_DEPTH: Final = 4
 """Agents that call agents: deeper than that nobody follows, and one that calls itself would never end."""
+
+
+HANDED_OVER: Final = "[This is not from the user: you have taken over this conversation. Answer the user.]"
+
+HistoryFilter: TypeAlias = Callable[[tuple[Message, ...]], Sequence[Message]]
+"""Returns what the agent that takes over may see of the conversation."""
+
+
+def words_only(messages: tuple[Message, ...]) -> Sequence[Message]:
+    """Return what was said in a conversation, without calls, their results and thoughts."""
+    said: list[Message] = []
+    for message in messages:
+        if isinstance(message, UserMessage):
+            said.append(message)
+        elif isinstance(message, AssistantMessage) and message.text.strip():
+            said.append(AssistantMessage(blocks=(TextBlock(text=message.text),), origin=message.origin))
+    return said
+
+
+class Handoff(BaseModel):
+    """What the agent that hands over says."""
+
+    reason: Annotated[str, Field(description="What the user wants and what is known already.")] = ""
 
 
 class Task(BaseModel):
@@ -48,6 +84,7 @@ class SubAgent(Protocol):
         self,
         prompt: Prompt | None = None,
         *,
+        messages: Iterable[Message] = (),
         resume: str | None = None,
         listener: Listener | None = None,
         stream: bool = False,
@@ -58,17 +95,55 @@ class SubAgent(Protocol):
         ...
 
 
-def agent_tool(agent: SubAgent, *, name: str, description: str) -> Tool:
-    """Make a tool of an agent.
+def agent_tool(
+    agent: SubAgent,
+    *,
+    name: str,
+    description: str,
+    input: type[Input] | None = None,  # noqa: A002 - as in define_tool
+    prompt: Callable[[Input], Prompt] | None = None,
+) -> Tool:
+    """Make a tool of an agent. With `input`, the caller's model fills in that type; the agent reads it as JSON, or as
+    what `prompt` makes of it.
 
     It only reads: whatever its own tools change is asked about in its run, by the rules and the approver of the
     caller's, unless it has its own. What is denied there is denied here.
     """
 
-    async def execute(given: Task, ctx: ToolContext) -> ToolResult:
+    if prompt is not None and input is None:
+        raise UsageError("prompt makes a prompt of the input: give as_tool an input= too.")
+
+    async def ask(given: Task, ctx: ToolContext) -> ToolResult:
         return await _Delegation(name, ctx, agent).run(given.task)
 
-    made = define_tool(name=name, description=description, input=Task, execute=execute)
+    async def ask_typed(given: Input, ctx: ToolContext) -> ToolResult:
+        return await _Delegation(name, ctx, agent).run(dump_json(given) if prompt is None else prompt(given))
+
+    if input is None:
+        return _wrap(agent, define_tool(name=name, description=description, input=Task, execute=ask))
+    return _wrap(agent, define_tool(name=name, description=description, input=input, execute=ask_typed))
+
+
+def handoff_tool(agent: SubAgent, *, name: str, description: str, sees: HistoryFilter | None = None) -> Tool:
+    """Make a tool with which another agent hands the conversation over to this one, whose answer ends the run."""
+
+    async def execute(given: Handoff, ctx: ToolContext) -> Done:
+        history = _history(ctx.run)
+        note = UserMessage.of(f"{HANDED_OVER} {given.reason}".rstrip())
+        shown = history if sees is None else sees(history)
+        return Done((await _Delegation(name, ctx, agent, speaks=True).run(None, (*shown, note))).text)
+
+    return _wrap(agent, define_tool(name=name, description=description, input=Handoff, execute=execute))
+
+
+def _history(run: Run) -> tuple[Message, ...]:
+    """Return the conversation before the turn that hands it over."""
+    messages = run.going.messages() if isinstance(run, AgentRun) else ()
+    turns = [place for place, message in enumerate(messages) if isinstance(message, AssistantMessage)]
+    return messages[: turns[-1]] if turns else messages
+
+
+def _wrap(agent: SubAgent, made: Tool) -> Tool:
     setup = agent.setup
     labels = labels_of_tools(setup.tools, searches=setup.web_search is not None)
     if setup.step_tools is not None:  # which may add any tool
@@ -98,19 +173,20 @@ class _AgentTool(WrapperTool):
 class _Delegation:
     """One call of a sub-agent."""
 
-    def __init__(self, name: str, ctx: ToolContext, agent: SubAgent) -> None:
+    def __init__(self, name: str, ctx: ToolContext, agent: SubAgent, *, speaks: bool = False) -> None:
+        self._speaks = speaks
         self._name = name
         self._ctx = ctx
         self._agent = agent
         self._caller = ctx.run if isinstance(ctx.run, AgentRun) else None
         self._run_id = ""
 
-    async def run(self, task: str) -> ToolResult:
+    async def run(self, task: Prompt | None, messages: Sequence[Message] = ()) -> ToolResult:
         """Run the sub-agent; a run that was interrupted together with its caller continues from its own record."""
         caller = self._caller
         if caller is not None and caller.depth >= MAX_DEPTH:
             raise ToolFailure(f"Agents call each other {MAX_DEPTH} deep already. Do this here.", code="too_deep")
-        run = await self._start(task)
+        run = await self._start(task, messages)
         self._run_id = run.run_id
         if run.run is not None:
             run.run.labels |= self._ctx.run.labels
@@ -123,20 +199,24 @@ class _Delegation:
                 self._ctx.run.add_labels(run.run.labels)
                 self._ctx.run.note_consented()
 
-    async def _start(self, task: str) -> LiveRun[Any]:
+    async def _start(self, task: Prompt | None, messages: Sequence[Message]) -> LiveRun[Any]:
         start, caller = partial(self._agent.start, caller=self._ctx.run, listener=self._on_event), self._caller
         if caller is None:
-            return start(task)
+            return start(task, messages=messages)
         journal = inherit(self._agent.setup, caller).journal
         stream, run_id = caller.going.stream, f"{caller.run_id}.{self._ctx.call_id}"
         if journal is None:
-            return start(task, stream=stream)
+            return start(task, messages=messages, stream=stream)
         if await is_on_record(journal, run_id):
             return start(resume=run_id, stream=stream)
-        return start(task, stream=stream, run_id=run_id)
+        return start(task, messages=messages, stream=stream, run_id=run_id)
 
     def _on_event(self, event: Event) -> None:
+        if self._speaks and self._caller is not None and isinstance(event, TextArrived | ReasoningArrived):
+            self._caller.going.emit(event)
         match event:
+            case RunStarted(run_id=run_id) if self._speaks and self._caller is not None:
+                self._caller.going.emit(HandedOver(tool=self._name, run_id=run_id))
             case StepFinished(step=step) if self._caller is not None:
                 self._caller.going.spend(
                     SubRun(
