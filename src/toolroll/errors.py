@@ -4,6 +4,7 @@
     ├── PathRefused              path_validation    a path that may not be named at all
     ├── FileProblem                                 something about one file
     │   ├── FileMissing          file_not_found
+    │   ├── RootGone             root_gone          the folder itself was moved, removed or replaced
     │   ├── FileExists           file_exists
     │   ├── NotAFile             not_a_file
     │   ├── NotText              not_text           a file of bytes that no encoding of text explains
@@ -91,6 +92,12 @@ class FileMissing(FileProblem):
     """There is nothing of that name."""
 
     code = "file_not_found"
+
+
+class RootGone(FileProblem):
+    """The folder that is worked in was moved, removed or replaced by another one of its name."""
+
+    code = "root_gone"
 
 
 class FileExists(FileProblem):

@@ -70,6 +70,11 @@ def for_person(message: str) -> str:
 # Files and folders
 
 FILE_MISSING: Final = Template("file_missing", "There is no '{path}'.", "List its folder to see what there is.", "")
+ROOT_GONE: Final = Template(
+    "root_gone",
+    "The folder '{path}' was moved, removed or replaced while it was in use.",
+    "Start again in the folder that is meant.",
+)
 FILE_EXISTS: Final = Template(
     "file_exists", "'{path}' exists already.", "Choose another name, or change the existing file."
 )

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
@@ -27,6 +26,7 @@ from toolroll.errors import (
 from toolroll.kernel.approval.request import content_hash
 from toolroll.workspace.changes.apply import count_missing_folders
 from toolroll.workspace.limits import Limits
+from toolroll.workspace.search.survey import Survey
 from toolroll.workspace.suggestions import suggest_paths
 from toolroll.workspace.workspace import Content, Workspace
 
@@ -150,7 +150,7 @@ def test_C10_XF8_where_no_walk_can_be_made_there_are_fewer_suggestions(
     workspace: Workspace, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "main.py").touch()
-    monkeypatch.setattr("toolroll.workspace.search.tree.iterate_ripgrep", _too_many_files)
+    monkeypatch.setattr("toolroll.workspace.search.tree.survey", _too_many_files)
     assert suggest_paths(workspace, workspace.path("man.py")) == ("main.py",)
     assert suggest_paths(workspace, workspace.path("main.py/main.py")) == ()
 
@@ -174,11 +174,11 @@ def test_C10_a_deep_path_of_which_nothing_is_there_is_looked_for_once(
 ) -> None:
     walks: list[object] = []
 
-    def walk(*given: object, **_: object) -> Iterator[bytes]:
+    def walk(*given: object, **_: object) -> Survey:
         walks.append(given)
-        return iter(())
+        return Survey()
 
-    monkeypatch.setattr("toolroll.workspace.search.tree.iterate_ripgrep", walk)
+    monkeypatch.setattr("toolroll.workspace.search.tree.survey", walk)
     with pytest.raises(FileMissing):
         workspace.read(workspace.path("a/b/c/d/e.py"))
     assert len(walks) == 1

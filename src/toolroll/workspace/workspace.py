@@ -9,7 +9,7 @@ import hashlib
 import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +24,7 @@ from toolroll.errors import (
     NotAFile,
     OutsideRoot,
     PathRefused,
+    RootGone,
     StaleFile,
     UsageError,
 )
@@ -40,6 +41,7 @@ from toolroll.safe.paths.protected import PROTECTED_NAMES, fold_name
 from toolroll.safe.paths.root import FileStatus, Root, Use, WriteReport
 from toolroll.workspace.denials import Denials
 from toolroll.workspace.limits import DEFAULT_LIMITS, Limits
+from toolroll.workspace.search.survey import WalkCache
 from toolroll.workspace.suggestions import suggest_paths
 
 _ROOT: Final = RelativePath(parts=())
@@ -82,6 +84,7 @@ class Workspace:
         self._state = state
         self._held = threading.local()
         self._files = Root(self.root, guard=self.denials.check)
+        self.walks: Final = WalkCache()
 
     @classmethod
     def of_user(
@@ -107,6 +110,10 @@ class Workspace:
     def close(self) -> None:
         """Close the folder's descriptor; every use after it is an error."""
         self._files.close()
+
+    def handle(self) -> AbstractContextManager[int]:
+        """Yield the descriptor of the folder, for walks; RootGone where it was moved, removed or replaced."""
+        return self._files.handle()
 
     @cached_property
     def state(self) -> Path:
@@ -199,13 +206,11 @@ class Workspace:
             raise self._missing(error, path or _ROOT) from None
 
     def find_status(self, path: RelativePath) -> FileStatus | None:
-        """Return what is at a path that a walk has found; None where nothing is there any more that may be seen.
-
-        A walk goes by names: a folder that becomes a link at the wrong moment leads it outside (XP5). What it found
-        there is not here, and so is never shown.
-        """
+        """Return what is at a path that a walk has found; None where nothing is there any more that may be seen."""
         try:
             return self._files.stat(path)
+        except RootGone:
+            raise
         except (FileProblem, PathRefused):
             return None
 
@@ -226,6 +231,12 @@ class Workspace:
         parts = (self._files.stat(folder).resolved if folder else _ROOT).parts
         seen = tuple(entry for entry in entries if not self.is_denied(RelativePath(parts=(*parts, entry.name))))
         return seen, len(entries) - len(seen)
+
+    def look_up(self, folder: RelativePath | None, names: Iterable[str]) -> tuple[Entry, ...]:
+        """Return what these names in one folder stand for now; those that are gone or denied are left out."""
+        parts = (self._files.stat(folder).resolved if folder else _ROOT).parts
+        seen = [name for name in names if not self.is_denied(RelativePath(parts=(*parts, name)))]
+        return self._files.list_folder(folder, seen)
 
     def hash(self, path: RelativePath) -> str | None:
         """Return the hash of a file's content, however large it is; None where there is no such file."""

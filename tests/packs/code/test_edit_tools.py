@@ -568,7 +568,7 @@ async def test_C17_for_a_new_file_nothing_is_walked_through(coder: Coder, monkey
     def walk(*_: object, **__: object) -> NoReturn:
         raise AssertionError("a walk")
 
-    monkeypatch.setattr("toolroll.workspace.search.tree.iterate_ripgrep", walk)
+    monkeypatch.setattr("toolroll.workspace.search.tree.survey", walk)
     await coder.ok("create_file", path="new/folder/f", content="x\n", description="d")
     await coder.ok("apply_changes", changes=[{"path": "g/h", "content": "x", "create": True}], description="d")
 

@@ -22,6 +22,7 @@ from toolroll.errors import (
     NotAFile,
     OutsideRoot,
     PathRefused,
+    RootGone,
     ToolrollError,
 )
 from toolroll.safe.paths import listing, openat2, walk
@@ -527,11 +528,25 @@ def test_a_closed_root_refuses_everything(app: Path) -> None:
         assert error.errno_name == "EBADF"
 
 
-def test_a_root_stays_itself_when_it_is_renamed(root: Root, app: Path) -> None:
+def test_XF15_a_root_that_was_renamed_and_replaced_is_gone(root: Root, app: Path) -> None:
     app.rename(app.parent / "renamed")
-    app.symlink_to("outside")
-    root.write_file(parse_path("f"), b"new")
-    assert (app.parent / "renamed/f").read_bytes() == b"new"
+    for there in ("nothing", "link", "folder"):
+        if there == "link":
+            app.symlink_to("outside")
+        if there == "folder":
+            app.unlink()
+            app.mkdir()
+        with pytest.raises(RootGone) as caught:
+            root.write_file(parse_path("f"), b"new")
+        assert caught.value.code == "root_gone"
+        with pytest.raises(RootGone), root.handle():
+            pass
+        with pytest.raises(RootGone):
+            root.make_folders(parse_path("g"))
+    assert not (app.parent / "renamed/f").exists()
+    app.rmdir()
+    (app.parent / "renamed").rename(app)
+    assert root.list_folder(names=["top.txt", "nothing"])[0].name == "top.txt"
 
 
 def test_several_threads_share_a_root(root: Root) -> None:

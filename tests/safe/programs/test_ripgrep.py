@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from toolroll.errors import UsageError
 from toolroll.safe.programs import ripgrep
-from toolroll.safe.programs.ripgrep import RipgrepEnd, iterate_ripgrep, ripgrep_path, run_ripgrep
+from toolroll.safe.programs.ripgrep import RipgrepEnd, ripgrep_path, run_ripgrep
 from toolroll.safe.programs.ripgrep_output import (
     MAX_LINE_BYTES,
     MAX_PIECES,
@@ -200,21 +200,6 @@ async def test_no_descriptor_leaks(tmp_path: Path) -> None:
     with pytest.raises(UsageError):
         await run(tmp_path / "missing", "--files")
     await until(lambda: len(os.listdir("/proc/self/fd")) <= before)
-
-
-def test_iterating_in_a_thread(tmp_path: Path) -> None:
-    write(tmp_path, a=b"", b=b"")
-    arguments = ["--files", "-0", "--sort=path", "--", "./"]
-    assert list(iterate_ripgrep(arguments, cwd=tmp_path, separator=b"\0")) == [b"./a", b"./b"]
-    assert list(iterate_ripgrep(arguments, cwd=tmp_path, separator=b"|")) == [b"./a\0./b\0"]
-
-
-def test_closing_the_iterator_ends_the_program(tmp_path: Path) -> None:
-    lines = iterate_ripgrep(["-e", "needle", "--", "./flood"], cwd=flood(tmp_path), separator=b"\n")
-    assert next(lines) == b"needle"
-    assert len(processes_in(tmp_path)) == 1
-    lines.close()  # type: ignore[attr-defined]  # a generator, which is what makes the promise possible
-    assert processes_in(tmp_path) == []
 
 
 @pytest.fixture

@@ -81,16 +81,6 @@ async def test_C12_without_an_event_it_is_asked_again_and_again_whether_it_has_e
         assert process.exit_code == 5
 
 
-async def test_C12_its_end_is_awaited_also_when_it_writes_to_files(tmp_path: Path) -> None:
-    with (tmp_path / "out").open("wb") as out, (tmp_path / "err").open("wb") as err:
-        command = shell("echo out; echo err >&2; exit 1")
-        async with ripgrep_process(command, cwd=tmp_path, stdout=out.fileno(), stderr=err.fileno()) as process:
-            await process.wait()
-            assert process.exit_code == 1
-    assert [(tmp_path / name).read_text() for name in ("out", "err")] == ["out\n", "err\n"]
-    assert process.complaints == ""
-
-
 async def test_C12_complaints_that_nobody_waits_for_do_not_hold_it_up(tmp_path: Path) -> None:
     """A pipe holds 64 KiB: whoever reads only what is printed would wait for ever."""
     script = "head -c 300000 /dev/zero >&2; echo printed; head -c 300000 /dev/zero >&2"

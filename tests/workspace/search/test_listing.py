@@ -13,8 +13,9 @@ from toolroll.safe.paths.names import RelativePath
 from toolroll.workspace.limits import Limits
 from toolroll.workspace.search.find import find_files
 from toolroll.workspace.search.listing import ListedEntry, display_path, list_folder
-from toolroll.workspace.search.tree import FileStamp, is_ignored_by_default, tracked_files
-from toolroll.workspace.search.walk import Deadline, Skipped, SpecialEntries, WalkResult, find_special_entries, walk
+from toolroll.workspace.search.survey import Deadline, Survey
+from toolroll.workspace.search.tree import FileStamp, tracked_files
+from toolroll.workspace.search.walk import Skipped, walk
 from toolroll.workspace.workspace import Workspace
 
 
@@ -143,33 +144,6 @@ async def test_C11_XF1_both_forms_show_what_is_no_file(opened: Opening, folder: 
     assert await names_in(workspace, "empty", recursive=True) == []
 
 
-async def test_C11_what_becomes_something_else_or_goes_is_shown_as_it_is_now(
-    workspace: Workspace, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """By names a folder that became a link could lead anywhere: whatever is shown is looked at again (XP5)."""
-    names = ("gone", "no/such", "out/passwd", "pipe")
-    (folder / "out").symlink_to("/etc")
-    os.mkfifo(folder / "pipe")
-    monkeypatch.setattr(
-        "toolroll.workspace.search.listing.find_special_entries",
-        lambda *_: SpecialEntries(names=names, is_complete=True),
-    )
-    listing = await list_folder(workspace, recursive=True)
-    assert [(str(entry.path), entry.kind) for entry in listing.entries] == [("pipe", "pipe")]
-    assert (listing.total, listing.skipped) == (1, Skipped())
-
-
-async def test_C11_C44_time_is_up_for_what_is_no_file_too(workspace: Workspace, folder: Path) -> None:
-    (folder / "empty").mkdir()
-    assert find_special_entries(workspace, "./", (), Deadline(seconds=0)) == SpecialEntries(names=(), is_complete=False)
-    assert find_special_entries(workspace, "./", (), Deadline(seconds=60)) == SpecialEntries(
-        names=("empty",), is_complete=True
-    )
-    assert find_special_entries(workspace, "./gone", (), Deadline(seconds=60)) == SpecialEntries(
-        names=(), is_complete=True
-    )
-
-
 async def test_C11_what_was_removed_meanwhile_is_no_entry(
     workspace: Workspace, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -182,10 +156,10 @@ async def test_C11_what_was_removed_meanwhile_is_no_entry(
     assert ([str(path) for path in found.paths], found.total, found.more) == (["a", "d"], 2, 0)
 
 
-def removing(path: Path) -> Callable[..., Awaitable[WalkResult]]:
+def removing(path: Path) -> Callable[..., Awaitable[Survey]]:
     """The walk, and a file that goes right after it."""
 
-    async def walk_and_remove(workspace: Workspace, start: str, clock: Deadline) -> WalkResult:
+    async def walk_and_remove(workspace: Workspace, start: str, clock: Deadline) -> Survey:
         walked = await walk(workspace, start, clock)
         path.unlink()
         return walked
@@ -216,7 +190,6 @@ async def test_C2_a_single_folder_is_listed_whole_with_marks(workspace: Workspac
     assert marks == {"node_modules": True, "build": True, "src": False, "out": False}
     [inner] = (await list_folder(workspace, workspace.path("src"))).entries
     assert not inner.ignored
-    assert is_ignored_by_default("x.egg-info", is_folder=True, at_root=False)
 
 
 async def test_C2_what_the_ignore_files_name_is_marked_file_or_folder(workspace: Workspace, folder: Path) -> None:
@@ -229,12 +202,6 @@ async def test_C2_what_the_ignore_files_name_is_marked_file_or_folder(workspace:
     [mark] = [entry for entry in (await list_folder(workspace, workspace.path("sub"))).entries if entry.ignored]
     assert str(mark.path) == "sub/a.log"
     assert (await list_folder(workspace, recursive=True)).skipped == Skipped(ignored=3)
-
-
-async def test_C2_without_time_the_built_in_list_marks(opened: Opening, folder: Path) -> None:
-    write(folder, "node_modules/x", "a.txt")
-    listing = await list_folder(opened(limits=Limits(search_seconds=1e-9)))
-    assert {entry.path.name: entry.ignored for entry in listing.entries} == {"node_modules": True, "a.txt": False}
 
 
 async def test_C2_ignore_files_above_count_only_inside_a_repository(folder: Path, tmp_path: Path) -> None:
@@ -327,7 +294,7 @@ async def test_C44_a_walk_has_an_end(opened: Opening, folder: Path) -> None:
     result = await find_files(workspace, "*.txt")
     assert (result.total, result.skipped.timed_out) == (3, True)
     assert len(list(tracked_files(workspace))) == 3
-    out_of_time = await walk(workspace, "./", Deadline(seconds=0))
+    out_of_time = await walk(workspace, "", Deadline(seconds=0))
     assert (out_of_time.names, out_of_time.is_complete) == ([], False)
 
 

@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final, Literal
@@ -50,6 +51,22 @@ def list_entries(folder_fd: int, name: str) -> tuple[Entry, ...]:
     return tuple(sorted(entries, key=lambda entry: entry.name))
 
 
+def look_up_entries(folder_fd: int, name: str, names: Iterable[str]) -> tuple[Entry, ...]:
+    """Return the entries of these names in one folder, in their order; those that are gone are left out."""
+    fd = os.open(name, _FOLDER, dir_fd=folder_fd)
+    try:
+        return tuple(entry for one in names if (entry := _look_up(fd, one)))
+    finally:
+        os.close(fd)
+
+
+def _look_up(fd: int, name: str) -> Entry | None:
+    try:
+        return _to_entry(name, os.stat(name, dir_fd=fd, follow_symlinks=False))
+    except FileNotFoundError:
+        return None
+
+
 def kind_of_mode(mode: int) -> Kind:
     """Return which of the four kinds a mode of `stat` stands for."""
     if stat.S_ISREG(mode):
@@ -75,6 +92,14 @@ def _entry(found: "os.DirEntry[str]") -> Entry | None:
         return None
     except OSError as error:
         return Entry(name=found.name, kind="other", problem=errno.errorcode.get(error.errno or 0, "EUNKNOWN"))
-    kind = kind_of_mode(status.st_mode)
-    special = _special(status.st_mode)
-    return Entry(name=found.name, kind=kind, size=status.st_size, mtime_ns=status.st_mtime_ns, special=special)
+    return _to_entry(found.name, status)
+
+
+def _to_entry(name: str, status: os.stat_result) -> Entry:
+    return Entry(
+        name=name,
+        kind=kind_of_mode(status.st_mode),
+        size=status.st_size,
+        mtime_ns=status.st_mtime_ns,
+        special=_special(status.st_mode),
+    )

@@ -7,18 +7,18 @@ follows none.
 
 import os
 import stat
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Literal, Self
 
-from toolroll.errors import OutsideRoot
-from toolroll.messages import A_FILE, A_FOLDER, LINK_TO_NEW_FILE
+from toolroll.errors import OutsideRoot, RootGone
+from toolroll.messages import A_FILE, A_FOLDER, LINK_TO_NEW_FILE, ROOT_GONE
 from toolroll.safe.paths import files, temporary, walk
-from toolroll.safe.paths.listing import Entry, Kind, kind_of_mode, list_entries
+from toolroll.safe.paths.listing import Entry, Kind, kind_of_mode, list_entries, look_up_entries
 from toolroll.safe.paths.names import RelativePath, check_new_part, quote_path
 from toolroll.safe.paths.open_file import OpenFile, open_regular
 from toolroll.safe.paths.os_errors import exists_error, kind_error, os_errors
@@ -62,7 +62,7 @@ class Root:
     """
 
     def __init__(self, path: Path | str, *, guard: Guard | None = None) -> None:
-        self.path = Path(path)
+        self.path = Path(path).absolute()
         self._guard = guard
         self._follows = True
         with os_errors(str(path)):
@@ -92,6 +92,22 @@ class Root:
     def _fd(self) -> int:
         return self._handle[0]
 
+    @contextmanager
+    def handle(self) -> Iterator[int]:
+        """Yield the descriptor of the folder, to look around below it; raise `RootGone` where it is not there."""
+        self._check_there()
+        yield self._fd
+
+    def _check_there(self) -> None:
+        """Refuse to work in a folder that was moved or removed: what is there now by its name is another one."""
+        with os_errors("."):
+            held = os.fstat(self._fd)
+        with suppress(OSError):
+            if os.path.samestat(self.path.stat(), held):
+                return
+        name = quote_path(self.path.name or "/")
+        raise RootGone(ROOT_GONE(path=name), path=name)
+
     def open_file(self, path: RelativePath) -> OpenFile:
         """Open a regular file for reading; refuse anything else at once."""
         with self._at(path, "read", follow=True) as spot:
@@ -102,13 +118,15 @@ class Root:
         with self.open_file(path) as file:
             return file.read(limit_bytes)
 
-    def list_folder(self, path: RelativePath | None = None) -> tuple[Entry, ...]:
-        """Return what is in a folder (None: the root), by name; links are listed, not followed."""
+    def list_folder(self, path: RelativePath | None = None, names: Iterable[str] | None = None) -> tuple[Entry, ...]:
+        """Return what is in a folder (None: the root), by name, or these names of it; links are not followed."""
         path = path or _ROOT_PATH
         with self._at(path, "read", follow=True) as spot:
             found = walk.stat_existing(spot, path)
             if not stat.S_ISDIR(found.st_mode):
                 raise kind_error(found.st_mode, str(path), needed=A_FOLDER)
+            if names is not None:
+                return look_up_entries(spot.folder_fd, spot.name, names)
             return list_entries(spot.folder_fd, spot.name)
 
     def stat(self, path: RelativePath) -> FileStatus:
@@ -126,6 +144,7 @@ class Root:
     def make_folders(self, path: RelativePath, mode: int = 0o777) -> tuple[RelativePath, ...]:
         """Make a folder and what is missing above it, following no link; tells which ones were made."""
         self._ask_guard(path, "write")
+        self._check_there()
         return walk.make_folders(self._fd, path, mode)
 
     def write_file(
@@ -194,6 +213,7 @@ class Root:
     def _at(self, path: RelativePath, use: Use, *, follow: bool) -> Iterator[Spot]:
         # Asked before the file system is: whether something that is denied exists is nobody's business.
         self._ask_guard(path, use)
+        self._check_there()
         with walk.locate(self._fd, path, follow=follow and self._follows) as spot:
             if spot.resolved != path:
                 self._ask_guard(spot.resolved, use)

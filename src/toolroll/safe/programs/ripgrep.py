@@ -5,24 +5,24 @@ as nobody passes `-P`. Long lines of output are shortened on the way: see `ripgr
 """
 
 import asyncio
-import fcntl
 import os
 import re
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from selectors import EVENT_READ, DefaultSelector
 from tempfile import TemporaryFile
 from typing import Final, Literal
 
 from toolroll.errors import UsageError
 from toolroll.safe.limits import PROGRAM_READ_BYTES
 from toolroll.safe.programs.ripgrep_output import Lines
-from toolroll.safe.programs.ripgrep_process import MAX_STDERR_BYTES, RipgrepProcess, cannot_search, ripgrep_process
+from toolroll.safe.programs.ripgrep_process import MAX_STDERR_BYTES, RipgrepProcess, ripgrep_process, start_ripgrep
 from toolroll.safe.programs.run import minimal_environment
 
 Ended = Literal["exited", "timeout", "stopped", "output_limit"]
@@ -30,6 +30,7 @@ Ended = Literal["exited", "timeout", "stopped", "output_limit"]
 MIN_VERSION: Final = 13  # the first that quits on NUL the same way in every mode; Debian 12 and Ubuntu 22.04 have it
 
 _VERSION_TIMEOUT_S: Final = 10
+_LOOK_S: Final = 0.05  # between two looks at whether the caller is still there
 _VERSION: Final = re.compile(r"ripgrep ([0-9]+)\.")
 
 
@@ -52,6 +53,7 @@ async def run_ripgrep(
     *,
     cwd: str | Path | None = None,
     stdin_fd: int | None = None,
+    pass_fds: Sequence[int] = (),
     timeout_s: float,
     on_line: Callable[[bytes], bool],
     limit_bytes: int,
@@ -68,6 +70,7 @@ async def run_ripgrep(
         arguments,
         cwd=cwd,
         stdin_fd=stdin_fd,
+        pass_fds=pass_fds,
         timeout_s=timeout_s,
         on_chunk=lambda chunk: all(map(on_line, lines.feed(chunk))),
         limit_bytes=limit_bytes,
@@ -80,13 +83,14 @@ async def stream_ripgrep(
     *,
     cwd: str | Path | None = None,
     stdin_fd: int | None = None,
+    pass_fds: Sequence[int] = (),
     timeout_s: float,
     on_chunk: Callable[[bytes], bool],
     limit_bytes: int,
 ) -> RipgrepEnd:
     """Do as `run_ripgrep`, but hand over the output in chunks as it comes."""
     ended: Ended = "timeout"
-    async with ripgrep_process(_command(arguments), cwd=cwd, stdin=stdin_fd) as process:
+    async with ripgrep_process(_command(arguments), cwd=cwd, stdin=stdin_fd, pass_fds=pass_fds) as process:
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
                 read = await _chunks_to(on_chunk, process, limit_bytes)
@@ -96,29 +100,54 @@ async def stream_ripgrep(
     return RipgrepEnd(ended=ended, exit_code=process.exit_code, stderr=process.complaints)
 
 
-def iterate_ripgrep(arguments: Sequence[str], *, cwd: str | Path | None = None, separator: bytes) -> Iterator[bytes]:
-    """Yield every line of the output, for callers in a thread; closing the iterator ends the program."""
-    lines = Lines(separator)
-    try:
-        started = subprocess.Popen(  # noqa: S603 -- our own program, and a list
-            _command(arguments),
-            cwd=cwd,
-            env=minimal_environment(os.environ),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-    except (OSError, ValueError) as error:
-        raise cannot_search(error) from error
-    with started as process:
-        try:
-            assert process.stdout is not None
-            while chunk := os.read(process.stdout.fileno(), PROGRAM_READ_BYTES):
-                yield from lines.feed(chunk)
-            yield from lines.rest()
-        finally:
-            process.kill()
+def collect_ripgrep(
+    arguments: Sequence[str],
+    *,
+    cwd: str | Path | None = None,
+    pass_fds: Sequence[int] = (),
+    left_s: Callable[[], float],
+    limit_bytes: int,
+) -> tuple[RipgrepEnd, bytes]:
+    """Return all output at once, for callers in a thread: short rows of many files.
+
+    It ends when `left_s` says that no time is left, which is asked some times a second, so that a caller who is
+    cancelled can end it.
+    """
+    output = bytearray()
+    with ExitStack() as stack:
+        complaints = stack.enter_context(TemporaryFile())
+        process = start_ripgrep(_command(arguments), cwd=cwd, pass_fds=pass_fds, stderr=complaints.fileno())
+        stack.callback(_end, process)
+        ended = _read_output(process, output, left_s, limit_bytes)
+        if ended == "exited":
+            process.wait()
+        complaints.seek(0)
+        stderr = complaints.read(MAX_STDERR_BYTES).decode("utf-8", "replace")
+    return RipgrepEnd(ended=ended, exit_code=process.returncode, stderr=stderr), bytes(output)
+
+
+def _read_output(
+    process: "subprocess.Popen[bytes]", output: bytearray, left_s: Callable[[], float], limit_bytes: int
+) -> Ended:
+    assert process.stdout is not None, "it prints to a pipe"
+    fd = process.stdout.fileno()
+    with DefaultSelector() as selector:
+        selector.register(fd, EVENT_READ)
+        while (left := left_s()) > 0:
+            if not selector.select(min(left, _LOOK_S)):
+                continue
+            chunk = os.read(fd, PROGRAM_READ_BYTES)
+            if not chunk:
+                return "exited"
+            output += chunk
+            if len(output) > limit_bytes:
+                return "output_limit"
+    return "timeout"
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    with process:
+        process.kill()
 
 
 @cache
@@ -156,7 +185,9 @@ def _version_of(program: str) -> int:
 
 
 def _command(arguments: Sequence[str]) -> list[str]:
-    return [ripgrep_path(), "--no-config", *arguments]
+    # It never looks for files itself, nor for what to pass over: it is told what to read. Mapped files would count as
+    # memory, and end it with a signal where one of them shrinks.
+    return [ripgrep_path(), "--no-config", "--no-ignore", "--hidden", "--no-mmap", *arguments]
 
 
 async def _chunks_to(on_chunk: Callable[[bytes], bool], process: RipgrepProcess, limit_bytes: int) -> Ended:
@@ -167,69 +198,3 @@ async def _chunks_to(on_chunk: Callable[[bytes], bool], process: RipgrepProcess,
         if not on_chunk(chunk):
             return "stopped"
     return "exited"
-
-
-_LOOK_S: Final = 0.05  # between two looks at how much was printed: some megabytes at most
-
-
-async def gather_ripgrep(
-    arguments: Sequence[str],
-    *,
-    cwd: str | Path | None = None,
-    timeout_s: float,
-    limit_bytes: int,
-    stderr_bytes: int = MAX_STDERR_BYTES,
-) -> tuple[RipgrepEnd, bytes]:
-    """Return all output at once: for short rows of many files, which one by one would wake us thousands of times.
-
-    Ends as `run_ripgrep` does; what was printed until then is there, and of its complaints the first bytes.
-    """
-    ended: Ended = "timeout"
-    with ExitStack() as stack:
-        output, complaints = _nameless_file(stack), _nameless_file(stack)
-        async with ripgrep_process(_command(arguments), cwd=cwd, stdout=output, stderr=complaints) as process:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(timeout_s):
-                    ended = await _watch(process, output, limit_bytes, complaints, stderr_bytes)
-        printed, stderr = _read(output, limit_bytes), _read(complaints, stderr_bytes)
-    return RipgrepEnd(ended=ended, exit_code=process.exit_code, stderr=stderr.decode("utf-8", "replace")), printed
-
-
-def _nameless_file(stack: ExitStack) -> int:
-    fd = _new_file(stack)
-    # What is written goes to the end, wherever that is: so the file can be cut while it is written to.
-    fcntl.fcntl(fd, fcntl.F_SETFL, fcntl.fcntl(fd, fcntl.F_GETFL) | os.O_APPEND)
-    return fd
-
-
-def _new_file(stack: ExitStack) -> int:
-    if hasattr(os, "memfd_create"):
-        try:
-            fd = os.memfd_create("toolroll", os.MFD_CLOEXEC)
-        except OSError as error:
-            raise cannot_search(error) from error
-        stack.callback(os.close, fd)
-        return fd
-    return stack.enter_context(TemporaryFile()).fileno()
-
-
-def _read(file: int, limit_bytes: int) -> bytes:
-    return os.pread(file, min(os.fstat(file).st_size, limit_bytes), 0)
-
-
-async def _watch(process: RipgrepProcess, output: int, limit_bytes: int, complaints: int, stderr_bytes: int) -> Ended:
-    """Wait for its end, and look from time to time at how much it has printed."""
-    waiting = asyncio.ensure_future(process.wait())
-    try:
-        while not waiting.done() and os.fstat(output).st_size <= limit_bytes:
-            await asyncio.wait([waiting], timeout=_LOOK_S)
-            _cut(complaints, stderr_bytes)
-        return "exited" if os.fstat(output).st_size <= limit_bytes else "output_limit"
-    finally:
-        waiting.cancel()
-
-
-def _cut(file: int, limit_bytes: int) -> None:
-    """Shorten the complaints: they are no reason to end the program, but their memory is given back."""
-    if os.fstat(file).st_size > limit_bytes:
-        os.ftruncate(file, limit_bytes)

@@ -6,6 +6,7 @@ millisecond of CPU for each start, which is as much as ripgrep itself takes for 
 
 import asyncio
 import os
+import resource
 import subprocess
 import threading
 from collections.abc import AsyncIterator, Sequence
@@ -21,6 +22,8 @@ from toolroll.safe.text import one_line
 if TYPE_CHECKING:
     from subprocess import Popen
 
+MEMORY_BYTES: Final = 2 << 30
+"""For the program: a line of a file that is searched is held whole, one for each core."""
 MAX_STDERR_BYTES: Final = 65_536  # some hundred complaints: nobody reads more
 
 
@@ -32,10 +35,9 @@ class RipgrepProcess:
         self._complaints = bytearray()
         self._loop = loop
         self._is_silent: asyncio.Future[None] = loop.create_future()
-        if process.stderr is None:
-            self._is_silent.set_result(None)
-        else:
-            loop.add_reader(process.stderr.fileno(), self._read_complaints, process.stderr.fileno())
+        assert process.stderr is not None, "it complains to a pipe"
+        self._stderr: Final = process.stderr.fileno()
+        loop.add_reader(self._stderr, self._read_complaints, self._stderr)
 
     @property
     def exit_code(self) -> int | None:
@@ -44,12 +46,12 @@ class RipgrepProcess:
 
     @property
     def complaints(self) -> str:
-        """Return what it wrote to stderr so far, or the beginning of it; nothing where that goes to a file."""
+        """Return what it wrote to stderr so far, or the beginning of it."""
         return self._complaints.decode("utf-8", "replace")
 
     async def read(self) -> bytes:
         """Return what it printed next; nothing at the end."""
-        assert self._process.stdout is not None, "it prints to a file"
+        assert self._process.stdout is not None, "it prints to a pipe"
         fd = self._process.stdout.fileno()
         # Waited for also where there is something already: others get their turn between two reads.
         await _wait_until_readable(self._loop, fd)
@@ -97,8 +99,7 @@ class RipgrepProcess:
 
     def _stop_reading(self) -> None:
         # Whether or not the future is done: whoever is cancelled while waiting for it cancels it.
-        if self._process.stderr is not None:
-            self._loop.remove_reader(self._process.stderr.fileno())
+        self._loop.remove_reader(self._stderr)
         _set_done(self._is_silent)
 
 
@@ -108,28 +109,44 @@ async def ripgrep_process(
     *,
     cwd: str | Path | None,
     stdin: int | None = None,
-    stdout: int | None = None,
-    stderr: int | None = None,
+    pass_fds: Sequence[int] = (),
 ) -> AsyncIterator[RipgrepProcess]:
-    """Run it inside; on every way out it is ended. Its output is read, or goes to files."""
-    try:
-        process = subprocess.Popen(  # noqa: S603, ASYNC220 -- our own program, and a list; asyncio starts them so, too
-            command,
-            bufsize=0,
-            cwd=cwd,
-            env=_environment(),
-            stdin=subprocess.DEVNULL if stdin is None else stdin,
-            stdout=subprocess.PIPE if stdout is None else stdout,
-            stderr=subprocess.PIPE if stderr is None else stderr,
-            start_new_session=True,
-        )
-    except (OSError, ValueError) as error:
-        raise cannot_search(error) from error
+    """Run it inside; on every way out it is ended."""
+    process = start_ripgrep(command, cwd=cwd, stdin=stdin, pass_fds=pass_fds)
     running = RipgrepProcess(process, asyncio.get_running_loop())
     try:
         yield running
     finally:
         await running.end()
+
+
+def start_ripgrep(
+    command: Sequence[str],
+    *,
+    cwd: str | Path | None,
+    stdin: int | None = None,
+    stderr: int | None = None,
+    pass_fds: Sequence[int] = (),
+) -> "Popen[bytes]":
+    """Start the program with bounded memory, or raise UsageError."""
+    try:
+        process = subprocess.Popen(  # noqa: S603 -- our own program, and a list
+            command,
+            bufsize=0,
+            cwd=cwd,
+            env=_environment(),
+            pass_fds=pass_fds,
+            stdin=subprocess.DEVNULL if stdin is None else stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE if stderr is None else stderr,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        raise cannot_search(error) from error
+    if hasattr(resource, "prlimit"):
+        with suppress(OSError):  # it has ended already
+            resource.prlimit(process.pid, resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    return process
 
 
 def cannot_search(error: Exception) -> UsageError:

@@ -8,8 +8,9 @@ from toolroll.errors import ArgumentsRefused
 from toolroll.safe.paths.names import RelativePath
 from toolroll.workspace.search.globs import check_glob, matches_glob
 from toolroll.workspace.search.lookalikes import Lookalikes, find_lookalikes
+from toolroll.workspace.search.survey import Deadline
 from toolroll.workspace.search.tree import search_start, to_path
-from toolroll.workspace.search.walk import Deadline, Skipped, count_ignored, skipped_by_walk, walk
+from toolroll.workspace.search.walk import Skipped, count_ignored, skipped_by_walk, walk
 
 if TYPE_CHECKING:
     from toolroll.workspace.workspace import Workspace
@@ -53,11 +54,12 @@ async def find_files(
     is_wild = not _WILD.isdisjoint(wanted)
     rank = _pattern_rank(wanted, start) if is_wild else _part_rank(wanted)
     seen = await walk(workspace, start, clock)
-    ranked = _rank_names(seen.names, rank) or _rank_names(seen.names, _part_rank(wanted))
+    names = seen.names
+    ranked = _rank_names(names, rank) or _rank_names(names, _part_rank(wanted))
     most = workspace.limits.found_files if limit is None else limit
     skipped = skipped_by_walk(seen)
     if not ranked:
-        skipped = await count_ignored(workspace, start, clock, seen, lambda name: rank(name) is not None)
+        skipped = await count_ignored(workspace, clock, seen, lambda name: rank(name) is not None)
         if is_wild and not skipped.ignored and not skipped.timed_out:
             check_glob(wanted, name="pattern")
     first = [to_path(name) for _, name in ranked[:most]]
@@ -65,9 +67,9 @@ async def find_files(
     return FoundFiles(
         paths=paths,
         total=len(ranked) - len(first) + len(paths),
-        searched=len(seen.names),
+        searched=len(names),
         skipped=skipped,
-        lookalikes=find_lookalikes(seen.names),
+        lookalikes=find_lookalikes(names),
     )
 
 
@@ -76,7 +78,7 @@ def _rank_names(names: list[str], rank: Callable[[str], Rank | None]) -> list[tu
 
 
 def _pattern_rank(pattern: str, start: str) -> Callable[[str], Rank | None]:
-    folded, above = pattern.casefold(), start.removeprefix("./")
+    folded, above = pattern.casefold(), start
     below = len(above) + 1 if above else 0
 
     def rank(name: str) -> Rank | None:

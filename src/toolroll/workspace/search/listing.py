@@ -2,18 +2,26 @@
 
 import asyncio
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Final, Literal
 
-from toolroll.errors import ArgumentsRefused, FileProblem, PathRefused
+from toolroll.errors import (
+    ArgumentsRefused,
+    FileMissing,
+    FileSystemRefused,
+    NotAFile,
+    OutsideRoot,
+    PathRefused,
+)
 from toolroll.safe.paths.listing import Entry, Special
 from toolroll.safe.paths.names import RelativePath
 from toolroll.workspace.search.lookalikes import Lookalikes, find_lookalikes, spell_lookalike
-from toolroll.workspace.search.skipped import SkipLog, count_skipped, log_walk
-from toolroll.workspace.search.tree import is_ignored_by_default, search_start, to_path
-from toolroll.workspace.search.walk import Deadline, Skipped, find_special_entries, walk
+from toolroll.workspace.search.survey import Deadline, list_names
+from toolroll.workspace.search.tree import search_start, to_path
+from toolroll.workspace.search.walk import Skipped, count_ignored, walk
 
 if TYPE_CHECKING:
     from toolroll.workspace.workspace import Workspace
@@ -77,57 +85,35 @@ async def list_folder(
     """
     if offset < 0:
         raise ArgumentsRefused(f"The offset of a page is 0 or more, not {offset}.")
-    clock = Deadline(seconds=workspace.limits.search_seconds)
-    entries, denied = workspace.entries(folder)  # or the error that says what else is there
     start = search_start(workspace, folder)
     if recursive:
-        return await _list_below(workspace, start, offset, clock)
-    marks = _IgnoredMarks(await log_walk(workspace, start, clock, in_one_folder=True), at_root=folder is None)
-    above = folder.parts if folder else ()
-    ordered = sorted(entries, key=lambda entry: (entry.kind != "folder", entry.name))
-    page = ordered[offset : offset + workspace.limits.page_entries]
+        return await _list_below(workspace, start, offset)
+    found = await asyncio.to_thread(list_names, workspace, start)
+    above, ordered = folder.parts if folder else (), [*sorted(found.folders), *sorted(found.others)]
+    page = workspace.look_up(folder, ordered[offset : offset + workspace.limits.page_entries])
     return Listing(
-        entries=tuple(_to_listed(entry, above, ignored=marks.has(entry)) for entry in page),
+        entries=tuple(_to_listed(entry, above, ignored=entry.name in found.ignored) for entry in page),
         total=len(ordered),
         offset=offset,
-        skipped=Skipped(denied=denied),
-        lookalikes=find_lookalikes("/".join((*above, entry.name)) for entry in entries),
+        skipped=Skipped(denied=found.denied, timed_out=found.is_cut, unread_ignores=found.unread_ignores),
+        lookalikes=find_lookalikes("/".join((*above, name)) for name in ordered),
     )
 
 
-class _IgnoredMarks:
-    """Which entries of one folder are ignored: as a walk says, and where its time was up, as the built-in list does."""
-
-    def __init__(self, log: SkipLog, *, at_root: bool) -> None:
-        self._names = frozenset(name.rpartition("/")[2] for name in log.ignored)
-        self._is_complete, self._at_root = log.is_complete, at_root
-
-    def has(self, entry: Entry) -> bool:
-        if entry.name in self._names or self._is_complete:
-            return entry.name in self._names
-        return is_ignored_by_default(entry.name, is_folder=entry.kind == "folder", at_root=self._at_root)
-
-
-async def _list_below(workspace: "Workspace", start: str, offset: int, clock: Deadline) -> Listing:
+async def _list_below(workspace: "Workspace", start: str, offset: int) -> Listing:
+    clock = Deadline(seconds=workspace.limits.search_seconds)
     seen = await walk(workspace, start, clock)
-    log = await log_walk(workspace, start, clock)
-    beside = await asyncio.to_thread(find_special_entries, workspace, start, log.ignored, clock)
-    paths = sorted(map(to_path, [*seen.names, *beside.names]), key=lambda path: path.parts)
-    page = paths[offset : offset + workspace.limits.page_entries]
-    entries = _look_up_page(workspace, page, frozenset(beside.names))
-    passed = await count_skipped(workspace, log, clock)
+    names = [*seen.names, *seen.special]
+    # `/` is before all else in the order of the parts.
+    ordered = sorted(names, key=lambda name: name.replace("/", "\0"))
+    page = ordered[offset : offset + workspace.limits.page_entries]
+    entries = _look_up_page(workspace, map(to_path, page))
     return Listing(
         entries=tuple(entries),
-        total=len(paths) - len(page) + len(entries),
+        total=len(names) - len(page) + len(entries),
         offset=offset,
-        skipped=Skipped(
-            ignored=passed.ignored,
-            denied=seen.denied,
-            unreadable=seen.unreadable,
-            timed_out=not (seen.is_complete and beside.is_complete),
-            at_least=passed.at_least,
-        ),
-        lookalikes=find_lookalikes([*seen.names, *beside.names]),
+        skipped=await count_ignored(workspace, clock, seen),
+        lookalikes=find_lookalikes(names),
     )
 
 
@@ -141,28 +127,12 @@ def _to_listed(entry: Entry, above: tuple[str, ...], *, ignored: bool = False) -
     )
 
 
-def _look_up_page(workspace: "Workspace", page: Iterable[RelativePath], beside: Collection[str]) -> list[ListedEntry]:
+def _look_up_page(workspace: "Workspace", page: Iterable[RelativePath]) -> list[ListedEntry]:
     """Return the paths of a page with what is there now; what is gone, or cannot be seen any more, is left out."""
-    folders = dict[RelativePath, dict[str, Entry]]()
-    found = (
-        _look_up_special(workspace, path, folders) if str(path) in beside else _look_up_file(workspace, path)
-        for path in page
-    )
-    return [one for one in found if one]
-
-
-def _look_up_file(workspace: "Workspace", path: RelativePath) -> ListedEntry | None:
-    found = workspace.find_status(path)
-    return None if found is None else ListedEntry(path=path, kind=found.kind, size=found.size, mtime_ns=found.mtime_ns)
-
-
-def _look_up_special(
-    workspace: "Workspace", path: RelativePath, folders: dict[RelativePath, dict[str, Entry]]
-) -> ListedEntry | None:
-    """Return what is at a path itself, no link followed; `folders` keeps those that were looked into."""
-    if path.parent not in folders:
-        folders[path.parent] = {}
-        with suppress(FileProblem, PathRefused):
-            folders[path.parent] = {entry.name: entry for entry in workspace.entries(path.parent)[0]}
-    entry = folders[path.parent].get(path.name)
-    return None if entry is None else _to_listed(entry, path.parent.parts)
+    found = list[ListedEntry]()
+    direct = workspace.without_links()
+    for folder, paths in groupby(page, key=lambda path: path.parent):
+        with suppress(FileMissing, NotAFile, OutsideRoot, FileSystemRefused, PathRefused):
+            names = [path.name for path in paths]
+            found += (_to_listed(entry, folder.parts) for entry in direct.look_up(folder, names))
+    return found

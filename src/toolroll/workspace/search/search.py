@@ -1,47 +1,44 @@
 """Search files for lines that match a regular expression (C12).
 
-Two passes of ripgrep. The first counts the matching lines of every file, and names those without any: the true number
-is known however few are shown, and so is what was looked at. The second finds the places, in the first few files by
-path only. So the answer is the same each time although the search runs on all cores.
+A walk of ours says which files there are. ripgrep looks through them twice: first it counts the matching lines of
+every file, so that the true number is known however few are shown. Then it finds the places, in the first few files by
+path only, which are held open meanwhile: what is shown is read from the files that were searched.
 """
 
 import asyncio
 import os
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import repeat
 from typing import TYPE_CHECKING, Final
 
-from toolroll.errors import ArgumentsRefused, ToolrollError
+from toolroll.errors import ArgumentsRefused, ToolFailure, ToolrollError
 from toolroll.safe.limits import MAX_ERROR_MESSAGE_CHARACTERS
 from toolroll.safe.paths.names import RelativePath
+from toolroll.safe.paths.open_file import OpenFile
 from toolroll.safe.programs.ripgrep import run_ripgrep
 from toolroll.safe.programs.ripgrep_output import RipgrepMatch, parse_match
 from toolroll.safe.text import one_line, visible
 from toolroll.workspace.search.counts import MatchCounts, Scope, count_matches, count_not_utf8, explain_no_match
 from toolroll.workspace.search.globs import check_glob
 from toolroll.workspace.search.match_lines import UTF16_MARKS, MatchLine, read_match_line
-from toolroll.workspace.search.skipped import count_skipped, parse_log
-from toolroll.workspace.search.tree import decode_name, path_argument, to_path
-from toolroll.workspace.search.walk import Deadline, Skipped
+from toolroll.workspace.search.matching import HANDLES_AT_ONCE, Matched, check_end, handle_name, open_files
+from toolroll.workspace.search.survey import Deadline
+from toolroll.workspace.search.tree import to_path
+from toolroll.workspace.search.walk import Skipped, in_thread
 
 if TYPE_CHECKING:
     from toolroll.workspace.workspace import Workspace
 
-_FILES_AT_ONCE: Final = 200  # in one command: their paths fit into the 128 KiB of the smallest usual limit
 _PLACES_BYTES: Final = 1 << 30  # printed by the second pass: its lines are shortened as they come
 _HEAD_BYTES: Final = 65_536  # of a file that is named itself: where its being binary is looked for
 _EXIT_PROBLEM: Final = 2
 _SHOWN_PATTERN_CHARACTERS: Final = 200  # in an error: who wrote it knows the rest
 MAX_ACCOUNTED_FILES: Final = 2_000
-"""Files among which nothing was found that are looked through again for the reason: a tenth of a second.
-
-Of more the log of the search has to do. It is less exact in one thing: files that are protected for an odd spelling of
-their names (`id_rsa~`, `.env.mine`) count as searched, though nothing that is in them could have been shown.
-"""
+"""Files that are read once more for an older encoding whatever the pattern; of more, only where it asks for letters."""
 _ESCAPED_LETTERS: Final = re.compile(r"\\[xupP]")
 _ASCII_WORDS: Final = re.compile(r"[\w \"'/:;<>=,-]+", re.ASCII)
 _SECONDS_TO_CHECK: Final = 5.0  # a pattern; building the largest that is allowed takes less than one
@@ -107,28 +104,27 @@ async def search(
     status = workspace.status(folder)
     if status.kind != "folder" and (unsearched := _why_unsearchable(workspace, status.resolved)):
         return SearchResult(files=(), total=0, matching_files=0, searched=0, skipped=unsearched)
-    scope = Scope(start=path_argument(status.resolved), file_pattern=file_pattern)
-    counts = await count_matches(workspace, asked.arguments, scope, clock, with_log=file_pattern is None)
-    if counts.failed:
-        await _check_pattern(asked)
-    if not counts.matching and not counts.timed_out:
-        if _is_too_many_to_explain(counts, scope):
-            return await _explain_by_log(workspace, asked, scope, counts, clock)
-        counts = await count_matches(workspace, asked.arguments, scope, clock, with_all=True)
+    start = "/".join(status.resolved.parts)
+    scope = Scope(start=start, file_pattern=file_pattern, is_folder=status.kind == "folder")
+    counts = await count_matches(workspace, asked.arguments, scope, clock, with_nul=asked.is_ascii)
+    if counts.problem is not None or not counts.text:
+        await _check_pattern(asked, counts.problem)
     most = workspace.limits.matches if max_matches is None else max_matches
     files = await _read_matches(workspace, asked, list(_first_files(counts.matching, most)), most, clock)
     skipped = Skipped(unreadable=counts.unreadable, timed_out=counts.timed_out or clock.left_s == 0)
-    if not counts.matching and status.kind == "folder":
+    if not counts.matching and scope.is_folder:
         skipped = await explain_no_match(workspace, scope, counts, clock)
     if not counts.matching:
         _check_scope(scope, counts, skipped)
+    is_many = len(counts.text) > MAX_ACCOUNTED_FILES
+    may_miss = not counts.matching and (asked.has_letters if is_many else not asked.is_ascii)
     return SearchResult(
         files=files,
         total=sum(counts.matching.values()),
         matching_files=len(counts.matching),
-        searched=len(counts.searched),
+        searched=len(counts.text),
         skipped=skipped,
-        not_utf8=0 if counts.matching or asked.is_ascii else await count_not_utf8(workspace, scope, counts, clock),
+        not_utf8=await count_not_utf8(workspace, counts, clock) if may_miss else 0,
     )
 
 
@@ -153,31 +149,11 @@ class _Pattern:
         return not self.pattern.isascii() or _ESCAPED_LETTERS.search(self.pattern) is not None
 
 
-def _is_too_many_to_explain(counts: MatchCounts, scope: Scope) -> bool:
-    """Return whether to say why nothing was found would take several times as long as to search."""
-    return scope.file_pattern is None and counts.looked_at > MAX_ACCOUNTED_FILES
-
-
 def _check_scope(scope: Scope, counts: MatchCounts, skipped: Skipped) -> None:
     """Raise ArgumentsRefused where no file was searched, as none fits a broken pattern."""
-    is_fitting = counts.searched or skipped.ignored or skipped.binary or skipped.too_large
+    is_fitting = counts.text or skipped.ignored or skipped.binary or skipped.too_large
     if scope.file_pattern is not None and not is_fitting and not skipped.timed_out:
         check_glob(scope.file_pattern, name="filePattern")
-
-
-async def _explain_by_log(
-    workspace: "Workspace", asked: _Pattern, scope: Scope, counts: MatchCounts, clock: Deadline
-) -> SearchResult:
-    log = parse_log(counts.log)
-    skipped = await count_skipped(workspace, log, clock)
-    return SearchResult(
-        files=(),
-        total=0,
-        matching_files=0,
-        searched=counts.looked_at - len(log.binary),
-        skipped=replace(skipped, unreadable=counts.unreadable),
-        not_utf8=await count_not_utf8(workspace, scope, counts, clock) if asked.has_letters else 0,
-    )
 
 
 def _check_text(pattern: str) -> str:
@@ -195,7 +171,7 @@ def _why_unsearchable(workspace: "Workspace", path: RelativePath) -> Skipped | N
     return Skipped(binary=1) if b"\0" in head and not head.startswith(UTF16_MARKS) else None
 
 
-async def _check_pattern(asked: _Pattern) -> None:
+async def _check_pattern(asked: _Pattern, problem: str | None) -> None:
     """Try the pattern alone, so that its errors are told apart from those of files."""
     end = await run_ripgrep(
         [*asked.arguments, "--", "-"], timeout_s=_SECONDS_TO_CHECK, on_line=lambda _: True, limit_bytes=_PLACES_BYTES
@@ -204,6 +180,8 @@ async def _check_pattern(asked: _Pattern) -> None:
         why = f"{_reason(end.stderr)} in '{one_line(asked.pattern, _SHOWN_PATTERN_CHARACTERS)}'"
         advice = "Lines are searched one by one. To find special characters as they are, put a backslash before each."
         raise ArgumentsRefused(f"The pattern cannot be searched for: {why}\n{advice}")
+    if problem is not None:
+        raise ToolFailure(f"The search broke down: {_reason(problem)}. Search a smaller folder.")
 
 
 def _reason(stderr: str) -> str:
@@ -227,50 +205,50 @@ def _first_files(matching: dict[str, int], most: int) -> Iterator[tuple[str, int
 async def _read_matches(
     workspace: "Workspace", asked: _Pattern, counts: list[tuple[str, int]], most: int, clock: Deadline
 ) -> tuple[FileMatches, ...]:
-    places = await _find_places(workspace, asked, [name for name, _ in counts], most, clock)
-    return await asyncio.to_thread(_read_all, workspace, counts, places, most)
+    files = list[FileMatches]()
+    for first in range(0, len(counts), HANDLES_AT_ONCE):
+        some = dict(counts[first : first + HANDLES_AT_ONCE])
+        with ExitStack() as stack:
+            # What was removed, or became a link to somewhere, since it was counted has nothing to show.
+            opened = await in_thread(clock, open_files, workspace, list(some), stack, Matched())
+            places = await _find_places(asked, opened, most, clock)
+            for name, file in opened.items():
+                lines = await asyncio.to_thread(_read_file, workspace, file, places.get(name, [])[:most])
+                files.append(FileMatches(path=to_path(name), count=some[name], lines=lines))
+                most -= len(lines)
+    return tuple(files)
 
 
 async def _find_places(
-    workspace: "Workspace", asked: _Pattern, names: Sequence[str], most: int, clock: Deadline
+    asked: _Pattern, opened: Mapping[str, OpenFile], most: int, clock: Deadline
 ) -> dict[str, list[RipgrepMatch]]:
+    """Return where the pattern fits in files that are held open: ripgrep reads them from the same handles."""
     places: dict[str, list[RipgrepMatch]] = {}
+    names = {handle_name(file).encode(): name for name, file in opened.items()}
 
     def on_line(line: bytes) -> bool:
         if match := parse_match(line):
-            places.setdefault(decode_name(match.path), []).append(match)
+            places.setdefault(names[match.path], []).append(match)
         return True
 
-    for first in range(0, len(names), _FILES_AT_ONCE):
-        paths = [f"./{name}" for name in names[first : first + _FILES_AT_ONCE]]
-        await run_ripgrep(
-            ["--json", f"--max-count={most}", *asked.arguments, "--", *paths],
-            cwd=workspace.root,
+    if names:
+        end = await run_ripgrep(
+            ["--json", f"--max-count={most}", *asked.arguments, "--", *map(os.fsdecode, names)],
+            pass_fds=[file.fd for file in opened.values()],
             timeout_s=clock.left_s,
             on_line=on_line,
             limit_bytes=_PLACES_BYTES,
         )
+        check_end(end)
     return places
 
 
-def _read_all(
-    workspace: "Workspace", counts: list[tuple[str, int]], places: dict[str, list[RipgrepMatch]], most: int
-) -> tuple[FileMatches, ...]:
-    files = []
-    for name, count in counts:
-        path, wanted = to_path(name), places.get(name, [])[:most]
-        # What was removed, or became a link to somewhere, since it was searched has nothing to show.
-        with suppress(ToolrollError):
-            lines = _read_file(workspace, path, wanted)
-            files.append(FileMatches(path=path, count=count, lines=lines))
-            most -= len(lines)
-    return tuple(files)
-
-
-def _read_file(workspace: "Workspace", path: RelativePath, places: Sequence[RipgrepMatch]) -> tuple[MatchLine, ...]:
+def _read_file(workspace: "Workspace", file: OpenFile, places: Sequence[RipgrepMatch]) -> tuple[MatchLine, ...]:
     limits = workspace.limits
-    with workspace.open(path) as file:
-        return tuple(
+    lines = list[MatchLine]()
+    with suppress(ToolrollError):  # one in UTF-16 that has grown over the limit
+        lines.extend(
             read_match_line(file, place, characters=limits.match_characters, limit_bytes=limits.search_file_bytes)
             for place in places
         )
+    return tuple(lines)

@@ -152,7 +152,7 @@ def search_definitions(
 ) -> tuple[list[Definition], bool]:
     """Return the definitions of a name in files that are not known, and whether there were more files to look at."""
     words = ["--word-regexp", "--fixed-strings", f"--regexp={name}"]
-    files = find_files_with(workspace, words, MAX_FILES_WITH_WORD + 1)
+    files, is_whole = find_files_with(workspace, words, MAX_FILES_WITH_WORD + 1)
     unknown = [path for path in files[:MAX_FILES_WITH_WORD] if not is_known(str(path))]
     search = _Search(workspace=workspace, name=name)
     found: list[Definition] = []
@@ -162,7 +162,7 @@ def search_definitions(
             continue
         symbols, _, _ = cast("Rows", reply.value)
         found += (Definition(path=path, symbol=to_symbol(row)) for row in symbols if row[0] == name)
-    return [*found, *search.texts], search.is_cut or len(files) > MAX_FILES_WITH_WORD
+    return [*found, *search.texts], search.is_cut or len(files) > MAX_FILES_WITH_WORD or not is_whole
 
 
 @dataclass(slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from toolroll.errors import ToolrollError
 from toolroll.safe.paths.names import RelativePath
 from toolroll.workspace.symbols.languages.language import is_installed
 from toolroll.workspace.symbols.languages.registry import language_of
-from toolroll.workspace.symbols.source_files import find_files_with, skip_reason
+from toolroll.workspace.symbols.source_files import OUT_OF_TIME, find_files_with, skip_reason
 from toolroll.workspace.symbols.workers import Task, Workers
 from toolroll.workspace.workspace import Workspace
 
@@ -45,7 +45,9 @@ def find_references(workspace: Workspace, workers: Workers, name: str) -> Refere
     """Return every place where the name is used or defined, but for strings and comments."""
     if not re.search(r"\w", name):
         return References(found=())
-    files = find_files_with(workspace, ["--word-regexp", "--fixed-strings", f"--regexp={name}"], MAX_FILES + 1)
+    files, is_whole = find_files_with(
+        workspace, ["--word-regexp", "--fixed-strings", f"--regexp={name}"], MAX_FILES + 1
+    )
     found: list[Reference] = []
     unread: list[str] = []
     for path, reply in workers.map(_tasks(workspace, files[:MAX_FILES], name, unread), expected=len(files)):
@@ -56,7 +58,7 @@ def find_references(workspace: Workspace, workers: Workers, name: str) -> Refere
             shown = str(text)[:MAX_TEXT_CHARACTERS]
             found.append(Reference(path=path, line=int(line), column=int(column), text=shown))
     found.sort(key=lambda one: (one.path, one.line, one.column))
-    return References(found=tuple(found), notes=tuple(_notes(unread, is_cut=len(files) > MAX_FILES)))
+    return References(found=tuple(found), notes=tuple(_notes(unread, is_cut=len(files) > MAX_FILES, is_whole=is_whole)))
 
 
 def _tasks(workspace: Workspace, files: list[RelativePath], name: str, unread: list[str]) -> Iterator[tuple[str, Task]]:
@@ -75,7 +77,9 @@ def _tasks(workspace: Workspace, files: list[RelativePath], name: str, unread: l
             yield str(path), Task(operation="occurrences", language=exact.name, data=data, name=name)
 
 
-def _notes(unread: list[str], *, is_cut: bool) -> Iterator[str]:
+def _notes(unread: list[str], *, is_cut: bool, is_whole: bool) -> Iterator[str]:
+    if not is_whole:
+        yield OUT_OF_TIME
     if is_cut:
         yield f"More than {MAX_FILES:,} files have this word; only so many were looked at. Ask for a rarer name."
     if unread:

@@ -4,28 +4,18 @@ Changes are found by size and time first, and by hash where those differ. A file
 or binary is skipped, and counted by its reason (C22).
 """
 
-import os
 import re
-import stat
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, Literal
 
 from toolroll.errors import ToolrollError
 from toolroll.safe.paths.names import RelativePath
-from toolroll.safe.programs.ripgrep import iterate_ripgrep
-from toolroll.workspace.search.tree import (
-    FileStamp,
-    decode_name,
-    path_argument,
-    to_path,
-    tracked_files,
-    tracked_paths,
-    walk_arguments,
-)
+from toolroll.workspace.search.matching import match_files
+from toolroll.workspace.search.survey import Deadline, settled_survey
+from toolroll.workspace.search.tree import FileStamp, stamp_files, to_path, tracked_files, tracked_paths
 from toolroll.workspace.symbols.languages.language import is_installed
 from toolroll.workspace.symbols.languages.registry import language_of
 from toolroll.workspace.symbols.store import OTHER, PARSED, FileRow, Stamp, Store
@@ -38,6 +28,8 @@ UNKNOWN_TIME: Final = 0
 
 Reason = Literal["too large", "minified", "generated", "binary", "unreadable", "language not installed", "not parsed"]
 """Why a file of a known language is not in the index."""
+
+OUT_OF_TIME: Final = "The time was up before every file was looked at: there may be more."
 
 _HEAD_BYTES: Final = 2_048  # a marker stands in the first comment
 _SMALL_BYTES: Final = 5_000  # one long line in a small file is a table, not a bundle
@@ -98,11 +90,7 @@ def is_current(workspace: Workspace, path: str, known: Stamp | None) -> bool:
 
 
 def _stamps(workspace: Workspace, paths: Iterable[RelativePath]) -> Iterator[FileStamp]:
-    for path in paths:
-        with suppress(OSError):
-            found = os.lstat(workspace.root.joinpath(*path.parts))
-            if stat.S_ISREG(found.st_mode) and not workspace.is_denied(path):
-                yield FileStamp(path=path, size=found.st_size, mtime_ns=found.st_mtime_ns)
+    return stamp_files(workspace, (path for path in paths if not workspace.is_denied(path)))
 
 
 def _compare(found: Iterable[FileStamp], known: dict[str, Stamp]) -> FileChanges:
@@ -192,26 +180,15 @@ def skip_reason(data: bytes) -> Reason | None:
     return None
 
 
-def find_files_with(workspace: Workspace, pattern: Sequence[str], most: int) -> list[RelativePath]:
-    """Return the files that match one of the patterns (arguments of ripgrep), at most `most`, without denied ones."""
-    return list(islice(_iterate_matching(workspace, pattern), most))
+def find_files_with(workspace: Workspace, pattern: Sequence[str], most: int) -> tuple[list[RelativePath], bool]:
+    """Return at most so many files that match one of the patterns (arguments of ripgrep), and whether all were read.
 
-
-def _iterate_matching(workspace: Workspace, pattern: Sequence[str]) -> Iterator[RelativePath]:
-    size = f"--max-filesize={workspace.limits.file_bytes}"
-    arguments = [
-        "--files-with-matches",
-        "--null",
-        size,
-        *walk_arguments(workspace),
-        *pattern,
-        "--",
-        path_argument(_ROOT),
-    ]
-    for printed in iterate_ripgrep(arguments, cwd=workspace.root, separator=b"\0"):
-        path = to_path(decode_name(printed))
-        if is_encodable(str(path)) and not workspace.is_denied(path):
-            yield path
-
-
-_ROOT = RelativePath(parts=())
+    Denied files are not read.
+    """
+    clock = Deadline(seconds=workspace.limits.search_seconds)
+    seen = settled_survey(workspace, "", clock)
+    names = list(filter(is_encodable, seen.names))
+    arguments = ["--text", "--max-count=1", *pattern]
+    found = match_files(workspace, seen, names, arguments, clock, limit_bytes=workspace.limits.file_bytes)
+    paths = [to_path(name) for name in islice((name for name in names if name in found.counts), most)]
+    return paths, seen.is_complete and not found.timed_out
