@@ -222,8 +222,8 @@ def secrets_of(folder: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in sorted(folder.glob("secret*/**/*")) if path.is_file()}
 
 
-def racing_calls(path: str, folder: str | None) -> Sequence[tuple[str, dict[str, object]]]:
-    """One call of every tool that takes a path; `folder` is left out where names are followed by ripgrep itself."""
+def racing_calls(path: str, folder: str) -> Sequence[tuple[str, dict[str, object]]]:
+    """One call of every tool that takes a path."""
     change = {"path": path, "old_string": "line", "new_string": "line"}
     calls: list[tuple[str, dict[str, object]]] = [
         ("read_file", {"path": path}),
@@ -233,15 +233,14 @@ def racing_calls(path: str, folder: str | None) -> Sequence[tuple[str, dict[str,
         ("edit_file", {"path": path, "content": "x = 1  # line\n", "description": "d"}),
         ("apply_changes", {"changes": [{**change, "new_string": "line  "}], "description": "d"}),
     ]
-    if folder is not None:
-        calls += [
-            ("list_files", {"path": folder}),
-            ("list_files", {"path": folder, "recursive": True}),
-            ("find_files", {"pattern": "*", "path": folder}),
-            ("search_files", {"pattern": "line", "path": folder}),
-            ("search_files", {"pattern": "line", "path": path}),
-            ("create_file", {"path": f"{folder}/new.py", "content": "x\n", "description": "d"}),
-        ]
+    calls += [
+        ("list_files", {"path": folder}),
+        ("list_files", {"path": folder, "recursive": True}),
+        ("find_files", {"pattern": "*", "path": folder}),
+        ("search_files", {"pattern": "line", "path": folder}),
+        ("search_files", {"pattern": "line", "path": path}),
+        ("create_file", {"path": f"{folder}/new.py", "content": "x\n", "description": "d"}),
+    ]
     return calls
 
 
@@ -253,7 +252,7 @@ def is_short(rounds: int, codes: Counter[str]) -> bool:
 RACES: Final = {
     "file": ("notes/link.py", "notes/link.py", "notes/folder"),
     "folder": ("notes/folder", "notes/folder/a.py", "notes/folder"),
-    "file itself": ("open/a.py", "open/a.py", None),
+    "file itself": ("open/a.py", "open/a.py", "open"),
 }
 """What is swapped with `<name>~`, and the file and folder that the calls name."""
 

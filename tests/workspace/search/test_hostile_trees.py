@@ -21,6 +21,7 @@ from toolroll.workspace.search.listing import list_folder
 from toolroll.workspace.search.search import search
 from toolroll.workspace.search.tree import tracked_paths
 from toolroll.workspace.search.walk import Skipped
+from toolroll.workspace.symbols.index import Index
 from toolroll.workspace.symbols.source_files import find_files_with
 from toolroll.workspace.workspace import Workspace
 
@@ -200,16 +201,28 @@ ROUNDS = int(os.environ.get("TOOLROLL_ROUNDS", "20"))
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
 async def test_XP15_XP16_while_a_folder_is_swapped_no_count_is_of_the_outside(app: Path, tmp_path: Path) -> None:
-    with Workspace(app, state=tmp_path / "state") as workspace, swapping(app / "work", app / "trap"):
+    (app / "work/inside.py").write_text("def inside(): pass\n")
+    (tmp_path / "outside/inside.py").write_text("def canary(): pass\n")
+    (tmp_path / "outside/only-outside.py").write_text("def canary(): pass\n")
+    with (
+        Workspace(app, state=tmp_path / "state") as workspace,
+        Index.open(workspace) as index,
+        swapping(app / "work", app / "trap"),
+    ):
         for _ in range(ROUNDS):
             try:
                 found = await search(workspace, "canary")
                 listed = await list_folder(workspace, recursive=True)
                 files, _ = find_files_with(workspace, ["--regexp=canary"], 9)
+                index.refresh()
             except ToolrollError:
                 continue
             assert (found.total, found.matching_files, files) == (0, 0, [])
             assert not any("only-outside" in str(one.path) for one in listed.entries)
+            assert "outside" not in index.repo_map(1_000)
+            assert "canary" not in index.repo_map(1_000)
+            assert index.references("canary").found == ()
+            assert index.definitions("canary").found == ()
 
 
 async def test_XF14_cancelling_a_search_ends_the_walk(workspace: Workspace, folder: Path) -> None:

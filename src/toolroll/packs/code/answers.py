@@ -8,7 +8,7 @@ from typing import Final
 
 from toolroll.errors import ToolrollError
 from toolroll.packs.code.seen_files import Span
-from toolroll.safe.paths.names import RelativePath, quote_path
+from toolroll.safe.paths.names import MAX_COMPONENTS, RelativePath, quote_path
 from toolroll.safe.text import one_line
 from toolroll.workspace.read import FilePart, Line
 from toolroll.workspace.search.find import FoundFiles
@@ -201,6 +201,10 @@ def _left_out(skipped: Skipped) -> Iterator[str]:
     """Yield what could have had more of what was found."""
     if skipped.unreadable:
         yield f"[{skipped.unreadable:,} unreadable: not looked into]"
+    if skipped.too_deep:
+        yield f"[{count_noun(skipped.too_deep, 'folder')} deeper than {MAX_COMPONENTS} names: not looked into]"
+    if skipped.unread_ignores:
+        yield f"[{count_noun(skipped.unread_ignores, 'ignore file')} not read: a link, no file, or too large]"
     if skipped.timed_out:
         yield _TIMED_OUT
 
@@ -231,7 +235,9 @@ def _format_skipped(skipped: Skipped) -> str:
     late = "; the time was up before all were seen" if skipped.timed_out else ""
     least = "at least " if skipped.at_least else ""
     some = "; counting what was passed over took too long" if skipped.at_least else ""
-    return (f", {least}{skipped.total:,} passed over ({counted})" if counted else some) + late
+    deep = f"; {count_noun(skipped.too_deep, 'folder')} too deep to look into" if skipped.too_deep else ""
+    unread = f"; {count_noun(skipped.unread_ignores, 'ignore file')} not read" if skipped.unread_ignores else ""
+    return (f", {least}{skipped.total:,} passed over ({counted})" if counted else some) + late + deep + unread
 
 
 def format_definitions(
