@@ -549,6 +549,16 @@ def test_XF15_a_root_that_was_renamed_and_replaced_is_gone(root: Root, app: Path
     assert root.list_folder(names=["top.txt", "nothing"])[0].name == "top.txt"
 
 
+def test_XF15_a_root_whose_name_may_not_be_looked_at_is_used(
+    root: Root, app: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> os.stat_result:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(type(app), "stat", refuse)
+    assert read(root, "src/deep/inner.py") == b"inner"
+
+
 def test_several_threads_share_a_root(root: Root) -> None:
     wrong: list[bytes] = []
 

@@ -1,5 +1,6 @@
 """What ripgrep prints, read at once in a thread: all of it, or as much as there was when it was ended."""
 
+import errno
 import os
 import resource
 import threading
@@ -89,6 +90,15 @@ def test_XF12_it_reads_no_ignore_file_of_its_own(tmp_path: Path) -> None:
     (tmp_path / ".ignore").symlink_to("/dev/zero")
     (tmp_path / ".git").mkdir()
     assert collect(tmp_path, "-e", "tea", "--", "./a")[1] == b"tea\n"
+
+
+def test_XF8_where_no_file_can_be_made_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> None:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr("toolroll.safe.programs.ripgrep.TemporaryFile", refuse)
+    with pytest.raises(UsageError, match=r"Cannot search: .*Too many open files"):
+        collect(tmp_path, "--files")
 
 
 def test_XF8_what_cannot_begin_says_so(tmp_path: Path) -> None:

@@ -239,10 +239,7 @@ def test_C21_a_file_that_became_a_folder_is_gone(index: Index, write: Write, fol
     assert [one.path for one in index.importers("c").found] == ["b.py"]
 
 
-def test_C2_what_ripgrep_lets_through_is_judged_again(
-    opened: Opening, workers: SharedWorkers, write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("toolroll.workspace.symbols.source_files.walk_arguments", lambda workspace: [])
+def test_C2_what_is_denied_is_not_searched(opened: Opening, workers: SharedWorkers, write: Write) -> None:
     write({"secret.py": "def hidden(): pass\n"})
     with Index(opened("secret.py"), workers=workers) as index:
         assert index.definitions("hidden").found == ()

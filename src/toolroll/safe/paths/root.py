@@ -102,8 +102,12 @@ class Root:
         """Refuse to work in a folder that was moved or removed: what is there now by its name is another one."""
         with os_errors("."):
             held = os.fstat(self._fd)
-        with suppress(OSError):
-            if os.path.samestat(self.path.stat(), held):
+        with suppress(FileNotFoundError, NotADirectoryError):
+            try:
+                there = self.path.stat()
+            except PermissionError:  # the name cannot be looked at: the handle is all that is known
+                return
+            if os.path.samestat(there, held):
                 return
         name = quote_path(self.path.name or "/")
         raise RootGone(ROOT_GONE(path=name), path=name)

@@ -22,7 +22,13 @@ from typing import Final, Literal
 from toolroll.errors import UsageError
 from toolroll.safe.limits import PROGRAM_READ_BYTES
 from toolroll.safe.programs.ripgrep_output import Lines
-from toolroll.safe.programs.ripgrep_process import MAX_STDERR_BYTES, RipgrepProcess, ripgrep_process, start_ripgrep
+from toolroll.safe.programs.ripgrep_process import (
+    MAX_STDERR_BYTES,
+    RipgrepProcess,
+    cannot_search,
+    ripgrep_process,
+    start_ripgrep,
+)
 from toolroll.safe.programs.run import minimal_environment
 
 Ended = Literal["exited", "timeout", "stopped", "output_limit"]
@@ -114,15 +120,18 @@ def collect_ripgrep(
     cancelled can end it.
     """
     output = bytearray()
-    with ExitStack() as stack:
-        complaints = stack.enter_context(TemporaryFile())
-        process = start_ripgrep(_command(arguments), cwd=cwd, pass_fds=pass_fds, stderr=complaints.fileno())
-        stack.callback(_end, process)
-        ended = _read_output(process, output, left_s, limit_bytes)
-        if ended == "exited":
-            process.wait()
-        complaints.seek(0)
-        stderr = complaints.read(MAX_STDERR_BYTES).decode("utf-8", "replace")
+    try:
+        with ExitStack() as stack:
+            complaints = stack.enter_context(TemporaryFile())
+            process = start_ripgrep(_command(arguments), cwd=cwd, pass_fds=pass_fds, stderr=complaints.fileno())
+            stack.callback(_end, process)
+            ended = _read_output(process, output, left_s, limit_bytes)
+            if ended == "exited":
+                process.wait()
+            complaints.seek(0)
+            stderr = complaints.read(MAX_STDERR_BYTES).decode("utf-8", "replace")
+    except OSError as error:
+        raise cannot_search(error) from error
     return RipgrepEnd(ended=ended, exit_code=process.returncode, stderr=stderr), bytes(output)
 
 

@@ -85,6 +85,8 @@ async def list_folder(
     """
     if offset < 0:
         raise ArgumentsRefused(f"The offset of a page is 0 or more, not {offset}.")
+    workspace.status(folder)  # or the error that says what else is there
+    workspace.look_up(folder, ())  # or the one that says what it is instead
     start = search_start(workspace, folder)
     if recursive:
         return await _list_below(workspace, start, offset)

@@ -5,6 +5,7 @@ leads nowhere. Ignore files are read the same way: regular files only, of bounde
 used again as long as the marks of all folders and ignore files say that nothing has changed.
 """
 
+import errno
 import os
 import time
 from collections.abc import Iterator
@@ -165,7 +166,8 @@ def survey(workspace: "Workspace", start: str, clock: Deadline, *, ignoring: boo
             return kept
         walk = _Walk(workspace, start, clock, ignoring=ignoring)
         walk.found.above = above
-        with ExitStack() as stack, suppress(OSError):
+        # A start that is gone by now is empty; a lack of descriptors is no answer.
+        with os_errors(start or "."), ExitStack() as stack, suppress(FileNotFoundError, NotADirectoryError):
             walk.go(root_fd, layers, stack)
         if ignoring:
             workspace.walks.keep(start, walk.found)
@@ -257,6 +259,14 @@ def _opened(folder: Path) -> Iterator[int | None]:
         os.close(fd)
 
 
+def _check_descriptors(error: OSError, fd: int | None = None) -> None:
+    """Raise where no descriptor is left: that says nothing about a folder. One that is open is closed."""
+    if error.errno in {errno.EMFILE, errno.ENFILE}:
+        if fd is not None:
+            os.close(fd)
+        raise error
+
+
 @dataclass(slots=True, kw_only=True)
 class _Level:
     """An open folder on the way down, and the folders in it that are still to be walked through."""
@@ -335,7 +345,8 @@ class _Walk:
         is_denied = level.is_denied or self._denials.hides(path)
         try:
             fd = open_folder(level.fd, name)
-        except OSError:
+        except OSError as error:
+            _check_descriptors(error)
             self.found.unreadable += [] if is_denied else [path]
             return None
         if os.fstat(fd).st_dev != level.device and is_pseudo(fd):
@@ -349,7 +360,8 @@ class _Walk:
         is_settled = not mark.is_fresh(time.time_ns())
         try:
             names = scan_names(fd, self._left)
-        except OSError:
+        except OSError as error:
+            _check_descriptors(error, fd)
             names = Names([], [], [], is_cut=False)
             self.found.unreadable += [] if is_denied else [path]
         self._left -= len(names.files) + len(names.folders) + len(names.others)
