@@ -18,3 +18,16 @@ async def time_passes_for_the_other_side(seconds: float) -> None:
     for _ in range(TURNS):
         await asyncio.sleep(0)
     time_passes(seconds)
+
+
+class Clock:
+    """Seconds since 1970 that pass only when the test says so."""
+
+    def __init__(self, now: float = 1_800_000_000.0) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+    def advance(self, seconds: float) -> None:
+        self.now += seconds

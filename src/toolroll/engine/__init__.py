@@ -1,0 +1,1 @@
+"""Jobs: which recorded run is driven when, and by which worker."""
