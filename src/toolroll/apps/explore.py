@@ -27,7 +27,7 @@ from toolroll.packs.research.agent import (
     research_tools,
 )
 from toolroll.packs.research.exploration import ExploreRequest, Plan
-from toolroll.packs.research.frameworks import load_framework
+from toolroll.packs.research.frameworks import MODES, load_framework
 from toolroll.packs.research.github import GitHubSource
 from toolroll.packs.research.local import LocalSource
 from toolroll.packs.research.source import ResearchSource
@@ -63,17 +63,25 @@ class ExploreOptions:
     folder: str = ""
 
     @classmethod
-    def from_record(cls, settings: Mapping[str, object], *, model: str | None = None) -> "ExploreOptions":
-        """Return what a run recorded, perhaps with another model."""
+    def from_record(
+        cls, settings: Mapping[str, object], *, model: str | None = None, is_job: bool = False
+    ) -> "ExploreOptions":
+        """Return what a run recorded, perhaps with another model; only a job may go on in another folder."""
         names = {one.name for one in fields(cls)}
         options = cls(**{name: value for name, value in settings.items() if name in names})  # type: ignore[arg-type]
-        if Path(options.folder) != Path.cwd():
+        if Path(options.folder) != Path.cwd() and not is_job:
             raise UsageError(f"This exploration was begun in another folder. Go there first: cd '{options.folder}'.")
         return replace(options, model=model or options.model)
 
     def with_model(self, project: Project) -> "ExploreOptions":
         """Return the same with the model that the settings name, and names of files that hold in another process."""
         return replace(self, model=absolute_model_name(choose_model(project.settings)), folder=str(Path.cwd()))
+
+    def for_job(self) -> "ExploreOptions":
+        """Return the same with files named so that a worker in another folder finds them."""
+        mode = self.mode if self.mode in MODES else str(Path(self.mode).absolute())
+        ideas = self.ideas or (None if self.repo else str(Path.cwd() / "ideas"))
+        return replace(self, mode=mode, ideas=ideas)
 
     @property
     def record(self) -> dict[str, object]:

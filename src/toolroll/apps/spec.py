@@ -45,17 +45,22 @@ class AgentSpec:
 
     @classmethod
     def from_record(cls, settings: Mapping[str, object], **changed: Any) -> "AgentSpec":
-        """Return the spec that a run recorded, with the values that are `changed` now."""
+        """Return the spec that a run recorded in this folder, with the values that are `changed` now."""
+        spec = cls.from_job(settings, **changed)
+        if spec.folder and Path(spec.folder) != Path.cwd():
+            raise UsageError(f"This run was started in another folder. Go there first: cd '{spec.folder}'.")
+        return spec
+
+    @classmethod
+    def from_job(cls, settings: Mapping[str, object], **changed: Any) -> "AgentSpec":
+        """Return the spec that was recorded; a job names its files so that they are found from any folder."""
         names = {one.name for one in fields(cls)}.difference(_NOT_RECORDED)
         known = {name: _tuple(value) for name, value in settings.items() if name in names}
         known["kind"] = recorded_kind(settings)
         known |= {name: value for name, value in changed.items() if value not in (None, "", ())}
         if "model" not in known:
             raise UsageError("This run was not started by 'toolroll run'. Name the --model (and --from) to go on with.")
-        spec = cls(**known)  # type: ignore[arg-type]  # what `record` wrote
-        if spec.folder and Path(spec.folder) != Path.cwd():
-            raise UsageError(f"This run was started in another folder. Go there first: cd '{spec.folder}'.")
-        return spec
+        return cls(**known)  # type: ignore[arg-type]  # what `record` wrote
 
     @property
     def record(self) -> dict[str, object]:

@@ -39,6 +39,8 @@ _COMMANDS: Final = {
         place="toolroll.cli.commands.runs:runs", summary="List, show, resume, fork or export recorded runs."
     ),
     "stats": LazyCommand(place="toolroll.cli.commands.runs:stats", summary="Show figures about tools and models."),
+    "jobs": LazyCommand(place="toolroll.cli.commands.jobs:jobs", summary="List, watch, cancel or answer queued work."),
+    "worker": LazyCommand(place="toolroll.cli.commands.jobs:worker", summary="Do the queued work."),
     "outputs": LazyCommand(
         place="toolroll.cli.commands.outputs:outputs", summary="List, read and search the outputs of tools."
     ),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import BinaryIO, Final, TypeVar
 
 from toolroll.apps.explore import ExploreOptions, ask_for_searches, check_token, make_research_options, open_source
 from toolroll.apps.models import connect_model
@@ -48,9 +48,15 @@ def run_explore(
     repo: str | None,
     branch: str | None,
     yes: bool,
+    queue: bool,
+    ideas_file: BinaryIO | None,
+    priority: int,
 ) -> int:
-    """Explore an idea, or chat without one; return the exit code."""
-    if idea is None:
+    """Explore an idea now or later, or chat without one; return the exit code."""
+    is_queued = queue or ideas_file is not None
+    if is_queued and (idea is None) == (ideas_file is None):
+        raise UsageError("Name one IDEA to queue, or a --file of ideas.")
+    if idea is None and not is_queued:
         from toolroll.cli.chat.input import check_terminal  # noqa: PLC0415 - rich: only for a chat
 
         check_terminal(session, what="IDEA")
@@ -69,6 +75,10 @@ def run_explore(
         repo=repo,
         branch=branch,
     )
+    if is_queued:
+        from toolroll.cli.actions.queue import queue_ideas  # noqa: PLC0415 - the engine: only for jobs
+
+        return queue_ideas(session, options, ideas_file, yes=yes, priority=priority)
     if idea is None:
         from toolroll.cli.chat.explore import chat_about_ideas  # noqa: PLC0415 - rich: only for a chat
 

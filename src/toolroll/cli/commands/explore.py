@@ -28,6 +28,9 @@ def explore() -> None:
 @click.option("--two-phase", is_flag=True, help="Gather notes first, then write without tools.")
 @click.option("--stats", is_flag=True, help="Keep each tool call with its figures in the log.")
 @click.option("--yes", is_flag=True, help="Allow up to 30 searches, also the provider's own, without asking.")
+@click.option("--queue", is_flag=True, help="Queue it for 'toolroll worker', and return at once.")
+@click.option("--file", "ideas_file", type=click.File("rb"), metavar="FILE", help="Queue every idea of a file.")
+@click.option("--priority", type=click.IntRange(-100, 100), default=0, metavar="N", help="Higher is done first (0).")
 @research_options
 @event_options
 @click.pass_obj
@@ -50,6 +53,9 @@ def run() -> None:
       toolroll explore 'Rent out tools by the hour' --mode business
       toolroll explore 'Rent out tools by the hour' --update --repo me/research
       toolroll explore 'Tool rental at schools' --continue-from rent-out-tools
+      toolroll explore --file ideas.txt && toolroll worker --drain
+
+    A file has one idea a line, or JSON Lines, or CSV with a header line: "idea", and if you like "mode", "context".
     """
 
 

@@ -1,9 +1,9 @@
 """An exploration from an idea to its document: look what is there, generate, write, log (R21-R24)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias, TypeVar
 
 from typing_extensions import Unpack
 
@@ -39,6 +39,11 @@ from toolroll.packs.search.sources import Source, footnotes
 from toolroll.safe.text import one_line
 
 Outcome: TypeAlias = Literal["written", "updated", "exists"]
+
+Step: TypeAlias = Literal["check_existing", "generate_research", "write"]
+"""What an exploration does, in this order."""
+
+T = TypeVar("T")
 
 MAX_NOTE_CHARACTERS: Final = 200
 JOB: Final = "job"
@@ -138,6 +143,19 @@ class ExplorationResult:
     is_whole: bool = True
 
 
+class RunStep(Protocol):
+    """Does one step of an exploration: as a job it is recorded, limited in time and tried again."""
+
+    async def __call__(self, step: Step, work: Callable[[], Awaitable[T]], /) -> T:
+        """Return what the work returns."""
+        ...
+
+
+async def run_at_once(_step: Step, work: Callable[[], Awaitable[T]], /) -> T:
+    """Do a step as it is."""
+    return await work()
+
+
 async def explore(
     wish: ExploreRequest,
     source: ResearchSource,
@@ -146,6 +164,8 @@ async def explore(
     clock: Callable[[], datetime] = utc_now,
     make_id: Callable[[], str] = random_id,
     job: Job | None = None,
+    is_resumed: bool | None = None,
+    run_step: RunStep = run_at_once,
     prepare: Callable[[Plan, ResearchOptions], ResearchOptions] = lambda _plan, options: options,
     **options: Unpack[ResearchOptions],
 ) -> ExplorationResult:
@@ -153,11 +173,13 @@ async def explore(
 
     An idea that was explored before is answered with the document there is. Whatever fails, no empty document is left.
     `job` is one that was cut off: with the same journal it goes on, and what it has done is neither paid nor written
-    twice. `prepare` may change the options once it is known what the exploration builds on.
+    twice; with `is_resumed=False` it is one that has not begun yet. `run_step` does each step. `prepare` may change the
+    options once it is known what the exploration builds on.
     """
-    is_new = job is None
+    is_new = job is None if is_resumed is None else not is_resumed
     job = job or Job.new(clock=clock, make_id=make_id)
-    planned = await make_plan(wish, source, now=job.started)
+    started = job.started
+    planned = await run_step("check_existing", lambda: make_plan(wish, source, now=started))
     if planned.is_done and is_new:
         return ExplorationResult(
             outcome="exists", path=planned.path, where=source.where(planned.path), content=planned.existing or ""
@@ -168,7 +190,9 @@ async def explore(
     given = prepare(planned, {**given, "private_texts": planned.private_texts})
     if "consent" not in given:  # who explores wants to search; whether the provider may is asked elsewhere
         given["consent"] = Consent(purpose="this exploration", calls=EXPLORATION_CALLS)
-    return await _Exploration(planned, source, model, job=job, is_again=not is_new, clock=clock).run(given)
+    exploration = _Exploration(planned, source, model, job=job, is_again=not is_new, clock=clock)
+    found = await run_step("generate_research", lambda: exploration.generate(given))
+    return await run_step("write", lambda: exploration.write(found))
 
 
 async def make_plan(wish: ExploreRequest, source: ResearchSource, *, now: datetime) -> Plan:
@@ -220,14 +244,13 @@ class _Exploration:
         self._plan, self._source, self._model = planned, source, model
         self._job, self._clock, self._is_again = job, clock, is_again
 
-    async def run(self, options: ResearchOptions) -> ExplorationResult:
+    async def generate(self, options: ResearchOptions) -> _Findings:
+        """Ask the model, in one phase or two."""
         tools = research_tools(self._model, options)
         if self._plan.wish.is_two_phase:
-            found = await self._in_two_phases(tools, options)
-        else:
-            one = await self._generate("whole", self._plan.asked, tools, options)
-            found = self._make_findings((one,), one.sources, notes=None)
-        return await self._written(found)
+            return await self._in_two_phases(tools, options)
+        one = await self._generate("whole", self._plan.asked, tools, options)
+        return self._make_findings((one,), one.sources, notes=None)
 
     async def _in_two_phases(self, tools: tuple[Tool | WebSearch, ...], options: ResearchOptions) -> _Findings:
         """Gather with the tools, then write without; notes that were paid for are not lost if writing fails."""
@@ -262,7 +285,8 @@ class _Exploration:
             is_own_search=not any(isinstance(one, WebSearch) for one in tools),
         )
 
-    async def _written(self, found: _Findings) -> ExplorationResult:
+    async def write(self, found: _Findings) -> ExplorationResult:
+        """Write the document and its log, once: what a job wrote before it was cut off is left as it is."""
         planned, last = self._plan, found.runs[-1]
         note = "" if last.is_whole else f"> Incomplete: {one_line(last.stop_detail, MAX_NOTE_CHARACTERS)}"
         content = ""

@@ -1,0 +1,236 @@
+"""Drives a job to its end, or until it waits for a person: each step is recorded, limited in time and tried again."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Final, TypeVar
+
+from toolroll.agent.approvals import AskLater
+from toolroll.agent.run import is_on_record
+from toolroll.apps.code import build_code_agent
+from toolroll.apps.explore import ExploreOptions, ask_for_searches, make_research_options, open_source
+from toolroll.apps.jobs import STEP, JobRequest, read_steps
+from toolroll.apps.models import connect_model
+from toolroll.apps.project import Project
+from toolroll.apps.run_log import recorded_settings
+from toolroll.apps.spec import AgentSpec
+from toolroll.apps.surface import MakeApprover, Note, Surface, ask_nobody
+from toolroll.engine.engine import Ending, JobRefused
+from toolroll.errors import (
+    AuthenticationFailed,
+    ContentRefused,
+    ContextTooLong,
+    FileProblem,
+    JournalRefused,
+    ModelTimeout,
+    PathRefused,
+    PermissionRefused,
+    QuotaExceeded,
+    RequestRefused,
+    ToolrollError,
+    UsageError,
+)
+from toolroll.journal.journal import Journal
+from toolroll.journal.records import RunEnded, StateSet
+from toolroll.kernel.call.context import utc_now
+from toolroll.packs.research.exploration import ExplorationResult, Job, explore
+from toolroll.safe.text import one_line
+
+T = TypeVar("T")
+
+_log: Final = logging.getLogger("toolroll.jobs")
+
+_PERMANENT: Final = (
+    AuthenticationFailed,
+    ContentRefused,
+    ContextTooLong,
+    FileProblem,
+    PathRefused,
+    PermissionRefused,
+    QuotaExceeded,
+    RequestRefused,
+    UsageError,
+)
+"""Errors that another attempt would only repeat."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRule:
+    """How long one try of a step may take, and how often it is tried within one attempt at the job."""
+
+    seconds: float
+    tries: int = 1
+
+
+RULES: Final[Mapping[str, StepRule]] = {
+    "initialize": StepRule(seconds=60),
+    "check_existing": StepRule(seconds=120, tries=3),
+    # A model call has retries of its own, and what was answered is on record for the next attempt at the job.
+    "generate_research": StepRule(seconds=3_600),
+    "run": StepRule(seconds=3_600),
+    "write": StepRule(seconds=120, tries=3),
+    "notify": StepRule(seconds=120),
+}
+MAX_LOGGED_CHARACTERS: Final = 200
+FIRST_PAUSE_S: Final = 1.0
+"""Before the second try of a step, doubled for each later one."""
+
+
+class JobDriver:
+    """Drives jobs in one process: `await driver(job_id)`."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        environment: Mapping[str, str],
+        *,
+        clock: Callable[[], datetime] = utc_now,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._journal = journal
+        self._environment = environment
+        self._clock = clock
+        self._sleep = sleep
+
+    async def __call__(self, job_id: str) -> Ending:
+        """Go on with a job from what is on record; nothing that was finished is paid or written again."""
+        if not await self._journal.acquire(job_id):
+            raise JournalRefused(f"Job {job_id} is being driven by another process.")
+        try:
+            recording = await self._journal.read(job_id)
+            if any(isinstance(record, RunEnded) for _, record in recording):
+                return "done"
+            settings = recorded_settings(recording)
+            request, job = JobRequest.from_record(settings), Job.from_settings(settings)
+            begun = any(step.attempts for step in read_steps(request.app, recording) if step.name in _PAID_STEPS)
+            return await self._drive(request, job, is_resumed=begun)
+        except _PERMANENT as error:
+            raise JobRefused(error.message) from error
+        finally:
+            await self._journal.release(job_id)
+
+    async def _drive(self, request: JobRequest, job: Job, *, is_resumed: bool) -> Ending:
+        steps = _Steps(self._journal, job.id, self._clock, self._sleep)
+        if request.explore is not None:
+            result = await self._explore(request.explore, request, job, steps, is_resumed=is_resumed)
+            text = result.where
+        else:
+            assert request.code is not None  # a request is for one of the two
+            answer = await self._run_code(request.code, request.prompt, job, steps)
+            if answer is None:
+                return "waiting"
+            text = answer
+        await steps.run("notify", partial(self._notify, job, text))
+        await self._journal.append(job.id, RunEnded(stop_reason="answer", stop_detail="", text=text, has_answer=True))
+        return "done"
+
+    async def _explore(
+        self, options: ExploreOptions, request: JobRequest, job: Job, steps: "_Steps", *, is_resumed: bool
+    ) -> ExplorationResult:
+        async def initialize() -> Project:
+            return Project.open(Path(options.folder), self._environment, flags={"model": options.model})
+
+        with await steps.run("initialize", initialize) as project:
+            surface = self._surface(job)
+            async with open_source(options.place, self._environment) as source:
+                made = make_research_options(
+                    options,
+                    model=connect_model(options.model, self._environment),
+                    project=project,
+                    surface=surface,
+                    journal=self._journal,
+                )
+                prepare = partial(ask_for_searches, surface=surface, yes=request.search_consent)
+                return await explore(
+                    options.request,
+                    source,
+                    job=job,
+                    is_resumed=is_resumed,
+                    run_step=steps.run,
+                    prepare=prepare,
+                    clock=self._clock,
+                    **made,
+                )
+
+    async def _run_code(self, spec: AgentSpec, prompt: str, job: Job, steps: "_Steps") -> str | None:
+        """Return the answer of the coding agent; None where it waits for a person."""
+
+        async def initialize() -> Project:
+            return Project.open(spec.project_folder, self._environment, flags={"model": spec.model})
+
+        with await steps.run("initialize", initialize) as project:
+            surface = self._surface(job, lambda _memory, _seconds: AskLater())
+
+            async def run() -> str | None:
+                async with build_code_agent(spec, project=project, surface=surface, journal=self._journal) as agent:
+                    project.recover_changes(agent.setup.tools, surface)
+                    if await is_on_record(self._journal, job.runs[0]):
+                        result = await agent.start(resume=job.runs[0]).wait()
+                    else:
+                        result = await agent.start(prompt, run_id=job.runs[0]).wait()
+                return None if result.stop_reason == "approval_pending" else result.text
+
+            return await steps.run("run", run)
+
+    async def _notify(self, job: Job, text: str) -> None:
+        """Say in the log that the job has ended."""
+        _log.info("%s: done: %s", job.id, one_line(text, MAX_LOGGED_CHARACTERS))
+
+    def _surface(self, job: Job, make_approver: MakeApprover = ask_nobody) -> Surface:
+        """Return a place without a person: notes go to the log."""
+
+        def notify(note: Note) -> None:
+            _log.info("%s: %s", job.id, note.text)
+
+        return Surface(environment=self._environment, notify=notify, make_approver=make_approver)
+
+
+_PAID_STEPS: Final = ("generate_research", "run")
+
+
+class _Steps:
+    """The steps of one attempt at a job."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        job_id: str,
+        clock: Callable[[], datetime],
+        sleep: Callable[[float], Awaitable[None]],
+    ) -> None:
+        self._journal, self._job_id, self._clock, self._sleep = journal, job_id, clock, sleep
+
+    async def run(self, step: str, work: Callable[[], Awaitable[T]], /) -> T:
+        """Do a step; one that fails is tried again, as often as its rule allows, if that can help."""
+        rule = RULES[step]
+        for tried in range(1, rule.tries + 1):
+            await self._record(step, "running")
+            try:
+                async with asyncio.timeout(rule.seconds):
+                    done = await work()
+            except TimeoutError:
+                await self._fail(step, error := ModelTimeout(f"The step {step} took more than {rule.seconds:g} s."))
+                if tried == rule.tries:
+                    raise error from None
+            except ToolrollError as error:
+                await self._fail(step, error)
+                if tried == rule.tries or isinstance(error, _PERMANENT):
+                    raise
+            else:
+                await self._record(step, "done")
+                return done
+            await self._sleep(FIRST_PAUSE_S * 2 ** (tried - 1))
+        raise AssertionError("the last try returns or raises")
+
+    async def _fail(self, step: str, error: ToolrollError) -> None:
+        with suppress(ToolrollError):  # the error itself is the news
+            await self._record(step, "failed", error=error.message)
+
+    async def _record(self, step: str, state: str, **more: str) -> None:
+        value = {"step": step, "state": state, "at": self._clock().isoformat(), **more}
+        await self._journal.append(self._job_id, StateSet(name=STEP, value=value))

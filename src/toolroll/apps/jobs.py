@@ -1,0 +1,266 @@
+"""Jobs: an exploration or a task of the coding agent that waits in a queue until a worker drives it.
+
+A job is a run of its own in the journal: what was asked for is its first record, and each of its steps is a record. The
+engine knows only its id.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from toolroll.apps.explore import ExploreOptions
+from toolroll.apps.run_log import open_journal, recorded_settings
+from toolroll.apps.spec import AgentSpec
+from toolroll.engine.engine import Engine, JobRow, Ticket
+from toolroll.engine.local import LocalEngine
+from toolroll.errors import DecisionRefused, JournalRefused, UsageError
+from toolroll.home.folders import find_folders
+from toolroll.journal.journal import Journal, Recording
+from toolroll.journal.records import (
+    ApprovalAnswer,
+    ApprovalQuestion,
+    CallEnded,
+    MessageAdded,
+    RunBegan,
+    RunEnded,
+    StateSet,
+)
+from toolroll.kernel.call.context import random_id
+from toolroll.packs.research.exploration import JOB, Job
+from toolroll.packs.research.ideas import idea_slug
+
+JOB_PREFIX: Final = "job-"
+"""The ids of jobs begin so: they are not listed among the runs."""
+
+App: TypeAlias = Literal["explore", "code"]
+StepState: TypeAlias = Literal["pending", "running", "done", "failed"]
+
+STEPS: Final[Mapping[App, tuple[str, ...]]] = {
+    "explore": ("initialize", "check_existing", "generate_research", "write", "notify"),
+    "code": ("initialize", "run", "notify"),
+}
+STEP: Final = "step"
+"""The name of the state that a job records each of its steps under."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobRequest:
+    """What a job is to do: explore an idea, or give the coding agent a prompt.
+
+    `search_consent` is the person's consent, given when the job was queued, to searches of an exploration that reads
+    private text; without it only our own search is used, and bounded.
+    """
+
+    explore: ExploreOptions | None = None
+    code: AgentSpec | None = None
+    prompt: str = ""
+    search_consent: bool = False
+
+    @property
+    def app(self) -> App:
+        """Return which application does it."""
+        return "code" if self.explore is None else "explore"
+
+    @property
+    def title(self) -> str:
+        """Return what was asked for, in the person's words."""
+        return self.prompt if self.explore is None else self.explore.idea
+
+    @property
+    def model(self) -> str:
+        """Return the name of the model that is asked."""
+        options = self.code if self.explore is None else self.explore
+        return "" if options is None else options.model
+
+    @property
+    def key(self) -> str | None:
+        """Return what two requests have in common that ask for the same: one of them is enough."""
+        if self.explore is None:
+            return None
+        place = self.explore.repo or self.explore.ideas or ""
+        return f"explore:{place}:{self.explore.branch or ''}:{idea_slug(self.explore.idea)}"
+
+    @property
+    def record(self) -> dict[str, object]:
+        """Return what the job records of it."""
+        asked = self.code.record if self.code is not None else self.explore.record if self.explore is not None else {}
+        return {
+            "kind": "job",
+            "app": self.app,
+            self.app: asked,
+            "prompt": self.prompt,
+            "search_consent": self.search_consent,
+        }
+
+    @classmethod
+    def from_record(cls, settings: Mapping[str, object]) -> "JobRequest":
+        """Return the request that a job recorded."""
+        match settings:
+            case {"kind": "job", "app": "explore", "explore": Mapping() as asked}:
+                made = cls(explore=ExploreOptions.from_record(asked, is_job=True))
+            case {"kind": "job", "app": "code", "code": Mapping() as asked}:
+                made = cls(code=AgentSpec.from_job(asked), prompt=str(settings.get("prompt", "")))
+            case _:
+                raise UsageError("This is no job that this version of toolroll can drive. Update toolroll to drive it.")
+        return replace(made, search_consent=settings.get("search_consent") is True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepProgress:
+    """One step of a job: where it is, when it began and ended, and why it failed."""
+
+    name: str
+    state: StepState
+    started_at: str | None = None
+    ended_at: str | None = None
+    attempts: int = 0
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """Something that a job asks a person: the call, and what was shown of it."""
+
+    call_id: str
+    tool: str
+    preview: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobStatus:
+    """A job with all that is on record about it."""
+
+    row: JobRow
+    request: JobRequest
+    job: Job
+    steps: tuple[StepProgress, ...]
+    questions: tuple[Question, ...] = ()
+    result: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobStore:
+    """The journal and the engine together: what commands, the HTTP service and workers use."""
+
+    journal: Journal
+    engine: Engine
+
+    async def submit(self, request: JobRequest, *, priority: int = 0, not_before: float = 0.0) -> tuple[str, bool]:
+        """Queue a job; return its id, and whether it is new: an open one that asks for the same is enough."""
+        job = replace(Job.new(), id=f"{JOB_PREFIX}{random_id()}")
+        began = RunBegan(model=request.model, system="", tools={}, settings={**request.record, JOB: job.fields})
+        cause = await self.journal.append(job.id, began)
+        ticket = Ticket(run_id=job.id, cause=cause, key=request.key, priority=priority, not_before=not_before)
+        queued = await self.engine.submit(ticket)
+        if queued != job.id:
+            await self.journal.append(job.id, RunEnded(stop_reason="duplicate", stop_detail=queued, text=""))
+        await self.journal.release(job.id)
+        return queued, queued == job.id
+
+    async def list(self) -> Sequence[JobRow]:
+        """Return all jobs, the newest first."""
+        return await self.engine.list_jobs()
+
+    async def find(self, given: str) -> JobRow:
+        """Return the job that is meant: by its id, or the beginning of it."""
+        wanted = given if given.startswith(JOB_PREFIX) else f"{JOB_PREFIX}{given}"
+        rows = [row for row in await self.engine.list_jobs() if row.run_id.startswith(wanted)]
+        if len(rows) > 1 and all(row.run_id != wanted for row in rows):
+            raise UsageError(f"{len(rows)} jobs begin with {given!r}. Write more of the id.")
+        if not rows:
+            raise JournalRefused(f"There is no job {given[:64]!r}. See 'toolroll jobs list'.")
+        return rows[0]
+
+    async def read(self, row: JobRow) -> JobStatus:
+        """Return everything on record about a job."""
+        recording = await self.journal.read(row.run_id)
+        settings = recorded_settings(recording)
+        request, job = JobRequest.from_record(settings), Job.from_settings(settings)
+        ended = [record for _, record in recording if isinstance(record, RunEnded)]
+        return JobStatus(
+            row=row,
+            request=request,
+            job=job,
+            steps=read_steps(request.app, recording),
+            questions=await self._questions(job) if row.state == "waiting" else (),
+            result=ended[-1].text if ended else "",
+        )
+
+    async def answer(self, status: JobStatus, call_id: str, *, is_yes: bool, reason: str | None = None) -> None:
+        """Record a person's answer, bound to what was shown, and queue the job; of several answers the first counts."""
+        run_id = status.job.runs[0]
+        if not await self.journal.acquire(run_id):
+            raise DecisionRefused("The job is being driven at this moment. Look again: 'toolroll jobs show'.")
+        try:
+            asked = open_questions(await self.journal.read(run_id)).get(call_id)
+            if asked is None:
+                raise DecisionRefused(f"The job does not ask about {call_id[:64]!r}, or has an answer already.")
+            answer = ApprovalAnswer(
+                call_id=call_id, digest=asked.digest, decision="approve" if is_yes else "reject", reason=reason
+            )
+            cause = await self.journal.append(run_id, answer)
+        finally:
+            await self.journal.release(run_id)
+        await self.engine.submit(Ticket(run_id=status.row.run_id, cause=cause, key=status.row.key))
+
+    async def _questions(self, job: Job) -> tuple[Question, ...]:
+        asked = open_questions(await self.journal.read(job.runs[0]))
+        return tuple(
+            Question(call_id=one.call_id, tool=one.tool, preview=one.preview, why=one.why) for one in asked.values()
+        )
+
+
+@contextmanager
+def open_jobs(environment: Mapping[str, str]) -> Iterator[JobStore]:
+    """Open the user's own jobs: a queue beside the run log."""
+    path = jobs_file(environment)
+    with closing(open_journal(environment)) as journal, closing(LocalEngine(path)) as engine:
+        yield JobStore(journal=journal, engine=engine)
+
+
+def jobs_file(environment: Mapping[str, str]) -> Path:
+    """Return the path of the file that holds the queue."""
+    return find_folders(environment).data / "jobs.db"
+
+
+def open_questions(recording: Recording) -> dict[str, ApprovalQuestion]:
+    """Return the questions of a run that nobody has answered yet, by the id of their call."""
+    asked: dict[str, ApprovalQuestion] = {}
+    for _, record in recording:
+        match record:
+            case ApprovalQuestion():
+                asked[record.call_id] = record
+            case ApprovalAnswer():
+                asked.pop(record.call_id, None)
+            case CallEnded():
+                asked.pop(record.result.call_id, None)
+            case MessageAdded():  # the person went on with something else
+                asked.clear()
+            case _:
+                pass
+    return asked
+
+
+def read_steps(app: App, recording: Recording) -> tuple[StepProgress, ...]:
+    """Return where each step of a job is, by what the job recorded."""
+    steps = {name: StepProgress(name=name, state="pending") for name in STEPS[app]}
+    for _, record in recording:
+        match record:
+            case StateSet(name=name, value={"step": str(step), "state": str(state), "at": str(at), **more}) if (
+                name == STEP and step in steps
+            ):
+                steps[step] = _advance(steps[step], state, at, more.get("error"))
+            case _:
+                pass
+    return tuple(steps.values())
+
+
+def _advance(step: StepProgress, state: str, at: str, error: object) -> StepProgress:
+    if state == "running":
+        begun = step.started_at or at
+        return replace(step, state="running", started_at=begun, ended_at=None, attempts=step.attempts + 1, error=None)
+    ended: StepState = "done" if state == "done" else "failed"
+    return replace(step, state=ended, ended_at=at, error=None if error is None else str(error))

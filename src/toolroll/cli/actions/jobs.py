@@ -1,0 +1,234 @@
+"""What `toolroll jobs` does: it lists, shows, follows, cancels, retries and answers queued work."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Final, TypeVar
+
+from toolroll.apps.jobs import JobStatus, JobStore, open_jobs
+from toolroll.cli.render.prose import notify
+from toolroll.cli.session import DONE, FAILED, NEEDS_APPROVAL, Session
+from toolroll.engine.engine import JobRow
+from toolroll.errors import UsageError
+from toolroll.safe.text import one_line
+
+T = TypeVar("T")
+
+POLL_S: Final = 0.5
+"""Between two looks at the queue while jobs are watched."""
+MAX_TITLE_CHARACTERS: Final = 60
+_ID_CHARACTERS: Final = 12
+_OPEN: Final = ("queued", "running")
+
+
+def list_jobs(session: Session, *, state: tuple[str, ...], limit: int) -> int:
+    """List the jobs; return the exit code."""
+
+    async def work(store: JobStore) -> tuple[list[JobStatus], int]:
+        rows = [row for row in await store.list() if not state or row.state in state]
+        return [await store.read(row) for row in rows[:limit]], len(rows) - limit
+
+    found, more = _with_jobs(work)
+    if session.json:
+        session.write_json({"jobs": [status_fields(status) for status in found]})
+        return DONE
+    if found:
+        session.show("\n".join(map(format_job, found)))
+    elif state:
+        notify(f"No job is {' or '.join(state)}.")
+    else:
+        notify("There are no jobs yet. Queue one with 'toolroll explore IDEA --queue'.")
+    if more > 0:
+        notify(f"· {more:,} more: toolroll jobs list --limit {limit + more}")
+    return DONE
+
+
+def show_job(session: Session, job_id: str) -> int:
+    """Show a job; return the exit code."""
+
+    async def work(store: JobStore) -> JobStatus:
+        return await store.read(await store.find(job_id))
+
+    status = _with_jobs(work)
+    if session.json:
+        session.write_json(status_fields(status))
+    else:
+        session.show("\n".join(_describe_job(status)))
+    return DONE
+
+
+def watch_jobs(session: Session, job_ids: tuple[str, ...]) -> int:
+    """Follow jobs until each has ended or waits; the exit code is 1 if one was given up, and 3 if one waits."""
+
+    async def work(store: JobStore) -> list[JobStatus]:
+        wanted = [(await store.find(given)).run_id for given in job_ids]
+        rows = await store.list()
+        followed = wanted or [row.run_id for row in rows if row.state in _OPEN]
+        return await _follow(session, store, followed)
+
+    ended = _with_jobs(work)
+    if not ended and not session.json:
+        notify("No job is open. See 'toolroll jobs list'.")
+    states = {status.row.state for status in ended}
+    if "dead" in states:
+        return FAILED
+    return NEEDS_APPROVAL if "waiting" in states else DONE
+
+
+async def _follow(session: Session, store: JobStore, job_ids: Sequence[str]) -> list[JobStatus]:
+    shown: dict[str, str] = {}
+    while True:
+        rows = await store.engine.list_jobs(job_ids)
+        statuses = [await store.read(row) for row in reversed(rows)]
+        for status in statuses:
+            line = format_job(status)
+            if shown.get(status.row.run_id) != line:
+                shown[status.row.run_id] = line
+                if session.json:
+                    session.write_json(status_fields(status))
+                else:
+                    session.show(line)
+        if not any(status.row.state in _OPEN for status in statuses):
+            return statuses
+        await asyncio.sleep(POLL_S)
+
+
+def cancel_job(session: Session, job_id: str) -> int:
+    """Cancel a job; return the exit code."""
+    return _change(
+        session, job_id, lambda store, row: store.engine.cancel(row.run_id), "Cancelled", "cannot be cancelled"
+    )
+
+
+def retry_job(session: Session, job_id: str) -> int:
+    """Queue a job again; return the exit code."""
+    return _change(
+        session, job_id, lambda store, row: store.engine.retry(row.run_id), "Queued", "cannot be retried now"
+    )
+
+
+def approve_call(session: Session, job_id: str, call_id: str | None) -> int:
+    """Approve a call that a job asks about; return the exit code."""
+    return _answer(session, job_id, call_id, is_yes=True, why=None)
+
+
+def reject_call(session: Session, job_id: str, call_id: str | None, *, why: str | None) -> int:
+    """Reject a call that a job asks about; return the exit code."""
+    return _answer(session, job_id, call_id, is_yes=False, why=why)
+
+
+def _answer(session: Session, job_id: str, call_id: str | None, *, is_yes: bool, why: str | None) -> int:
+    async def work(store: JobStore) -> tuple[str, str]:
+        status = await store.read(await store.find(job_id))
+        call = call_id or _only_question(status)
+        await store.answer(status, call, is_yes=is_yes, reason=why)
+        return status.row.run_id, call
+
+    job, call = _with_jobs(work)
+    if session.json:
+        session.write_json({"job": job, "call": call, "approved": is_yes})
+    else:
+        session.show(
+            f"{'Approved' if is_yes else 'Rejected'}: {call}. The job {short_id(job)} goes on when a worker has time."
+        )
+    return DONE
+
+
+def _only_question(status: JobStatus) -> str:
+    if len(status.questions) != 1:
+        asked = ", ".join(question.call_id for question in status.questions)
+        what = f"It asks about several: {asked}. Name one of them." if asked else "It asks about nothing."
+        raise UsageError(f"The job {short_id(status.row.run_id)} is {status.row.state}. {what}")
+    return status.questions[0].call_id
+
+
+def _change(
+    session: Session, job_id: str, change: Callable[[JobStore, JobRow], Awaitable[bool]], done: str, refused: str
+) -> int:
+    async def work(store: JobStore) -> tuple[JobRow, bool]:
+        row = await store.find(job_id)
+        return row, await change(store, row)
+
+    row, is_changed = _with_jobs(work)
+    if not is_changed:
+        raise UsageError(f"The job {short_id(row.run_id)} is {row.state}: it {refused}.")
+    if session.json:
+        session.write_json({"job": row.run_id, "was": row.state})
+    else:
+        session.show(f"{done}: {short_id(row.run_id)}, which was {row.state}.")
+    return DONE
+
+
+def format_job(status: JobStatus) -> str:
+    """Return a job on one line."""
+    row = status.row
+    state = "cancelling" if row.is_cancelling else row.state
+    active = next((step for step in status.steps if step.state in ("running", "failed")), None)
+    where = f" {active.name}" if active is not None and row.state in ("running", "dead", "queued") else ""
+    tries = f" (attempt {row.attempts})" if row.attempts > 1 and row.state in ("running", "queued") else ""
+    title = one_line(status.request.title, MAX_TITLE_CHARACTERS)
+    end = f" · {row.error}" if row.error and row.state in ("queued", "dead") else ""
+    return f"{short_id(row.run_id)}  {state:<9}{where}{tries}  {title}{end}"
+
+
+def status_fields(status: JobStatus) -> dict[str, object]:
+    """Return a job as `--json` and the HTTP API show it."""
+    row = status.row
+    return {
+        "id": row.run_id,
+        "app": status.request.app,
+        "title": status.request.title,
+        "model": status.request.model,
+        "state": row.state,
+        "queue": row.queue,
+        "priority": row.priority,
+        "attempts": row.attempts,
+        "error": row.error or None,
+        "created": _iso(row.created),
+        "updated": _iso(row.updated),
+        "not_before": _iso(row.not_before) if row.not_before else None,
+        "steps": [asdict(step) for step in status.steps],
+        "questions": [asdict(question) for question in status.questions],
+        "runs": list(status.job.runs),
+        "result": status.result or None,
+    }
+
+
+def short_id(job_id: str) -> str:
+    """Return as much of an id as people need."""
+    return job_id[:_ID_CHARACTERS]
+
+
+def _describe_job(status: JobStatus) -> list[str]:
+    lines = [format_job(status), f"  {status.request.app}, {status.request.model}, run {status.job.runs[0]}"]
+    for step in status.steps:
+        error = f": {step.error}" if step.error else ""
+        tries = f" ({step.attempts} tries)" if step.attempts > 1 else ""
+        lines.append(f"  {_MARKS[step.state]} {step.name}{tries}{error}")
+    for question in status.questions:
+        lines += [f"  asks: {question.tool} ({question.call_id}) {question.why}".rstrip(), *_indent(question.preview)]
+        lines.append(f"  answer: toolroll jobs approve|reject {short_id(status.row.run_id)} {question.call_id}")
+    if status.result:
+        lines.append(f"  result: {status.result}")
+    return lines
+
+
+_MARKS: Final = {"pending": "·", "running": ">", "done": "+", "failed": "!"}
+
+
+def _indent(text: str) -> list[str]:
+    return [f"    {line}" for line in text.splitlines()]
+
+
+def _iso(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+def _with_jobs(work: Callable[[JobStore], Awaitable[T]]) -> T:
+    async def run() -> T:
+        return await work(store)
+
+    with open_jobs(os.environ) as store:
+        return asyncio.run(run())

@@ -1,0 +1,124 @@
+"""What `--queue` and `--file` of `toolroll explore` do: they queue ideas, one or many, for a worker."""
+
+import asyncio
+import csv
+import io
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from toolroll.apps.explore import ExploreOptions, check_token
+from toolroll.apps.jobs import JobRequest, JobStore, open_jobs
+from toolroll.apps.project import Project
+from toolroll.cli.actions.jobs import short_id
+from toolroll.cli.render.prose import notify
+from toolroll.cli.session import DONE, Session
+from toolroll.errors import FileTooLarge, UsageError
+from toolroll.packs.research.prompts import MAX_CONTEXT_CHARACTERS, MAX_IDEA_CHARACTERS
+from toolroll.safe.text import one_line
+from toolroll.workspace.text import decode
+
+MAX_FILE_BYTES: Final = 16 * 1024 * 1024
+MAX_IDEAS: Final = 100_000
+_TITLE_CHARACTERS: Final = 60
+
+
+class IdeaLine(BaseModel):
+    """One idea of a file; what it does not say is taken from the options."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    idea: str = Field(min_length=1, max_length=MAX_IDEA_CHARACTERS)
+    mode: str | None = None
+    context: str | None = Field(default=None, max_length=MAX_CONTEXT_CHARACTERS)
+
+
+def queue_ideas(session: Session, options: ExploreOptions, file: BinaryIO | None, *, yes: bool, priority: int) -> int:
+    """Queue one idea or those of a file; return the exit code."""
+    lines = [IdeaLine(idea=options.idea)] if file is None else read_ideas(file)
+    check_token(options.place, os.environ)
+    with Project.open(Path.cwd(), os.environ, flags={"model": options.model or None}) as project:
+        chosen = options.with_model(project)
+    requests = [_make_request(chosen, line, search_consent=yes) for line in lines]
+    for request in requests:
+        assert request.explore is not None
+        _ = request.explore.request  # a mistake is told before anything is queued
+
+    async def submit(store: JobStore) -> list[tuple[str, bool]]:
+        return [await store.submit(request, priority=priority) for request in requests]
+
+    with open_jobs(os.environ) as store:
+        queued = asyncio.run(submit(store))
+    _show_queued(session, requests, queued)
+    return DONE
+
+
+def read_ideas(file: BinaryIO) -> Sequence[IdeaLine]:
+    """Read a file of ideas: a line each, JSON Lines, or CSV with a header, by the ending of its name."""
+    name = str(getattr(file, "name", "ideas"))
+    data = file.read(MAX_FILE_BYTES + 1)
+    if len(data) > MAX_FILE_BYTES:
+        raise FileTooLarge(f"'{name}' has more than {MAX_FILE_BYTES:,} bytes.", path=name, limit_bytes=MAX_FILE_BYTES)
+    text = decode(data, path=name).text
+    suffix = Path(name).suffix.casefold()
+    if suffix in (".jsonl", ".ndjson"):
+        found = [_check(number, name, line) for number, line in _lines(text)]
+    elif suffix == ".csv":
+        found = _read_csv(text, name)
+    else:
+        found = [_check(number, name, {"idea": line}) for number, line in _lines(text)]
+    if not found:
+        raise UsageError(f"'{name}' has no ideas. Write one on each line.")
+    if len(found) > MAX_IDEAS:
+        raise UsageError(f"'{name}' has {len(found):,} ideas; at most {MAX_IDEAS:,} are queued at once.")
+    return found
+
+
+def _read_csv(text: str, name: str) -> list[IdeaLine]:
+    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    try:
+        rows = [(reader.line_num, row) for row in reader]
+    except csv.Error as error:
+        raise UsageError(f"'{name}', line {reader.line_num}: {error}.") from None
+    return [_check(number, name, {key: value for key, value in row.items() if value}) for number, row in rows]
+
+
+def _lines(text: str) -> Iterable[tuple[int, str]]:
+    return ((number, line.strip()) for number, line in enumerate(text.split("\n"), start=1) if line.strip())
+
+
+def _check(number: int, name: str, given: object) -> IdeaLine:
+    try:
+        return IdeaLine.model_validate_json(given) if isinstance(given, str) else IdeaLine.model_validate(given)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise UsageError(f"'{name}', line {number}: {f'{where}: ' if where else ''}{first['msg']}.") from None
+
+
+def _make_request(options: ExploreOptions, line: IdeaLine, *, search_consent: bool) -> JobRequest:
+    mine = replace(
+        options,
+        idea=line.idea,
+        mode=line.mode or options.mode,
+        context=options.context if line.context is None else line.context,
+    )
+    return JobRequest(explore=mine.for_job(), search_consent=search_consent)
+
+
+def _show_queued(session: Session, requests: Sequence[JobRequest], queued: Sequence[tuple[str, bool]]) -> None:
+    if session.json:
+        jobs = [
+            {"id": job_id, "title": request.title, "is_new": is_new}
+            for request, (job_id, is_new) in zip(requests, queued, strict=True)
+        ]
+        session.write_json({"jobs": jobs})
+        return
+    for request, (job_id, is_new) in zip(requests, queued, strict=True):
+        note = "" if is_new else " (queued before)"
+        session.show(f"{short_id(job_id)}  {one_line(request.title, _TITLE_CHARACTERS)}{note}")
+    notify("Start a worker, if none is running: toolroll worker. Follow the jobs: toolroll jobs watch.")

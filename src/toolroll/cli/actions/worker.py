@@ -1,0 +1,91 @@
+"""What `toolroll worker` does: it drives queued jobs until it is told to end, or, with --drain, until none is left."""
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+from typing import Final
+
+from toolroll.apps.job_driver import JobDriver
+from toolroll.apps.jobs import JobStore, open_jobs
+from toolroll.cli.actions.jobs import short_id
+from toolroll.cli.driver import split_names
+from toolroll.cli.render.prose import notify
+from toolroll.cli.session import DONE, Session
+from toolroll.engine.engine import OPEN_STATES, Ending, JobRefused
+from toolroll.errors import ToolrollError
+
+_LOOK_S: Final = 0.25
+"""Between two looks at whether anything is left to do."""
+
+
+def run_worker(session: Session, *, concurrency: int, queues: str | None, drain: bool) -> int:
+    """Drive jobs; return the exit code."""
+    session.claim_stdout()
+    session.set_up_logging()
+    if not session.debug:
+        _show_log()
+    with open_jobs(os.environ) as store:
+        return asyncio.run(_Worker(session, store).run(concurrency, split_names(queues), drain=drain))
+
+
+class _Worker:
+    """One worker process: its jobs, and how it ends."""
+
+    def __init__(self, session: Session, store: JobStore) -> None:
+        self._session = session
+        self._store = store
+        self._driver = JobDriver(store.journal, os.environ)
+        self._stop = asyncio.Event()
+        self._work: asyncio.Task[None] | None = None
+
+    async def run(self, slots: int, queues: tuple[str, ...], *, drain: bool) -> int:
+        """Work until told to end; return the exit code."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._end)
+        notify(f"Working, {slots} at a time. Ctrl-C ends it when the running jobs are done.", dim=True)
+        self._work = asyncio.ensure_future(
+            self._store.engine.work(self._drive, slots=slots, queues=queues, stop=self._stop)
+        )
+        draining = asyncio.ensure_future(self._end_when_empty(queues)) if drain else None
+        await asyncio.wait([self._work])
+        if draining is not None:
+            draining.cancel()
+        if not self._work.cancelled():
+            await self._work
+        return DONE
+
+    async def _drive(self, job_id: str) -> Ending:
+        try:
+            ending = await self._driver(job_id)
+        except (ToolrollError, JobRefused) as error:
+            self._session.show(f"{short_id(job_id)}  failed   {error}")
+            raise
+        self._session.show(f"{short_id(job_id)}  {ending}")
+        return ending
+
+    async def _end_when_empty(self, queues: tuple[str, ...]) -> None:
+        while await self._has_work(queues):  # noqa: ASYNC110 - other processes change the queue: there is no event
+            await asyncio.sleep(_LOOK_S)
+        self._stop.set()
+
+    async def _has_work(self, queues: tuple[str, ...]) -> bool:
+        rows = await self._store.engine.list_jobs()
+        due = [row for row in rows if not queues or row.queue in queues]
+        return any(row.state in OPEN_STATES and row.state != "waiting" for row in due)
+
+    def _end(self) -> None:
+        if self._stop.is_set() and self._work is not None:
+            self._work.cancel()
+        else:
+            notify("Ending when the running jobs are done. Again ends at once; another worker then goes on with them.")
+        self._stop.set()
+
+
+def _show_log() -> None:
+    """Write the notes of jobs to stderr, a line each."""
+    logger = logging.getLogger("toolroll.jobs")
+    logger.addHandler(logging.StreamHandler(sys.stderr))
+    logger.setLevel(logging.INFO)

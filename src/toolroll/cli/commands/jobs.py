@@ -1,0 +1,157 @@
+"""`toolroll jobs`: list, show, watch, cancel, retry and answer queued work; `toolroll worker`: do it."""
+
+from typing import Final
+
+import click
+
+from toolroll.cli.lazy import body
+from toolroll.cli.options import limit_option, output_options
+
+_job_argument: Final = click.argument("job_id", metavar="ID")
+_states: Final = ("queued", "running", "waiting", "done", "dead", "cancelled")
+
+
+@click.group()
+def jobs() -> None:
+    """List the queued work; show, watch, cancel, retry or answer a job.
+
+    'toolroll explore IDEA --queue' queues work, and 'toolroll worker' does it.
+
+    \b
+    Examples:
+      toolroll jobs list              list the jobs, with ids
+      toolroll jobs watch             follow them until all have ended
+      toolroll jobs retry 3f9c        try again what was given up
+    """
+
+
+@jobs.command("list", short_help="List the jobs.")
+@click.option("--state", type=click.Choice(_states), multiple=True, help="Only jobs in this state.")
+@limit_option(50)
+@output_options
+@click.pass_obj
+@body("toolroll.cli.actions.jobs:list_jobs")
+def list_jobs() -> None:
+    """List the jobs, the newest first: id, state, step, and what was asked for.
+
+    Jobs that were given up are 'dead': 'toolroll jobs retry' tries them again.
+
+    \b
+    Examples:
+      toolroll jobs list
+      toolroll jobs list --state dead --json
+    """
+
+
+@jobs.command(short_help="Show a job with its steps and questions.")
+@_job_argument
+@output_options
+@click.pass_obj
+@body("toolroll.cli.actions.jobs:show_job")
+def show() -> None:
+    """Show the job ID: its steps, its runs, what it asks, and how it ended. The beginning of an id is enough.
+
+    \b
+    Example:
+      toolroll jobs show 3f9c
+    """
+
+
+@jobs.command(short_help="Follow jobs until they end or wait.")
+@click.argument("job_ids", metavar="[ID]...", nargs=-1)
+@output_options
+@click.pass_obj
+@body("toolroll.cli.actions.jobs:watch_jobs")
+def watch() -> None:
+    """Follow these jobs, or all that are open, until each has ended or waits for an answer.
+
+    Every change of a job is a line; with --json, an object. Ctrl-C ends the watching, and nothing else.
+
+    \b
+    Examples:
+      toolroll jobs watch
+      toolroll jobs watch 3f9c --json
+    """
+
+
+@jobs.command(short_help="Cancel a job.")
+@_job_argument
+@output_options
+@click.pass_obj
+@body("toolroll.cli.actions.jobs:cancel_job")
+def cancel() -> None:
+    """Cancel the job ID. One that runs ends within seconds; what it has done so far is on record.
+
+    \b
+    Example:
+      toolroll jobs cancel 3f9c
+    """
+
+
+@jobs.command(short_help="Try a dead or cancelled job again.")
+@_job_argument
+@output_options
+@click.pass_obj
+@body("toolroll.cli.actions.jobs:retry_job")
+def retry() -> None:
+    """Queue the job ID again, which was given up or cancelled. What it has finished is not paid again.
+
+    \b
+    Example:
+      toolroll jobs retry 3f9c
+    """
+
+
+@jobs.command(short_help="Approve a call that a job asks about.")
+@_job_argument
+@click.argument("call_id", metavar="[CALL]", required=False)
+@output_options
+@click.pass_obj
+@body("toolroll.cli.actions.jobs:approve_call")
+def approve() -> None:
+    """Approve what the job ID asks about, as 'toolroll jobs show' shows it; CALL is needed if it asks about several.
+
+    If the file has changed since the question was asked, the job asks again.
+
+    \b
+    Example:
+      toolroll jobs approve 3f9c call_7
+    """
+
+
+@jobs.command(short_help="Reject a call that a job asks about.")
+@_job_argument
+@click.argument("call_id", metavar="[CALL]", required=False)
+@click.option("--why", metavar="TEXT", help="Tell the model why.")
+@output_options
+@click.pass_obj
+@body("toolroll.cli.actions.jobs:reject_call")
+def reject() -> None:
+    """Reject what the job ID asks about; the model is told why, and goes on.
+
+    \b
+    Example:
+      toolroll jobs reject 3f9c call_7 --why 'Not this file'
+    """
+
+
+@click.command()
+@click.option(
+    "--concurrency", type=click.IntRange(min=1, max=1_000), default=4, metavar="N", help="Jobs at a time (default: 4)."
+)
+@click.option("--queues", metavar="A,B,...", help="Only jobs of these queues.")
+@click.option("--drain", is_flag=True, help="End when no job is left to be done.")
+@output_options
+@click.pass_obj
+@body("toolroll.cli.actions.worker:run_worker")
+def worker() -> None:
+    """Do the queued work. Several workers may share the queue.
+
+    SIGTERM or Ctrl-C ends it when its jobs are done; the second time at once: then another worker goes on with them,
+    and nothing that was finished is paid again. The same holds for a worker that is killed.
+
+    \b
+    Examples:
+      toolroll worker
+      toolroll worker --concurrency 8 --drain
+    """
