@@ -93,6 +93,10 @@ class ExploreOptions:
         """Where the document goes."""
         return ResearchPlace(ideas=self.ideas, repo=self.repo, branch=self.branch)
 
+    def check(self) -> None:
+        """Refuse what makes no sense with a UsageError."""
+        _ = self.request
+
     @property
     def request(self) -> ExploreRequest:
         """The same as the pack takes it; UsageError for what makes no sense."""

@@ -121,10 +121,10 @@ class JobDriver:
             text = result.where
         else:
             assert request.code is not None  # a request is for one of the two
-            answer = await self._run_code(request.code, request.prompt, job, steps)
-            if answer is None:
+            try:
+                text = await self._run_code(request.code, request.prompt, job, steps)
+            except _Waits:
                 return "waiting"
-            text = answer
         await steps.run("notify", partial(self._notify, job, text))
         await self._journal.append(job.id, RunEnded(stop_reason="answer", stop_detail="", text=text, has_answer=True))
         return "done"
@@ -157,8 +157,8 @@ class JobDriver:
                     **made,
                 )
 
-    async def _run_code(self, spec: AgentSpec, prompt: str, job: Job, steps: "_Steps") -> str | None:
-        """Return the answer of the coding agent; None where it waits for a person."""
+    async def _run_code(self, spec: AgentSpec, prompt: str, job: Job, steps: "_Steps") -> str:
+        """Return the answer of the coding agent."""
 
         async def initialize() -> Project:
             return Project.open(spec.project_folder, self._environment, flags={"model": spec.model})
@@ -166,14 +166,16 @@ class JobDriver:
         with await steps.run("initialize", initialize) as project:
             surface = self._surface(job, lambda _memory, _seconds: AskLater())
 
-            async def run() -> str | None:
+            async def run() -> str:
                 async with build_code_agent(spec, project=project, surface=surface, journal=self._journal) as agent:
                     project.recover_changes(agent.setup.tools, surface)
                     if await is_on_record(self._journal, job.runs[0]):
                         result = await agent.start(resume=job.runs[0]).wait()
                     else:
                         result = await agent.start(prompt, run_id=job.runs[0]).wait()
-                return None if result.stop_reason == "approval_pending" else result.text
+                if result.stop_reason == "approval_pending":
+                    raise _Waits
+                return result.text
 
             return await steps.run("run", run)
 
@@ -191,6 +193,10 @@ class JobDriver:
 
 
 _PAID_STEPS: Final = ("generate_research", "run")
+
+
+class _Waits(Exception):
+    """The job waits for a person: its step is not done, and no worker is needed until the answer is there."""
 
 
 class _Steps:
@@ -217,6 +223,9 @@ class _Steps:
                 await self._fail(step, error := ModelTimeout(f"The step {step} took more than {rule.seconds:g} s."))
                 if tried == rule.tries:
                     raise error from None
+            except _Waits:
+                await self._record(step, "waiting")
+                raise
             except ToolrollError as error:
                 await self._fail(step, error)
                 if tried == rule.tries or isinstance(error, _PERMANENT):

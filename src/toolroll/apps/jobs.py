@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 from toolroll.apps.explore import ExploreOptions
 from toolroll.apps.run_log import open_journal, recorded_settings
@@ -17,7 +17,7 @@ from toolroll.engine.engine import Engine, JobRow, Ticket
 from toolroll.engine.local import LocalEngine
 from toolroll.errors import DecisionRefused, JournalRefused, UsageError
 from toolroll.home.folders import find_folders
-from toolroll.journal.journal import Journal, Recording
+from toolroll.journal.journal import JOB_PREFIX, Journal, Recording
 from toolroll.journal.records import (
     ApprovalAnswer,
     ApprovalQuestion,
@@ -31,11 +31,8 @@ from toolroll.kernel.call.context import random_id
 from toolroll.packs.research.exploration import JOB, Job
 from toolroll.packs.research.ideas import idea_slug
 
-JOB_PREFIX: Final = "job-"
-"""The ids of jobs begin so: they are not listed among the runs."""
-
 App: TypeAlias = Literal["explore", "code"]
-StepState: TypeAlias = Literal["pending", "running", "done", "failed"]
+StepState: TypeAlias = Literal["pending", "running", "waiting", "done", "failed"]
 
 STEPS: Final[Mapping[App, tuple[str, ...]]] = {
     "explore": ("initialize", "check_existing", "generate_research", "write", "notify"),
@@ -250,7 +247,7 @@ def read_steps(app: App, recording: Recording) -> tuple[StepProgress, ...]:
     for _, record in recording:
         match record:
             case StateSet(name=name, value={"step": str(step), "state": str(state), "at": str(at), **more}) if (
-                name == STEP and step in steps
+                name == STEP and step in steps and state in _STEP_STATES
             ):
                 steps[step] = _advance(steps[step], state, at, more.get("error"))
             case _:
@@ -258,9 +255,12 @@ def read_steps(app: App, recording: Recording) -> tuple[StepProgress, ...]:
     return tuple(steps.values())
 
 
+_STEP_STATES: Final[tuple[StepState, ...]] = get_args(StepState)
+
+
 def _advance(step: StepProgress, state: str, at: str, error: object) -> StepProgress:
     if state == "running":
         begun = step.started_at or at
         return replace(step, state="running", started_at=begun, ended_at=None, attempts=step.attempts + 1, error=None)
-    ended: StepState = "done" if state == "done" else "failed"
-    return replace(step, state=ended, ended_at=at, error=None if error is None else str(error))
+    [known] = [one for one in _STEP_STATES if one == state]
+    return replace(step, state=known, ended_at=at, error=None if error is None else str(error))

@@ -26,8 +26,11 @@ def run_code(
     max_steps: int | None,
     yes: bool,
     read_only: bool,
+    queue: bool,
 ) -> int:
     """Do what the prompt asks, or chat without one; return the exit code."""
+    if queue and (prompt is None or yes):
+        raise UsageError("--queue needs a PROMPT, and no --yes: what the job asks is answered with 'toolroll jobs'.")
     if prompt is None:
         from toolroll.cli.chat.input import check_terminal  # noqa: PLC0415 - rich: only for a chat
 
@@ -51,6 +54,10 @@ def run_code(
             kind="code",
             yes=yes,
         )
+        if queue:
+            from toolroll.cli.actions.queue import queue_code  # noqa: PLC0415 - the engine: only for jobs
+
+            return queue_code(session, spec, read_prompt(prompt or ""))
         if prompt is None:
             from toolroll.cli.chat.code import chat_about_code  # noqa: PLC0415 - as above
 

@@ -215,7 +215,7 @@ def _describe_job(status: JobStatus) -> list[str]:
     return lines
 
 
-_MARKS: Final = {"pending": "·", "running": ">", "done": "+", "failed": "!"}
+_MARKS: Final = {"pending": "·", "running": ">", "waiting": "?", "done": "+", "failed": "!"}
 
 
 def _indent(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""What `--queue` and `--file` of `toolroll explore` do: they queue ideas, one or many, for a worker."""
+"""What `--queue` and `--file` do: they queue ideas, one or many, or a task of the coding agent, for a worker."""
 
 import asyncio
 import csv
@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from toolroll.apps.explore import ExploreOptions, check_token
 from toolroll.apps.jobs import JobRequest, JobStore, open_jobs
 from toolroll.apps.project import Project
+from toolroll.apps.spec import AgentSpec
 from toolroll.cli.actions.jobs import short_id
 from toolroll.cli.render.prose import notify
 from toolroll.cli.session import DONE, Session
@@ -45,8 +46,8 @@ def queue_ideas(session: Session, options: ExploreOptions, file: BinaryIO | None
         chosen = options.with_model(project)
     requests = [_make_request(chosen, line, search_consent=yes) for line in lines]
     for request in requests:
-        assert request.explore is not None
-        _ = request.explore.request  # a mistake is told before anything is queued
+        if request.explore is not None:
+            request.explore.check()  # a mistake is told before anything is queued
 
     async def submit(store: JobStore) -> list[tuple[str, bool]]:
         return [await store.submit(request, priority=priority) for request in requests]
@@ -54,6 +55,19 @@ def queue_ideas(session: Session, options: ExploreOptions, file: BinaryIO | None
     with open_jobs(os.environ) as store:
         queued = asyncio.run(submit(store))
     _show_queued(session, requests, queued)
+    return DONE
+
+
+def queue_code(session: Session, spec: AgentSpec, prompt: str) -> int:
+    """Queue a task of the coding agent; return the exit code."""
+    request = JobRequest(code=spec, prompt=prompt)
+
+    async def submit(store: JobStore) -> list[tuple[str, bool]]:
+        return [await store.submit(request)]
+
+    with open_jobs(os.environ) as store:
+        queued = asyncio.run(submit(store))
+    _show_queued(session, [request], queued)
     return DONE
 
 

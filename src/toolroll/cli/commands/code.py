@@ -18,6 +18,7 @@ from toolroll.cli.options import QuotedCommand, event_options, model_option, roo
 )
 @yes_option("Approve every change unseen. Changes can be undone.")
 @click.option("--read-only", is_flag=True, help="Explore only: offer no tool that changes anything.")
+@click.option("--queue", is_flag=True, help="Queue it for 'toolroll worker'; its changes wait for your answer.")
 @event_options
 @click.pass_obj
 @body("toolroll.cli.actions.code:run_code")
