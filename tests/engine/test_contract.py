@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-
 from tests.support.clock import Clock
+
 from toolroll.engine.engine import MAX_ATTEMPTS, Drive, Ending, JobRefused, JobState, Ticket
 from toolroll.engine.local import LocalEngine
 from toolroll.errors import NetworkFailed

@@ -128,6 +128,29 @@ class Scene:
         shutil.copyfile(SAMPLE / MAIN, self.root / MAIN)
         self._run("waiting", "code Go. --model {change}", 3)
 
+    def _queue(self, name: str, line: str) -> None:
+        [queued] = json.loads(self.do(f"{line} --json").out)["jobs"]
+        self.names[name] = queued["id"]
+
+    def _put_job(self) -> None:
+        self._queue("job", "explore Tea --queue --model {research}")
+
+    def _put_done_job(self) -> None:
+        self._queue("done_job", "code Go. --queue --model {answer}")
+        self.do("worker --drain")
+
+    def _put_waiting_job(self) -> None:
+        shutil.copyfile(SAMPLE / MAIN, self.root / MAIN)
+        self._queue("waiting_job", "code Go. --queue --model {change}")
+        self.do("worker --drain")
+
+    def _put_broken_queue(self) -> None:
+        data = self.home / "data"
+        data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for name in ("jobs.db", "jobs.db-wal", "jobs.db-shm"):
+            (data / name).unlink(missing_ok=True)
+        (data / "jobs.db").write_bytes(b"no database " * 1_000)
+
     def _put_limited(self) -> None:
         self._run("limited", "code Go. --model {endless} --max-steps 1", 4)
 

@@ -17,7 +17,7 @@ from toolroll.engine.engine import Engine, JobRow, Ticket
 from toolroll.engine.local import LocalEngine
 from toolroll.errors import DecisionRefused, JournalRefused, UsageError
 from toolroll.home.folders import find_folders
-from toolroll.journal.journal import JOB_PREFIX, Journal, Recording
+from toolroll.journal.journal import Journal, Recording
 from toolroll.journal.records import (
     ApprovalAnswer,
     ApprovalQuestion,
@@ -27,6 +27,7 @@ from toolroll.journal.records import (
     RunEnded,
     StateSet,
 )
+from toolroll.journal.tables import JOB_PREFIX
 from toolroll.kernel.call.context import random_id
 from toolroll.packs.research.exploration import JOB, Job
 from toolroll.packs.research.ideas import idea_slug

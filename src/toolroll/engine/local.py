@@ -18,8 +18,9 @@ from typing import Any, Final
 from toolroll.engine.engine import MAX_ATTEMPTS, Drive, Ending, JobRefused, JobRow, Ticket
 from toolroll.errors import ToolrollError
 from toolroll.journal.holder import Holder
+from toolroll.safe.record_database import RecordDatabase
 from toolroll.safe.secrets.redact import redact_shown
-from toolroll.safe.sqlite import RecordDatabase, transaction
+from toolroll.safe.sqlite import transaction
 from toolroll.safe.text import one_line
 
 POLL_S: Final = 0.25

@@ -3,13 +3,10 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from time import time
-from typing import Final, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from toolroll.journal.records import Record, RunBegan
 from toolroll.journal.tables import no_such_run
-
-JOB_PREFIX: Final = "job-"
-"""The ids of jobs begin so. A job is recorded as a run of its own, without a model, and is not listed with the runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

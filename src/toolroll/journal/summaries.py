@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from toolroll.errors import JournalRefused
-from toolroll.journal.tables import LIST_RUNS, RUN_LOG, chain_hash, check_format
+from toolroll.journal.tables import JOB_PREFIX, LIST_RUNS, RUN_LOG, chain_hash, check_format
 
 Fields: TypeAlias = Mapping[str, Any]
 _ROWS: Final = "select number, kind, body, chain from records where run_id = ? order by number"
@@ -44,8 +44,12 @@ def read_summaries(path: Path, *, limit: int, only: Collection[str] | None = Non
     if not path.exists():
         return [], 0
     with RUN_LOG.errors(path), closing(RUN_LOG.open(path)) as db:
-        rows = [row for row in db.execute(LIST_RUNS) if only is None or row[0] in only]
+        rows = [row for row in db.execute(LIST_RUNS) if _is_listed(row[0], only)]
         return [_summarize(db, row) for row in rows[:limit]], len(rows)
+
+
+def _is_listed(run_id: str, only: Collection[str] | None) -> bool:
+    return not run_id.startswith(JOB_PREFIX) if only is None else run_id in only
 
 
 def _summarize(db: sqlite3.Connection, row: tuple[Any, ...]) -> RunSummary:

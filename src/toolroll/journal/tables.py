@@ -39,6 +39,8 @@ RUN_LOG: Final = RecordDatabase(
     synchronous="normal",
     loss="The runs in it can then no longer be shown or resumed.",
 )
+JOB_PREFIX: Final = "job-"
+"""The ids of jobs begin so. A job is recorded as a run of its own, without a model, and is not listed with the runs."""
 LIST_RUNS: Final = """
 select runs.run_id, began, parent, number, at, kind
 from runs join records on records.run_id = runs.run_id

@@ -69,7 +69,9 @@ def watch_jobs(session: Session, job_ids: tuple[str, ...]) -> int:
         return await _follow(session, store, followed)
 
     ended = _with_jobs(work)
-    if not ended and not session.json:
+    if session.json:
+        session.write_json({"jobs": [status_fields(status) for status in ended]})
+    elif not ended:
         notify("No job is open. See 'toolroll jobs list'.")
     states = {status.row.state for status in ended}
     if "dead" in states:
@@ -86,9 +88,7 @@ async def _follow(session: Session, store: JobStore, job_ids: Sequence[str]) -> 
             line = format_job(status)
             if shown.get(status.row.run_id) != line:
                 shown[status.row.run_id] = line
-                if session.json:
-                    session.write_json(status_fields(status))
-                else:
+                if not session.json:
                     session.show(line)
         if not any(status.row.state in _OPEN for status in statuses):
             return statuses
@@ -185,7 +185,7 @@ def status_fields(status: JobStatus) -> dict[str, object]:
         "queue": row.queue,
         "priority": row.priority,
         "attempts": row.attempts,
-        "error": row.error or None,
+        "last_error": row.error or None,
         "created": _iso(row.created),
         "updated": _iso(row.updated),
         "not_before": _iso(row.not_before) if row.not_before else None,

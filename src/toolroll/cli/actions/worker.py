@@ -5,6 +5,7 @@ import logging
 import os
 import signal
 import sys
+from collections import Counter
 from typing import Final
 
 from toolroll.apps.job_driver import JobDriver
@@ -39,6 +40,7 @@ class _Worker:
         self._driver = JobDriver(store.journal, os.environ)
         self._stop = asyncio.Event()
         self._work: asyncio.Task[None] | None = None
+        self._endings: Counter[str] = Counter()
 
     async def run(self, slots: int, queues: tuple[str, ...], *, drain: bool) -> int:
         """Work until told to end; return the exit code."""
@@ -55,16 +57,23 @@ class _Worker:
             draining.cancel()
         if not self._work.cancelled():
             await self._work
+        if self._session.json:
+            self._session.write_json({name: self._endings[name] for name in ("done", "waiting", "failed")})
         return DONE
 
     async def _drive(self, job_id: str) -> Ending:
         try:
             ending = await self._driver(job_id)
         except (ToolrollError, JobRefused) as error:
-            self._session.show(f"{short_id(job_id)}  failed   {error}")
+            self._show(job_id, "failed", f"  {error}")
             raise
-        self._session.show(f"{short_id(job_id)}  {ending}")
+        self._show(job_id, ending)
         return ending
+
+    def _show(self, job_id: str, ending: str, why: str = "") -> None:
+        self._endings[ending] += 1
+        if not self._session.json:
+            self._session.show(f"{short_id(job_id)}  {ending}{why}")
 
     async def _end_when_empty(self, queues: tuple[str, ...]) -> None:
         while await self._has_work(queues):  # noqa: ASYNC110 - other processes change the queue: there is no event

@@ -65,7 +65,8 @@ def show() -> None:
 def watch() -> None:
     """Follow these jobs, or all that are open, until each has ended or waits for an answer.
 
-    Every change of a job is a line; with --json, an object. Ctrl-C ends the watching, and nothing else.
+    Every change of a job is a line; with --json you get one object at the end. Ctrl-C ends the watching, and nothing
+    else. The exit code is 1 if a job was given up, and 3 if one waits for an answer.
 
     \b
     Examples:
@@ -148,7 +149,8 @@ def worker() -> None:
     """Do the queued work. Several workers may share the queue.
 
     SIGTERM or Ctrl-C ends it when its jobs are done; the second time at once: then another worker goes on with them,
-    and nothing that was finished is paid again. The same holds for a worker that is killed.
+    and nothing that was finished is paid again. The same holds for a worker that is killed. With --json the only output
+    is one object at the end, which counts what the jobs came to.
 
     \b
     Examples:
