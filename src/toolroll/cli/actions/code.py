@@ -11,6 +11,7 @@ from toolroll.apps.project import Project, show_instructions_note
 from toolroll.apps.spec import DEFAULT_STEPS, AgentSpec
 from toolroll.apps.surface import Surface
 from toolroll.cli.driver import RunDriver, read_prompt
+from toolroll.cli.lazy import load
 from toolroll.cli.session import Session
 from toolroll.cli.terminal.surface import show_setting_notes, terminal_surface
 from toolroll.errors import UsageError
@@ -55,9 +56,8 @@ def run_code(
             yes=yes,
         )
         if queue:
-            from toolroll.cli.actions.queue import queue_code  # noqa: PLC0415 - the engine: only for jobs
-
-            return queue_code(session, spec, read_prompt(prompt or ""))
+            code: int = load("toolroll.cli.actions.queue:queue_code")(session, spec, read_prompt(prompt or ""))
+            return code
         if prompt is None:
             from toolroll.cli.chat.code import chat_about_code  # noqa: PLC0415 - as above
 

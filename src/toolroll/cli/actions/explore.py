@@ -11,6 +11,7 @@ from typing import BinaryIO, Final, TypeVar
 from toolroll.apps.explore import ExploreOptions, ask_for_searches, check_token, make_research_options, open_source
 from toolroll.apps.models import connect_model
 from toolroll.apps.project import Project, ResearchPlace
+from toolroll.cli.actions.queue import queue_ideas
 from toolroll.cli.driver import Driver
 from toolroll.cli.render.exploration import ExplorationRenderer
 from toolroll.cli.render.prose import notify
@@ -76,8 +77,6 @@ def run_explore(
         branch=branch,
     )
     if is_queued:
-        from toolroll.cli.actions.queue import queue_ideas  # noqa: PLC0415 - the engine: only for jobs
-
         return queue_ideas(session, options, ideas_file, yes=yes, priority=priority)
     if idea is None:
         from toolroll.cli.chat.explore import chat_about_ideas  # noqa: PLC0415 - rich: only for a chat
