@@ -1,6 +1,7 @@
 """Mistakes in what an agent is given are told when it is made, in words that say what to write (A1)."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -42,6 +43,8 @@ MODEL = ScriptedModel(["hi"])
         ({"deps": [1]}, "deps is a mapping of values by name, not [1]."),
         ({"overrides": 3}, "overrides is a mapping of providers to those that stand in for them, not 3."),
         ({"record": 3}, "record is a mapping, not 3."),
+        ({"instructions": "x"}, "An agent has no option 'instructions'. Did you mean system=?"),
+        ({"model_settings": {}}, "An agent has no option 'model_settings'. Did you mean settings=?"),
         ({"settings": 3}, "settings is ModelSettings or a dictionary, not 3."),
         ({"outputs": 3}, "outputs is a folder, or None for none, not 3."),
         ({"require_done": "no"}, "require_done is True or False, not 'no'."),
@@ -95,3 +98,15 @@ def test_A1_a_script_is_a_list_of_turns(script: Any) -> None:
     with pytest.raises(UsageError) as caught:
         ScriptedModel(script)
     assert str(caught.value) == f"A script is a list of turns, also of one: ScriptedModel([{script!r}])."
+
+
+def test_A1_a_model_without_its_name_says_what_to_write() -> None:
+    with pytest.raises(UsageError, match=r"Agent\(model='sonnet', \.\.\.\)"):
+        Agent("sonnet")  # type: ignore[arg-type, call-arg]  # what a user may write
+
+
+async def test_A1_outputs_off_makes_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    agent = Agent(model=ScriptedModel(["hello"]), outputs="off")
+    await agent.run("go")
+    assert (agent.setup.outputs, list(tmp_path.iterdir())) == ("off", [])

@@ -118,7 +118,7 @@ def test_what_is_on_this_machine(url: str, expected: bool) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        *("", ":", "sonnet:", "claude", "anthropic", "anthropic:", "mistral:large", "Anthropic:x", " sonnet"),
+        *("", ":", "sonnet:", "claude", "anthropic", "anthropic:", "mistrall:large", "Anthropic:x", " sonnet"),
         *("openai-compatible:m", "openai-compatible:@http://h", "openai-compatible:m@", "openai-compatible:m@h/v1"),
         *("openai-compatible:m@ftp://h", "openai-compatible:m@http://"),
     ],

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Never, Self, TypeVar
 
 from typing_extensions import Unpack
 
@@ -31,7 +31,9 @@ class Agent(Generic[Out]):
     answer is checked, and `result.output` is of that type.
     """
 
-    def __init__(self, *, output: "type[Out] | None" = None, **options: Unpack[AgentOptions]) -> None:
+    def __init__(self, *mistaken: Never, output: "type[Out] | None" = None, **options: Unpack[AgentOptions]) -> None:
+        if mistaken:
+            raise UsageError(f"Agent takes options by name: Agent(model={mistaken[0]!r}, ...).")
         self._setup = make_setup(options, output)
 
     @property

@@ -167,7 +167,7 @@ class AgentOptions(TypedDict, total=False):
     journal: Journal | None
     """Where runs are recorded; needed to resume, fork and replay them."""
     outputs: "Path | str | None"
-    """The folder for whole tool outputs; by default beside the journal. None turns it off."""
+    """The folder for whole tool outputs; by default beside the journal. None or "off" turns it off."""
     context: ContextRules
     """When outputs are trimmed and the conversation is compacted."""
     retry: RetryRule
@@ -284,7 +284,7 @@ def _outputs(rest: dict[str, Any]) -> dict[str, Any]:
     if "outputs" not in rest:
         return {}
     given = rest.pop("outputs")
-    return {"outputs": "off" if given is None else Path(given)}
+    return {"outputs": "off" if given is None or given == "off" else Path(given)}
 
 
 def _output(shape: object) -> dict[str, Any]:
@@ -347,8 +347,21 @@ def check_options(options: Mapping[str, object], known: Collection[str]) -> None
     _check_tokens(options.get("max_output_tokens", 1))
 
 
+_ELSEWHERE: Final[Mapping[str, str]] = {
+    "instructions": "system",
+    "system_prompt": "system",
+    "prompt": "system",
+    "model_settings": "settings",
+    "output_type": "output",
+    "response_format": "output",
+    "max_steps": "stop_when",
+    "max_turns": "stop_when",
+}
+"""What other frameworks call our options."""
+
+
 def _no_such_option(name: str, known: Collection[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
+    near = [_ELSEWHERE[name]] if name in _ELSEWHERE else difflib.get_close_matches(name, known, n=1)
     hint = f" Did you mean {near[0]}=?" if near else ""
     return f"An agent has no option {name!r}.{hint} It takes: {', '.join(known)}."
 

@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from toolroll.models.fallback import FallbackModel as FallbackModel
     from toolroll.models.obedient import ObedientModel as ObedientModel
     from toolroll.models.recording import Recording as Recording
     from toolroll.models.recording import RecordingModel as RecordingModel
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Call": "scripted",
+    "FallbackModel": "fallback",
     "ModelSettings": "settings",
     "ObedientModel": "obedient",
     "Recording": "recording",
@@ -22,7 +24,16 @@ _HOMES = {
     "ScriptedModel": "scripted",
 }
 
-__all__ = ["Call", "ModelSettings", "ObedientModel", "Recording", "RecordingModel", "ReplayModel", "ScriptedModel"]
+__all__ = [
+    "Call",
+    "FallbackModel",
+    "ModelSettings",
+    "ObedientModel",
+    "Recording",
+    "RecordingModel",
+    "ReplayModel",
+    "ScriptedModel",
+]
 
 
 def __getattr__(name: str) -> object:

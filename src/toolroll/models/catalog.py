@@ -1,13 +1,14 @@
 """The models we know by name: aliases, windows and limits, in one table that settings can extend."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final, Literal, TypeVar, get_args
 from urllib.parse import urlsplit
 
 from toolroll.errors import UsageError
 from toolroll.messages import MODEL_NEEDS_ADDRESS, MODEL_UNKNOWN
 from toolroll.models.model import DEFAULT_MAX_OUTPUT_TOKENS
+from toolroll.models.settings import Thinking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,15 +20,116 @@ class ChatProvider:
     url: str
     key_variable: str | None = None
     """None for one that needs no key."""
+    needs_key: bool = True
     url_variable: str | None = None
+    stream_usage: bool = True
+    """Whether it takes the question for token counts at the end of a stream."""
+    max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    seed_field: Literal["seed", "random_seed"] = "seed"
+    thinking_field: Literal["reasoning_effort", "reasoning", "thinking", "chat_template"] = "reasoning_effort"
+    thinking: Collection[Thinking] = get_args(Thinking)
+    """How much its models can be told to think."""
+    takes_not: Collection[str] = ()
+    """The settings that it refuses or ignores."""
 
+
+_EFFORTS: Final[tuple[Thinking, ...]] = ("low", "medium", "high")
+_ON_OR_OFF: Final[tuple[Thinking, ...]] = ("off", "high")
 
 CHAT_PROVIDERS: Final[Mapping[str, ChatProvider]] = {
-    "ollama": ChatProvider(title="Ollama", url="http://localhost:11434/v1"),
+    "ollama": ChatProvider(
+        title="Ollama",
+        url="http://localhost:11434/v1",
+        thinking=("off", *_EFFORTS),
+        takes_not=("parallel_tool_calls", "service_tier", "tool_choice"),
+    ),
+    "gemini": ChatProvider(
+        title="Google Gemini",
+        url="https://generativelanguage.googleapis.com/v1beta/openai",
+        key_variable="GEMINI_API_KEY",
+        url_variable="GEMINI_BASE_URL",
+        thinking=("off", "minimal", *_EFFORTS),
+        takes_not=("seed", "parallel_tool_calls", "service_tier"),
+    ),
+    "mistral": ChatProvider(
+        title="Mistral",
+        url="https://api.mistral.ai/v1",
+        key_variable="MISTRAL_API_KEY",
+        url_variable="MISTRAL_BASE_URL",
+        stream_usage=False,
+        seed_field="random_seed",
+        takes_not=("thinking", "service_tier"),
+    ),
+    "groq": ChatProvider(
+        title="Groq",
+        url="https://api.groq.com/openai/v1",
+        key_variable="GROQ_API_KEY",
+        url_variable="GROQ_BASE_URL",
+        max_tokens_field="max_completion_tokens",
+        thinking=("off", *_EFFORTS),
+    ),
+    "openrouter": ChatProvider(
+        title="OpenRouter",
+        url="https://openrouter.ai/api/v1",
+        key_variable="OPENROUTER_API_KEY",
+        url_variable="OPENROUTER_BASE_URL",
+        thinking_field="reasoning",
+        takes_not=("service_tier",),
+    ),
+    "deepseek": ChatProvider(
+        title="DeepSeek",
+        url="https://api.deepseek.com/v1",
+        key_variable="DEEPSEEK_API_KEY",
+        url_variable="DEEPSEEK_BASE_URL",
+        thinking_field="thinking",
+        thinking=_ON_OR_OFF,
+        takes_not=("seed", "parallel_tool_calls", "service_tier"),
+    ),
+    "xai": ChatProvider(
+        title="xAI",
+        url="https://api.x.ai/v1",
+        key_variable="XAI_API_KEY",
+        url_variable="XAI_BASE_URL",
+        max_tokens_field="max_completion_tokens",
+        thinking=_EFFORTS,
+        takes_not=("service_tier",),
+    ),
+    "together": ChatProvider(
+        title="Together AI",
+        url="https://api.together.xyz/v1",
+        key_variable="TOGETHER_API_KEY",
+        url_variable="TOGETHER_BASE_URL",
+        thinking=_EFFORTS,
+        takes_not=("parallel_tool_calls", "service_tier"),
+    ),
+    "fireworks": ChatProvider(
+        title="Fireworks AI",
+        url="https://api.fireworks.ai/inference/v1",
+        key_variable="FIREWORKS_API_KEY",
+        url_variable="FIREWORKS_BASE_URL",
+        thinking=("off", *_EFFORTS),
+        takes_not=("service_tier",),
+    ),
+    "lmstudio": ChatProvider(
+        title="LM Studio",
+        url="http://localhost:1234/v1",
+        url_variable="LMSTUDIO_BASE_URL",
+        takes_not=("thinking", "parallel_tool_calls", "service_tier"),
+    ),
+    "vllm": ChatProvider(
+        title="vLLM",
+        url="http://localhost:8000/v1",
+        key_variable="VLLM_API_KEY",
+        needs_key=False,
+        url_variable="VLLM_BASE_URL",
+        thinking_field="chat_template",
+        thinking=_ON_OR_OFF,
+        takes_not=("service_tier",),
+    ),
 }
 """The providers that need no code of their own, by the word before the colon. A new one is a new entry."""
 
-_OWN_WIRES: Final = ("anthropic", "openai", "openai-compatible")
+_OWN_WIRES: Final = ("anthropic", "openai", "openai-compatible", "azure")
 PROVIDERS: Final[tuple[str, ...]] = (*_OWN_WIRES, *CHAT_PROVIDERS, "local")
 """Every word that can stand before the colon of a model's name."""
 

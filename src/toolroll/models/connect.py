@@ -5,12 +5,12 @@ holds may be trusted.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from toolroll._version import __version__
 from toolroll.errors import AuthenticationFailed, UsageError
-from toolroll.messages import KEY_MALFORMED, KEY_MISSING, MODEL_ADDRESS_INVALID, MODEL_ADDRESS_PLAIN
+from toolroll.messages import KEY_MALFORMED, KEY_MISSING, MODEL_ADDRESS_INVALID, MODEL_ADDRESS_PLAIN, Template
 from toolroll.models.anthropic.model import AnthropicModel
 from toolroll.models.catalog import (
     ALIASES,
@@ -24,6 +24,7 @@ from toolroll.models.catalog import (
 )
 from toolroll.models.chat.model import ChatModel
 from toolroll.models.chat.request import ChatOptions
+from toolroll.models.chat.settings import CHAT_RULES
 from toolroll.models.exchange import WireModel
 from toolroll.models.local import LocalOptions, local_model
 from toolroll.models.model import Timeouts
@@ -36,6 +37,11 @@ ANTHROPIC_URL: Final = "https://api.anthropic.com"
 OPENAI_URL: Final = "https://api.openai.com/v1"
 OLLAMA_URL: Final = CHAT_PROVIDERS["ollama"].url
 
+ENDPOINT_MISSING: Final = Template(
+    "model_endpoint_missing",
+    "Azure needs the address of your resource.",
+    "Set {variable}=https://NAME.openai.azure.com.",
+)
 AGENT: Final = {"user-agent": f"toolroll/{__version__}"}
 
 
@@ -72,6 +78,8 @@ def _connect(wanted: ModelName, environment: Mapping[str, str], settings: Connec
             return _anthropic(wanted, environment, settings)
         case "openai":
             return _openai(wanted, environment, settings)
+        case "azure":
+            return _azure(wanted, environment, settings)
         case "openai-compatible":
             return _compatible(wanted, environment, settings)
         case "local":
@@ -116,9 +124,37 @@ def _chat_provider(
     wanted: ModelName, provider: ChatProvider, environment: Mapping[str, str], settings: ConnectSettings
 ) -> ChatModel:
     variable = provider.key_variable
-    headers = _bearer(_key(environment, variable, provider.title)) if variable else {}
+    has_key = variable is not None and (provider.needs_key or bool(environment.get(variable)))
+    headers = _bearer(_key(environment, variable, provider.title)) if variable and has_key else {}
     url = environment.get(provider.url_variable or "") or provider.url
-    return _chat(wanted, url, headers, settings)
+    return _chat(wanted, url, headers, replace(settings, chat=settings.chat or chat_options(provider)))
+
+
+def chat_options(provider: ChatProvider) -> ChatOptions:
+    """Return what a provider takes, as the table says."""
+    takes = frozenset(CHAT_RULES.takes) - {*provider.takes_not}
+    return ChatOptions(
+        stream_usage=provider.stream_usage,
+        max_tokens_field=provider.max_tokens_field,
+        seed_field=provider.seed_field,
+        thinking_field=provider.thinking_field,
+        rules=replace(CHAT_RULES, takes=takes, thinking=provider.thinking),
+    )
+
+
+def _azure(wanted: ModelName, environment: Mapping[str, str], settings: ConnectSettings) -> OpenAIModel:
+    """Connect a deployment of Azure OpenAI over its v1 API, which needs no version and takes the Responses wire."""
+    key = _key(environment, "AZURE_OPENAI_API_KEY", "Azure OpenAI")
+    endpoint = environment.get("AZURE_OPENAI_ENDPOINT", "").strip()
+    if not endpoint:
+        raise UsageError(ENDPOINT_MISSING(variable="AZURE_OPENAI_ENDPOINT"))
+    return OpenAIModel(
+        wanted.model,
+        transport=_transport(f"{endpoint.rstrip('/')}/openai/v1", settings, key=key),
+        headers=AGENT | {"api-key": key},
+        limits=_limits(wanted, settings),
+        strict=settings.strict,
+    )
 
 
 def _chat(wanted: ModelName, url: str, headers: Mapping[str, str], settings: ConnectSettings) -> ChatModel:

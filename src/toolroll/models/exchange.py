@@ -39,7 +39,7 @@ _HEADS_KEPT: Final = 8
 """A few agents may share a model, each with and without its tools."""
 
 NO_HEADERS: Final[Mapping[str, str]] = {}
-_SECRET_HEADERS: Final = ("x-api-key", "authorization")
+_SECRET_HEADERS: Final = ("x-api-key", "api-key", "authorization")
 
 
 class Assembly(Protocol):

@@ -8,7 +8,7 @@ from toolroll.cli.actions.doctor.findings import Finding, Status
 from toolroll.cli.tracing import install_hint, missing_exporters, requested_exporters
 from toolroll.errors import ToolrollError
 from toolroll.home.keys import KeyBook, find_keyring, with_keys
-from toolroll.models.catalog import parse_model
+from toolroll.models.catalog import CHAT_PROVIDERS, parse_model
 from toolroll.models.connect import OLLAMA_URL, connect
 from toolroll.packs.keys import all_keys
 from toolroll.packs.search.settings import SearchSettings
@@ -16,7 +16,12 @@ from toolroll.safe.paths.names import quote_path
 
 OLLAMA_SECONDS: Final = 2.0
 _AREA: Final = "services"
-_NEEDS: Final = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
+_NEEDS: Final = {
+    "anthropic": "ANTHROPIC_API_KEY",
+    "openai": "OPENAI_API_KEY",
+    "azure": "AZURE_OPENAI_API_KEY",
+    **{name: one.key_variable for name, one in CHAT_PROVIDERS.items() if one.key_variable and one.needs_key},
+}
 
 
 def check_services(environment: Mapping[str, str], *, model: str | None, online: bool) -> Iterator[Finding]:
@@ -25,6 +30,9 @@ def check_services(environment: Mapping[str, str], *, model: str | None, online:
     yield _model(environment, model, places)
     for provider, name in (("Anthropic", "ANTHROPIC_API_KEY"), ("OpenAI", "OPENAI_API_KEY")):
         yield _keyed(provider, name, places)
+    for one in CHAT_PROVIDERS.values():
+        if one.key_variable in places:  # of the others nobody wants to read a line each
+            yield _keyed(one.title, one.key_variable, places)
     yield _ollama(online=online)
     yield _search(environment)
     yield _keyed("GitHub", "GITHUB_TOKEN", places, without="public repositories work without, slowly")

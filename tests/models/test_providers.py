@@ -1,0 +1,120 @@
+"""Providers by name: address, key and quirks of each, from one table."""
+
+import json
+from typing import Any
+
+import pytest
+from tests.models.asking import ADD, results, user
+from tests.models.histories import model_of
+from tests.models.test_connect import address
+
+from toolroll.errors import AuthenticationFailed, UsageError
+from toolroll.home.keys import KEYS
+from toolroll.kernel.data.messages import CallBlock
+from toolroll.models.catalog import CHAT_PROVIDERS
+from toolroll.models.chat.model import ChatModel
+from toolroll.models.connect import connect
+from toolroll.models.model import ModelRequest
+from toolroll.models.openai.model import OpenAIModel
+from toolroll.models.settings import ModelSettings
+
+KEYED = sorted(name for name, one in CHAT_PROVIDERS.items() if one.key_variable and one.needs_key)
+
+
+def body_of(name: str, *, stream: bool = False, **given: object) -> dict[str, object]:
+    provider = CHAT_PROVIDERS[name]
+    model = connect(f"{name}:some-model", environment={provider.key_variable or "NO_KEY": "k"})
+    settings = ModelSettings(**given)  # type: ignore[arg-type]  # as the test says
+    model.check_settings(settings)
+    tokens = settings.max_output_tokens or 16_384
+    request = ModelRequest(messages=[user()], tools=(ADD,), settings=settings, max_output_tokens=tokens)
+    body: dict[str, object] = json.loads(model.encode(request, stream=stream))
+    return body
+
+
+@pytest.mark.parametrize("name", sorted(CHAT_PROVIDERS))
+def test_A48_a_provider_has_its_address_and_its_own_key(name: str) -> None:
+    provider = CHAT_PROVIDERS[name]
+    others = {key: "k" for key in KEYS if key != provider.key_variable}
+    if name in KEYED:
+        with pytest.raises(AuthenticationFailed, match=f"Set {provider.key_variable}"):
+            connect(f"{name}:m", environment=others)
+    environment = {provider.key_variable: "secret"} if provider.key_variable else {}
+    made = connect(f"{name}:a/b:c", environment=environment)
+    assert isinstance(made, ChatModel)
+    assert ("a/b:c", provider.url) == (made.model, address(made))
+    assert ("authorization" in made._headers) == bool(provider.key_variable)
+    if provider.url_variable:
+        moved = connect(f"{name}:m", environment=environment | {provider.url_variable: "https://gate.example/v1"})
+        assert address(moved) == "https://gate.example/v1"
+    assert provider.key_variable is None or provider.key_variable in KEYS
+
+
+def test_A48_a_server_of_ones_own_needs_no_key() -> None:
+    made = connect("vllm:m", environment={})
+    assert "authorization" not in made._headers
+
+
+def test_A48_azure_speaks_responses_at_the_address_of_the_resource() -> None:
+    environment = {"AZURE_OPENAI_API_KEY": "k", "AZURE_OPENAI_ENDPOINT": "https://mine.openai.azure.com/"}
+    made = connect("azure:my-deployment", environment=environment)
+    assert isinstance(made, OpenAIModel)
+    assert address(made) == "https://mine.openai.azure.com/openai/v1"
+    assert made._headers["api-key"] == "k"
+    with pytest.raises(UsageError, match="Set AZURE_OPENAI_ENDPOINT"):
+        connect("azure:x", environment={"AZURE_OPENAI_API_KEY": "k"})
+
+
+def test_A48_quirks_are_written_as_each_provider_documents_them() -> None:
+    assert body_of("mistral", seed=3)["random_seed"] == 3
+    assert "stream_options" not in body_of("mistral", stream=True)
+    assert "stream_options" in body_of("groq", stream=True)
+    assert body_of("groq", max_output_tokens=9)["max_completion_tokens"] == 9
+    assert body_of("xai", max_output_tokens=9)["max_completion_tokens"] == 9
+    assert body_of("openrouter", thinking="low")["reasoning"] == {"effort": "low"}
+    assert body_of("deepseek", thinking="off")["thinking"] == {"type": "disabled"}
+    assert body_of("deepseek", thinking="high")["thinking"] == {"type": "enabled"}
+    assert body_of("vllm", thinking="off")["chat_template_kwargs"] == {"enable_thinking": False}
+    assert body_of("gemini", thinking="off")["reasoning_effort"] == "none"
+    assert body_of("together", thinking="low")["reasoning_effort"] == "low"
+    assert body_of("fireworks", thinking="off")["reasoning_effort"] == "none"
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("gemini", {"seed": 1}),
+        ("mistral", {"thinking": "low"}),
+        ("deepseek", {"thinking": "medium"}),
+        ("deepseek", {"seed": 1}),
+        ("xai", {"thinking": "off"}),
+        ("lmstudio", {"thinking": "low"}),
+        ("ollama", {"tool_choice": "required"}),
+        ("openrouter", {"service_tier": "flex"}),
+        ("together", {"parallel_tool_calls": False}),
+    ],
+)
+def test_A48_what_a_provider_does_not_take_is_refused(name: str, given: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="does not take"):
+        body_of(name, **given)
+
+
+def test_A48_thought_signatures_of_gemini_go_back_with_their_calls() -> None:
+    """As its compatible endpoint sends them: beside the call, in `extra_content.google`."""
+    signature = {"google": {"thought_signature": "c2lnbmF0dXJl"}}
+    call = {
+        "id": "function-call-1",
+        "type": "function",
+        "function": {"name": "add", "arguments": '{"a":1}'},
+        "extra_content": signature,
+    }
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    answer = {"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}
+    model = connect("gemini:gemini-3-pro", environment={"GEMINI_API_KEY": "k"})
+    turn = model.read(answer).message
+    assert [CallBlock] == [type(block) for block in turn.blocks]
+    request = ModelRequest(messages=[user(), turn, results(turn)], tools=(ADD,))
+    sent = json.loads(model.encode(request, stream=False))["messages"][1]["tool_calls"][0]
+    assert signature == sent["extra_content"]
+    other = json.loads(model_of("chat", "another").encode(request, stream=False))["messages"][1]["tool_calls"][0]
+    assert "extra_content" not in other
