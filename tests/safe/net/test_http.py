@@ -191,7 +191,7 @@ async def test_what_was_packed_is_unpacked_in_pieces_of_any_size(data: bytes, si
 # --- Time ----------------------------------------------------------------------------------------------
 
 
-async def test_a_byte_a_second_ends_at_the_overall_deadline() -> None:
+async def test_XW9_a_byte_a_second_ends_at_the_overall_deadline() -> None:
     sent = 0
 
     async def dribble(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
