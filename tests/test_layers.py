@@ -29,6 +29,16 @@ MAX_NESTING = 4
 MAX_IMPORTS_IN_FUNCTIONS = 114
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "service", "misc"}
 
+# A docstring that begins with one of these has no verb: "The agent of ...", "Whether it ...", "What is ...".
+# fmt: off
+NO_VERBS = frozenset({
+    "a", "all", "an", "any", "as", "at", "both", "each", "every", "for", "from", "how", "if", "in", "is", "it",
+    "its", "no", "none", "nothing", "of", "on", "one", "only", "same", "several", "so", "some", "that", "the",
+    "their", "these", "this", "those", "three", "to", "two", "what", "when", "where", "whether", "which", "who",
+    "whose", "why", "with", "without",
+})
+# fmt: on
+
 BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.TryStar, ast.With, ast.AsyncWith, ast.Match)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 # Together dearer than all of pydantic; each is imported by the function that needs it.
@@ -193,6 +203,33 @@ def test_modules_are_named_after_what_they_hold() -> None:
     assert [
         display(path) for path in SOURCES if EMPTY_NAMES & {path.stem, *path.relative_to(PACKAGE).parent.parts}
     ] == []
+
+
+def public_functions(node: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Every function and method that somebody outside may call; functions inside functions are nobody's business."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and child.name.startswith("_"):
+            continue
+        if isinstance(child, FUNCTIONS):
+            yield child
+        else:
+            yield from public_functions(child)
+
+
+def without_verb(source: str) -> Iterator[str]:
+    for function in public_functions(ast.parse(source)):
+        text = ast.get_docstring(function) or "Do."
+        word = text.split(maxsplit=1)[0].rstrip(",:;.")
+        if word.lower() in NO_VERBS or not word[0].isupper():
+            yield f"{function.lineno} {function.name}: {text.splitlines()[0]}"
+
+
+def test_docstrings_of_functions_begin_with_a_verb() -> None:
+    found = [f"{display(path)}:{one}" for path in SOURCES for one in without_verb(path.read_text(encoding="utf-8"))]
+    assert found == []
+    assert list(without_verb('def f():\n    """The name."""\ndef g():\n    """Return the name."""')) == [
+        "1 f: The name."
+    ]
 
 
 def run_python(code: str, *arguments: str) -> str:

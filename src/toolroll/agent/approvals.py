@@ -51,7 +51,7 @@ class OneAtATime:
         self._lock: asyncio.Lock | None = None
 
     async def decide(self, requests: Sequence[ApprovalRequest], /) -> Sequence[Decision]:
-        """One decision for each request, in their order."""
+        """Return one decision for each request, in their order."""
         self._lock = self._lock or asyncio.Lock()
         async with self._lock:
             answer = self.approver.decide(requests)
@@ -67,7 +67,7 @@ class RecordedApprover:
         self._later = later
 
     async def decide(self, requests: Sequence[ApprovalRequest], /) -> Sequence[Decision]:
-        """One decision for each request, in their order."""
+        """Return one decision for each request, in their order."""
         found: dict[str, Decision] = {}
         for one in requests:
             known = await self._find_answer(one)
@@ -140,14 +140,14 @@ def _answer_record(request: ApprovalRequest, decision: Decision) -> ApprovalAnsw
 
 
 def effect_of(tool: Tool) -> Effect:
-    """What running the tool does: a wrapper can only make it stricter."""
+    """Return what running the tool does: a wrapper can only make it stricter."""
     return tool.core.effect if tool.effect == "reads" else tool.effect
 
 
 async def preview_call(
     tool: Tool, call: ToolCall, run: Run, *, edited: str | None = None
 ) -> ApprovalRequest | ToolResult:
-    """What a person would be shown of the call at this moment, or why there is nothing to show."""
+    """Return what a person would be shown of the call at this moment, or why there is nothing to show."""
     ctx = run.context(call.id)
     admitted = admit(tool, call.arguments, ctx)
     if isinstance(admitted, Locating):
@@ -168,7 +168,7 @@ async def preview_call(
 
 
 def content_change(preview: Preview, edited: str | None = None) -> Change:
-    """The hashes of what is changed, before and after: whether a call has run can be seen by them."""
+    """Return the hashes of what is changed, before and after: whether a call has run can be seen by them."""
     if edited is None and preview.target is not None:
         return preview.base, preview.target
     text = preview.editable if edited is None else edited
@@ -176,5 +176,5 @@ def content_change(preview: Preview, edited: str | None = None) -> Change:
 
 
 def question_text(request: ApprovalRequest) -> str:
-    """What a person is shown, as text that can be kept: links, the notes and hints, then what would happen."""
+    """Return what a person is shown, as text that can be kept: links, the notes and hints, then what would happen."""
     return "\n".join([*map(str, request.links), *request.preview.remarks, request.preview.text])

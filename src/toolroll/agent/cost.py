@@ -48,7 +48,7 @@ def _cost(price: Price, origin: Origin, usage: Usage) -> float | None:
 
 
 def total_cost(costs: Iterable[float | None]) -> float | None:
-    """The sum of costs, unknown if one of them is."""
+    """Return the sum of costs, unknown if one of them is."""
     total = 0.0
     for cost in costs:
         if cost is None:

@@ -21,7 +21,7 @@ from toolroll.models.model import WebSearch
 
 
 def labels_of_message(message: Message, tools: Toolset) -> Labels:
-    """What a message that a run is given brings along: by the tools that are known now, whether they ran or not.
+    """Return what a message that a run is given brings along: by the tools that are known now, whether they ran or not.
 
     What a person says is theirs to answer for. What a model said elsewhere, what a tool said that is not known here,
     and the summary of a conversation may hold anything.
@@ -38,24 +38,24 @@ def labels_of_message(message: Message, tools: Toolset) -> Labels:
 
 
 def labels_of_result(result: ToolMessage, tools: Toolset) -> Labels:
-    """What the result of a call brings along; that of an unknown tool may hold anything."""
+    """Return what the result of a call brings along; that of an unknown tool may hold anything."""
     tool = tools.get(result.name)
     return ALL_LABELS if tool is None else collect_labels(tool)
 
 
 def labels_of_turn(message: AssistantMessage) -> Labels:
-    """What the provider itself has read for the model, as in a web search."""
+    """Return what the provider itself has read for the model, as in a web search."""
     return UNTRUSTED if any(isinstance(block, ServerBlock) for block in message.blocks) else NO_LABELS
 
 
 def labels_of_tools(tools: Toolset, *, searches: bool) -> Labels:
-    """All that an agent with these tools can bring in."""
+    """Return all that an agent with these tools can bring in."""
     found: Labels = NO_LABELS.union(*(collect_labels(tool) for tool in tools))
     return found | UNTRUSTED if searches else found
 
 
 def private_texts(message: Message, tools: Toolset) -> Iterator[str]:
-    """The texts in a message that are private."""
+    """Yield the texts in a message that are private."""
     match message:
         case UserMessage():
             if is_summary(message):
@@ -71,7 +71,7 @@ def private_texts(message: Message, tools: Toolset) -> Iterator[str]:
 
 
 def texts_of_result(result: ToolMessage) -> Iterator[str]:
-    """The texts in the result of a call."""
+    """Yield the texts in the result of a call."""
     if isinstance(result.content, str):
         yield result.content
     else:
@@ -79,7 +79,7 @@ def texts_of_result(result: ToolMessage) -> Iterator[str]:
 
 
 def offered_search(search: WebSearch | None, run: Run) -> WebSearch | None:
-    """The provider's own search as a request may offer it.
+    """Return the provider's own search as a request may offer it.
 
     Nobody sees its queries before they leave, so a run that holds private text gets it only by a person's consent.
     """

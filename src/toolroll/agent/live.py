@@ -55,28 +55,28 @@ class LiveRun(Generic[Out]):
 
     @property
     def run_id(self) -> str:
-        """The run's id, as in the journal."""
+        """Return the run's id, as in the journal."""
         return self._run_id
 
     @property
     def run(self) -> Run | None:
-        """The run as its tools see it, with its state and labels; None until the record of a resumed one is open."""
+        """Return the run as its tools see it; None until the record of a resumed run is open."""
         return None if self._state is None else self._state.run
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """The conversation as it stands; what is unfinished is in it, and marked."""
+        """Return the conversation as it stands; what is unfinished is in it, and marked."""
         return () if self._state is None else self._state.messages()
 
     @property
     def result(self) -> RunResult[Out] | None:
-        """How the run ended, also where it failed or was cancelled; None before that."""
+        """Return how the run ended, also where it failed or was cancelled; None before that."""
         result = self._result if self._state is None else self._result or self._state.result
         return cast("RunResult[Out] | None", result)
 
     @property
     def is_calling(self) -> bool:
-        """Whether a tool call is running at this moment."""
+        """Return whether a tool call is running at this moment."""
         return self._state is not None and bool(self._state.started)
 
     def stop(self) -> None:

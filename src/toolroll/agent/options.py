@@ -197,7 +197,7 @@ class AgentOptions(TypedDict, total=False):
 
 
 def make_setup(options: AgentOptions, output: object = None) -> Setup:
-    """The setup behind the options; what cannot work is refused here, not at run time."""
+    """Return the setup behind the options; what cannot work is refused here, not at run time."""
     rest: dict[str, Any] = dict(options)
     check_options(rest, (*AgentOptions.__annotations__, "output"))
     given = list(rest.pop("tools", ()))

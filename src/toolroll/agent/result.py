@@ -131,12 +131,12 @@ class RunResult(Generic[Out]):
 
     @property
     def can_continue(self) -> bool:
-        """Whether there is more to do: pass `messages` to another run, with or without a new prompt."""
+        """Return whether there is more to do: pass `messages` to another run, with or without a new prompt."""
         return self.stop_reason not in _COMPLETE
 
     @property
     def usage(self) -> Usage:
-        """All tokens of all steps, sub-agents included."""
+        """Return all tokens of all steps, sub-agents included."""
         return sum((step.usage for step in self.steps), Usage())
 
     @property
@@ -146,5 +146,5 @@ class RunResult(Generic[Out]):
 
     @property
     def sub_runs(self) -> tuple[SubRun, ...]:
-        """What each sub-agent used, call by call."""
+        """Return what each sub-agent used, call by call."""
         return tuple(sub for step in self.steps for sub in step.sub_runs)

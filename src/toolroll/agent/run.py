@@ -87,7 +87,7 @@ class RunRequest:
 
     @property
     def is_new(self) -> bool:
-        """Whether the run begins with its prompt and messages, and not with a record."""
+        """Return whether the run begins with its prompt and messages, and not with a record."""
         return self.resume is None and self.fork is None
 
 
@@ -215,7 +215,7 @@ async def run_lock(state: RunState) -> AsyncIterator[None]:
 
 
 async def is_on_record(journal: Journal, run_id: str) -> bool:
-    """Whether the journal has records of the run."""
+    """Return whether the journal has records of the run."""
     try:
         return len(await journal.read(run_id)) > 0
     except JournalRefused:

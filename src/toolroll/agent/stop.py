@@ -99,7 +99,7 @@ DEFAULT: Final[tuple[Condition, ...]] = (step_count_is(10),)
 
 
 def conditions(given: Condition | Iterable[Condition] | None) -> tuple[Condition, ...]:
-    """The conditions of an agent, however they were given."""
+    """Return the conditions of an agent, however they were given."""
     if given is None:
         return DEFAULT
     if not callable(given) and not isinstance(given, Iterable):
@@ -115,12 +115,12 @@ def _is_plain_function(condition: object) -> bool:
 
 
 def measured_conditions(known: Iterable[Condition]) -> tuple[Measured, ...]:
-    """Those of them that count tokens, money or seconds."""
+    """Return those of them that count tokens, money or seconds."""
     return tuple(one for one in known if isinstance(one, Measured))
 
 
 def first_met(known: Iterable[Condition], steps: Sequence[Step]) -> str | None:
-    """The words of the first condition that says stop."""
+    """Return the description of the first condition that says stop."""
     for condition in known:
         if said := condition(steps):
             return said if isinstance(said, str) else name_of(condition)
@@ -128,7 +128,7 @@ def first_met(known: Iterable[Condition], steps: Sequence[Step]) -> str | None:
 
 
 def name_of(condition: Condition) -> str:
-    """How a result calls a condition: `step_count_is(5)`."""
+    """Return how a result calls a condition: `step_count_is(5)`."""
     if isinstance(condition, step_count_is | tool_called | Measured):
         [value] = (getattr(condition, field) for field in condition.__slots__)
         return f"{type(condition).__name__}({value!r})"

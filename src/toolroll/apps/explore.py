@@ -85,12 +85,12 @@ class ExploreOptions:
 
     @property
     def record(self) -> dict[str, object]:
-        """What a run records of it."""
+        """Return what a run records of these options."""
         return {"kind": "explore", **asdict(self)}
 
     @property
     def place(self) -> ResearchPlace:
-        """Where the document goes."""
+        """Return where the document goes."""
         return ResearchPlace(ideas=self.ideas, repo=self.repo, branch=self.branch)
 
     def check(self) -> None:
@@ -99,7 +99,7 @@ class ExploreOptions:
 
     @property
     def request(self) -> ExploreRequest:
-        """The same as the pack takes it; UsageError for what makes no sense."""
+        """Return the request that the pack takes; raise `UsageError` for what makes no sense."""
         return ExploreRequest(
             idea=self.idea,
             framework=load_framework(self.mode),

@@ -69,7 +69,7 @@ class RuleMemory:
 
     @property
     def path(self) -> Path:
-        """The file that rules are kept in."""
+        """Return the file that rules are kept in."""
         return self._book.path
 
     def rules(self) -> tuple[Rule, ...]:
@@ -80,11 +80,11 @@ class RuleMemory:
             return tuple(self._temporary)
 
     def can_remember(self, request: ApprovalRequest) -> bool:
-        """Whether a rule can be bound to something: a path, and the origin of the tool."""
+        """Return whether a rule can be bound to something: a path, and the origin of the tool."""
         return bool(request.paths) and request.tool in self.places
 
     def covers(self, request: ApprovalRequest) -> bool:
-        """Whether a rule that was added since the question was asked answers it."""
+        """Return whether a rule that was added since the question was asked answers it."""
         if request.is_exposed or request.is_repeat:  # no rule is enough for that (XL14)
             return False
         return any(rule.matches(request.tool, request.judged_paths) for rule in self.rules())

@@ -35,23 +35,23 @@ class Project:
 
     @property
     def limits(self) -> Limits:
-        """The limits of the workspace, as the settings have them."""
+        """Return the limits of the workspace, as the settings have them."""
         return replace(DEFAULT_LIMITS, **self.settings.code.limits.model_dump(exclude_none=True))
 
     @property
     def deps(self) -> dict[str, object]:
-        """What tools that work in a folder are given: which one, what is denied there, and its limits."""
+        """Return what tools that work in a folder are given: which one, what is denied there, and its limits."""
         return {"root": self.root, "deny": self.settings.code.deny, "limits": self.limits}
 
     @cached_property
     def workspace(self) -> Workspace:
-        """The folder as tools see it; opened when it is first needed."""
+        """Return the folder as tools see it; opened when it is first needed."""
         deny = self.settings.code.deny
         return Workspace.of_user(self.root, environment=self.environment, deny=deny, limits=self.limits)
 
     @cached_property
     def instructions(self) -> Instructions:
-        """The project's AGENTS.md."""
+        """Return the project's AGENTS.md."""
         return read_instructions(self.workspace)
 
     def recover_changes(self, tools: Iterable[Tool], surface: Surface) -> None:

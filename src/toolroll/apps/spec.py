@@ -64,13 +64,13 @@ class AgentSpec:
 
     @property
     def record(self) -> dict[str, object]:
-        """What a run records of the spec; files by their absolute paths."""
+        """Return what a run records of the spec; files by their absolute paths."""
         recorded = {name: value for name, value in asdict(self).items() if name not in _NOT_RECORDED}
         return recorded | {"sources": [source_place(source) for source in self.sources]}
 
     @property
     def project_folder(self) -> Path:
-        """The folder that the agent's tools work in."""
+        """Return the folder that the agent's tools work in."""
         return Path(self.root) if self.root else Path.cwd()
 
 

@@ -124,12 +124,12 @@ class Stoppable(Protocol):
 
     @property
     def is_calling(self) -> bool:
-        """Whether a call is running at this moment."""
+        """Return whether a call is running at this moment."""
         ...
 
     @property
     def result(self) -> RunResult[object] | None:
-        """How it ended; None before that."""
+        """Return how it ended; None before that."""
         ...
 
     def stop(self) -> None:
@@ -148,12 +148,12 @@ class Interrupts:
 
     @property
     def result(self) -> RunResult[object] | None:
-        """How the run ended that was watched last."""
+        """Return how the run ended that was watched last."""
         return None if self._run is None else self._run.result
 
     @property
     def is_requested(self) -> bool:
-        """Whether the person has pressed Ctrl-C."""
+        """Return whether the person has pressed Ctrl-C."""
         return self._presses > 0
 
     def watch(self, run: Stoppable | None) -> None:

@@ -97,7 +97,7 @@ def main(
 
 
 def run(arguments: list[str], session: Session, program: click.Command | None = None, name: str = "toolroll") -> int:
-    """The exit code of one command; whatever goes wrong is told the same way."""
+    """Run one command, and return its exit code; every error is reported in the same way."""
     try:
         _check_letters(arguments)
         outcome = (program or root).main(
@@ -128,7 +128,7 @@ def _flush(code: int, session: Session) -> int:
 
 
 def wants_json(arguments: Sequence[str]) -> bool:
-    """Whether `--json` was given: it counts also for what cannot even be parsed."""
+    """Return whether `--json` was given: it counts also for what cannot even be parsed."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     return "--json" in arguments[:end]
 

@@ -37,7 +37,7 @@ _STDERR: Final = 2
 
 
 def is_dumb_terminal() -> bool:
-    """Whether the terminal has said that it can do nothing but show text."""
+    """Return whether the terminal has said that it can do nothing but show text."""
     return os.environ.get("TERM") == "dumb"
 
 
@@ -60,7 +60,7 @@ class Session:
 
     @property
     def out(self) -> TextIO:
-        """Where the answer goes."""
+        """Return where the answer goes."""
         return self._out or _standard("stdout") or io.StringIO()
 
     def claim_stdout(self) -> None:
@@ -201,7 +201,7 @@ def _standard(name: Literal["stdout", "stderr"]) -> TextIO | None:
 
 
 def wants_plain() -> bool:
-    """Whether the command that runs now shall be plain; for those that are not handed its session."""
+    """Return whether the command that runs now shall be plain; for those that are not handed its session."""
     context = click.get_current_context(silent=True)
     session = None if context is None else context.find_object(Session)
     return is_dumb_terminal() if session is None else session.plain

@@ -31,14 +31,14 @@ def prepare(arguments: Sequence[str], environment: Mapping[str, str]) -> None:
 
 
 def is_home_shared(environment: Mapping[str, str]) -> bool:
-    """Whether others can put files of theirs into the folder that is named for the user's own."""
+    """Return whether others can put files of theirs into the folder that is named for the user's own."""
     home = environment.get(HOME)
     mode = None if not home else _status(home)
     return mode is not None and bool(mode.st_mode & _OTHERS)
 
 
 def find_shared_folder(environment: Mapping[str, str], *, own: bool) -> str | None:
-    """The first folder above ours, up to the user's home, that others can write to; with `own` ours are looked at too.
+    """Return the first folder above ours, up to the user's home, that others can write to; with `own`, ours too.
 
     Who can write to one above can put another in the place of ours, with rules that allow everything.
     """

@@ -30,7 +30,7 @@ EXPORT_SECONDS: Final = 3.0
 
 
 def requested_exporters(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Which exporters the variables name: none where tracing is not configured, or switched off."""
+    """Return which exporters the variables name: none where tracing is not configured, or switched off."""
     if environment.get("OTEL_SDK_DISABLED", "").strip().casefold() == "true":
         return ()
     named = [name.strip() for name in environment.get(_EXPORTER, "").split(",") if name.strip()]
@@ -54,7 +54,7 @@ def set_up_tracing() -> None:
 
 
 def missing_exporters(asked: Sequence[str], environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Those of the exporters that are not there."""
+    """Return those of the exporters that are not there."""
     found = _installed()
     return tuple(
         name for name in asked if name != "console" and not any(one in found for one in _names(name, environment))
@@ -62,7 +62,7 @@ def missing_exporters(asked: Sequence[str], environment: Mapping[str, str]) -> t
 
 
 def install_hint(environment: Mapping[str, str]) -> str:
-    """How to get an exporter for OTLP, by the protocol that is asked for."""
+    """Return how to get an exporter for OTLP, by the protocol that is asked for."""
     kind = "grpc" if "otlp_proto_http" not in _names("otlp", environment) else "http"
     return f"pip install opentelemetry-exporter-otlp-proto-{kind}"
 

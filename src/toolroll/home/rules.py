@@ -91,7 +91,7 @@ class RememberedRule:
         return ToolIdentity(tool=self.tool, fingerprint=self.fingerprint, place=self.place)
 
     def grants_same(self, other: "RememberedRule") -> bool:
-        """Whether both give the same leave, whenever they were added."""
+        """Return whether both give the same leave, whenever they were added."""
         return replace(self, added=other.added) == other
 
 

@@ -71,7 +71,7 @@ class TrustBook:
             return self._read(root)
 
     def trusts(self, workspace: str, path: str, content: bytes) -> bool:
-        """Whether exactly this content was trusted at this place."""
+        """Return whether exactly this content was trusted at this place."""
         return TrustedFile(workspace=workspace, path=path, hash=content_hash(content)) in self.files()
 
     def add(self, workspace: str, path: str, content: bytes) -> None:

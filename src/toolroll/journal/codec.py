@@ -33,7 +33,7 @@ class Encoded:
 
 
 def encode(record: Record, *, secrets: Sequence[str] = ()) -> Encoded:
-    """The record as JSON, with known secrets and everything that looks like one taken out.
+    """Return the record as JSON, with known secrets and everything that looks like one taken out.
 
     One that could not be read back is refused: what is announced before it happens must be known afterwards.
     """
@@ -58,7 +58,7 @@ def _encode(record: Record, secrets: Sequence[str]) -> Encoded:
 
 
 def decode(body: bytes, content_of: Callable[[str], bytes]) -> Record:
-    """The record behind its JSON; `content_of` gives the text of a hash, or raises `JournalRefused`."""
+    """Return the record behind its JSON; `content_of` gives the text of a hash, or raises `JournalRefused`."""
     try:
         if b"\\u0000" in body:
             body = to_json(_map_texts(from_json(body), lambda text: _move_in(text, content_of)))

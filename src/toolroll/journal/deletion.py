@@ -30,7 +30,7 @@ class Deletion:
 
 
 def with_parts(db: sqlite3.Connection, run_ids: Sequence[str]) -> list[str]:
-    """These runs, as far as they are there, each followed by its parts. Links in a circle end where it closes."""
+    """Return those of these runs that exist, each followed by its parts. Links in a circle end where it closes."""
     parts: dict[str | None, list[str]] = {}
     there: set[str] = set()
     for run_id, parent in db.execute("select run_id, parent from runs order by rowid desc"):
@@ -47,7 +47,7 @@ def with_parts(db: sqlite3.Connection, run_ids: Sequence[str]) -> list[str]:
 
 
 def measure_deletion(db: sqlite3.Connection, run_ids: Sequence[str]) -> Deletion:
-    """What would go with these runs."""
+    """Return what deleting these runs would delete."""
     runs = with_parts(db, run_ids)
     return _measure(db, runs, _find_unshared(db, runs))
 

@@ -30,7 +30,7 @@ class Holder:
         self._lock.acquire()
 
     def is_alive(self, name: str) -> bool:
-        """Whether the holder of that name still runs. What is left of a dead one is cleared away."""
+        """Return whether the holder of that name still runs. What is left of a dead one is cleared away."""
         if name == self.name:
             return True
         if not _NAME.fullmatch(name):
@@ -53,5 +53,5 @@ class Holder:
 
 
 def process_of(name: str) -> int:
-    """The process id in the name of a holder."""
+    """Return the process id in the name of a holder."""
     return int(name.partition("-")[0])

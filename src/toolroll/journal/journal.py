@@ -51,11 +51,11 @@ class Journal(Protocol):
         ...
 
     async def read(self, run_id: str, /, *, after: int = 0) -> Recording:
-        """The records of a run with an index above `after`, in order; `JournalRefused` where there is no such run."""
+        """Return the records of a run above the index `after`, in order; raise `JournalRefused` for an unknown run."""
         ...
 
     async def runs(self) -> Sequence[RunRow]:
-        """All runs, the latest first."""
+        """Return all runs, the latest first."""
         ...
 
     async def acquire(self, run_id: str, /) -> bool:
@@ -72,7 +72,7 @@ class SupportsIsHeld(Protocol):
     """A journal that tells who is at work, without a hand on the run."""
 
     async def is_held(self, run_id: str, /) -> bool:
-        """Whether somebody drives the run now: another process, or another task of this one."""
+        """Return whether somebody drives the run now: another process, or another task of this one."""
         ...
 
 
@@ -92,14 +92,14 @@ class MemoryJournal:
         return len(kept)
 
     async def read(self, run_id: str, /, *, after: int = 0) -> Recording:
-        """The records of a run with an index above `after`, in order."""
+        """Return the records of a run with an index above `after`, in order."""
         if run_id not in self._runs:
             raise no_such_run(run_id)
         numbered = enumerate((record for _, record in self._runs[run_id]), start=1)
         return Recording(run_id=run_id, records=tuple(numbered)[after:])
 
     async def runs(self) -> Sequence[RunRow]:
-        """All runs, the latest first."""
+        """Return all runs, the latest first."""
         return [_row(run_id, records) for run_id, records in reversed(self._runs.items()) if records]
 
     async def acquire(self, run_id: str, /) -> bool:
@@ -114,7 +114,7 @@ class MemoryJournal:
         self._held.discard(run_id)
 
     async def is_held(self, run_id: str, /) -> bool:
-        """Whether somebody drives the run now."""
+        """Return whether somebody drives the run now."""
         return run_id in self._held
 
 
@@ -131,7 +131,7 @@ def _row(run_id: str, records: Sequence[tuple[float, Record]]) -> RunRow:
 
 
 def ancestors(rows: Sequence[RunRow], run_id: str) -> tuple[str, ...]:
-    """The runs that a run is a part of, the nearest first. Links that lead in a circle end where it closes."""
+    """Return the runs that a run is a part of, the nearest first. Links that lead in a circle end where it closes."""
     parents = {row.run_id: row.parent for row in rows}
     found: list[str] = []
     parent = parents.get(run_id)

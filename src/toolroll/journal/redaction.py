@@ -32,7 +32,7 @@ _NUMBERS: Final = frozenset({bool, float, int, type(None)})
 
 
 def without_secrets(value: dict[str, Any], known: Sequence[str] = ()) -> dict[str, Any]:
-    """The JSON object without secrets; the same object where there are none."""
+    """Return the JSON object without secrets; the same object where there are none."""
     seen = _find_seen(tuple(known))
     texts = _Texts(seen)
     texts.gather(value, MAX_DEPTH)
@@ -65,7 +65,7 @@ def _find_seen(_known: tuple[str, ...]) -> _Seen:
 
 
 def lost_a_secret(text: str) -> bool:
-    """Whether something was taken out of this text: it must not be used as if it were whole."""
+    """Return whether something was taken out of this text: it must not be used as if it were whole."""
     return _MARK in text
 
 

@@ -20,7 +20,7 @@ _ROWS: Final = "select number, body, chain from records where run_id = ? and num
 
 
 def read_rows(db: sqlite3.Connection, run_id: str, after: int = 0) -> Recording:
-    """The records with an index above `after`, up to the first that is not what was written."""
+    """Return the records with an index above `after`, up to the first that is not what was written."""
     found: list[tuple[int, Record]] = []
     chain = _chain_at(db, run_id, after)
     try:
@@ -41,7 +41,7 @@ def read_rows(db: sqlite3.Connection, run_id: str, after: int = 0) -> Recording:
 
 
 def repair_tail(db: sqlite3.Connection, run_id: str) -> Tail:
-    """Where the next record goes. A torn end is taken away; a run that is damaged elsewhere is not written to."""
+    """Return where the next record goes. Remove a torn end; refuse to write to a run that is damaged elsewhere."""
     recording = read_rows(db, run_id)
     if recording.is_damaged:
         raise JournalRefused(f"Run {run_id} can be looked at, but not continued. {' '.join(recording.notes)}")

@@ -48,7 +48,7 @@ class SqliteJournal:
 
     @property
     def folder(self) -> Path:
-        """Where it is, and where what belongs to its runs may be kept beside it."""
+        """Return the folder of the file, where what belongs to its runs may be stored too."""
         return self._path.parent
 
     async def append(self, run_id: str, /, *records: Record) -> int:
@@ -60,13 +60,13 @@ class SqliteJournal:
             return self._write(self._open(), run_id, encoded)
 
     async def read(self, run_id: str, /, *, after: int = 0) -> Recording:
-        """The records of a run with an index above `after`; damage ends them, and is noted."""
+        """Return the records of a run with an index above `after`; damage ends them, and is noted."""
         with self._reading() as db:
             check_format(db, run_id)
             return read_rows(db, run_id, after)
 
     async def runs(self) -> Sequence[RunRow]:
-        """All runs, the latest first."""
+        """Return all runs, the latest first."""
         if not self._path.exists():
             return []
         with self._reading() as db:
@@ -92,11 +92,11 @@ class SqliteJournal:
                 db.execute("update runs set holder = null where run_id = ?", (run_id,))
 
     async def is_held(self, run_id: str, /) -> bool:
-        """Whether somebody drives the run now: another process, or another task of this one."""
+        """Return whether somebody drives the run now: another process, or another task of this one."""
         return await self.driver(run_id) is not None
 
     async def driver(self, run_id: str, /) -> int | None:
-        """The id of the process that drives the run now, if one does."""
+        """Return the id of the process that drives the run now, if one does."""
         with self._reading() as db:
             row = db.execute("select holder from runs where run_id = ?", (run_id,)).fetchone()
             if row is None or row[0] is None or not self._own_holder().is_alive(row[0]):
@@ -104,7 +104,7 @@ class SqliteJournal:
             return process_of(row[0])
 
     async def measure_deletion(self, run_ids: Sequence[str], /) -> Deletion:
-        """What would go if these runs were deleted, their parts included."""
+        """Return what would go if these runs were deleted, their parts included."""
         with self._reading() as db:
             return measure_deletion(db, run_ids)
 
@@ -127,7 +127,7 @@ class SqliteJournal:
             return gather(db, since=since, model=model)
 
     async def times(self, run_id: str, /) -> dict[int, float]:
-        """When each record of a run was written, by its index: seconds since 1970."""
+        """Return when each record of a run was written, by its index: seconds since 1970."""
         with self._reading() as db:
             return dict(db.execute("select number, at from records where run_id = ?", (run_id,)))
 

@@ -56,7 +56,7 @@ class Latency:
         self._counts[ceil(log(max(milliseconds, _LEAST_MS)) / _LOG)] += 1
 
     def percentile(self, share: float) -> float | None:
-        """The duration that this share of all did not exceed, by the nearest rank; None where there are none."""
+        """Return the duration that this share of all did not exceed, by the nearest rank; None where there are none."""
         rank = max(1, ceil(share * self.count))
         for size in sorted(self._counts):
             rank -= self._counts[size]
@@ -113,7 +113,7 @@ class Statistics:
     unreadable: int = 0
 
     def tool(self, name: str) -> ToolFigures:
-        """The figures of a tool, new if need be."""
+        """Return the figures of a tool, new if need be."""
         found = self.tools.get(name)
         if found is None:
             name = name if len(self.tools) < MAX_NAMES else OTHERS
@@ -121,7 +121,7 @@ class Statistics:
         return found
 
     def model(self, name: str) -> ModelFigures:
-        """The figures of a model, new if need be."""
+        """Return the figures of a model, new if need be."""
         found = self.models.get(name)
         if found is None:
             name = name if len(self.models) < MAX_NAMES else OTHERS
@@ -130,7 +130,7 @@ class Statistics:
 
 
 def favourites(statistics: Statistics) -> list[str]:
-    """The tools that a person approves and uses most, best first: an answer weighs as much as two calls that worked."""
+    """Return the tools that a person approves and uses most: an approval counts as two calls that worked."""
     weights = {
         tool.name: tool.calls - tool.failures + 2 * (tool.approvals - tool.rejections)
         for tool in statistics.tools.values()
@@ -149,7 +149,7 @@ def read_statistics(path: Path, *, since: float = 0.0, model: str | None = None)
 def gather(
     db: "sqlite3.Connection", *, since: float = 0.0, model: str | None = None, zone: tzinfo | None = None
 ) -> Statistics:
-    """The figures of all that was recorded since then (seconds since 1970), of one model if one is named.
+    """Return the figures of all that was recorded since then (seconds since 1970), of one model if one is named.
 
     Days begin at midnight of `zone`, of this machine's if none is named.
     """

@@ -18,7 +18,7 @@ _SHOWN_CHARACTERS: Final = 64
 
 
 def all_outputs(folder: Path) -> list[StoredOutput]:
-    """Every output that is there whole, the latest first."""
+    """Return every output that is there whole, the latest first."""
     found: list[StoredOutput] = []
     for run in _folders(folder):
         found += _load_whole((run, output.name) for output in _folders(run))
@@ -29,7 +29,7 @@ def all_outputs(folder: Path) -> list[StoredOutput]:
 
 
 def find_output(folder: Path, given: str) -> StoredOutput:
-    """The output with that reference, or the only one whose reference begins so.
+    """Return the output with that reference, or the only one whose reference begins so.
 
     A run that was forked from another has the same outputs under the same references: the latest is taken.
     """

@@ -39,13 +39,13 @@ class NextPage:
 
 
 def placeholder(part: ImagePart | DocumentPart) -> str:
-    """The line that stands for a part that is no text."""
+    """Return the line that stands for a part that is no text."""
     title = f" {' '.join(part.title.split())!r}" if isinstance(part, DocumentPart) and part.title else ""
     return f"[{part.type}{title} {part.media_type}, {len(part.data):,} bytes]\n"
 
 
 def truncated_marker(ref: OutputRef | None) -> str:
-    """The line that ends an output of which the beginning is in the context."""
+    """Return the line that ends an output of which the beginning is in the context."""
     return (
         "[tool output truncated; the rest could not be kept]"
         if ref is None
@@ -54,12 +54,12 @@ def truncated_marker(ref: OutputRef | None) -> str:
 
 
 def trimmed_marker(ref: OutputRef) -> str:
-    """What stands for an output that is no longer in the context."""
+    """Return what stands for an output that is no longer in the context."""
     return f"[tool output trimmed; ref={ref.id}]"
 
 
 def cut_for_context(text: str, ref: OutputRef | None, limit_bytes: int = CONTEXT_BYTES) -> str:
-    """The text, or its first whole lines within the limit, the call that reads on, and the marker.
+    """Return the text, or its first whole lines within the limit, the call that reads on, and the marker.
 
     A first line that is longer than the limit is clipped between two characters. What is added comes on top of the
     limit. `ref` is None for an output that could not be kept.
@@ -69,7 +69,7 @@ def cut_for_context(text: str, ref: OutputRef | None, limit_bytes: int = CONTEXT
 
 
 def cut_from_whole(text: str, whole: str, ref: OutputRef | None, limit_bytes: int = CONTEXT_BYTES) -> str:
-    """The same for a text that shows the beginning of a whole: it reads on after the lines that both have."""
+    """Cut a text that shows the beginning of a whole: reading goes on after the lines that both have."""
     head = _head(text, limit_bytes)
     if head is not None or ref is None:
         return text if head is None else _with_marker(head, head, ref)
@@ -79,7 +79,7 @@ def cut_from_whole(text: str, whole: str, ref: OutputRef | None, limit_bytes: in
 
 
 def cut_parts(parts: tuple[Part, ...], ref: OutputRef | None, limit_bytes: int = CONTEXT_BYTES) -> tuple[Part, ...]:
-    """The same for parts: together their texts get the limit; images and documents stay as they are."""
+    """Cut parts: together their texts get the limit; images and documents stay as they are."""
     kept: list[Part] = []
     before, left = "", limit_bytes
     for part in parts:
@@ -98,7 +98,7 @@ def cut_parts(parts: tuple[Part, ...], ref: OutputRef | None, limit_bytes: int =
 
 
 def whole_characters(data: bytes, end: int) -> int:
-    """The last place at or before `end` that is not inside a character of UTF-8."""
+    """Return the last place at or before `end` that is not inside a character of UTF-8."""
     for start in range(end, max(end - 4, -1), -1):
         if start >= len(data) or data[start] & _CONTINUATION_MASK != _CONTINUATION:
             return start

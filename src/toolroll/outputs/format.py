@@ -97,12 +97,12 @@ class Meta:
 
 
 def encode_meta(meta: Meta) -> bytes:
-    """The file's content."""
+    """Return the file's content."""
     return _adapter().dump_json(meta)
 
 
 def decode_meta(data: bytes, ref_id: str) -> Meta:
-    """What the file says, or OutputMissing where it is damaged, newer, or about another output."""
+    """Return what the file says, or OutputMissing where it is damaged, newer, or about another output."""
     try:
         meta = _adapter().validate_json(data)
     except ValueError:
@@ -118,7 +118,7 @@ def _adapter() -> "TypeAdapter[Meta]":
 
 
 def missing_output(ref_id: str) -> OutputMissing:
-    """The error for a reference that leads nowhere: the same whether it is guessed, foreign, damaged or collected."""
+    """Return the error for an unknown reference: the same whether it was guessed, foreign, damaged or collected."""
     shown = one_line(ref_id, _SHOWN_CHARACTERS)
     return OutputMissing(f"There is no output '{shown}' in this run. Use a ref that stands in a tool result, as it is.")
 
@@ -155,7 +155,7 @@ def append_packed(folder: Path, meta: Meta, data: bytes) -> None:
 
 
 def packed_outputs(folder: Path) -> Iterator[PackedOutput]:
-    """The short outputs of the run, the oldest first, as far as they are whole."""
+    """Yield the short outputs of the run, the oldest first, as far as they are whole."""
     with suppress(FileNotFoundError), (folder / PACK).open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         while True:
@@ -167,7 +167,7 @@ def packed_outputs(folder: Path) -> Iterator[PackedOutput]:
 
 
 def find_packed(folder: Path, ref_id: str) -> PackedOutput | None:
-    """The short output of that id, if there is one."""
+    """Return the short output of that id, if there is one."""
     return next((one for one in packed_outputs(folder) if one.id == ref_id), None)
 
 
@@ -203,7 +203,7 @@ class LineCounter:
 
     @property
     def line_count(self) -> int:
-        """Lines so far; the last one counts also without an end."""
+        """Return the number of lines so far; the last one counts also without an end."""
         return self.ends + (not self._ends_whole)
 
     @property
@@ -214,7 +214,7 @@ class LineCounter:
 
     @property
     def index(self) -> bytes:
-        """What `find_line` reads: 8 bytes for each block, least significant first."""
+        """Return what `find_line` reads: 8 bytes for each block, least significant first."""
         # A block that begins where the file ends holds nothing, and is left out.
         blocks = self._before[: index_size(self.byte_size) // _NUMBER_BYTES]
         if sys.byteorder == "big":
@@ -246,12 +246,12 @@ class LineCounter:
 
 
 def index_size(byte_size: int) -> int:
-    """How long the index of a file of that size is."""
+    """Return how long the index of a file of that size is."""
     return _NUMBER_BYTES * max(-(-byte_size // BLOCK_BYTES), 1)
 
 
 def find_line(data_fd: int, index_fd: int | None, line: int, *, base: int = 0) -> int:
-    """The byte at which a line begins, counted from 0; without an index, all of the file up to there is read.
+    """Return the byte at which a line begins, counted from 0; without an index, all of the file up to there is read.
 
     As a beginning counts also the end of the file, when the last line has ended. `base` is where the output begins in
     its file, and all is counted from there. The file must have the line.

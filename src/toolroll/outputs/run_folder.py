@@ -29,12 +29,12 @@ _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def outputs_folder(folders: Folders) -> Path:
-    """Where the outputs of all runs are: with the user's data, as a run that is resumed next week needs its own."""
+    """Return the folder of all outputs: with the user's data, as a run that is resumed next week needs its own."""
     return folders.data / "outputs"
 
 
 def folder_name(run_id: str) -> str:
-    """The folder's name: an id of ours or of anybody, long or with slashes, becomes 32 letters and digits."""
+    """Return the folder's name: an id of ours or of anybody, long or with slashes, becomes 32 letters and digits."""
     return hashlib.sha256(run_id.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
@@ -48,11 +48,11 @@ class RunFolder:
 
     @property
     def is_held(self) -> bool:
-        """Whether this one keeps it from being collected."""
+        """Return whether this process keeps the folder from being collected."""
         return self._release is not None and self._release.alive
 
     def hold(self) -> Path:
-        """The folder, there and kept from being collected; what a killed run left half-written in it is gone."""
+        """Make the folder, keep it from being collected, and remove what a killed run left half-written in it."""
         with self._guard:
             for _ in range(_ATTEMPTS):
                 if self.is_held:
@@ -81,7 +81,7 @@ class RunFolder:
 
 @contextmanager
 def lock_exclusively(path: Path) -> Iterator[bool]:
-    """Whether nobody holds the folder; if so, nobody can until the end."""
+    """Yield whether nobody holds the folder; if so, nobody can until the end."""
     try:
         fd = os.open(path, _FOLDER)
     except OSError:
@@ -109,7 +109,7 @@ def remove_folder(path: Path) -> bool:
 
 
 def temporary_name() -> str:
-    """A name for a folder that is not finished; no reference looks like it."""
+    """Return a name for a folder that is not finished; no reference looks like it."""
     return TEMPORARY_PREFIX + os.urandom(_RANDOM_BYTES).hex()
 
 
@@ -120,7 +120,7 @@ def clear_temporary(folder: Path) -> None:
 
 
 def is_same_folder(fd: int, path: Path) -> bool:
-    """Whether the path still leads to the folder that is open."""
+    """Return whether the path still leads to the folder that is open."""
     try:
         return os.path.samestat(os.fstat(fd), path.lstat())
     except FileNotFoundError:

@@ -68,7 +68,7 @@ class Matches:
 
 
 async def find_matches(kept: StoredOutput, pattern: str, *, regex: bool = False, max_matches: int) -> Matches:
-    """The first lines that match, and the true number of all."""
+    """Return the first lines that match, and the true number of all."""
     _check_pattern(pattern)
     if not regex and kept.meta.text_bytes <= SMALL_BYTES:
         with kept.open_data() as output:
@@ -202,7 +202,7 @@ class _Group:
 
 
 def show_matches(kept: StoredOutput, matches: Matches, *, before: int = 0, after: int = 0) -> str:
-    """The matches with their numbers, `5:` for a match and `4-` for a line around it, then how many more there are."""
+    """Return the matches with line numbers (`5:` for a match, `4-` for a line around it), and how many are left."""
     if not matches.total:
         return f"[No line of {kept.meta.line_count:,} matches.]" if kept.meta.line_count else "[The output is empty.]"
     groups = _merge_groups(matches.first, min(before, MAX_AROUND), min(after, MAX_AROUND), kept.meta.line_count)

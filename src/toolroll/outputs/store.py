@@ -67,11 +67,11 @@ class OutputStore:
 
     @property
     def run_id(self) -> str:
-        """The run whose outputs these are."""
+        """Return the run whose outputs these are."""
         return self._runs[-1]
 
     def child(self, run_id: str) -> "OutputStore":
-        """The store of a run that this one delegates to: its outputs can be read here too, not the other way round."""
+        """Return the store of a run that this one delegates to: this run can read its outputs, not vice versa."""
         made = OutputStore(self.folder, run_id=run_id, make_id=self._make_id, clock=self._clock, secrets=self._secrets)
         made._runs = (*self._runs, *made._runs)
         made._place = self._place
@@ -93,7 +93,7 @@ class OutputStore:
         return OutputWriter(self._hold, self._origin(call_id, tool), self._make_id, self._secrets)
 
     def open(self, ref_id: str) -> StoredOutput:
-        """The output behind a reference that this run may read, or OutputMissing (`not_found`)."""
+        """Return the output behind a reference that this run may read, or OutputMissing (`not_found`)."""
         if self._place.path.exists():
             with suppress(OSError, ToolrollError):  # a folder that can only be read is read
                 self._hold()

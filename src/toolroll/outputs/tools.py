@@ -40,7 +40,7 @@ class _GrepInput(BaseModel):
 
 
 def output_tools(store: OutputStore | Callable[[ToolContext], OutputStore]) -> tuple[Tool, Tool]:
-    """The two tools over the outputs that this run may read; for many runs, where each call leads to its store."""
+    """Return the two tools that read the outputs of this run; for many runs, of the store that each call leads to."""
 
     def store_of(ctx: ToolContext) -> OutputStore:
         return store if isinstance(store, OutputStore) else store(ctx)

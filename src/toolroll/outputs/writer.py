@@ -75,17 +75,17 @@ class SecretMask:
 
     @property
     def is_holding(self) -> bool:
-        """Whether something was fed that did not come out yet."""
+        """Return whether something was fed that did not come out yet."""
         return bool(self._held)
 
     def feed(self, data: bytes) -> bytes:
-        """What can be stored by now."""
+        """Take more text, and return what can be stored by now."""
         if not self._forms:
             return data
         return self._out(self._held + data, self._reach)
 
     def end(self) -> bytes:
-        """The rest: nothing follows it."""
+        """Return the rest of the text: nothing follows."""
         return self._out(self._held, 0)
 
     def _out(self, data: bytes, reach: int) -> bytes:
@@ -104,7 +104,7 @@ class SecretMask:
 
 
 def mask_secrets(data: bytes, secrets: Sequence[str]) -> bytes:
-    """All of an output without known values."""
+    """Return all of an output without known values."""
     if not secrets:
         return data
     masking = SecretMask(secrets)
@@ -276,7 +276,7 @@ class OutputWriter:
 
 
 def make_free_id(folder: Path, make_id: Callable[[], str]) -> str:
-    """An id that no output of the run has yet."""
+    """Return an id that no output of the run has yet."""
     if make_id is random_id:
         return make_id()
     for _ in range(_NAME_ATTEMPTS):
@@ -287,7 +287,7 @@ def make_free_id(folder: Path, make_id: Callable[[], str]) -> str:
 
 
 def describe_short(ref_id: str, origin: OutputOrigin, data: bytes, *, is_text: bool) -> Meta:
-    """What is known of an output that is all there at once, and short."""
+    """Return what is known of an output that is all there at once, and short."""
     return Meta(
         id=ref_id,
         runs=origin.runs,

@@ -97,7 +97,7 @@ class Pins:
     size_of: Callable[[Message], float]
 
     def among(self, messages: Sequence[Message]) -> Stays:
-        """What stays of these messages: all that is pinned, the newest first, then what the user said."""
+        """Return what stays of these messages: all that is pinned, the newest first, then what the user said."""
         found: list[int] = []
         left_out, left = 0, self.window_tokens / PINS_SHARE
         for places in self._find_pinned(messages):

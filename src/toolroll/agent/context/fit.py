@@ -64,7 +64,7 @@ async def trim_outputs(state: RunState, record: OutputsTrimmed | None) -> None:
 
 
 def choose_outputs(window: Window, keeper: Keeper) -> OutputsTrimmed | None:
-    """The outputs to replace, the oldest first, until half of the budget is free; None while all fit into it.
+    """Return the outputs to replace, the oldest first, until half of the budget is free; None while all fit into it.
 
     An output that no reference leads back to stays.
     """
@@ -75,7 +75,7 @@ def choose_outputs(window: Window, keeper: Keeper) -> OutputsTrimmed | None:
 
 
 def choose_all_outputs(window: Window, keeper: Keeper, *, newest: bool = False) -> OutputsTrimmed | None:
-    """All outputs that can go, whatever the budget; those of the newest step only where it is said so."""
+    """Return all outputs that can go, whatever the budget; those of the newest step only where it is said so."""
     return _choose(window, keeper, -1, newest=newest)
 
 
@@ -94,7 +94,7 @@ def _choose(window: Window, keeper: Keeper, down_to: int, *, newest: bool = Fals
 
 
 async def shorten_refused(state: RunState) -> bool:
-    """Whether the next request is shorter than the one that was refused; the window is as small as that from now on.
+    """Shorten the request that was refused, and the window for good; return whether the next one is shorter.
 
     Outputs give way to references, then the conversation to a summary. Where that is not enough it is the newest
     outputs that do not fit, and they go as well: a model can read on from a reference, and from an error it cannot.
@@ -121,5 +121,5 @@ async def _trim_all(state: RunState, *, newest: bool = False) -> None:
 
 
 def still_too_long(error: ContextTooLong) -> ContextTooLong:
-    """The error of a request that had been made shorter."""
+    """Return the error of a request that had been made shorter."""
     return ContextTooLong(f"{error.message} {STILL}", status=error.status, retry_after_s=error.retry_after_s)

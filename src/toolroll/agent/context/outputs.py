@@ -29,7 +29,7 @@ FOLDER: Final = "outputs"
 
 
 def open_outputs(setup: Setup, run_id: str, callers: OutputStore | None) -> OutputStore | None:
-    """Where the run keeps its outputs: with those of the run that called it, in its folder, or nowhere."""
+    """Return where the run keeps its outputs: with those of the run that called it, in its folder, or nowhere."""
     if setup.outputs == "off":
         return None
     if callers is not None:
@@ -46,7 +46,7 @@ def _beside(setup: Setup) -> Path | None:
 
 
 def add_output_tools(setup: Setup, outputs: OutputStore | None) -> Setup:
-    """The setup with the two tools that read outputs back, unless it has tools of these names."""
+    """Return the setup with the two tools that read outputs back, unless it has tools of these names."""
     if outputs is None or any(setup.tools.get(name) for name in EXEMPT):
         return setup
     tools = Toolset([*setup.tools, *_output_tools()])
@@ -62,7 +62,7 @@ class Keeper(Protocol):
 
 
 async def store_result(keeper: Keeper, message: ToolMessage, limit_bytes: int, whole: str | None = None) -> ToolMessage:
-    """The result as the context gets it; what takes long to write is written beside the loop.
+    """Store a result, and return what the context gets of it; what takes long to write is written beside the loop.
 
     One that is the beginning of a `whole` is kept as that, as there is nothing else that has the rest.
     """
@@ -74,7 +74,7 @@ async def store_result(keeper: Keeper, message: ToolMessage, limit_bytes: int, w
 
 
 def store_and_cut(keeper: Keeper, message: ToolMessage, limit_bytes: int, whole: str | None = None) -> ToolMessage:
-    """The result as the context gets it, with the reference to all of it. What was read back is passed on as it is."""
+    """Store a result, and return what the context gets of it, with the reference. What was read back stays as it is."""
     if message.name in EXEMPT:
         return message
     content = message.content
@@ -90,7 +90,7 @@ def store_and_cut(keeper: Keeper, message: ToolMessage, limit_bytes: int, whole:
 
 
 def reference_for(keeper: Keeper, call: ToolCall, result: ToolMessage) -> str | None:
-    """The reference that may stand in the place of a result; None where nothing leads back to it.
+    """Return the reference that may stand in the place of a result; None where nothing leads back to it.
 
     What was read back leads to where it was read. What has no reference, such as a result from an earlier run, is kept
     now.
@@ -129,7 +129,7 @@ def _store_of(ctx: ToolContext) -> OutputStore:
 
 
 def new_window(setup: Setup, *, keeps_outputs: bool) -> Window:
-    """The window of a run that has not begun. Outputs that are kept nowhere are never taken out of it."""
+    """Return the window of a run that has not begun. Outputs that are kept nowhere are never taken out of it."""
     limits = context_limits(setup.context, setup.model)
     if not keeps_outputs:
         limits = replace(limits, outputs_tokens=0)
@@ -138,7 +138,7 @@ def new_window(setup: Setup, *, keeps_outputs: bool) -> Window:
 
 
 def drop_references(message: Message) -> Message:
-    """A message of an earlier conversation: what its references lead to belongs to another run."""
+    """Return a message of an earlier conversation: what its references lead to belongs to another run."""
     if not isinstance(message, ToolResults) or all(one.output_ref is None for one in message.results):
         return message
     return ToolResults(results=tuple(replace(one, output_ref=None) for one in message.results))

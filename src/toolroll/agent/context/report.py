@@ -65,12 +65,12 @@ class ContextReport:
 
     @property
     def percent(self) -> float:
-        """How full the window is."""
+        """Return how full the window is."""
         return 100 * self.tokens / self.window_tokens
 
 
 def context_report(window: Window, *, system: str = "") -> ContextReport:
-    """What a run's window holds now."""
+    """Return what a run's window holds now."""
     head = len(system) // CHARACTERS_PER_TOKEN
     found: dict[tuple[Kind, str], list[int]] = {("system", ""): [head], ("tools", ""): [window.head_tokens - head]}
     for message in window.messages:
@@ -101,7 +101,7 @@ def context_report(window: Window, *, system: str = "") -> ContextReport:
 
 
 def recorded_context(run_id: str, records: Sequence[Record], rules: ContextRules | None = None) -> ContextReport:
-    """The same for a run on record, as it would be sent next; the model is not asked, and its tools are not needed."""
+    """Return the report of a recorded run, as it would be sent next. Neither its model nor its tools are needed."""
     began = next((record for record in records if isinstance(record, RunBegan)), None)
     model, system = ("", "") if began is None else (began.model, began.system)
     setup = Setup(

@@ -57,7 +57,7 @@ class ContextLimits:
 
 
 def context_limits(rules: ContextRules, model: Model) -> ContextLimits:
-    """The limits that the rules mean for the model."""
+    """Return the limits that the rules mean for the model."""
     window = rules.window_tokens or _window_of(model)
     return ContextLimits(
         window_tokens=window,
@@ -69,13 +69,13 @@ def context_limits(rules: ContextRules, model: Model) -> ContextLimits:
 
 
 def outputs_budget(window_tokens: int) -> int:
-    """The budget of tool outputs in a window of that size; in a very small one, three quarters of it."""
+    """Return the budget of tool outputs in a window of that size; in a very small one, three quarters of it."""
     wanted = min(max(window_tokens // OUTPUTS_SHARE, MIN_OUTPUTS_TOKENS), MAX_OUTPUTS_TOKENS)
     return min(wanted, window_tokens * 3 // 4)
 
 
 def output_limit(window_tokens: int) -> int:
-    """The bytes of one output: half of a small window, as one that fills it alone can never be looked at."""
+    """Return the bytes of one output: half of a small window, as one that fills it alone can never be looked at."""
     return min(CONTEXT_BYTES, window_tokens * _BYTES_PER_TOKEN // 2)
 
 

@@ -73,7 +73,7 @@ class ParsedSummary:
 
 
 def parse_summary(text: str, earlier: Iterable[str] = ()) -> ParsedSummary:
-    """The sections of the model's words, with earlier decisions that it left out; a text without sections is a summary.
+    """Return the sections of the model's text, with decisions that it left out; text without sections is a summary.
 
     Each decision stands once, in the order they were made; of too many the newest stay.
     """
@@ -86,7 +86,7 @@ def parse_summary(text: str, earlier: Iterable[str] = ()) -> ParsedSummary:
 
 
 def render_summary(written: ParsedSummary, facts: Facts) -> str:
-    """What the model reads from now on."""
+    """Return what the model reads from now on."""
     sections = [
         _list_lines("Decisions", written.decisions),
         _list_lines("Outputs (read them with tool_output_cache)", facts.references),
@@ -102,13 +102,13 @@ def _list_lines(title: str, lines: Sequence[str]) -> str:
 
 
 def is_summary(message: UserMessage) -> bool:
-    """Whether this is what takes the place of an earlier conversation."""
+    """Return whether this message takes the place of an earlier conversation."""
     first = message.content[0] if message.content else None
     return isinstance(first, TextPart) and first.text.startswith(OPENING)
 
 
 def collect_facts(messages: Sequence[Message], kept: Mapping[str, object], late: Mapping[str, str]) -> Facts:
-    """The facts of that part of a conversation; `late` are references that were made when outputs were trimmed."""
+    """Return the facts of that part of a conversation; `late` are references made when outputs were trimmed."""
     calls = _calls(messages)
     todos = kept.get(TODOS)
     return Facts(
@@ -119,7 +119,7 @@ def collect_facts(messages: Sequence[Message], kept: Mapping[str, object], late:
 
 
 def newest_within(lines: Sequence[str], characters: int) -> tuple[str, ...]:
-    """The newest lines that fit."""
+    """Return the newest lines that fit."""
     found: list[str] = []
     for line in reversed(lines):
         characters -= len(line) + 1
@@ -130,7 +130,7 @@ def newest_within(lines: Sequence[str], characters: int) -> tuple[str, ...]:
 
 
 def list_references(lines: Sequence[str], characters: int, keeper: Keeper | None) -> tuple[str, ...]:
-    """The newest references that fit, after one that leads to all the others: none of them is ever lost."""
+    """Return the newest references that fit, after one that leads to all the others: none of them is ever lost."""
     shown = newest_within(lines, characters)
     older = lines[: len(lines) - len(shown)]
     if not older or keeper is None:
@@ -142,7 +142,7 @@ def list_references(lines: Sequence[str], characters: int, keeper: Keeper | None
 
 
 def bundle_short_outputs(messages: Sequence[Message], late: Mapping[str, str], keeper: Keeper) -> tuple[str, ...]:
-    """A reference to all short outputs of these messages: each has its own, but a list of those says little in much."""
+    """Return one reference to all short outputs of these messages: a list of their own ones would be long."""
     calls = _calls(messages)
     results = [one for message in messages if isinstance(message, ToolResults) for one in message.results]
     left = [one for one in results if _is_short(one) and one.call_id not in late and one.name not in EXEMPT]

@@ -84,33 +84,33 @@ class Window:
 
     @property
     def tokens(self) -> int:
-        """The size of the next request: what the last one had by its provider's count, and what was added since."""
+        """Return the size of the next request: that of the last one, as its provider counted, and what was added."""
         if not self._read:
             return round(self.ratio * (self.head_tokens + self._tokens))
         return max(self._read + round(self.ratio * (self._tokens - self._sent - self._reply)), 0)
 
     @property
     def is_measured(self) -> bool:
-        """Whether that stands on a provider's count."""
+        """Return whether `tokens` stands on a provider's count."""
         return self._read > 0
 
     def is_summary(self, message: Message) -> bool:
-        """Whether the message stands for what was compacted."""
+        """Return whether the message stands for what was compacted."""
         return self.compacted is not None and message == UserMessage.of(self.compacted.summary)
 
     @property
     def outputs_tokens(self) -> int:
-        """The outputs that could go."""
+        """Return the tokens of the outputs that could go."""
         return round(self.ratio * self._outputs)
 
     @property
     def is_full(self) -> bool:
-        """Whether it is time to compact."""
+        """Return whether it is time to compact."""
         limit = self.limits.compact_tokens
         return 0 < limit <= self.tokens >= self.tries_again_at
 
     def trimmable(self, *, newest: bool = False) -> Iterator[tuple[ToolCall, ToolMessage]]:
-        """The outputs that may go, the oldest first, with their calls; those of the newest step only if asked for."""
+        """Yield the outputs that may go, the oldest first, with their calls; of the newest step only on request."""
         places = range(len(self.messages) - 1, -1, -1)
         last = next((place for place in places if isinstance(self.messages[place], ToolResults)), -1)
         for place in range(self._looked_until, last + 1 if newest else last):
@@ -121,7 +121,7 @@ class Window:
             self._looked_until = place + 1  # all that is left of it has to stay: it is not looked at again
 
     def shrink(self, tokens: int) -> None:
-        """The model takes less than that, whatever was known of it: all limits follow."""
+        """Shrink all limits: the model takes less than that, whatever was known of it."""
         limits, window = self.limits, max(min(self.limits.window_tokens, tokens), 1)
         self.limits = replace(
             limits,
@@ -132,7 +132,7 @@ class Window:
         )
 
     def leave(self, result: ToolMessage) -> None:
-        """This output cannot go."""
+        """Keep this output: it cannot go."""
         self.stays.add(result.call_id)
         self._outputs -= tokens_of(result)
 
@@ -156,19 +156,19 @@ class Window:
         self._looked_until = self.tries_again_at = 0
 
     def compacted_by(self, record: MessagesCompacted, conversation: Sequence[Message]) -> list[Message]:
-        """What the messages would be."""
+        """Return the messages as they would be after compaction."""
         since = self.messages[len(self.messages) - (self._taken - record.through) :]
         return [*_first_messages(record, conversation, self.trimmed), *since]
 
     def last_turn(self) -> tuple[int, int]:
-        """Where the last turn of the model begins: here, and in the conversation."""
+        """Return where the last turn of the model begins: here, and in the conversation."""
         for place in range(len(self.messages) - 1, -1, -1):
             if isinstance(self.messages[place], AssistantMessage):
                 return place, self._taken - (len(self.messages) - place)
         return 0, 0
 
     def whole(self, conversation: Sequence[Message]) -> tuple[Message, ...]:
-        """The conversation as another run could go on from it: compacted, and with all outputs that are left."""
+        """Return the conversation as another run could go on from it: compacted, and with all outputs that are left."""
         if self.compacted is None:
             return tuple(conversation)
         return (*_first_messages(self.compacted, conversation, {}), *conversation[self.compacted.through :])
@@ -220,5 +220,5 @@ def _with_references(message: ToolResults, gone: Mapping[str, str]) -> ToolResul
 
 
 def reference_to(ref_id: str) -> str:
-    """What stands in the place of an output."""
+    """Return what stands in the place of an output."""
     return trimmed_marker(OutputRef(id=ref_id, byte_size=0, line_count=0))

@@ -38,7 +38,7 @@ class Outline:
 
 
 def outline(records: Iterable[Record]) -> list[Outline]:
-    """The steps of a run; the first one stands for all that was before the model was first asked."""
+    """Return the steps of a run; the first one stands for all that was before the model was first asked."""
     steps = [Outline()]
     for record in records:
         step = steps[-1]
@@ -61,7 +61,7 @@ def outline(records: Iterable[Record]) -> list[Outline]:
 def compare_steps(
     recorded: list[Outline], now: list[Outline], *, is_cut: bool = False, not_run: Container[str] = ()
 ) -> Iterator[Difference]:
-    """Where the second differs; the calls in `not_run` were answered from the record, and are the same by that.
+    """Yield where the second differs; the calls in `not_run` were answered from the record, and are the same by that.
 
     What follows the last step of a run that was cut off was never written, so there is nothing to compare it with.
     """
@@ -80,7 +80,7 @@ def compare_steps(
 
 
 def compare_tools(began: RunBegan, system: str, tools: dict[str, str]) -> Iterator[Difference]:
-    """What the model was told then, and would be told now."""
+    """Yield what the model was told then, and would be told now."""
     if began.system != system:
         yield Difference(step=0, what="system prompt", recorded=began.system, now=system)
     for name in [*began.tools, *(name for name in tools if name not in began.tools)]:

@@ -94,7 +94,7 @@ async def _check(journal: Journal, recording: Recording) -> None:
 
 
 def first_steps(recording: Recording, at: int) -> tuple[Record, ...]:
-    """The records of the first `at` complete steps, without the one that begins the run.
+    """Return the records of the first `at` complete steps, without the one that begins the run.
 
     Of a damaged run all steps before the damage can be had.
     """

@@ -63,7 +63,7 @@ class OpenTurn:
 
     @property
     def open_calls(self) -> list[ToolCall]:
-        """The calls without a result."""
+        """Return the calls without a result."""
         return [call for call in self.turn.calls if call.id not in self.results]
 
 
@@ -103,12 +103,12 @@ class RebuiltRun:
 
     @property
     def is_paused(self) -> bool:
-        """Whether the run ended in the middle of a turn, or has not ended at all."""
+        """Return whether the run ended in the middle of a turn, or has not ended at all."""
         return self.end is None or self.end.stop_reason in PAUSED
 
     @property
     def pending(self) -> dict[str, ApprovalQuestion]:
-        """The questions without an answer, by call id."""
+        """Return the questions without an answer, by call id."""
         open_calls = self.turn.open_calls if self.turn is not None else ()
         known = ((call.id, self.facts.get(call.id)) for call in open_calls)
         return {

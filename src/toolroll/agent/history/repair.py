@@ -37,7 +37,7 @@ class Repaired:
 
 
 def repair(messages: Iterable[Message]) -> Repaired:
-    """The conversation with every call answered once, right after it, under ids that are unique."""
+    """Return the conversation with every call answered once, right after it, under ids that are unique."""
     history = Conversation(messages)
     return Repaired(messages=tuple(history.legal()), notes=tuple(history.notes))
 
@@ -62,18 +62,18 @@ class Conversation:
             self.append(message)
 
     def legal(self) -> Sequence[Message]:
-        """All messages, every call answered. Only grows; the caller must not change it."""
+        """Return all messages, every call answered. Only grows; the caller must not change it."""
         self._settle()
         return self._done
 
     def snapshot(self) -> tuple[Message, ...]:
-        """The same as it stands now, while results may still come: nothing is settled by looking."""
+        """Return the conversation as it stands now, while results may still come: looking settles nothing."""
         results = (self._results(),) if self._open else ()
         return (*self._done, *results, *self._later)
 
     @property
     def open_ids(self) -> tuple[str, ...]:
-        """The ids under which the calls of the last turn are known here: unique, whatever the provider sent."""
+        """Return the ids under which the calls of the last turn are known here: unique, whatever the provider sent."""
         return tuple(self._open)
 
     def append(self, message: Message) -> None:
@@ -168,7 +168,7 @@ class Conversation:
 
 
 def interrupted_result(call: ToolCall) -> ToolMessage:
-    """The labelled result of a call that has none."""
+    """Return the labelled result of a call that has none."""
     return ToolMessage(call_id=call.id, name=call.name, content=INTERRUPTED, is_error=True)
 
 

@@ -70,7 +70,7 @@ class ReplayReport:
 
     @property
     def is_same(self) -> bool:
-        """Whether nothing differs."""
+        """Return whether nothing differs."""
         return not self.differences
 
 
@@ -121,7 +121,7 @@ class RecordedOutputs(OutputStore):
         return super().keep(call_id, tool, content)
 
     def open(self, ref_id: str) -> StoredOutput:
-        """The output as it is now; that of then for a call that was not run again."""
+        """Return the output as it is now; that of then for a call that was not run again."""
         try:
             return super().open(ref_id)
         except OutputMissing:
@@ -325,7 +325,7 @@ def _compare_ends(before: Sequence[Outline], now: Sequence[Outline]) -> Iterator
 
 
 def recorded_changes(records: Iterable[Record]) -> Changes:
-    """All of them."""
+    """Return all recorded changes."""
     found: Changes = {}
     turns = 0
     for record in records:

@@ -108,7 +108,7 @@ async def end_unrun(state: RunState, call: ToolCall, text: str, *, code: str) ->
 
 
 async def end_call(state: RunState, call: ToolCall, result: ToolResult) -> None:
-    """The call has this result: on record, and known when its turn goes on."""
+    """Record the result of a call, so that it is known when its turn goes on."""
     message = result.to_message(call_id=call.id, name=call.name)
     ended = state.known[call.id] = CallEnded(result=message, code=result.code, duration_ms=0.0)
     await state.record(ended)

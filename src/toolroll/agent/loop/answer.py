@@ -32,7 +32,7 @@ _FENCE: Final = "```"
 
 
 async def judge_answer(state: RunState, turn: Turn) -> Ending | None:
-    """The end of the run, or None after the model was told what is missing."""
+    """Return the end of the run, or None after the model was told what is missing."""
     fault = _fault(state, turn)
     if fault is None:
         return Ending(reason="answer", detail=turn.response.stop_detail if turn.response.stop == "unknown" else "")
@@ -44,7 +44,7 @@ async def judge_answer(state: RunState, turn: Turn) -> Ending | None:
 
 
 async def judge_done(state: RunState, text: str) -> Ending | None:
-    """The end that a tool asked for; with `output=`, only if its words are what was agreed on."""
+    """Return the end that a tool asked for; with `output=`, only if its words are what was agreed on."""
     if read_output(state, text):
         return Ending(reason="done", text=text)
     if await ask_to_repair(state, "output"):
@@ -53,7 +53,7 @@ async def judge_done(state: RunState, text: str) -> Ending | None:
 
 
 def read_output(state: RunState, text: str) -> bool:
-    """Whether the text is what the agent was asked for; always, where nothing was agreed on."""
+    """Read the output from the text; return whether it is of the agreed type, always true where none was agreed on."""
     if state.setup.output is None:
         return True
     try:

@@ -36,12 +36,12 @@ class Turn:
 
     @property
     def text(self) -> str:
-        """All the text of the turn."""
+        """Return all the text of the turn."""
         return self.response.message.text
 
     @property
     def is_cut(self) -> bool:
-        """Whether the turn was cut off before it was complete."""
+        """Return whether the turn was cut off before it was complete."""
         return self.response.stop in ("max_tokens", "context_full")
 
 

@@ -56,17 +56,17 @@ class Budget:
 
     @property
     def counted(self) -> list[Step]:
-        """The steps that limits look at."""
+        """Return the steps that limits look at."""
         return self.steps[self.counted_from :] if self.counted_from else self.steps
 
     @property
     def is_limited(self) -> bool:
-        """Whether there is anything to look at."""
+        """Return whether any limit is set."""
         return bool(self.conditions) or (self.parent is not None and self.parent.is_limited)
 
     @property
     def counts_money(self) -> bool:
-        """Whether what is spent has to be known while it is."""
+        """Return whether the cost has to be known during the run."""
         own = any(isinstance(one, cost_over) for one in self.conditions)
         return own or (self.parent is not None and self.parent.counts_money)
 

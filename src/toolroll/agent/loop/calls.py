@@ -104,7 +104,7 @@ class _Batch:
 
 
 def recorded_result(ended: CallEnded) -> ToolResult:
-    """What a call came to, without what the guard added to it."""
+    """Return what a call came to, without what the guard added to it."""
     content, note = ended.result.content, ended.note
     if isinstance(content, str):
         text = content if note is None else content.removesuffix(f"\n[{note}]")
@@ -130,7 +130,7 @@ def _with_note(message: ToolMessage, note: str) -> ToolMessage:
 
 
 def make_log(call: ToolCall, result: ToolResult, duration_ms: float) -> ToolCallLog:
-    """The call in figures."""
+    """Return the call in figures."""
     return ToolCallLog(
         name=call.name,
         arguments=call.arguments[:ARGUMENTS_SHOWN_CHARACTERS],
@@ -153,7 +153,7 @@ def _bytes(text: str) -> int:
 
 
 def write_line(logger: logging.Logger, log: ToolCallLog, arguments: str) -> None:
-    """One line for one call, without secrets and on one line whatever the model wrote."""
+    """Log one line for one call, without secrets, whatever the model wrote."""
     if logger.isEnabledFor(logging.INFO):
         logger.info(
             "tool_call name=%s ok=%s duration_ms=%.1f bytes=%d error_type=%s arguments=%s",
@@ -180,7 +180,7 @@ class CallLedger(Ledger):
         self._state = state
 
     async def intent(self, call: ToolCall, /) -> None:
-        """The call runs now, after everybody who had to be asked."""
+        """Record that the call runs now, after everybody who had to be asked."""
         state = self._state
         if state.setup.journal is not None:
             tool = state.setup.tools.get(call.name)

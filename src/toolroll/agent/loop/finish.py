@@ -41,7 +41,7 @@ async def close_with_answer(state: RunState, ending: Ending) -> bool:
 
 
 def needs_closing(state: RunState, ending: Ending) -> bool:
-    """Whether the last step ended without an answer."""
+    """Return whether the last step ended without an answer."""
     if not state.setup.close_with_answer or ending.reason not in _WORTH_CLOSING or not state.steps:
         return False
     last = state.steps[-1]
@@ -67,7 +67,7 @@ async def _take_last_turn(state: RunState) -> bool:
 
 
 async def accept_last_turn(state: RunState, turn: Turn) -> bool:
-    """Whether the run can end with this last turn."""
+    """Return whether the run can end with this last turn."""
     await answer_unrun(state, turn.calls, "condition")
     state.end_step(turn.text, closing=True, is_cut=turn.is_cut)
     return turn.ending is not None or read_output(state, turn.text) or not await ask_to_repair(state, "output")
@@ -85,7 +85,7 @@ async def answer_unrun(state: RunState, calls: Sequence[ToolCall], reason: StopR
 
 
 async def finish_run(state: RunState, ending: Ending, *, closing: bool = False) -> RunResult[object]:
-    """The result of the run, recorded and told."""
+    """End the run: record its result, report it, and return it."""
     result = state.result = build_result(state, ending, closing=closing)
     await state.record(_end_record(result))
     state.emit(RunFinished(result=result))
@@ -93,7 +93,7 @@ async def finish_run(state: RunState, ending: Ending, *, closing: bool = False) 
 
 
 async def fail_run(state: RunState, error: BaseException) -> None:
-    """The end of a run that an error or a cancellation has cut short; what it had goes along with a model's error."""
+    """End a run that an error or a cancellation has cut short; a model's error gets the result so far."""
     failed = isinstance(error, Exception)
     detail = str(error) or type(error).__name__
     ending = Ending(reason="failed" if failed else "interrupted", detail=detail, text="".join(state.written).strip())
@@ -125,7 +125,7 @@ def _count_answered(state: RunState) -> None:
 
 
 def build_result(state: RunState, ending: Ending, *, closing: bool) -> RunResult[object]:
-    """What the run comes to, as it stands."""
+    """Return what the run comes to, as it stands."""
     steps = tuple(state.steps)
     text = ending.text or next((step.text for step in reversed(steps) if step.text.strip()), "")
     return RunResult(

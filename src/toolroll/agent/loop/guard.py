@@ -102,7 +102,7 @@ class LoopGuard:
         return f"This call has now been made {self._made + 1} times with the same result."
 
     def end(self, results: Mapping[str, ToolResult]) -> Verdict | None:
-        """The step is over; why the run should end now, if it should."""
+        """End the step, and return why the run should end now, if it should."""
         now = self._now
         failed = [(call, results[call.id]) for call in now.calls if results[call.id].is_error]
         if failed:

@@ -27,7 +27,7 @@ async def _step(state: RunState) -> Ending | None:
 
 
 async def settle_turn(state: RunState, turn: Turn) -> Ending | None:
-    """All that a turn of the model leads to."""
+    """Run all that a turn of the model leads to; return the end of the run if it leads there."""
     ending, calls = turn.ending, turn.calls
     logs: tuple[ToolCallLog, ...] = ()
     if ending is not None:

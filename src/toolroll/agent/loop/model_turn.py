@@ -73,7 +73,7 @@ class InterruptedTurn:
 
 
 async def take_turn(asking: TurnRequest, request: ModelRequest) -> ModelResponse | InterruptedTurn:
-    """The model's whole turn, within its time; a paused one is continued, and its usage summed."""
+    """Ask for the model's whole turn, within its time; continue a paused one, and sum the usage."""
     if asking.seconds is None:
         return await _take_whole_turn(asking, request)
     clock = asyncio.timeout(max(asking.seconds, 0.0))

@@ -114,7 +114,7 @@ class RunState:
 
     @property
     def is_calling(self) -> bool:
-        """Whether a tool call is running at this moment."""
+        """Return whether a tool call is running at this moment."""
         return bool(self.started)
 
     def stop(self) -> None:
@@ -123,7 +123,7 @@ class RunState:
 
     @property
     def steps(self) -> list[Step]:
-        """The steps that are over."""
+        """Return the steps that are over."""
         return self.budget.steps
 
     async def record(self, *records: Record) -> None:
@@ -180,7 +180,7 @@ class RunState:
             self._unrecorded.append(spent)
 
     def restore(self, kept: Mapping[str, object]) -> None:
-        """What was kept with the run is there again; it is on record already."""
+        """Restore what was stored with the run; it is on record already."""
         for name, value in kept.items():
             self.run.set_state(name, value)
         self._unrecorded.clear()
@@ -218,7 +218,7 @@ class RunState:
         return (*self.conversation.snapshot()[self._first_new :], *self._unfinished())
 
     def request(self, *, tools: bool) -> ModelRequest:
-        """What the model is asked next."""
+        """Return what the model is asked next."""
         setup = self.setup
         search = offered_search(setup.web_search, self.run)
         if search is None and setup.web_search is not None and not self.is_search_withheld:
@@ -249,7 +249,7 @@ class RunState:
         return choice
 
     def begin_step(self) -> None:
-        """A step begins."""
+        """Begin a step."""
         self.budget.begin_step()
         self.emit(StepStarted(number=len(self.steps) + 1))
 

@@ -31,7 +31,7 @@ _FINISH: Final = {
 
 
 def trace_model(model: Model) -> Model:
-    """The model, each request of which is a span where somebody traces; else the model itself."""
+    """Return the model, each request of which is a span where somebody traces; else the model itself."""
     tracer = current_tracer()
     return model if tracer is None else _TracedModel(model, tracer)
 

@@ -27,7 +27,7 @@ class Spans:
         self._open: dict[str, tuple[Span, Any]] = {}
 
     def begin(self, call: ToolCall) -> None:
-        """A call runs from here on: what happens in its task belongs to its span."""
+        """Begin the span of a call: what happens in its task belongs to it."""
         from opentelemetry import context  # noqa: PLC0415 - here it is imported already
         from opentelemetry.trace import set_span_in_context  # noqa: PLC0415 - as above
 
@@ -35,7 +35,7 @@ class Spans:
         self._open[call.id] = (span, context.attach(set_span_in_context(span)))
 
     def end(self, call: ToolCall, result: ToolResult) -> None:
-        """A call has its result; one that never ran has a span without length."""
+        """End the span of a call; one that never ran gets a span without length."""
         from opentelemetry import context  # noqa: PLC0415 - as above
 
         known = self._open.pop(call.id, None)
@@ -49,7 +49,7 @@ class Spans:
         span.end()
 
     def close(self) -> None:
-        """The run is over: calls that were cut off have no result, and their tasks are gone."""
+        """End the spans of calls that were cut off: they have no result, and their tasks are gone."""
         for span, _ in self._open.values():
             mark_failed(span, "cancelled")
             span.end()

@@ -36,7 +36,7 @@ _YES: Final = {"true", "1", "span_only", "span_and_event"}
 
 
 def current_tracer() -> "Tracer | None":
-    """The tracer of the application's provider; None where it has not configured one.
+    """Return the tracer of the application's provider; None where it has not configured one.
 
     OpenTelemetry is never imported for it: who has configured it has imported it.
     """
@@ -59,18 +59,18 @@ def mark_failed(span: "Span", kind: str) -> None:
 
 
 def error_type(error: BaseException) -> str:
-    """`error.type` of an exception: its stable code, or its class."""
+    """Return `error.type` of an exception: its stable code, or its class."""
     code = getattr(error, "code", None)
     return code if isinstance(code, str) else type(error).__qualname__
 
 
 def is_captured() -> bool:
-    """Whether the application wants to see what was said."""
+    """Return whether the application wants to see what was said."""
     return os.environ.get(VARIABLE, "").strip().casefold() in _YES
 
 
 def safe_text(text: str) -> str:
-    """The text without secrets."""
+    """Return the text without secrets."""
     return redact(text, known=known_secrets(os.environ))
 
 
@@ -80,7 +80,7 @@ def messages_json(messages: Iterable[Message]) -> str:
 
 
 def system_json(text: str) -> str:
-    """What the model is told before all else."""
+    """Return what the model is told before all else."""
     return safe_text(dump_json([{"type": "text", "content": text}]))
 
 

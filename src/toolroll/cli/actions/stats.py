@@ -83,7 +83,7 @@ class Figures:
         self._is_wide = columns >= WIDE_COLUMNS
 
     def everything(self) -> Iterator[str]:
-        """All sections, with an empty line between two."""
+        """Yield all sections, with an empty line between two."""
         yield from self._folded(_total_words(self._found))
         if self._tools:
             yield from ("", *self._table(self._tools[:MAX_TOOLS]))
@@ -97,7 +97,7 @@ class Figures:
             yield from ("", f"{self._found.unreadable:,} records could not be read.")
 
     def one_tool(self, name: str) -> Iterator[str]:
-        """The line of one tool."""
+        """Return the line of one tool."""
         return self._table([self._found.tools[name]])
 
     def _table(self, tools: Sequence[ToolFigures]) -> Iterator[str]:
@@ -159,7 +159,7 @@ class Figures:
 
 
 def statistics_fields(found: Statistics, *, since: int | None, tool: str | None) -> dict[str, object]:
-    """The same for programs; of the tools only one, if one is named."""
+    """Return the figures for programs; of the tools only one, if one is named."""
     tools = sorted(found.tools.values(), key=lambda one: (-one.calls, one.name))
     models = sorted(found.models.values(), key=lambda one: (-one.steps, one.name))
     return {
@@ -260,7 +260,7 @@ def _every_day(days: dict[date, DayFigures], most: int) -> list[tuple[date, DayF
 
 
 def has_blocks(encoding: str | None, environment: Mapping[str, str]) -> bool:
-    """Whether blocks can be shown: by the encoding of the output, and by the locale, which Python may overrule."""
+    """Return whether blocks can be shown, by the encoding of the output and by the locale."""
     locale = next((environment[name] for name in ("LC_ALL", "LC_CTYPE", "LANG") if environment.get(name)), "")
     charset = locale.partition(".")[2].partition("@")[0]
     is_plain = locale in ("C", "POSIX") or (charset != "" and not _is_utf8(charset))
@@ -272,7 +272,7 @@ def _is_utf8(name: str) -> bool:
 
 
 def bar(value: float, most: float, width: int, *, blocks: bool) -> str:
-    """A bar of at most that width; something is seen of whatever is more than nothing."""
+    """Return a bar of at most that width; something is seen of whatever is more than nothing."""
     if most <= 0 or value <= 0:
         return ""
     eighths = max(1, round(width * 8 * min(value / most, 1.0)))
@@ -282,14 +282,14 @@ def bar(value: float, most: float, width: int, *, blocks: bool) -> str:
 
 
 def sparkline(values: Sequence[float], *, blocks: bool) -> str:
-    """One letter for each value, the highest for the largest."""
+    """Return one letter for each value, the highest for the largest."""
     steps = _STEPS if blocks else _PLAIN_STEPS
     most = max(values, default=0)
     return "".join(steps[0] if value <= 0 else steps[max(1, round(8 * value / most))] for value in values)
 
 
 def duration(milliseconds: float | None) -> str:
-    """A time in at most seven letters."""
+    """Return a time in at most seven letters."""
     if milliseconds is None:
         return "-"
     if milliseconds >= _MINUTE_MS:
@@ -300,7 +300,7 @@ def duration(milliseconds: float | None) -> str:
 
 
 def size(count: float) -> str:
-    """A number of bytes in at most six letters."""
+    """Return a number of bytes in at most six letters."""
     for unit in _SIZES[:-1]:
         if round(count) < _THOUSAND:
             return f"{count:.0f} {unit}"
@@ -309,7 +309,7 @@ def size(count: float) -> str:
 
 
 def dollars(cost: float, unpriced: int, steps: int) -> str:
-    """What it cost, as far as that is known."""
+    """Return what it cost, as far as that is known."""
     if unpriced and unpriced == steps:
         return "cost unknown"
     return f"${cost:,.2f}" if cost >= 0.01 or cost == 0 else f"${cost:.4f}"  # noqa: PLR2004 - a cent

@@ -142,7 +142,7 @@ class Parameter:
 
 
 def list_parameters(schema: Schema) -> list[Parameter]:
-    """Every parameter of a tool, in the order of its schema."""
+    """Return every parameter of a tool, in the order of its schema."""
     return list(_properties(schema, schema, "", 0))
 
 

@@ -52,7 +52,7 @@ class CodeChat:
 
     @property
     def info(self) -> ChatInfo:
-        """The agent as it would answer now."""
+        """Return the agent as it would answer now."""
         return ChatInfo(
             name="code",
             model=self._spec.model,

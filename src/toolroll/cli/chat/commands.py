@@ -74,7 +74,7 @@ class Commands:
 
     @property
     def known(self) -> dict[str, str]:
-        """The commands that there are here."""
+        """Return the commands that there are here."""
         is_project = self._agent.info.workspace is not None
         return {name: about for name, about in COMMANDS.items() if is_project or name not in IN_A_PROJECT}
 

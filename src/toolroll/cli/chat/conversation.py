@@ -30,7 +30,7 @@ class ChatAgent(Protocol):
 
     @property
     def info(self) -> "ChatInfo":
-        """The application as it would answer now."""
+        """Return the application as it would answer now."""
         ...
 
     async def say(self, message: OutgoingMessage, driver: RunDriver) -> RunResult[object] | None:

@@ -82,7 +82,7 @@ class ExploreChat:
 
     @property
     def info(self) -> ChatInfo:
-        """The agent as it would answer now."""
+        """Return the agent as it would answer now."""
         return ChatInfo(
             name="explore",
             model=self._options.model,

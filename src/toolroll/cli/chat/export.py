@@ -73,7 +73,7 @@ _FORMS: Final[Mapping[str, Callable[[RunTree], Iterator[str]]]] = {
 
 
 def render_chat(messages: Sequence[Message], *, title: str) -> str:
-    """The conversation for a reader."""
+    """Return the conversation for a reader."""
     return terminal_safe("\n\n".join([f"# {title}", *_parts(messages)]) + "\n")
 
 

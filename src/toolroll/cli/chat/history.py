@@ -33,11 +33,11 @@ class MessageHistory:
 
     @classmethod
     def from_environment(cls, name: str, environment: Mapping[str, str]) -> "MessageHistory":
-        """The texts of that name among the user's own data; the keys in their environment are never written."""
+        """Return the texts of that name among the user's own data; the keys in their environment are never written."""
         return cls(find_folders(environment).data / f"{name}-history.jsonl", secrets=known_secrets(environment))
 
     def texts(self) -> list[str]:
-        """All that is kept. Lines that cannot be read are passed over: this is a convenience, and no record."""
+        """Return all that is kept. Lines that cannot be read are passed over: this is a convenience, and no record."""
         if not self._folder.exists():
             return []
         with closing(Root(private_folder(self._folder))) as root:

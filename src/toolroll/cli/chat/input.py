@@ -71,7 +71,7 @@ class LineInput:
         self._warn = warn or _make_warn(str)
 
     async def read(self, prompt: str) -> str | None:
-        """The next message, with all spelled out in it that cannot be seen; None when the person leaves."""
+        """Return the next message, with all spelled out in it that cannot be seen; None when the person leaves."""
         while (text := await self._reads.read(prompt)) is not None:
             safe = spell_out_hidden(text)
             if len(safe) <= MAX_MESSAGE_CHARACTERS:

@@ -52,7 +52,7 @@ class OutgoingMessage:
 
 
 async def attach_files(text: str, workspace: "Workspace") -> OutgoingMessage:
-    """The message with the files that it mentions behind it.
+    """Return the message with the files that it mentions behind it.
 
     A file that is missing, denied, binary or too large is an error, and so nothing is sent. What names no file and does
     not look like one (`@decorator`) is left alone.
@@ -156,7 +156,7 @@ async def _read(path: RelativePath, workspace: "Workspace") -> Attachment:
 
 
 def describe_attachments(files: tuple[Attachment, ...]) -> Iterator[str]:
-    """The files in words for the person, one by one."""
+    """Yield the files in words for the person, one by one."""
     for one in files:
         lines = "1 line" if one.lines == 1 else f"{one.lines:,} lines"
         yield f"{quote_path(one.path)} ({lines})" if one.hash else f"{quote_path(one.path)}/"

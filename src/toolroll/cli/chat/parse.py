@@ -70,7 +70,7 @@ class Mention:
 
     @property
     def name(self) -> str:
-        """As much of it as a path usually has."""
+        """Return as much of the mention as a path usually has."""
         return self.spellings[-1]
 
 
@@ -78,7 +78,7 @@ Parsed: TypeAlias = ChatCommand | UnknownCommand | None
 
 
 def parse_command(text: str, known: Iterable[str]) -> Parsed:
-    """The command that a message is, a `/` alone the one that lists them; None for one that goes to the model."""
+    """Return the command of a message; `/` alone lists the commands. Return None for what goes to the model."""
     if text.strip() == "/":
         return ChatCommand(name=HELP)
     found = _COMMAND.fullmatch(text.strip())
@@ -91,7 +91,7 @@ def parse_command(text: str, known: Iterable[str]) -> Parsed:
 
 
 def split_words(rest: str) -> list[str]:
-    """What stands behind a command, in words as in a shell; UsageError where a quotation mark is open."""
+    """Return what stands behind a command, in words as in a shell; UsageError where a quotation mark is open."""
     try:
         return shlex.split(rest)
     except ValueError:
@@ -104,7 +104,7 @@ def _nearest(name: str, names: list[str]) -> str:
 
 
 def find_mentions(text: str) -> Iterator[Mention]:
-    """All that may be files in a message, in their order, each once."""
+    """Yield all that may be files in a message, in their order, each once."""
     seen: set[tuple[str, ...]] = set()
     for found in _MENTION.finditer(text):
         mention = _quoted(found[1]) if found[1] else _bare(found[2].replace(_BLANK, " "))
@@ -127,25 +127,25 @@ def _bare(token: str) -> Mention | None:
 
 
 def find_open_mention(text: str) -> str | None:
-    """A mention whose quotation mark is not closed in its line, as it is written; None where there is none."""
+    """Return a mention whose quotation mark is not closed in its line, as it is written; None where there is none."""
     found = _OPEN.search(text)
     return None if found is None else found[0]
 
 
 def remove_escapes(text: str) -> str:
-    """The message as it is sent: `\\@` is an `@` that mentions nothing."""
+    """Return the message as it is sent: `\\@` is an `@` that mentions nothing."""
     return _ESCAPED.sub("@", text)
 
 
 def format_mention(path: str) -> str:
-    """How a path is written so that it is found again: in quotation marks where it would end too early."""
+    """Return how a path is written so that it is found again: in quotation marks where it would end too early."""
     bare = _MENTION.fullmatch(f"@{path}")
     plain = bare is not None and bare[2] is not None and path[-1] not in (*_AFTER, "\\") and _BLANK not in path
     return f"@{path}" if plain else f'@"{path}"'
 
 
 def spell_out_hidden(text: str) -> str:
-    """A text that was typed or pasted, with all spelled out that nobody sees: hidden words reach no model unseen.
+    """Return a text that was typed or pasted with everything invisible spelled out: no hidden word reaches a model.
 
     Line ends become `\\n`; blanks, tabs and all that is drawn stay as they are.
     """

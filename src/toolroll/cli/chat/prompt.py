@@ -33,7 +33,7 @@ MENU_ROWS: Final = 6
 def make_prompt_session(
     *, texts: Sequence[str], suggester: "Suggester | None", warn: Callable[[str], None]
 ) -> "PromptSession[str]":
-    """What reads one message after the other from the terminal, and shows it on stderr.
+    """Return what reads one message after the other from the terminal, and shows it on stderr.
 
     `texts` are what the arrow keys bring back, the oldest first; `warn` shows a line above the message.
     """

@@ -56,7 +56,7 @@ class FileNames:
     _until: float = -1.0
 
     def all(self) -> Sequence[tuple[str, str]]:
-        """Each name with itself in small letters, as far as they are known by now."""
+        """Return each name with itself in small letters, as far as they are known by now."""
         if self._walk is None and self.clock() > self._until:
             self._walk = threading.Thread(target=self._look, args=([],), daemon=True)
             self._walk.start()
@@ -67,7 +67,7 @@ class FileNames:
 
     @property
     def is_looking(self) -> bool:
-        """Whether the last answer of `all` may not be all."""
+        """Return whether the last answer of `all` may not be all."""
         return self._walk is not None
 
     def _look(self, found: list[tuple[str, str]]) -> None:
@@ -90,7 +90,7 @@ class Suggester:
     names: FileNames | None = None
 
     def suggest(self, before: str) -> list[Suggestion]:
-        """What may be meant by the text before the cursor, the likeliest first."""
+        """Return what may be meant by the text before the cursor, the likeliest first."""
         if found := _COMMAND.fullmatch(before):
             return self._commands(found[1] or "")
         if (found := _ARGUMENT.fullmatch(before)) and found[1] in self.arguments:
@@ -104,7 +104,7 @@ class Suggester:
         return []
 
     def may_find_more(self, before: str) -> bool:
-        """Whether the same text may get more suggestions in a moment."""
+        """Return whether the same text may get more suggestions in a moment."""
         return self.names is not None and self.names.is_looking and _PATH.search(before) is not None
 
     def _commands(self, typed: str) -> list[Suggestion]:

@@ -48,7 +48,7 @@ class EntryWriter:
         self._parts = {part.row.run_id: part for part in run.parts}
 
     def html(self) -> Iterator[str]:
-        """One piece an entry, until the page is full; then how much is missing."""
+        """Yield one piece an entry, until the page is full; then how much is missing."""
         found = build_timeline(self._run.recording.records, self._run.times)
         for entry in found:
             if self._room.is_full:

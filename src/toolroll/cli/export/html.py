@@ -25,11 +25,11 @@ class PageBudget:
 
     @property
     def is_full(self) -> bool:
-        """Whether nothing more goes on the page."""
+        """Return whether nothing more goes on the page."""
         return self.left <= 0
 
     def text(self, text: str, *, where: str, most: int = TEXT_CHARACTERS) -> str:
-        """The text for HTML; of a long one the beginning and the end, and in between a note `where` the whole is."""
+        """Return the text for HTML; of a long one the beginning, a note `where` the whole is, and the end."""
         most = self._most(most)
         if len(text) <= most:
             return self._spend(escape_text(text))
@@ -38,7 +38,7 @@ class PageBudget:
         return self._spend(head + _cut(len(text) - most, where) + end)
 
     def diff(self, text: str, *, where: str) -> str:
-        """A difference, line by line, with what was added and removed marked."""
+        """Return a difference, line by line, with what was added and removed marked."""
         shown = text[: self._most(TEXT_CHARACTERS)]
         lines = "\n".join(map(_diff_line, shown.split("\n")))
         rest = len(text) - len(shown)
@@ -53,7 +53,7 @@ class PageBudget:
 
 
 def escape_text(text: str) -> str:
-    """The text for HTML, what would not be seen spelled out: no tag, no escape sequence, no turn of direction."""
+    """Return the text for HTML with everything invisible spelled out: no tag, no escape sequence."""
     return escape(visible(text, show_crlf=False))
 
 
@@ -98,6 +98,6 @@ a { color: var(--model); } nav ol { display: flex; flex-wrap: wrap; gap: .2rem .
 
 
 def content_policy() -> str:
-    """Nothing may be loaded or run; this one style, known by its hash, may be used."""
+    """Return a policy by which nothing is loaded or run, and only this style, known by its hash, is used."""
     digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode("ascii")
     return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"

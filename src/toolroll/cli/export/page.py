@@ -20,7 +20,7 @@ MAX_LINKS: Final = 200
 
 
 def render_page(run: RunTree, *, characters: int = PAGE_CHARACTERS) -> Iterator[str]:
-    """The page in pieces. Texts are cut where it would grow too large, and it says so."""
+    """Yield the page in pieces. Texts are cut where it would grow too large, and it says so."""
     room = PageBudget(characters)
     found = build_timeline(run.recording.records, run.times)
     title = f"Run {escape_text(run.row.run_id)}"
@@ -117,7 +117,7 @@ class Bar:
 
 
 def render_chart(found: Sequence[Entry]) -> str:
-    """The drawing; nothing where nothing took time."""
+    """Return the drawing; nothing where nothing took time."""
     bars = list(_bars(found))[:MAX_BARS]
     if not bars:
         return ""

@@ -46,22 +46,22 @@ class RunTree:
 
     @property
     def notes(self) -> list[str]:
-        """What is missing, here and in the parts."""
+        """Return notes on what is missing, here and in the parts."""
         return [f"Run {one.row.run_id}: {note}" for one in self for note in one.recording.notes]
 
     @property
     def is_damaged(self) -> bool:
-        """Whether something of it could not be read."""
+        """Return whether something of it could not be read."""
         return any(one.recording.is_damaged for one in self)
 
     @property
     def records(self) -> int:
-        """How many there are in all."""
+        """Return how many there are in all."""
         return sum(len(one.recording) for one in self)
 
 
 async def read_run_tree(journal: "SqliteJournal", run_id: str, *, secrets: Sequence[str]) -> RunTree:
-    """The run with all its parts, without what is a secret now, whether or not it was one when it was written."""
+    """Return the run with all its parts, without what is a secret now, even if it was none when it was written."""
     rows = {row.run_id: row for row in await journal.runs()}
     return await _read_tree(journal, rows, rows[run_id], secrets, seen=set())
 
@@ -89,7 +89,7 @@ def _redact(record: "Record", secrets: Sequence[str]) -> "Record":
 
 
 def format_json_lines(run: RunTree) -> Iterator[str]:
-    """The lines, each with its end."""
+    """Yield the lines, each with its end."""
     yield _line(_header(run))
     for one in run:
         for number, record in one.recording:

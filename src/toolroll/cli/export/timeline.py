@@ -57,7 +57,7 @@ Entry: TypeAlias = TurnView | NoteView
 
 
 def build_timeline(records: Sequence[tuple[int, Record]], times: Mapping[int, float]) -> list[Entry]:
-    """All of a run in order."""
+    """Return all of a run in order."""
     found: list[Entry] = []
     turn: TurnView | None = None
     steps = 0
@@ -74,7 +74,7 @@ def build_timeline(records: Sequence[tuple[int, Record]], times: Mapping[int, fl
 
 
 def iterate_turns(found: Sequence[Entry]) -> Iterator[TurnView]:
-    """Only the steps."""
+    """Yield only the steps."""
     return (one for one in found if isinstance(one, TurnView))
 
 

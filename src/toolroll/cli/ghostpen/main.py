@@ -60,7 +60,7 @@ class DefaultLazyGroup(LazyGroup):
             raise
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Its options; for a shell that completes, those too of the command that is meant where none is named."""
+        """Return the options; for a shell that completes, also those of the command that is meant."""
         own = super().get_params(ctx)
         if not ctx.resilient_parsing:
             return own

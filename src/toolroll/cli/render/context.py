@@ -30,7 +30,7 @@ def show_context(session: Session, recording: Recording) -> int:
 
 
 def context_lines(report: ContextReport, columns: int = TABLE_COLUMNS) -> Iterator[str]:
-    """The report for a reader; on a screen that is too narrow for the table a name for each row, cut to what fits."""
+    """Yield the report for a reader; on a narrow screen, a name for each row instead of the table."""
     yield from _table(report) if columns >= TABLE_COLUMNS else _narrow(report, columns)
     basis = "by the provider's count" if report.is_measured else "estimated"
     compacted = f", compacted {report.compactions} times" if report.compactions else ""

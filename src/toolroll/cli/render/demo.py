@@ -34,7 +34,7 @@ class DemoScreen:
         self._said: list[str] = []
 
     def open(self, root: Path, prompt: str) -> None:
-        """The introduction: the project, and what is asked."""
+        """Show the introduction: the project, and what is asked."""
         self._title("toolroll demo")
         self._say(_INTRO)
         self._title("1  An agent at work in a project")
@@ -66,7 +66,7 @@ class DemoScreen:
         self._line("reads", "\n".join(shown), "red" if result.is_error else "green")
 
     def ask(self, request: ApprovalRequest) -> None:
-        """The question as a terminal shows it, and the answer that is written down for it."""
+        """Show the question as a terminal shows it, and the answer that is scripted for it."""
         if self._console is None:
             return
         self._title("2  A change is shown before it is made")
@@ -77,13 +77,13 @@ class DemoScreen:
         self._title("3  Only what was shown is written")
 
     def applied(self, path: str, text: str) -> None:
-        """What is in the file now."""
+        """Show what is in the file now."""
         self._say("")
         self._line("in the file", path, "dim")
         self._say(terminal_safe(text.rstrip("\n")), "cyan")
 
     def undone(self, steps: Sequence[str], *, is_back: bool) -> None:
-        """What undoing did."""
+        """Show what undoing did."""
         self._title("4  toolroll undo")
         for step in steps or ["There is nothing to undo: nothing was changed."]:
             self._say(step)
@@ -91,7 +91,7 @@ class DemoScreen:
             self._say("Byte for byte as it was." if is_back else "It is not as it was!", "green" if is_back else "red")
 
     def close(self, steps: int, *, is_same: bool, advice: str) -> None:
-        """That the run was kept, and what to try next."""
+        """Show that the run was recorded, and what to try next."""
         self._title("5  toolroll runs replay")
         same = "the same each time" if is_same else "and something was different"
         told = f"The run was recorded as it went: {steps} steps. Played again, with the reading tools run anew: {same}."

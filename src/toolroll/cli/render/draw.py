@@ -37,7 +37,7 @@ class ScreenLine:
     end: int
 
     def render(self) -> Text:
-        """The line with its colours; marks are worked out here, for the lines that are really shown."""
+        """Return the line with its colours; marks are worked out here, for the lines that are really shown."""
         gutter = self.row.gutter if self.start == 0 else "┊ ".rjust(len(self.row.gutter)) if self.row.gutter else ""
         line = Text(gutter, style="dim" if self.row.look not in ("added", "removed") else _STYLES[self.row.look])
         text = Text(self.row.text, style=_STYLES[self.row.look])
@@ -48,7 +48,7 @@ class ScreenLine:
 
 
 def fold(rows: Sequence[Row], width: int) -> list[ScreenLine]:
-    """The rows as lines of a screen of that width, wide characters counted as two."""
+    """Return the rows as lines of a screen of that width, wide characters counted as two."""
     return [line for row in rows for line in _fold_row(row, width)]
 
 
@@ -104,7 +104,7 @@ _TOKEN: Final = re.compile(r"‹[^‹›]{1,24}›|\w+|\s+|.", re.DOTALL)
 
 
 def changed_spans(old: str, new: str) -> tuple[Spans, Spans]:
-    """Where the old and the new line differ, as character ranges; nothing where most of both is different."""
+    """Return where the old and the new line differ, as character ranges; nothing where most of both is different."""
     before, after = _tokens(old), _tokens(new)
     if max(len(before), len(after)) > MAX_TOKENS:
         return [], []

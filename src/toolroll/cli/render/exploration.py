@@ -78,7 +78,7 @@ class ExplorationRenderer:
 
     @property
     def was_stopped(self) -> bool:
-        """Whether somebody has stopped the last run."""
+        """Return whether somebody has stopped the last run."""
         return bool(self.results) and self.results[-1].stop_reason == "interrupted"
 
     def suggest_resume(self) -> None:

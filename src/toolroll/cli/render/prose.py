@@ -18,7 +18,7 @@ _GLUE: Final = "\0"
 
 
 def wrap(text: str, width: int, *, cuts: bool = True, hang: int = 0) -> list[str]:
-    """Lines of at most that width, broken between words; a quoted name or command is not, where a line can hold it.
+    """Break the text into lines of that width, between words, and never inside a quoted name that fits on a line.
 
     Without `cuts`, a word that is wider than a line stays whole: a terminal folds it, and it can still be copied. What
     goes on stands at least `hang` columns from the edge.
@@ -44,7 +44,7 @@ def _lines(part: str, width: int, *, cuts: bool, hang: int) -> list[str]:
 
 
 def terminal_columns(stream: TextIO) -> int | None:
-    """How wide the terminal is that this goes to; None where it goes elsewhere, or nobody knows."""
+    """Return how wide the terminal is that this goes to; None where it goes elsewhere, or nobody knows."""
     try:
         columns = os.get_terminal_size(stream.fileno()).columns if stream.isatty() else 0
     except (OSError, ValueError):  # closed, or no file at all
@@ -53,7 +53,7 @@ def terminal_columns(stream: TextIO) -> int | None:
 
 
 def fit(text: str, stream: TextIO | None, *, hang: int = 0) -> str:
-    """A text that was made safe, for this stream: on a terminal no line is wider than it, as far as words allow."""
+    """Return a safe text for this stream: on a terminal, broken between words so that no line is too wide."""
     columns = None if stream is None else terminal_columns(stream)
     if columns is None:
         return text

@@ -29,18 +29,18 @@ MAX_LINE_CHARACTERS: Final = 100
 
 
 def find_end(recording: Recording) -> RunEnded | None:
-    """How a run ended; None where it goes on. What is kept with one that is over does not begin it anew."""
+    """Return how a run ended; None where it goes on. What is kept with one that is over does not begin it anew."""
     last = next((record for _, record in reversed(recording.records) if not isinstance(record, StateSet)), None)
     return last if isinstance(last, RunEnded) else None
 
 
 def record_fields(number: int, record: Record) -> dict[str, object]:
-    """One record for a program."""
+    """Return one record for a program."""
     return {"index": number, **to_jsonable_python(record, bytes_mode="base64", fallback=str)}
 
 
 def format_records(recording: Recording) -> Iterator[str]:
-    """The whole record of a run, a line each."""
+    """Yield the whole record of a run, a line each."""
     for number, record in recording:
         told = describe_record(record).strip().replace("\n", " ⏎ ")
         shown = one_line(told, MAX_LINE_CHARACTERS, is_spelled=isinstance(record, MessageAdded))  # as in a list of runs

@@ -46,7 +46,7 @@ def make_renderer(session: Session, *, model: str = "") -> Renderer[RunResult[An
 
 
 def is_live(session: Session) -> bool:
-    """Whether a run is drawn: for a person at one terminal, who has not asked for plain lines."""
+    """Return whether a run is drawn: for a person at one terminal, who has not asked for plain lines."""
     out, err = session.out, sys.stderr
     if session.json or session.plain or err is None or not (out.isatty() and err.isatty()):
         return False

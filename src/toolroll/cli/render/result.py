@@ -34,7 +34,7 @@ def exit_code(result: RunResult[object], error: ToolrollError | None = None) -> 
 
 
 def lacks_answer(result: RunResult[object]) -> bool:
-    """Whether there is no answer because the run was stopped before the model gave one."""
+    """Return whether there is no answer because the run was stopped before the model gave one."""
     return result.stop_reason == "interrupted" and not result.has_answer
 
 

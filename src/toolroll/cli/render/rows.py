@@ -51,7 +51,7 @@ class Row:
 
 
 def request_rows(request: ApprovalRequest, *, number: int = 1, total: int = 1) -> list[Row]:
-    """All of one request, from the title to the last argument."""
+    """Return all of one request, from the title to the last argument."""
     place = f" ({number} of {total})" if total > 1 else ""
     summary = _Summary(request)
     return [
@@ -68,12 +68,12 @@ def request_rows(request: ApprovalRequest, *, number: int = 1, total: int = 1) -
 
 
 def describe_link(link: Target) -> str:
-    """What a path really is: shown where that is not what it says."""
+    """Return what a path really is: shown where that is not what it says."""
     return f"{visible(link.name, keep=())} leads to {visible(link.resolved, keep=())}"
 
 
 def preview_rows(preview: Preview) -> list[Row]:
-    """What would happen: a diff line by line with numbers, or the tool's own words."""
+    """Return what would happen: a diff line by line with numbers, or the tool's own words."""
     if preview.kind == "text":
         return list(_text_rows(preview.text))
     diffs = parse_diffs(preview.text)
@@ -85,7 +85,7 @@ def preview_rows(preview: Preview) -> list[Row]:
 
 
 def hunk_rows(hunk: Hunk, name: str, *, number: int, total: int) -> list[Row]:
-    """One hunk alone."""
+    """Return one hunk alone."""
     title = Row(text=f"{visible(name, keep=())}, change {number} of {total}", look="heading")
     return [title, *_hunk_rows(hunk, _number_width([hunk]), without_cr=_is_crlf([hunk]))]
 

@@ -69,7 +69,7 @@ class TerminalApprover:
         self._memory = memory
 
     def decide(self, requests: Sequence[ApprovalRequest], /) -> list[Decision]:
-        """One decision for each; blocks until the person has answered. Ctrl-C is raised as KeyboardInterrupt.
+        """Return one decision for each; wait until the person has answered. Ctrl-C is raised as KeyboardInterrupt.
 
         Where no key is pressed for too long nobody is there: that is a no to this request and to all after it (C30).
         """

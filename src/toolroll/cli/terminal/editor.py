@@ -24,7 +24,7 @@ _SUFFIX: Final = re.compile(r"\.[A-Za-z0-9]{1,10}")
 
 
 def edit_text(text: str, *, name: str, environment: Mapping[str, str], input_fd: int) -> str:
-    """The text as the person left it in the editor; UsageError with what to do where that did not work.
+    """Return the text as the person left it in the editor; UsageError with what to do where that did not work.
 
     `name` only gives the ending, for the editor's colours.
     """

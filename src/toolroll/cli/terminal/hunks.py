@@ -37,18 +37,18 @@ class HunkChoice:
 
     @property
     def single(self) -> Diff | None:
-        """The diff, where the proposed text is that of one file."""
+        """Return the diff, where the proposed text is that of one file."""
         return None if self.is_patch else self.diffs[0]
 
     def taking(self, taken: Sequence[Sequence[bool]]) -> str | None:
-        """The text that is left when only these hunks of each file are taken."""
+        """Return the text that is left when only these hunks of each file are taken."""
         if not self.is_patch:
             return apply_hunks(self.proposed, self.diffs[0], taken[0])
         return "".join(_part(diff, hunks) for diff, hunks in zip(self.diffs, taken, strict=True))
 
 
 def find_choice(preview: Preview) -> HunkChoice | None:
-    """What of a preview can be taken in parts: a diff that fits the proposed text to the last byte, or is that text."""
+    """Return what of a preview can be taken in parts: a diff that fits the proposed text exactly, or is that text."""
     diffs = parse_diffs(preview.text) if preview.kind == "diff" and preview.editable is not None else None
     if diffs is None or preview.editable is None:
         return None

@@ -39,22 +39,22 @@ class Pager:
 
     @property
     def is_seen(self) -> bool:
-        """Whether every line has been on the screen."""
+        """Return whether every line has been on the screen."""
         return self._seen >= len(self._lines)
 
     @property
     def unseen(self) -> int:
-        """How many lines have not."""
+        """Return how many lines have not been on the screen."""
         return len(self._lines) - self._seen
 
     @property
     def lines(self) -> tuple[int, int, int]:
-        """The first and the last line that were shown last, counted from 1, and how many there are."""
+        """Return the first and the last line that were shown last, counted from 1, and how many there are."""
         return self._top + 1, self._bottom, len(self._lines)
 
     @property
     def place(self) -> str:
-        """The same in words."""
+        """Return the place in words."""
         first, last, total = self.lines
         return f"lines {first}-{last} of {total}"
 

@@ -36,7 +36,7 @@ Came: TypeAlias = Literal["lines", "part", "nothing"]
 
 
 def open_terminal(environment: Mapping[str, str], *, stdin_is_taken: bool = False) -> "Terminal | None":
-    """The terminal where somebody can be asked, or None: no terminal, a piped stdin, a machine (CI).
+    """Return the terminal where somebody can be asked, or None: no terminal, a piped stdin, a machine (CI).
 
     With `stdin_is_taken` (the arguments came through it) the keyboard is asked for through /dev/tty: a person who pipes
     JSON in still sits there. Any other stdin that is no terminal means that nobody does.
@@ -172,7 +172,7 @@ class Terminal:
         self.show([Row(text=line, look=look) for line in lines])
 
     def ask(self, prompt: str, *, fresh: bool = False, again: Callable[[], None] | None = None) -> str | None:
-        """A line that was typed, without its end and the blanks around it; None when the person closed the input.
+        """Ask for a line, and return it without its end and the blanks around it; None when the input was closed.
 
         With `fresh` all that was typed before the question is thrown away: an answer that was given before there was
         anything to see is none. `again` shows what the question is about, after Ctrl-Z and `fg`.
@@ -185,7 +185,7 @@ class Terminal:
         return None if line is None else line.strip()
 
     def line(self, prompt: str, again: Callable[[], None] | None = None) -> str | None:
-        """A line as it was typed, without its end; None when the person closed the input."""
+        """Read a line as it was typed, without its end; return None when the person closed the input."""
 
         def ask_again() -> None:
             if again is not None:
@@ -207,11 +207,11 @@ class Terminal:
         self.console.file.flush()
 
     def is_ahead(self) -> bool:
-        """Whether a line was typed before anybody asked for it."""
+        """Return whether a line was typed before anybody asked for it."""
         return b"\n" in self._typed or bool(select.select([self.input_fd], [], [], 0)[0])
 
     def more(self) -> Came:
-        """What came together with the line before it."""
+        """Return what came together with the line before it."""
         if b"\n" in self._typed or select.select([self.input_fd], [], [], _PASTE_S)[0]:
             return "lines"
         self._typed += self._unended() or b""
@@ -268,7 +268,7 @@ class Terminal:
 
 
 def confirm(terminal: Terminal, question: str) -> bool:
-    """Whether the answer is a clear yes."""
+    """Return whether the answer is a clear yes."""
     while True:
         match terminal.ask(f"{question} [y/n] ", fresh=True):
             case "y" | "yes":

@@ -52,7 +52,7 @@ def code_options(
 
 
 def code_agent(root: Path | str, *, read_only: bool = False, **options: Unpack[AgentOptions]) -> Agent[None]:
-    """An agent at work in a folder; `options` are those of `Agent`, the model among them."""
+    """Return an agent at work in a folder; `options` are those of `Agent`, the model among them."""
     with Workspace(root) as workspace:
         made = code_options(workspace, read_only=read_only)
     merged: AgentOptions = {**made, **options}
@@ -60,7 +60,7 @@ def code_agent(root: Path | str, *, read_only: bool = False, **options: Unpack[A
 
 
 def project_instructions(workspace: Workspace) -> str | None:
-    """The project's AGENTS.md; None where there is none that can be read, and what is left out is logged."""
+    """Return the project's AGENTS.md; None where there is none that can be read, and what is left out is logged."""
     found = read_instructions(workspace)
     if found.note:
         import logging  # noqa: PLC0415 - an interpreter start of its own

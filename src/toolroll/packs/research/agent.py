@@ -125,7 +125,7 @@ def connect_model(model: Model | str) -> Model:
 
 
 def research_tools(model: Model, options: ResearchOptions) -> tuple[Tool | WebSearch, ...]:
-    """`web_search` always, `read_research` where there is something to read."""
+    """Return `web_search`, and `read_research` where there is something to read."""
     environment = options.get("environment", with_keys(os.environ))
     search = make_search_tool(environment) if options.get("own_search") else choose_search(model, environment)
     return (search, read_research) if options.get("source") is not None else (search,)

@@ -45,7 +45,7 @@ class Database:
     """When it is made, where it is not there."""
 
     def look(self) -> Finding:
-        """How it is; a look makes, repairs and upgrades nothing."""
+        """Return the state of the file; looking makes, repairs and upgrades nothing."""
         try:
             if not self.path.exists():
                 return self._found(f"{self._place} ({self.made})")

@@ -30,7 +30,7 @@ _MAX_STARTUP_BYTES: Final = 1_048_576
 
 
 def check_machine(environment: Mapping[str, str]) -> Iterator[Finding]:
-    """All about the machine."""
+    """Yield all about the machine."""
     version = ".".join(map(str, sys.version_info[:3]))
     yield _found("toolroll", f"{__version__}, on Python {version} ({quote_path(sys.executable)})")
     try:

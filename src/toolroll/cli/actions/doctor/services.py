@@ -25,7 +25,7 @@ _NEEDS: Final = {
 
 
 def check_services(environment: Mapping[str, str], *, model: str | None, online: bool) -> Iterator[Finding]:
-    """All that is reached over a network; the network itself only with `online`."""
+    """Yield all that is reached over a network; the network itself only with `online`."""
     places = key_places(environment)
     yield _model(environment, model, places)
     for provider, name in (("Anthropic", "ANTHROPIC_API_KEY"), ("OpenAI", "OPENAI_API_KEY")):
@@ -42,7 +42,7 @@ def check_services(environment: Mapping[str, str], *, model: str | None, online:
 
 
 def key_places(environment: Mapping[str, str]) -> dict[str, str]:
-    """Where each key that there is was found."""
+    """Return where each key that there is was found."""
     try:
         kept = KeyBook.from_environment(environment).names()
     except ToolrollError:
@@ -69,7 +69,7 @@ def _model(environment: Mapping[str, str], model: str | None, places: Mapping[st
 
 
 def find_provider(model: str) -> str:
-    """Whose model it is; empty where nobody knows."""
+    """Return whose model it is; empty where nobody knows."""
     try:
         return parse_model(model).provider
     except ToolrollError:

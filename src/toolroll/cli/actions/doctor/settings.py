@@ -26,7 +26,7 @@ _NOT_SETTINGS: Final = {"TOOLROLL_HOME", "TOOLROLL_ROUNDS"}
 
 
 def check_settings(environment: Mapping[str, str]) -> Iterator[Finding]:
-    """What the user has set, and whether it makes sense."""
+    """Yield what the user has set, and whether it makes sense."""
     yield from _of_user(environment)
     yield from _variables(environment)
 
@@ -60,7 +60,7 @@ def _variables(environment: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def check_project(root: Path, environment: Mapping[str, str]) -> Iterator[Finding]:
-    """What the project brings, and what of it is used."""
+    """Yield what the project brings, and what of it is used."""
     yield _found("project", "folder", quote_path(str(root.resolve())))
     has = (root / INSTRUCTIONS).is_file()
     text = f"{INSTRUCTIONS} is read" if has else f"there is no {INSTRUCTIONS}, which agents would be told"

@@ -48,19 +48,19 @@ class Blocks:
 
     @property
     def growing(self) -> Block:
-        """What has come and was not given out yet; at most two times the largest block."""
+        """Return what has come and was not given out yet; at most two times the largest block."""
         kind: BlockKind = "code" if self._fence else "text"
         return Block(kind=kind, text="".join([*self._lines, *self._line]))
 
     def feed(self, text: str) -> list[Block]:
-        """The blocks that are complete with this piece."""
+        """Return the blocks that are complete with this piece."""
         found: list[Block] = []
         for piece in _lines(text):
             found += self._piece(piece)
         return found
 
     def close(self) -> list[Block]:
-        """All that is left: nothing follows."""
+        """Return all that is left: nothing follows."""
         found = self._take(self._joined()) if self._line else []
         found += self._flush()
         self._fence = ""

@@ -56,7 +56,7 @@ class RunningCall:
 
 
 def format_running(calls: list[RunningCall], now_s: float) -> list[Text]:
-    """A line for each call with the time that it has taken so far, and how far it is."""
+    """Return a line for each call with the time that it has taken so far, and how far it is."""
     lines = [_format_running(one, now_s) for one in calls[:MAX_RUNNING_LINES]]
     more = len(calls) - MAX_RUNNING_LINES
     return [*lines, Text(f"  and {more} more", style="dim")] if more > 0 else lines
@@ -71,7 +71,7 @@ def _format_running(one: RunningCall, now_s: float) -> Text:
 
 
 def format_progress(progress: Progress) -> Text:
-    """How far something is: a bar where it is known, and the message."""
+    """Return how far something is: a bar where it is known, and the message."""
     message = redact_line(progress.message, MAX_LINE_CHARACTERS)
     if progress.fraction is None:
         return Text(message, style="dim")
@@ -81,12 +81,12 @@ def format_progress(progress: Progress) -> Text:
 
 
 def format_written(name: str, characters: int) -> Text:
-    """A call that the model is still writing."""
+    """Return a call that the model is still writing."""
     return Text(f"▸ {redact_line(name, MAX_ARGUMENTS_CHARACTERS)}: {characters:,} characters of arguments", style="dim")
 
 
 def format_finished(event: CallFinished, columns: int) -> Text:
-    """A call and what it came to; on one line, but for an error, whose first line is told in full."""
+    """Return a call and what it came to; on one line, but for an error, whose first line is told in full."""
     call, result = event.call, event.result
     name = redact_line(call.name, MAX_ARGUMENTS_CHARACTERS)
     took = duration(event.duration_ms)
@@ -109,7 +109,7 @@ def _arguments(call: ToolCall, room: int) -> Text:
 
 
 def duration(milliseconds: float) -> str:
-    """A time as people read it."""
+    """Return a time as people read it."""
     return f"{milliseconds:,.0f} ms" if milliseconds < _SECOND_MS else f"{milliseconds / _SECOND_MS:,.1f} s"
 
 
@@ -129,14 +129,14 @@ class Status:
         self._context_tokens: int | None = None
 
     def count(self, step: Step) -> None:
-        """A step is over."""
+        """Count a step that is over."""
         self._usage += step.usage
         self._costs.append(step.cost)
         is_one_call = step.usage.requests == 1 and step.usage.measured and not step.sub_runs
         self._context_tokens = step.usage.total if is_one_call else None
 
     def line(self) -> Text:
-        """As much of it as is known, the most telling first: the end is cut where the screen is narrow."""
+        """Return the line with all that is known, the most important first: a narrow screen cuts the end."""
         known = [f"step {max(self.number, 1)}"]
         if self._costs:
             known.append(f"{self._usage.input_total:,} in, {self._usage.output_tokens:,} out")
@@ -159,7 +159,7 @@ class Status:
 
 
 def format_todos(value: object) -> list[Text]:
-    """The list that a run keeps under `todos`, with marks; nothing for what is no such list."""
+    """Return the list that a run keeps under `todos`, with marks; nothing for what is no such list."""
     todos = value.get("todos") if isinstance(value, Mapping) else None
     if not isinstance(todos, list):
         return []

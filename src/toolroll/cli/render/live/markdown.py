@@ -55,11 +55,11 @@ class Flow:
         self._is_in_code = False
 
     def lines(self, blocks: Iterable[Block], width: int) -> list[Text]:
-        """The lines of these blocks, after those before."""
+        """Return the lines of these blocks, after those before."""
         return [line for block in blocks for line in self._block(block, width)]
 
     def peek(self, block: Block, width: int) -> list[Text]:
-        """The lines that a block would have if it ended here."""
+        """Return the lines that a block would have if it ended here."""
         is_first, is_in_code = self._is_first, self._is_in_code
         try:
             return self._block(block, width)
@@ -84,13 +84,13 @@ class Flow:
 
 
 def render_markdown(text: str, width: int, console: "Console") -> list[Text]:
-    """The lines of a whole text."""
+    """Return the lines of a whole text."""
     blocks = Blocks()
     return Flow(console).lines([*blocks.feed(text), *blocks.close()], width)
 
 
 def markdown_lines(text: str, width: int, console: "Console") -> list[Text]:
-    """The lines of Markdown at that width."""
+    """Return the lines of Markdown at that width."""
     safe = terminal_safe(text.replace("\r\n", "\n"))
     tokens = _parser().parse(safe)
     writer = _Writer(console, safe.split("\n"))
@@ -100,7 +100,7 @@ def markdown_lines(text: str, width: int, console: "Console") -> list[Text]:
 
 
 def code_lines(text: str, width: int) -> list[Text]:
-    """Lines of code as they are, folded where they are longer than the screen, between words if there are some."""
+    """Return lines of code as they are, folded at the width of the screen, between words where there are any."""
     room = max(width - len(_CODE_INDENT), MIN_COLUMNS)
     shown = terminal_safe(text.replace("\r\n", "\n")).removesuffix("\n").expandtabs(_TAB_COLUMNS)
     return [

@@ -52,12 +52,12 @@ class Region:
         return (max(columns, MIN_COLUMNS), rows) if columns > 0 and rows > 0 else _FALLBACK_SIZE
 
     def write(self, lines: Sequence[Text]) -> None:
-        """Lines that stay, above the region; on the screen with the next `draw`."""
+        """Add lines that stay above the region; the next `draw` shows them."""
         with self.lock:
             self._above += lines
 
     def show(self, lines: Sequence[Text]) -> None:
-        """What the region holds from the next `draw` on."""
+        """Set what the region holds from the next `draw` on."""
         with self.lock:
             self._wanted = list(lines)
 
@@ -188,7 +188,7 @@ class _Stray(io.TextIOBase):
 
 
 def does_reflow(environment: Mapping[str, str]) -> bool:
-    """Whether this terminal is known to fold its lines anew when it becomes narrower.
+    """Return whether this terminal is known to fold its lines anew when it becomes narrower.
 
     Where it is not known the answer is no: then a resize may leave a line too many, and never takes one away.
     """
@@ -229,7 +229,7 @@ class Echo:
                 self._set(fd, 0)
 
     def on(self) -> None:
-        """As it was before."""
+        """Turn echo on again, as it was before."""
         before, self._before = self._before, None
         if before is not None:
             with suppress(OSError, termios.error):

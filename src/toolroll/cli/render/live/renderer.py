@@ -91,7 +91,7 @@ class LiveRenderer(PlainRenderer):
             self._refresh()
 
     def finish(self, result: RunResult[object], error: ToolrollError | None = None, /) -> int:
-        """The answer, if it was not shown yet, and what the run came to."""
+        """Show the answer, if it was not shown yet, and how the run ended."""
         self._stop()
         try:
             return super().finish(result, error)
