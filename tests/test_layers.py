@@ -32,9 +32,10 @@ EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "servi
 # A docstring that begins with one of these has no verb: "The agent of ...", "Whether it ...", "What is ...".
 # fmt: off
 NO_VERBS = frozenset({
-    "a", "all", "an", "any", "as", "at", "both", "each", "every", "for", "from", "how", "if", "in", "is", "it",
-    "its", "no", "none", "nothing", "of", "on", "one", "only", "same", "several", "so", "some", "that", "the",
-    "their", "these", "this", "those", "three", "to", "two", "what", "when", "where", "whether", "which", "who",
+    "a", "adds", "all", "an", "any", "as", "at", "blocks", "both", "bytes", "columns", "each", "every", "figures",
+    "for", "from", "how", "if", "in", "inside", "is", "it", "its", "lines", "messages", "no", "nobody", "none",
+    "nothing", "of", "on", "one", "only", "same", "several", "shows", "so", "some", "that", "the", "their", "there",
+    "these", "this", "those", "three", "to", "tokens", "two", "what", "when", "where", "whether", "which", "who",
     "whose", "why", "with", "without",
 })
 # fmt: on

@@ -38,7 +38,7 @@ class Agent(Generic[Out]):
 
     @property
     def setup(self) -> Setup:
-        """What it is made of."""
+        """Return what the agent is made of."""
         return self._setup
 
     def start(
@@ -105,13 +105,13 @@ class Agent(Generic[Out]):
     def run_sync(
         self, prompt: "Prompt | None" = None, *, messages: Iterable[Message] = (), **options: Unpack[RunOptions]
     ) -> RunResult[Out]:
-        """The same for code that has no event loop; the connections it made are closed."""
+        """Run as `run` does, for code that has no event loop, and close the connections that it made."""
         return run_blocking(_wait_and_close(self.start(prompt, messages=messages, **options)))
 
     def stream(
         self, prompt: "Prompt | None" = None, *, messages: Iterable[Message] = (), **options: Unpack[RunOptions]
     ) -> LiveRun[Out]:
-        """The same as it happens: `async for event in agent.stream(...)`."""
+        """Start a run whose text comes in pieces: `async for event in agent.stream(...)`."""
         return self.start(prompt, messages=messages, stream=True, **options)
 
     async def resume(
@@ -150,14 +150,14 @@ class Agent(Generic[Out]):
         input: "type[T] | None" = None,  # noqa: A002 - as in define_tool
         prompt: "Callable[[T], Prompt] | None" = None,
     ) -> Tool:
-        """This agent as a tool of another one; what it uses is counted into the run that calls it.
+        """Make this agent a tool of another one; what it uses is counted into the run that calls it.
 
         With `input`, the caller's model fills in that type; this agent reads it as JSON, or what `prompt` makes of it.
         """
         return agent_tool(self, name=name, description=description, input=input, prompt=prompt)
 
     def as_handoff(self, *, name: str, description: str, sees: HistoryFilter | None = None) -> Tool:
-        """This agent as one that takes over: the tool gives it the conversation, and its answer ends the run.
+        """Make this agent one that takes over: the tool gives it the conversation, and its answer ends the run.
 
         `sees` returns what it may see of the conversation, such as `words_only` of `toolroll.agent.subagent`; by
         default it sees all before the turn that hands over. Labels, rules and usage are those of the whole run.
@@ -183,5 +183,5 @@ def run_blocking(work: Coroutine[Any, Any, T]) -> T:
 async def generate_text(
     prompt: Prompt, *, output: "type[Out] | None" = None, **options: Unpack[AgentOptions]
 ) -> RunResult[Out]:
-    """One call for what an agent does: `await generate_text("...", model=..., tools=[...])`."""
+    """Make an agent and run it once: `await generate_text("...", model=..., tools=[...])`."""
     return await Agent(output=output, **options).run(prompt)

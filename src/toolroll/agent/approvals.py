@@ -39,7 +39,7 @@ class AskLater:
     """
 
     def decide(self, requests: Sequence[ApprovalRequest], /) -> Sequence[Decision]:
-        """Nobody can be asked now."""
+        """Refuse: nobody can be asked now."""
         raise DecisionRefused(f"Nobody is there to be asked about {len(requests)} calls.")
 
 
@@ -98,7 +98,12 @@ class RecordedApprover:
     async def _ask(self, requests: Sequence[ApprovalRequest]) -> Sequence[Decision]:
         for one in requests:
             asked = ApprovalQuestion(
-                call_id=one.call_id, tool=one.tool, digest=one.digest, preview=question_text(one), why=one.why
+                call_id=one.call_id,
+                tool=one.tool,
+                digest=one.digest,
+                preview=question_text(one),
+                why=one.why,
+                change=content_hash(one.preview.text),
             )
             known = self._state.asked.get(one.call_id)
             if known is None or known.digest != one.digest:
@@ -122,7 +127,7 @@ def _why_asked_again(request: ApprovalRequest, before: ApprovalQuestion | None) 
         what = "what it is about has"
     elif before.preview == shown:
         what = "the tool or the file, though not what is shown, has"
-    elif before.preview.endswith(request.preview.text):
+    elif before.change == content_hash(request.preview.text):
         what = (
             f"the notes on it ({'; '.join(request.preview.notes) or 'none now'}), and nothing else that is shown, have"
         )

@@ -25,11 +25,11 @@ class Going(Protocol):
 
     @property
     def steps(self) -> Sequence[Step]:
-        """The steps that are over."""
+        """Return the steps that are over."""
         ...
 
     def messages(self) -> tuple[Message, ...]:
-        """The conversation as it stands."""
+        """Return the conversation as it stands."""
         ...
 
 
@@ -88,7 +88,7 @@ class ContextFunction:
 
     @property
     def needs(self) -> tuple[Injection, ...]:
-        """What it is given besides the values."""
+        """Return what it is given besides the values."""
         return tuple(need for _, need in self._needs)
 
     async def call(self, ctx: ToolContext, **values: object) -> object:

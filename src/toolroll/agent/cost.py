@@ -31,7 +31,7 @@ class Bill:
 
     @property
     def usd(self) -> float | None:
-        """US dollars; None where a price or a count is unknown, which is not the same as nothing."""
+        """Return US dollars; None where a price or a count is unknown, which is not the same as nothing."""
         if not self._is_known:
             self._usd = total_cost([_cost(*charge) for charge in self._charges])
             self._is_known = True

@@ -111,7 +111,7 @@ class Setup:
 
     @property
     def is_prepared(self) -> bool:
-        """Whether functions of the program are asked before each step."""
+        """Return whether functions of the program are asked before each step."""
         return self.step_tools is not None or (self.write_system is not None and self.write_system.is_per_step)
 
 

@@ -56,7 +56,7 @@ class SubRun:
 
     @property
     def cost(self) -> float | None:
-        """US dollars, where they are known."""
+        """Return US dollars, where they are known."""
         return self.bill.usd
 
 
@@ -79,7 +79,7 @@ class Step:
 
     @property
     def cost(self) -> float | None:
-        """US dollars, where they are known."""
+        """Return US dollars, where they are known."""
         return self.bill.usd
 
 
@@ -141,7 +141,7 @@ class RunResult(Generic[Out]):
 
     @property
     def cost(self) -> float | None:
-        """US dollars; None where a price or a count is unknown, which is not the same as nothing."""
+        """Return US dollars; None where a price or a count is unknown, which is not the same as nothing."""
         return total_cost(step.cost for step in self.steps)
 
     @property

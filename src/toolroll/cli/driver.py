@@ -41,7 +41,7 @@ class Driver(Generic[T]):
 
     @property
     def listener(self) -> Listener:
-        """Shows every event of a run."""
+        """Return a listener that shows every event of a run."""
         return self.renderer.on_event
 
     def run(self, work: Callable[[SqliteJournal], Awaitable[T]]) -> int:
@@ -162,7 +162,7 @@ class Interrupts:
 
     @contextmanager
     def listen(self) -> Iterator[None]:
-        """Inside, Ctrl-C does not end the process."""
+        """Keep Ctrl-C from ending the process inside."""
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGINT, self._interrupt)
         try:
@@ -172,7 +172,7 @@ class Interrupts:
 
     @contextmanager
     def cancel_here(self) -> Iterator[None]:
-        """Inside, Ctrl-C is about this work: CancelledError is raised here."""
+        """Let Ctrl-C cancel this work: CancelledError is raised here."""
         self._task, self._run, self._presses = asyncio.current_task(), None, 0
         try:
             yield
@@ -181,7 +181,7 @@ class Interrupts:
 
     @contextmanager
     def pause(self) -> Iterator[None]:
-        """Inside, Ctrl-C is for whoever reads the keyboard. It is a signal for moments, while a note is shown there."""
+        """Leave Ctrl-C to whoever reads the keyboard; it is a signal only while a note is shown there."""
         task, presses, self._task = self._task, self._presses, None
         try:
             yield

@@ -189,8 +189,9 @@ def _report_usage_error(error: click.UsageError, session: Session) -> int:
         return WRONG_USAGE
     command = error.ctx.command_path if error.ctx else "toolroll"
     what = "A command is missing." if isinstance(error, click.exceptions.NoArgsIsHelpError) else error.format_message()
-    told = what if what.endswith("?") else f"{what.rstrip('.')}."
-    session.fail("usage", f"{told} Try '{command} --help'.")
+    is_question = len(getattr(error, "possibilities", None) or ()) == 1  # "Did you mean '--from'?"
+    sentence = what if is_question else f"{what.rstrip('.')}."
+    session.fail("usage", f"{sentence} Try '{command} --help'.")
     return WRONG_USAGE
 
 

@@ -19,7 +19,7 @@ _received: list[int] = []  # of this process, as signals are
 
 @contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """Inside, a signal that asks the process to end raises KeyboardInterrupt; behind, it ends the process.
+    """Raise KeyboardInterrupt for a signal that asks the process to end; afterwards it ends the process.
 
     Such a signal that is ignored already (`nohup`) stays ignored.
     """

@@ -102,13 +102,17 @@ class UsageAdded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalQuestion:
-    """A person was asked, and shown this; `digest` is what an answer must be bound to."""
+    """A person was asked, and shown this; `digest` is what an answer must be bound to.
+
+    `change` is the hash of what would happen, without notes and hints; records before 0.2.0 do not have it.
+    """
 
     call_id: str
     tool: str
     digest: str
     preview: str
     why: str = ""
+    change: str = ""
     kind: Literal["asked"] = "asked"
 
 

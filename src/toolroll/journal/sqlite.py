@@ -120,7 +120,7 @@ class SqliteJournal:
         return gone
 
     async def statistics(self, *, since: float = 0.0, model: str | None = None) -> "Statistics":
-        """Figures over all that was recorded since then, of one model if one is named."""
+        """Return the figures of all that was recorded since then, of one model if one is named."""
         if not self._path.exists():
             return Statistics()
         with self._reading() as db:

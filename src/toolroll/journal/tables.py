@@ -1,11 +1,13 @@
 """The tables of the run log, in one SQLite file. What only counts or lists runs needs nothing else of the journal."""
 
 import hashlib
-import sqlite3
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from toolroll.errors import JournalRefused
 from toolroll.safe.record_database import RecordDatabase
+
+if TYPE_CHECKING:
+    import sqlite3
 
 FORMAT_VERSION: Final = 2
 """Of records: raised with every change that an older program could misread."""
@@ -54,7 +56,7 @@ def chain_hash(before: str, body: bytes) -> str:
     return hashlib.sha256(before.encode() + body).hexdigest()
 
 
-def check_format(db: sqlite3.Connection, run_id: str) -> None:
+def check_format(db: "sqlite3.Connection", run_id: str) -> None:
     """Refuse a run that is not there, or that a newer version wrote."""
     row = db.execute("select format from runs where run_id = ?", (run_id,)).fetchone()
     if row is None:

@@ -47,7 +47,7 @@ class Assembly(Protocol):
 
     @property
     def blocks(self) -> int:
-        """How many blocks have begun; it only grows."""
+        """Return how many blocks have begun; it only grows."""
         ...
 
     def feed(self, data: str) -> Sequence[Delta]:

@@ -124,7 +124,7 @@ def missing_output(ref_id: str) -> OutputMissing:
 
 
 def damaged_output(ref_id: str) -> OutputDamaged:
-    """The error for an output that is there, and not as it was kept."""
+    """Return the error for an output that is there, and not as it was kept."""
     return OutputDamaged(
         f"The output '{ref_id}' is damaged: what is on the disk is not what the tool gave. Call the tool again."
     )
@@ -208,7 +208,7 @@ class LineCounter:
 
     @property
     def checksums(self) -> tuple[int, ...]:
-        """The CRC-32 of each block so far, the last one perhaps not full."""
+        """Return the CRC-32 of each block so far, the last one perhaps not full."""
         is_open = self.byte_size % BLOCK_BYTES
         return (*self._checksums, self._checksum) if is_open else tuple(self._checksums)
 

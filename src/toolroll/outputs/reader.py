@@ -68,7 +68,7 @@ class OpenOutput:
     _verified: set[int] = field(default_factory=set)
 
     def line_start(self, line: int) -> int:
-        """Where a line begins, counted from 0; the end for what lies behind the last."""
+        """Return where a line begins, counted from 0; the end for what lies behind the last."""
         if line >= self.line_count:
             return self.byte_size
         start = find_line(self.fd, self.index_fd, line, base=self.base)
@@ -76,7 +76,7 @@ class OpenOutput:
         return start
 
     def read(self, start: int, size: int) -> bytes:
-        """That many bytes from there, or fewer at the end."""
+        """Return that many bytes from there, or fewer at the end."""
         self.verify(start, start + size)
         return os.pread(self.fd, min(size, self.byte_size - start), self.base + start)
 
@@ -106,17 +106,17 @@ class StoredOutput:
 
     @property
     def ref(self) -> OutputRef:
-        """The reference that leads here."""
+        """Return the reference that leads here."""
         return OutputRef(id=self.meta.id, byte_size=self.meta.byte_size, line_count=self.meta.line_count)
 
     @property
     def data_path(self) -> Path:
-        """The file with what can be paged and searched; raw."""
+        """Return the file with what can be paged and searched; raw."""
         return self.path if self.packed_at is not None else self.path / DATA
 
     @contextmanager
     def open_data(self) -> Iterator[OpenOutput]:
-        """Inside, its data can be read."""
+        """Open its data for reading inside."""
         with _typed_errors(self.meta.id), ExitStack() as stack:
             fd = _open(self.data_path, stack)
             index_fd = None if self.packed_at is not None else self._index(stack)
@@ -147,7 +147,7 @@ class StoredOutput:
 
     @contextmanager
     def as_input(self) -> Iterator[tuple[str, int | None]]:
-        """Inside, the name of a file with its data and nothing else, and what a program must get as its stdin."""
+        """Yield the name of a file with its data and nothing else, and what a program must get as its stdin."""
         if self.packed_at is None:
             with self.open_data() as data:
                 data.verify(0, data.byte_size)
@@ -162,7 +162,7 @@ class StoredOutput:
             os.close(read_fd)
 
     def content(self) -> str | bytes | tuple[Part, ...]:
-        """All of it, as it was given: text, bytes or parts. The whole is in memory then."""
+        """Return all of it, as it was given: text, bytes or parts. The whole is in memory then."""
         if self.meta.kind == "parts":
             return tuple(self.part(number) for number in range(len(self.meta.pieces)))
         with self.open_data() as opened:
@@ -170,7 +170,7 @@ class StoredOutput:
         return data if self.meta.kind == "bytes" else data.decode("utf-8", "surrogatepass")
 
     def part(self, number: int) -> Part:
-        """One part, whole."""
+        """Return one part, whole."""
         piece = self.meta.pieces[number]
         if piece.type == "text":
             with self.open_data() as data:
@@ -183,7 +183,7 @@ class StoredOutput:
 
 
 def load_output(folder: Path, ref_id: str) -> StoredOutput:
-    """The output of that id in the folder of a run, whole; OutputMissing for anything else."""
+    """Return the output of that id in the folder of a run, whole; OutputMissing for anything else."""
     if not ID.fullmatch(ref_id):
         raise missing_output(ref_id)
     path = folder / ref_id
@@ -204,7 +204,7 @@ def load_output(folder: Path, ref_id: str) -> StoredOutput:
 
 
 def load_packed(folder: Path, packed: PackedOutput) -> StoredOutput:
-    """A short output, found in the file of those of its run."""
+    """Return a short output, found in the file of those of its run."""
     meta = decode_meta(packed.about, packed.id)
     if meta.text_bytes != packed.end - packed.start:
         raise missing_output(packed.id)
@@ -223,7 +223,7 @@ def _find_and_load_packed(folder: Path, ref_id: str) -> StoredOutput:
 
 @contextmanager
 def _typed_errors(ref_id: str) -> Iterator[None]:
-    """Inside, what was collected since it was loaded is not there; any other trouble with the disk is typed, too."""
+    """Raise `OutputMissing` for what was collected since it was loaded, and typed errors for the disk's."""
     try:
         with os_errors(ref_id):
             yield
@@ -257,7 +257,7 @@ class Page:
 
 
 def read_page(kept: StoredOutput, *, offset: int = 0, limit: int | None = None, column: int = 0) -> Page:
-    """The page that begins after `offset` lines, and after `column` bytes of the line that is there."""
+    """Return the page that begins after `offset` lines, and after `column` bytes of the line that is there."""
     with kept.open_data() as output:
         line_start, start = _begin(output, offset, column)
         window = output.read(start, PAGE_BYTES)
@@ -278,7 +278,7 @@ def read_page(kept: StoredOutput, *, offset: int = 0, limit: int | None = None, 
 
 
 def page_content(kept: StoredOutput, page: Page) -> str | tuple[Part, ...]:
-    """The page as a model reads it; with the images and documents whose lines are on it, if there are any."""
+    """Return the page as a model reads it; with the images and documents whose lines are on it, if there are any."""
     text = number_lines(kept, page)
     shown = range(page.offset, page.offset + len(page.lines))
     numbers = [n for n, piece in enumerate(kept.meta.pieces) if piece.type != "text" and piece.line in shown]
@@ -298,7 +298,7 @@ def page_content(kept: StoredOutput, page: Page) -> str | tuple[Part, ...]:
 
 
 def number_lines(kept: StoredOutput, page: Page) -> str:
-    """The lines with their numbers, then what of the whole they are, and the call that reads on."""
+    """Return the lines with their numbers, then what of the whole they are, and the call that reads on."""
     first, last, meta = page.offset + 1, page.offset + len(page.lines), kept.meta
     rows = [f"{number:>{_NUMBER_COLUMNS}}\t{line}\n" for number, line in enumerate(page.lines, first)]
     if not rows:
@@ -309,7 +309,7 @@ def number_lines(kept: StoredOutput, page: Page) -> str:
 
 
 def decode_for_display(data: bytes) -> str:
-    """Bytes as text: what is no UTF-8 is spelled out, never dropped."""
+    """Return bytes as text: what is no UTF-8 is spelled out, never dropped."""
     return data.decode("utf-8", "backslashreplace")
 
 

@@ -95,7 +95,7 @@ def _with_note(content: str | tuple[Part, ...], note: str) -> str | tuple[Part, 
 
 @contextmanager
 def _tool_failures() -> Iterator[None]:
-    """Inside, an output that is not there is a model's mistake, not a fault to log with a traceback."""
+    """Report an output that is not there as the model's mistake, not as a fault to log with a traceback."""
     try:
         yield
     except (OutputDamaged, OutputMissing) as error:

@@ -48,7 +48,7 @@ class CallFacts:
 
     @property
     def had_leave_asked(self) -> bool:
-        """Whether the call needed leave when it was made: a person was asked, or it was about to change something."""
+        """Return whether the call needed approval when made: somebody was asked, or it was to change something."""
         return self.question is not None or (self.intent is not None and self.intent.effect != "reads")
 
 

@@ -37,7 +37,7 @@ def trace_model(model: Model) -> Model:
 
 
 def usage_attributes(usage: Usage) -> dict[str, int]:
-    """Tokens by the conventions: the input is all of it, cached or not."""
+    """Return tokens by the conventions: the input is all of it, cached or not."""
     if not usage.measured:
         return {}
     found = {"gen_ai.usage.input_tokens": usage.input_total, "gen_ai.usage.output_tokens": usage.output_tokens}

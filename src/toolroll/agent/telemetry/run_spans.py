@@ -72,7 +72,7 @@ class Spans:
 
 @contextmanager
 def trace_run(state: "RunState") -> Iterator[None]:
-    """Inside, the run is a span, where somebody traces."""
+    """Make the run a span inside, where somebody traces."""
     tracer = current_tracer()
     if tracer is None:
         yield

@@ -75,7 +75,7 @@ def safe_text(text: str) -> str:
 
 
 def messages_json(messages: Iterable[Message]) -> str:
-    """Messages as the conventions write them: a role and parts each."""
+    """Return messages as the conventions write them: a role and parts each."""
     return safe_text(dump_json([_message(one) for one in messages]))
 
 

@@ -98,7 +98,7 @@ def _refreshed(index: Index, tell: Tell) -> tuple[RefreshResult, bool]:
 
 @contextmanager
 def _noted() -> Iterator[list[int]]:
-    """Inside, Ctrl-C is put on a list: an exception could fall anywhere, also where nobody would end the work."""
+    """Put Ctrl-C on a list inside: an exception could fall anywhere, also where nobody would end the work."""
     pressed: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, _frame: pressed.append(number))
     try:

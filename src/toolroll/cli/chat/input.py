@@ -48,7 +48,7 @@ NO_TERMINAL: Final = (
 
 
 def check_terminal(session: "Session", *, what: str, more: str = "") -> None:
-    """UsageError where nobody can chat: no terminal, or an answer for a program is wanted."""
+    """Raise `UsageError` where nobody can chat: no terminal, or an answer for a program is wanted."""
     if session.json:
         raise UsageError(f"--json is for one {what}: write it behind the command. A chat is for people.")
     if open_terminal(os.environ) is None:

@@ -71,7 +71,7 @@ class _Language(click.Choice[str]):
 
 
 def place_options(command: F) -> F:
-    """Adds `--data` and `--lang`: where profiles are, and how it is spoken of."""
+    """Add `--data` and `--lang`: where profiles are, and the language of messages."""
     folder = _Folder(path_type=Path, file_okay=False)
     told = "The folder of profiles and posts; ./data if there is one, else a folder of yours."
     data = click.option("--data", type=folder, metavar="DIR", help=told)
@@ -80,18 +80,18 @@ def place_options(command: F) -> F:
 
 
 def yes_option(command: F) -> F:
-    """Adds `--yes`: nobody is asked."""
+    """Add `--yes`: nobody is asked."""
     return click.option("--yes", is_flag=True, help="Do it without asking.")(command)
 
 
 def model_option(command: F) -> F:
-    """Adds `--model`."""
+    """Add `--model`."""
     told = "sonnet, openai:NAME, ollama:NAME, ...; TOOLROLL_MODEL if not given."
     return click.option("--model", metavar="NAME", help=told)(command)
 
 
 def posts_options(command: F) -> F:
-    """Adds `--from` and `--notion`: what a profile is made of."""
+    """Add `--from` and `--notion`: what a profile is made of."""
     told = "A file with a post, or with several and lines of --- between them. Can be repeated; '-' is stdin."
     files = click.option("--from", "files", multiple=True, metavar="FILE", shell_complete=_complete_files, help=told)
     pages = click.option("--notion", "pages", multiple=True, metavar="URL", help="A page of Notion (NOTION_TOKEN).")

@@ -58,7 +58,7 @@ def _is_machine(environment: Mapping[str, str]) -> bool:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Inside, Ctrl-C ends a wait at once: while an event loop is blocked, asyncio's handler only takes note of it."""
+    """Let Ctrl-C end a wait at once: while an event loop is blocked, asyncio's handler only takes note of it."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -71,7 +71,7 @@ def interruptible() -> Iterator[None]:
 
 @contextmanager
 def without_wakeups() -> Iterator[None]:
-    """Inside, the event loop hears of no signal: it would take a Ctrl-C at a question as one for all that goes on."""
+    """Keep signals from the event loop inside: it would take a Ctrl-C at a question as one for all that goes on."""
     fd = signal.set_wakeup_fd(-1)
     try:
         yield
@@ -81,7 +81,7 @@ def without_wakeups() -> Iterator[None]:
 
 @contextmanager
 def _when_continued(action: Callable[[], None]) -> Iterator[Callable[[Callable[[], None]], None]]:
-    """Inside, the action is done when the process is in the foreground again after Ctrl-Z: the shell has written.
+    """Do the action when the process is in the foreground again after Ctrl-Z: the shell has written.
 
     Gives a function that shows something undisturbed: stderr cannot be written to in the middle of a write to it, so
     an action that falls due meanwhile is done right after.
@@ -146,7 +146,7 @@ class Terminal:
 
     @contextmanager
     def waiting(self, timeout_s: float) -> Iterator[None]:
-        """Inside, a question that nobody answers within that time raises TimeoutError; each has all of it."""
+        """Raise TimeoutError for a question that nobody answers within that time; each has all of it."""
         before, self._timeout_s = self._timeout_s, timeout_s
         try:
             yield
@@ -155,7 +155,7 @@ class Terminal:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Columns and rows, as they are now."""
+        """Return columns and rows, as they are now."""
         try:
             columns, rows = os.get_terminal_size(_STDERR)
         except OSError:

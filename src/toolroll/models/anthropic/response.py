@@ -165,7 +165,7 @@ class MessageAssembly:
 
     @property
     def blocks(self) -> int:
-        """How many blocks have begun."""
+        """Return how many blocks have begun."""
         return len(self._blocks)
 
     def feed(self, data: str) -> Sequence[Delta]:

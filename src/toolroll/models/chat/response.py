@@ -164,7 +164,7 @@ class CompletionAssembly:
 
     @property
     def blocks(self) -> int:
-        """How many calls have begun."""
+        """Return how many calls have begun."""
         return len(self._calls)
 
     def feed(self, data: str) -> Sequence[Delta]:

@@ -190,7 +190,7 @@ class ResponseAssembly:
 
     @property
     def blocks(self) -> int:
-        """How many items have begun."""
+        """Return how many items have begun."""
         return len(self._begun)
 
     def feed(self, data: str) -> Sequence[Delta]:

@@ -78,7 +78,7 @@ def _pieces(run: RunTree, form: Form) -> int:
 
 
 def write_export(path: Path, data: bytes, *, force: bool) -> None:
-    """There whole or not at all, and for its owner alone: it holds what the user's files hold."""
+    """Write the file whole or not at all, and for its owner alone: it holds what the user's files hold."""
     try:
         with os_errors(str(path.parent)):
             folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -114,7 +114,7 @@ def duration(milliseconds: float) -> str:
 
 
 def size(count: int) -> str:
-    """Bytes as people read them."""
+    """Return bytes as people read them."""
     return f"{count:,} bytes" if count < _MANY_BYTES else f"{count / 1_000:,.0f} KB"
 
 

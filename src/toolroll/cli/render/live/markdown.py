@@ -47,7 +47,7 @@ _OTHER_HEADING: Final = Style(bold=True, italic=True)
 
 
 class Flow:
-    """Blocks in their order, each with the blank line that separates it from what is above."""
+    """Lay out blocks in their order, each with the blank line that separates it from what is above."""
 
     def __init__(self, console: "Console", *, is_first: bool = True) -> None:
         self._console = console

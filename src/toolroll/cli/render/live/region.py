@@ -44,7 +44,7 @@ class Region:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Columns and rows, as they are now."""
+        """Return columns and rows, as they are now."""
         try:
             columns, rows = os.get_terminal_size(self._out.fileno())
         except OSError:
@@ -83,7 +83,7 @@ class Region:
 
     @contextmanager
     def hidden(self) -> Iterator[None]:
-        """Inside, the terminal is for others: the region is not there."""
+        """Leave the terminal to others inside: the region is not there."""
         self.hide()
         try:
             yield
@@ -174,7 +174,7 @@ class _Stray(io.TextIOBase):
 
     @property
     def buffer(self) -> BinaryIO:
-        """Bytes go past us, as they are: they need not be text."""
+        """Return the stream for bytes, which go past us as they are: they need not be text."""
         return self._real.buffer
 
     def writable(self) -> bool:

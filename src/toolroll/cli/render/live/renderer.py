@@ -106,7 +106,7 @@ class LiveRenderer(PlainRenderer):
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Inside, the terminal is free for others; what is told meanwhile is written at once."""
+        """Leave the terminal to others inside; what is shown meanwhile is written at once."""
         with self._region.hidden():
             yield
 

@@ -89,7 +89,7 @@ def fit(blocks: Sequence[Block], *, level: int = 1) -> list[Block]:
 
 
 def batches(blocks: Sequence[Block]) -> Iterator[list[Block]]:
-    """Blocks that fit, in portions of one request each."""
+    """Yield blocks that fit, in portions of one request each."""
     batch: list[Block] = []
     weight = _Weight(elements=0, size_bytes=0)
     for block in blocks:
