@@ -75,7 +75,7 @@ class ModelSettings:
 
     @property
     def forces_call(self) -> bool:
-        """Whether the model must call a tool."""
+        """Return whether the model must call a tool."""
         return self.tool_choice is not None and self.tool_choice not in ("auto", "none")
 
     def to_record(self) -> dict[str, object]:

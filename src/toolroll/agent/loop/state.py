@@ -190,7 +190,7 @@ class RunState:
         return RunContext(run=self.run, going=self)
 
     def messages(self) -> tuple[Message, ...]:
-        """The conversation as it stands, legal at any moment: what is unfinished is in it, and marked."""
+        """Return the conversation as it stands, legal at any moment: what is unfinished is in it, and marked."""
         return (*self.window.whole(self.conversation.snapshot()), *self._unfinished())
 
     def _unfinished(self) -> tuple[Message, ...]:
@@ -210,11 +210,11 @@ class RunState:
             self.mark_earlier(earlier)
 
     def mark_earlier(self, given: int) -> None:
-        """What is in the conversation now is of an earlier one, of which the run was given so many messages."""
+        """Mark all messages until now as part of an earlier conversation; `given` is how many of them the run was given."""
         self.given, self._first_new = given, len(self.conversation.snapshot())
 
     def new_messages(self) -> tuple[Message, ...]:
-        """What this run has added to the conversation, its prompt first: whole, whatever was compacted."""
+        """Return what this run has added to the conversation, its prompt first, even what was compacted since."""
         return (*self.conversation.snapshot()[self._first_new :], *self._unfinished())
 
     def request(self, *, tools: bool) -> ModelRequest:
