@@ -210,7 +210,7 @@ class RunState:
             self.mark_earlier(earlier)
 
     def mark_earlier(self, given: int) -> None:
-        """Mark all messages until now as part of an earlier conversation; `given` is how many of them the run was given."""
+        """Mark all messages until now as those of an earlier conversation, `given` of which the run was given."""
         self.given, self._first_new = given, len(self.conversation.snapshot())
 
     def new_messages(self) -> tuple[Message, ...]:
