@@ -26,7 +26,7 @@ SCHEMA: dict[str, object] = {
         "either": {"anyOf": [{"type": "null"}, {"$ref": "#/definitions/Node"}]},
         "other": {"oneOf": [{"type": "integer"}, {"$ref": "#/definitions/Node"}]},
         "one": {"allOf": [{"type": "boolean"}], "description": "A flag."},
-        "any": {},
+        "any": {"description": "Whatever there is."},
         "anything": True,
     },
     "required": ["zip"],
@@ -52,7 +52,14 @@ ORDER = make(SCHEMA)
 
 
 async def test_A49_a_tool_is_made_of_a_json_schema_and_a_function() -> None:
-    raw = '{"zip": "12345", "amount": 3, "either": {"value": 1, "next": {"value": 2}}}'
+    given = {
+        "zip": "12345",
+        "size": {"cm": 1},
+        "tags": ["a", "b"],
+        "any": [1],
+        "either": {"value": 1, "next": {"value": 2}},
+    }
+    raw = json.dumps(given)
     result = await ORDER.execute_raw(raw)
     assert not result.is_error
     assert json.loads(raw) == json.loads(result.text)
@@ -135,7 +142,7 @@ def test_A49_an_open_map_takes_any_names() -> None:
         made.validate('{"a": "x"}')
 
 
-PLAIN = st.none() | st.booleans() | st.integers(-1, 12) | st.sampled_from([0.5, 0.3, 1e300])
+PLAIN = st.none() | st.booleans() | st.integers(-1, 12) | st.sampled_from([0.5, 0.3])
 WORDS = st.sampled_from(["12345", "1234", "small", "large", "order", "x"])
 VALUES = st.recursive(
     PLAIN | WORDS,
