@@ -8,6 +8,7 @@ from tests.support.model_script import Turn
 from tests.support.model_server import ModelServer
 
 from toolroll import Agent
+from toolroll.agent.choices import choose
 from toolroll.agent.events import Event, Retrying, WaitingForModel
 from toolroll.apps.models import connect_model
 from toolroll.errors import ModelTimeout, UsageError
@@ -42,6 +43,13 @@ def test_XL40_the_limits_are_an_option_that_is_checked() -> None:
     model = Agent(model="ollama:x", timeouts=Timeouts(turn_s=9)).setup.model
     assert isinstance(model, WireModel)
     assert model.timeouts == Timeouts(turn_s=9, first_byte_s=600)
+
+
+def test_XL40_a_model_that_is_named_for_one_run_has_the_limits_of_the_agent() -> None:
+    agent = Agent(model="ollama:x", timeouts=Timeouts(connect_s=3, turn_s=9))
+    model = choose(agent.setup, {"model": "ollama:y"}).model
+    assert isinstance(model, WireModel)
+    assert model.timeouts == Timeouts(connect_s=3, turn_s=9, first_byte_s=600)
 
 
 def test_XL40_the_limits_are_settings_of_the_user(tmp_path: Path) -> None:

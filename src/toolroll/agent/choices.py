@@ -87,7 +87,7 @@ def _read(setup: Setup, given: dict[str, Any]) -> dict[str, Any]:
         changed["overrides"] = {**(setup.overrides or {}), **read_overrides(overrides)}
     if given.get("model") is not None:
         check_model(given["model"])
-        changed["model"] = find_model(given["model"])
+        changed["model"] = find_model(given["model"], setup.timeouts)
     if given.get("stop_when") is not None:
         changed["stop_when"] = conditions(given["stop_when"])
     if "approver" in given:

@@ -13,7 +13,7 @@ from tests.support.programs import environment, run_toolroll
 from tests.support.programs import ghostpen as ghostpen_command
 
 import toolroll.cli.ghostpen.context as contexts
-from toolroll.agent.events import CallFinished, Retrying
+from toolroll.agent.events import CallFinished, Retrying, WaitingForModel
 from toolroll.apps.build import build_agent
 from toolroll.apps.models import connect_model
 from toolroll.apps.project import Project
@@ -30,6 +30,7 @@ from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.data.messages import ToolCall
 from toolroll.models.scripted import ScriptedModel
 from toolroll.packs.writing.session.interface import DraftView, Question
+from toolroll.packs.writing.texts.messages import Lang
 
 REQUEST = "post about tea for LinkedIn"
 SAVE = {"name": "save_to_file", "arguments": {"content": "stolen", "platform": "x", "topic": "t"}}
@@ -534,6 +535,19 @@ def test_W31_W34_a_page_that_cannot_be_read_is_told_once(desk: Desk, options: tu
 def test_W30_what_a_provider_makes_us_wait_for_is_told(desk: Desk) -> None:
     ProgressRenderer("default", "en").on_event(Retrying(attempt=1, wait_s=1.0, reason="Busy."))
     assert desk.said().err == "! Busy.\n"
+
+
+@pytest.mark.parametrize(
+    ("lang", "told"),
+    [
+        ("en", "· waiting for the model, 34 s; gives up after 120 s\n"),
+        ("uk", "· чекаю на модель, 34 с; припиню через 120 с\n"),
+    ],
+)
+def test_XL42_a_wait_for_the_model_is_told(desk: Desk, lang: Lang, told: str) -> None:
+    for waited_s in (5.0, 34.2):
+        ProgressRenderer("default", lang).on_event(WaitingForModel(waited_s=waited_s, limit_s=120.0))
+    assert desk.said().err == told
 
 
 class Pasted:

@@ -25,9 +25,10 @@ from toolroll.agent.events import (
     StepFinished,
     StepStarted,
     TextArrived,
+    WaitingForModel,
 )
 from toolroll.agent.result import Step
-from toolroll.cli.render.exploration import LiveExplorationView
+from toolroll.cli.render.exploration import LiveExplorationView, PlainView
 from toolroll.cli.session import Session
 from toolroll.kernel.call.events import StateChanged
 from toolroll.kernel.data.usage import Usage
@@ -91,6 +92,13 @@ def exploring(project: Project, engine: Engine, *turns: object) -> Screen:
     """An exploration at a terminal."""
     command = toolroll("explore", IDEA, "--model", project.script(*turns))
     return at_screen(project.home, project.root, *command, env=engine.env, columns=120)
+
+
+def test_XL42_an_exploration_in_plain_lines_tells_of_a_wait(capsys: pytest.CaptureFixture[str]) -> None:
+    view = PlainView()
+    for waited_s in (5.0, 34.2):
+        view.on_event(WaitingForModel(waited_s=waited_s, limit_s=120.0))
+    assert capsys.readouterr().err == "· waiting for the model, 34 s; gives up after 120 s\n"
 
 
 def test_S1_what_is_written_is_counted_and_what_is_found_stays() -> None:

@@ -7,8 +7,18 @@ from pydantic_core import to_jsonable_python
 
 from toolroll.agent.cost import total_cost
 from toolroll.agent.event_json import event_fields
-from toolroll.agent.events import CallFinished, CallStarted, Event, Retrying, RunFinished, StepStarted, Warned
+from toolroll.agent.events import (
+    CallFinished,
+    CallStarted,
+    Event,
+    Retrying,
+    RunFinished,
+    StepStarted,
+    WaitingForModel,
+    Warned,
+)
 from toolroll.agent.result import RunResult
+from toolroll.cli.render.plain import SHOW_WAIT_S
 from toolroll.cli.session import Session
 from toolroll.kernel.data.usage import Usage
 from toolroll.packs.writing.session.gate import TRACK
@@ -39,6 +49,9 @@ class ProgressRenderer:
                 text := describe_feedback_count(result, self._lang)
             ):
                 self._say(text)
+            case WaitingForModel(waited_s=waited_s, limit_s=limit_s) if waited_s >= SHOW_WAIT_S:
+                times = {"waited": f"{waited_s:.0f}", "limit": f"{limit_s:.0f}"}
+                self._say(say("waiting_for_model", self._lang, **times))
             case Warned(text=text):
                 self._say(translate(text, self._lang), sign="!")
             case Retrying(reason=reason):

@@ -155,6 +155,7 @@ Key: TypeAlias = Literal[
     "top_feedback",
     "update_preview",
     "validation_failed",
+    "waiting_for_model",
     "wanted_to_save",
     "writing",
     "yes_no",
