@@ -18,7 +18,7 @@ from toolroll.models.anthropic.model import AnthropicModel
 from toolroll.models.chat.model import ChatModel
 from toolroll.models.connect import ConnectSettings, connect
 from toolroll.models.exchange import WireModel
-from toolroll.models.model import ModelRequest, ModelWait, TextDelta, Timeouts, Wire
+from toolroll.models.model import CallDelta, ModelRequest, ModelWait, TextDelta, Timeouts, Wire
 from toolroll.models.openai.model import OpenAIModel
 from toolroll.models.retry import Retry
 from toolroll.models.transport import HttpTransport
@@ -254,6 +254,49 @@ async def test_XL45_halves_of_a_character_are_no_broken_json(wire: Wire) -> None
             response.message.text.encode()
             assert response.message.text == text_of(deltas)
             assert response.message.text == ("a😀b" if "a" in said else "\ufffd")
+
+
+def cut_smile(wire: Wire, turn: Turn, between: bytes = b"") -> bytes:
+    """Return the stream of a turn with a smile for `QZ`, or for `Q Z`: half of it where the letters are apart."""
+    found, ping = list[bytes](), between
+    for event in events_of(wire, turn):
+        is_cut = b"Q" in event and b"Z" not in event
+        pair = event.replace(b"Q Z", b"QZ").replace(b" Z", b"Z").replace(b"Q ", b"Q")
+        found += [pair.replace(b"Q", b"\\ud83d").replace(b"Z", b"\\ude00"), ping if is_cut else b""]
+    return b"".join(found)
+
+
+PING = b'data: {"type": "ping"}\n\n'
+
+
+@EACH
+@pytest.mark.parametrize("between", [b"", PING, PING * 2, PING * 3])
+async def test_XL45_both_halves_of_a_character_are_joined(wire: Wire, between: bytes) -> None:
+    is_joined = len(between) <= len(PING * 2)  # who sends three events between is not waited for
+    async with served(wire, says(cut_smile(wire, Turn("aQ Zb"), between))) as model:
+        response, deltas = await ask_all(model)
+    assert text_of(deltas) == ("a😀b" if is_joined else "a\ufffd\ufffdb")
+    if is_joined:
+        assert response.message.text == "a😀b"
+
+
+@EACH
+async def test_XL45_the_arguments_of_a_call_are_joined(wire: Wire) -> None:
+    turn = Turn(Use("add", {"a": "xxQZyy"}))
+    async with served(wire, says(cut_smile(wire, turn))) as model:
+        response, deltas = await ask_all(model)
+    [call] = response.message.calls
+    assert json.loads(call.arguments) == {"a": "xx😀yy"}
+    assert "".join(one.arguments for one in deltas if isinstance(one, CallDelta)) == call.arguments
+
+
+@EACH
+async def test_XL45_half_a_character_at_the_end_of_a_stream_is_not_lost(wire: Wire) -> None:
+    [*begin, end] = events_of(wire, Turn("HALF"))
+    body = b"".join(begin).replace(b'"HALF"', b'"\\ud83d"') + end.replace(b'"HALF"', b'"\\ud83d"')
+    async with served(wire, says(body)) as model:
+        response, deltas = await ask_all(model)
+    assert response.message.text == text_of(deltas) == "\ufffd"
 
 
 def test_XL40_limits_of_a_named_model() -> None:

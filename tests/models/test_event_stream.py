@@ -5,6 +5,7 @@ import json
 import struct
 import zlib
 from collections.abc import AsyncIterator, Iterable
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,8 @@ from tests.models.shapes import SHAPES, assemble, stream_of
 
 from toolroll.errors import AnswerTooLarge, ModelError, ProviderFailed, RateLimited
 from toolroll.models import event_stream
-from toolroll.models.event_stream import EventDecoder, decode_amazon_frames
+from toolroll.models.event_stream import EventDecoder, HalfJoiner, decode_amazon_frames
+from toolroll.models.shape import read_json
 
 
 def decode(*chunks: bytes) -> list[tuple[str, str]]:
@@ -170,3 +172,20 @@ def _signed(headers: bytes, payload: bytes) -> bytes:
     head = struct.pack(">II", 16 + len(headers) + len(payload), len(headers))
     body = head + struct.pack(">I", zlib.crc32(head)) + headers + payload
     return body + struct.pack(">I", zlib.crc32(body))
+
+
+TEXTS = st.text(st.sampled_from('aб😀🫖\\"\ud83d\ude00'), max_size=12)
+
+
+@given(TEXTS, st.lists(st.integers(0, 24), max_size=4))
+def test_XL45_a_text_is_the_same_wherever_it_is_cut(text: str, cuts: list[int]) -> None:
+    """XL45: cut between any two units of UTF-16, as servers do that count in these."""
+    data = text.encode("utf-16-le", "surrogatepass")
+    places = sorted({min(2 * cut, len(data)) for cut in cuts} | {0, len(data)})
+    pieces = [data[start:end].decode("utf-16-le", "surrogatepass") for start, end in pairwise(places)]
+    joiner = HalfJoiner()
+    joined = [one for piece in pieces for one in joiner.feed(json.dumps({"text": piece}))] + joiner.flush()
+    assert len(joined) == len(pieces)
+    read = "".join(read_json(one)["text"] for one in joined)
+    whole = data.decode("utf-16-le", "replace")
+    assert read == whole

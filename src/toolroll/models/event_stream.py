@@ -23,6 +23,18 @@ from toolroll.models.wire_json import compact
 MAX_EVENT_BYTES: Final = 16 * 1024 * 1024
 """An event that long is not one: the largest real ones carry a page of search results, well under 1 MiB."""
 
+MAX_HELD_EVENTS: Final = 3
+"""While the second half of a character is waited for: pings may come between, and no more than that."""
+
+_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*+"')
+# Both halves of a pair together are no half; a backslash that is escaped itself begins no escape.
+_FIRST: Final = re.compile(
+    r"\\(?:[^u]|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89abAB][0-9a-fA-F]{2}))"
+)
+_SECOND: Final = re.compile(r"\\u[dD][c-fC-F][0-9a-fA-F]{2}")
+_LONG_NUMBER: Final = re.compile(r"\d{6,}+")
+"""The time of an event, and other numbers that differ between events of one text."""
+
 _BOM: Final = b"\xef\xbb\xbf"
 _WHOLE: Final = re.compile(rb"(?:event: ([^\r\n]*+)\n)?data: ([^\r\n]*+)\n\n")
 """One whole event: what nearly every chunk is. The careful way takes four times as long."""
@@ -103,6 +115,78 @@ class EventDecoder:
             del self._buffer[: len(_BOM)]
         self._started = True
         return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Half:
+    """Half of a character in the JSON text of an event: where it ends, and what comes before its string."""
+
+    end: int
+    before: str
+
+
+class HalfJoiner:
+    """Moves the second half of a character into the event with the first, where a server has cut a text inside it.
+
+    Works on the JSON text of events, so that it is the same for every wire: events of one text begin alike. A half
+    whose other half does not come stays as it is.
+    """
+
+    __slots__ = ("_half", "_held")
+
+    def __init__(self) -> None:
+        self._half: _Half | None = None
+        self._held: list[str] = []
+
+    def feed(self, data: str) -> list[str]:
+        """Return the events that are whole now, in order."""
+        if self._half is not None:
+            rest = _continue_string(data, self._half.before)
+            if rest is not None:
+                data = self._join(data, rest, self._half)
+            elif len(self._held) < MAX_HELD_EVENTS:
+                self._held.append(data)
+                return []
+        whole = self.flush()
+        self._half = _find_first_half(data)
+        if self._half is None:
+            return [*whole, data]
+        self._held.append(data)
+        return whole
+
+    def flush(self) -> list[str]:
+        """Return what was held back."""
+        held, self._held, self._half = self._held, [], None
+        return held
+
+    def _join(self, data: str, start: int, half: _Half) -> str:
+        """Move the second half, if the string that goes on at `start` begins with one; return what stays."""
+        second = _SECOND.match(data, start)
+        if second is None:
+            return data
+        first = self._held[0]
+        self._held[0] = first[: half.end] + second[0] + first[half.end :]
+        return data[:start] + data[second.end() :]
+
+
+def _find_first_half(data: str) -> _Half | None:
+    """Return the first half of a character that a string ends with; None for nearly every event."""
+    if "\\ud" not in data and "\\uD" not in data:
+        return None
+    for string in _STRING.finditer(data):
+        for found in _FIRST.finditer(data, string.start(), string.end()):
+            if found[1] and found.end() == string.end() - 1:
+                before = _LONG_NUMBER.sub("", data[: string.start()])
+                return _Half(end=found.end(), before=before)
+    return None
+
+
+def _continue_string(data: str, before: str) -> int | None:
+    """Return where the string begins that goes on with the one after `before`; None if the event has none."""
+    for string in _STRING.finditer(data):
+        if _LONG_NUMBER.sub("", data[: string.start()]) == before:
+            return string.start() + 1
+    return None
 
 
 def _parse_event(text: str) -> ServerEvent | None:

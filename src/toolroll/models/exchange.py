@@ -12,7 +12,7 @@ from toolroll.kernel.data.messages import Message, Origin
 from toolroll.messages import MODEL_ANSWER_TOO_LARGE, MODEL_CALL_TOO_LARGE, MODEL_TOO_MANY_BLOCKS
 from toolroll.models.catalog import ModelLimits
 from toolroll.models.clock import AnswerClock
-from toolroll.models.event_stream import EventDecoder
+from toolroll.models.event_stream import EventDecoder, HalfJoiner
 from toolroll.models.failures import REDIRECTS, ErrorBody, find_error, foreign_answer, read_error
 from toolroll.models.model import (
     LOCAL_FIRST_BYTE_S,
@@ -110,6 +110,8 @@ class WireModel(ABC):
                 while (chunk := await clock.next(reply.chunks)) is not None:
                     for delta in pieces.feed(chunk):
                         yield delta
+                for delta in pieces.end():
+                    yield delta
                 answer = pieces.assembly.finish()
             else:
                 answer = read_json(await clock.wait(reply.body()))
@@ -215,6 +217,7 @@ class StreamReader:
         self.assembly = assembly
         self._clock = clock
         self._decoder = EventDecoder()
+        self._halves = HalfJoiner()
         self._bytes = 0
         self._blocks = 0
         self._arguments: dict[str, int] = {}
@@ -225,10 +228,19 @@ class StreamReader:
         if self._bytes > MAX_BODY_BYTES:
             raise AnswerTooLarge(MODEL_ANSWER_TOO_LARGE(limit=f"{MAX_BODY_BYTES:,}"))
         for event in self._decoder.feed(chunk):
-            for delta in self.assembly.feed(event.data):
-                self._note(delta)
-                yield delta
-            self._note_blocks()
+            for data in self._halves.feed(event.data):
+                yield from self._read(data)
+
+    def end(self) -> Iterator[Delta]:
+        """Yield the deltas of events that waited for half of a character."""
+        for data in self._halves.flush():
+            yield from self._read(data)
+
+    def _read(self, data: str) -> Iterator[Delta]:
+        for delta in self.assembly.feed(data):
+            self._note(delta)
+            yield delta
+        self._note_blocks()
 
     def _note(self, delta: Delta) -> None:
         if not isinstance(delta, CallDelta):
