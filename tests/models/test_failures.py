@@ -1,5 +1,6 @@
 """One set of errors for all providers: which, how long to wait, and words that say what to do and hold no key."""
 
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -8,12 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.models.asking import ask
 from tests.models.shapes import ALL
+from tests.models.test_retry import Waits, collect, rule_with
 from tests.support.model_script import Fault, Turn, fail
 from tests.support.model_server import KEY, ModelServer
 
 from toolroll.errors import ModelError, RequestRefused
 from toolroll.models.failures import ErrorBody, find_error, read_error, retry_after
 from toolroll.models.model import Wire
+from toolroll.models.retry import Retry
 
 EACH = pytest.mark.parametrize("wire", ALL)
 
@@ -226,3 +229,85 @@ async def test_XL1_the_wish_of_the_provider_is_passed_on() -> None:
     for status in (429, 503, 529):
         error = await error_of("anthropic", fail(status, "overloaded_error", headers={"retry-after": "7"}))
         assert (error.retry_after_s, error.is_retriable) == (7.0, True)
+
+
+NOW = "Sun, 06 Nov 2033 08:49:07 GMT"
+SOON: dict[str, str] = {"retry-after": "20"}
+USUAL_S = 0.5
+"""What is waited where the provider says nothing that can be used."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """An answer of a provider, the error that it becomes, and the pause before the next try; None for no other try."""
+
+    status: int
+    headers: dict[str, str] = field(default_factory=dict)
+    kind: str = ""
+    reason: str | None = None
+    message: str = "no"
+    code: str
+    wait_s: float | None
+
+
+ROWS = {
+    "milliseconds": Row(status=429, headers={"retry-after-ms": "1500"}, code="rate_limit", wait_s=1.5),
+    "seconds": Row(status=429, headers={"retry-after": "7"}, code="rate_limit", wait_s=7.0),
+    "none": Row(status=503, headers={"retry-after": "0"}, code="overloaded", wait_s=0.0),
+    "float": Row(status=529, headers={"retry-after": "1.5"}, code="overloaded", wait_s=1.5),
+    "date": Row(status=503, headers={"retry-after": DATE, "date": NOW}, code="overloaded", wait_s=30.0),
+    "past": Row(status=503, headers={"retry-after": NOW, "date": DATE}, code="overloaded", wait_s=0.0),
+    "negative": Row(status=429, headers={"retry-after": "-5"}, code="rate_limit", wait_s=USUAL_S),
+    "an hour": Row(status=429, headers={"retry-after": "3600"}, code="rate_limit", wait_s=USUAL_S),
+    "garbage": Row(status=429, headers={"retry-after": "soon, friend"}, code="rate_limit", wait_s=USUAL_S),
+    "both": Row(status=429, headers={"retry-after-ms": "250", "retry-after": "9"}, code="rate_limit", wait_s=0.25),
+    "one of both": Row(status=429, headers={"retry-after-ms": "x", "retry-after": "9"}, code="rate_limit", wait_s=9),
+    "overloaded": Row(status=529, kind="overloaded_error", code="overloaded", wait_s=USUAL_S),
+    "no permission": Row(status=403, kind="permission_error", headers=SOON, code="permission", wait_s=None),
+    "too large": Row(status=413, kind="request_too_large", headers=SOON, code="context_too_long", wait_s=None),
+    "no credit": Row(status=402, headers=SOON, code="quota", wait_s=None),
+    "spent, by its code": Row(status=429, headers=SOON, reason="insufficient_quota", code="quota", wait_s=None),
+    "spent, by its kind": Row(status=429, headers=SOON, kind="insufficient_quota", code="quota", wait_s=None),
+    "billing": Row(status=429, headers=SOON, kind="billing_error", code="quota", wait_s=None),
+    "spend cap": Row(status=429, headers=SOON, reason="monthly_spend_limit", code="quota", wait_s=None),
+    "spend cap, in words": Row(status=429, message="You reached your spend limit.", code="quota", wait_s=None),
+    "quota of a minute": Row(status=429, headers=SOON, message="Quota of this minute", code="rate_limit", wait_s=20.0),
+    "not again": Row(status=429, headers={**SOON, "x-should-retry": "false"}, code="quota", wait_s=None),
+}
+
+
+@EACH
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize("name", ROWS)
+async def test_XL1_every_answer_that_makes_us_wait_or_give_up(wire: Wire, stream: bool, name: str) -> None:
+    """XL1: the same on all wires. A key is never told, and no second request is sent where none helps."""
+    row, waits, told = ROWS[name], Waits(), list[ModelError]()
+    turn = fail(row.status, row.kind, f"{row.message} {KEY}", code=row.reason, headers=row.headers)
+    async with ModelServer([turn, Turn("hello")]) as server:
+        try:
+            pieces = await collect(server.model(wire), rule_with(waits), stream=stream)
+        except ModelError as error:
+            told.append(error)
+        else:
+            told += [piece.error for piece in pieces if isinstance(piece, Retry)]
+        assert len(server.requests) == 1 + len(waits)
+    [one] = told
+    assert (one.code, one.status) == (row.code, row.status)
+    assert waits == ([] if row.wait_s is None else [row.wait_s])
+    assert KEY not in f"{one} {one.message}"
+
+
+@EACH
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize("status", [300, 301, 302, 303, 304, 305, 307, 308])
+async def test_XL1_XL46_a_redirect_brings_the_key_to_nobody(wire: Wire, stream: bool, status: int) -> None:
+    """XL1, XL46: a second server watches, on another port and as another host, with and without a time to wait."""
+    async with ModelServer(lambda _: Turn("mine"), lenient=True) as watcher, ModelServer(lambda _: turn) as server:
+        for host in ("127.0.0.1", "localhost"):
+            for headers in ({}, SOON):
+                target = f"http://{host}:{watcher.port}/v1/messages"
+                turn = fail(status, headers={"location": target, **headers})
+                with pytest.raises(ModelError):
+                    await collect(server.model(wire), rule_with(Waits()), stream=stream)
+        assert len(server.requests) == 4
+        assert watcher.requests == []

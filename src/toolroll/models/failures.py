@@ -53,6 +53,17 @@ _ADVICE: Final[Mapping[type[ModelError], str]] = {
     ContentRefused: "Say it differently, or ask another model.",
 }
 
+_SPENT_CODES: Final = frozenset(
+    {
+        "billing_error",
+        "billing_hard_limit_reached",
+        "billing_not_active",
+        "insufficient_credits",
+        "insufficient_quota",
+        "monthly_spend_limit",
+    }
+)
+"""Of providers and gateways: money is missing, whatever time to wait stands beside it."""
 _SPENT: Final = ("quota", "credit", "billing", "spend", "insufficient", "budget")
 # Each as some provider or server words it; "too long" alone would also fit a long id.
 _TOO_LONG: Final = (
@@ -67,7 +78,7 @@ _TOO_LONG: Final = (
 )
 
 _SERVER_ERRORS: Final = 500
-REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+REDIRECTS: Final = frozenset(range(300, 400))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,11 +115,17 @@ def find_error(answer: Mapping[str, Any]) -> ErrorBody | None:
     if isinstance(error, Mapping) and error:
         return ErrorBody(
             kind=_word(error.get("type")),
-            code=_word(error.get("code")),
+            code=_word(error.get("code") or _detailed_code(error)),
             message=_word(error.get("message")),
             details=_word(error.get("details")) + _word(error.get("metadata")),
         )
     return ErrorBody(message=_word(error)) if error else None
+
+
+def _detailed_code(error: Mapping[str, Any]) -> object:
+    """Return the code among the details, which is where Anthropic puts it."""
+    details = error.get("details")
+    return details.get("error_code") if isinstance(details, Mapping) else None
 
 
 def _word(value: object) -> str:
@@ -124,6 +141,8 @@ def classify_status(status: int | None) -> type[ModelError]:
 
 def sharpen(kind: type[ModelError], headers: Mapping[str, str], error: ErrorBody) -> type[ModelError]:
     """Return a more exact error where the provider's words say more than its status or type."""
+    if not _SPENT_CODES.isdisjoint((error.code, error.kind)):
+        return QuotaExceeded
     words = f"{error.code} {error.kind} {error.details} {error.message}".lower()
     if kind is RequestRefused and any(word in words for word in _TOO_LONG):
         return ContextTooLong
