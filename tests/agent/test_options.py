@@ -102,7 +102,7 @@ def test_A1_a_script_is_a_list_of_turns(script: Any) -> None:
 
 def test_A1_a_model_without_its_name_says_what_to_write() -> None:
     with pytest.raises(UsageError, match=r"Agent\(model='sonnet', \.\.\.\)"):
-        Agent("sonnet")  # type: ignore[arg-type, call-arg]  # what a user may write
+        Agent("sonnet")  # type: ignore[call-overload]  # what a user may write
 
 
 async def test_A1_outputs_off_makes_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

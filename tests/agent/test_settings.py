@@ -73,7 +73,7 @@ def test_A40_what_the_model_does_not_take_is_refused_when_the_agent_is_made_or_r
     with pytest.raises(UsageError, match="does not take seed"):
         Agent(model=claude()).start("go", settings={"seed": 1})
     with pytest.raises(UsageError, match="no model setting 'kind'"):
-        Agent(model=ScriptedModel([]), settings={"kind": "x"})  # type: ignore[arg-type]  # as it was once
+        Agent(model=ScriptedModel([]), settings={"kind": "x"})  # type: ignore[call-overload]  # as it was once
 
 
 def test_A40_a_forced_tool_must_be_one_of_the_agent() -> None:

@@ -39,7 +39,7 @@ async def test_XL42_an_answer_that_comes_is_told_without_a_wait() -> None:
 
 def test_XL40_the_limits_are_an_option_that_is_checked() -> None:
     with pytest.raises(UsageError, match="timeouts is Timeouts, not 5"):
-        Agent(model="ollama:x", timeouts=5)  # type: ignore[arg-type]  # what is tested
+        Agent(model="ollama:x", timeouts=5)  # type: ignore[call-overload]  # what is tested
     model = Agent(model="ollama:x", timeouts=Timeouts(turn_s=9)).setup.model
     assert isinstance(model, WireModel)
     assert model.timeouts == Timeouts(turn_s=9, first_byte_s=600)

@@ -1,10 +1,10 @@
 """The agent: a model, tools, and rules for when to stop. One loop serves `run`, `run_sync` and `stream`."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Generic, Never, Self, TypeVar
+from typing import Any, Generic, Never, Self, TypeVar, overload
 
 from typing_extensions import Unpack
 
@@ -21,6 +21,8 @@ from toolroll.kernel.data.messages import Message, Prompt
 from toolroll.kernel.define.tool import Tool
 from toolroll.kernel.threads import is_in_event_loop
 
+A = TypeVar("A")
+B = TypeVar("B")
 T = TypeVar("T")
 
 
@@ -31,7 +33,22 @@ class Agent(Generic[Out]):
     answer is checked, and `result.output` is of that type.
     """
 
-    def __init__(self, *mistaken: Never, output: "type[Out] | None" = None, **options: Unpack[AgentOptions]) -> None:
+    @overload
+    def __init__(self: "Agent[None]", *, output: None = None, **options: Unpack[AgentOptions]) -> None: ...
+
+    @overload
+    def __init__(self, *, output: type[Out], **options: Unpack[AgentOptions]) -> None: ...
+
+    @overload
+    def __init__(self: "Agent[A | B]", *, output: tuple[type[A], type[B]], **options: Unpack[AgentOptions]) -> None: ...
+
+    @overload
+    def __init__(self, *, output: Sequence[type[Out]], **options: Unpack[AgentOptions]) -> None: ...
+
+    @overload
+    def __init__(self: "Agent[Any]", *, output: object, **options: Unpack[AgentOptions]) -> None: ...
+
+    def __init__(self, *mistaken: Never, output: object = None, **options: Unpack[AgentOptions]) -> None:
         if mistaken:
             raise UsageError(f"Agent takes options by name: Agent(model={mistaken[0]!r}, ...).")
         self._setup = make_setup(options, output)
@@ -109,10 +126,19 @@ class Agent(Generic[Out]):
         return run_blocking(_wait_and_close(self.start(prompt, messages=messages, **options)))
 
     def stream(
-        self, prompt: "Prompt | None" = None, *, messages: Iterable[Message] = (), **options: Unpack[RunOptions]
+        self,
+        prompt: "Prompt | None" = None,
+        *,
+        messages: Iterable[Message] = (),
+        resume: str | None = None,
+        decisions: Mapping[str, Decision] | None = None,
+        **options: Unpack[RunOptions],
     ) -> LiveRun[Out]:
-        """Start a run whose text comes in pieces: `async for event in agent.stream(...)`."""
-        return self.start(prompt, messages=messages, stream=True, **options)
+        """Start a run whose text comes in pieces, or with `resume` the rest of a recorded one.
+
+        `async for event in agent.stream(...)` gives its events.
+        """
+        return self.start(prompt, messages=messages, resume=resume, decisions=decisions, stream=True, **options)
 
     async def resume(
         self,

@@ -3,7 +3,7 @@
 import asyncio
 import inspect
 from collections.abc import Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 from toolroll.agent.events import Warned
 from toolroll.agent.loop.state import Change, RunState
@@ -35,8 +35,10 @@ class AskLater:
     """An approver for where nobody is there: the run stops with what it has to ask, and waits on record.
 
     `resume(run_id, decisions={call_id: Approve()})` goes on from there, also in another process. Without a journal
-    nothing can wait, and what would be asked about is not run.
+    nothing can wait: an agent with this approver needs one.
     """
+
+    needs_journal: ClassVar[bool] = True
 
     def decide(self, requests: Sequence[ApprovalRequest], /) -> Sequence[Decision]:
         """Refuse: nobody can be asked now."""

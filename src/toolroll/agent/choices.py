@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from typing_extensions import TypedDict
 
-from toolroll.agent.options import Setup, check_model, check_names, check_overrides, find_model
+from toolroll.agent.options import Setup, check_model, check_names, check_overrides, check_waiting, find_model
 from toolroll.agent.stop import Condition, conditions, name_of
 from toolroll.errors import UsageError
 from toolroll.journal.journal import Recording
@@ -50,6 +50,7 @@ def choose(setup: Setup, options: RunOptions) -> Setup:
     made = with_settings(replace(made, chosen=_describe(changed, setup)), options.get("settings"))
     check_names(made)
     check_overrides(made)
+    check_waiting(made)
     return made
 
 

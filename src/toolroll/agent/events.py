@@ -1,12 +1,16 @@
 """What a run tells while it goes: few kinds, typed, the same on every surface."""
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Generic, Literal, TypeAlias
+
+from typing_extensions import TypeVar
 
 from toolroll.agent.result import RunResult, Step
 from toolroll.kernel.call.events import ApprovalDecided, ApprovalRequested, Progress, StateChanged
 from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.data.messages import ToolCall
+
+Value = TypeVar("Value", covariant=True, default=object)  # noqa: PLC0105 - reads as what it is: the type of the output
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,10 +160,18 @@ class Warned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunFinished:
+class OutputArrived(Generic[Value]):
+    """The typed answer so far, while it is written: the items of a list that are there, an object once it is valid."""
+
+    output: Value
+    event: Literal["output_delta"] = "output_delta"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFinished(Generic[Value]):
     """The run has ended; the last event there is."""
 
-    result: RunResult[object]
+    result: RunResult[Value]
     event: Literal["run_finished"] = "run_finished"
 
 
@@ -178,7 +190,8 @@ Event: TypeAlias = (
     | WaitingForModel
     | Retrying
     | Warned
-    | RunFinished
+    | OutputArrived[Value]
+    | RunFinished[Value]
     | Progress
     | ApprovalRequested
     | ApprovalDecided

@@ -75,6 +75,11 @@ class LiveRun(Generic[Out]):
         return cast("RunResult[Out] | None", result)
 
     @property
+    def partial(self) -> Out | None:
+        """Return the typed answer as far as it is written, in a run that streams; None while there is nothing of it."""
+        return None if self._state is None else cast("Out | None", self._state.partial)
+
+    @property
     def is_calling(self) -> bool:
         """Return whether a tool call is running at this moment."""
         return self._state is not None and bool(self._state.started)
@@ -113,8 +118,8 @@ class LiveRun(Generic[Out]):
         if self._state is not None:
             await close_models(self._state.models)
 
-    def __aiter__(self) -> AsyncIterator[Event]:
-        return self._events()
+    def __aiter__(self) -> AsyncIterator[Event[Out]]:
+        return cast("AsyncIterator[Event[Out]]", self._events())
 
     async def __aenter__(self) -> Self:
         return self

@@ -8,12 +8,12 @@ from os import PathLike, environ
 from pathlib import Path
 from typing import Any, Final, Literal, Required, TypeAlias
 
-from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from toolroll.agent.context.rules import ContextRules
 from toolroll.agent.context_function import ContextFunction
 from toolroll.agent.cost import Price
+from toolroll.agent.output import OutputForm, make_output
 from toolroll.agent.stop import DEFAULT, Condition, conditions, tool_called
 from toolroll.errors import UsageError
 from toolroll.home.keys import with_keys
@@ -24,8 +24,6 @@ from toolroll.kernel.approval.request import Approver, check_approver
 from toolroll.kernel.call.context import Run
 from toolroll.kernel.data.labels import NO_LABELS, Labels
 from toolroll.kernel.data.messages import AssistantMessage
-from toolroll.kernel.define.decorator import UNUSABLE, pydantic_reason
-from toolroll.kernel.define.schema import OpenObject, to_draft07
 from toolroll.kernel.define.tool import Tool, ToolDefinition, Toolset
 from toolroll.kernel.depends.dependency import Injection, Overrides
 from toolroll.kernel.depends.overrides import check_matched, read_overrides
@@ -95,8 +93,9 @@ class Setup:
     retry: RetryRule = RetryRule()  # noqa: RUF009 - frozen
     timeouts: Timeouts | None = None
     max_output_tokens: int = DEFAULT_MAX_OUTPUT_TOKENS
-    output: TypeAdapter[Any] | None = None
+    output: OutputForm | None = None
     output_schema: Mapping[str, object] | None = None
+    output_validators: tuple[ContextFunction, ...] = ()
     require_done: bool = False
     close_with_answer: bool = True
     collect_tool_stats: bool = False
@@ -176,6 +175,8 @@ class AgentOptions(TypedDict, total=False):
     """How long the model may take; None leaves it to the model."""
     max_output_tokens: int
     """The most tokens that one answer of the model may have."""
+    output_validators: Iterable[Callable[..., object]]
+    """Functions that check a typed answer: `check(output, ctx)` returns it, changed or not, or raises `ToolFailure`."""
     require_done: bool
     """Whether only the tool `done` ends the run, not an answer without calls."""
     close_with_answer: bool
@@ -200,7 +201,7 @@ def make_setup(options: AgentOptions, output: object = None) -> Setup:
     """Return the setup behind the options; what cannot work is refused here, not at run time."""
     rest: dict[str, Any] = dict(options)
     check_options(rest, (*AgentOptions.__annotations__, "output"))
-    given = list(rest.pop("tools", ()))
+    given, validators = list(rest.pop("tools", ())), rest.pop("output_validators", None) or ()
     searches = [one for one in given if isinstance(one, WebSearch)]
     if len(searches) > 1:
         raise UsageError("An agent takes one WebSearch, not several.")
@@ -218,10 +219,11 @@ def make_setup(options: AgentOptions, output: object = None) -> Setup:
         **_outputs(rest),
         **_settings(rest),
         **rest,
-        **_output(output),
+        **_output(output, validators),
     )
     check_names(setup)
     check_overrides(setup)
+    check_waiting(setup)
     check_settings(setup.model, setup.settings, setup.model.origin.model)
     return setup
 
@@ -237,6 +239,12 @@ def _settings(rest: dict[str, Any]) -> dict[str, Any]:
     return {"settings": settings, "max_output_tokens": settings.max_output_tokens}
 
 
+def check_waiting(setup: Setup) -> None:
+    """Refuse an approver that is answered later where nothing can wait. A mark, as its class imports this module."""
+    if setup.journal is None and getattr(setup.approver, "needs_journal", False):
+        raise UsageError("AskLater keeps questions in the journal. Give the agent one: journal=SqliteJournal(folder).")
+
+
 def check_overrides(setup: Setup) -> None:
     """Refuse overrides that match nothing, unless `step_tools` may add tools that are not known yet."""
     if setup.overrides and setup.step_tools is None:
@@ -250,6 +258,8 @@ def find_needs(setup: Setup) -> list[Injection]:
         found += setup.write_system.function.needs
     if setup.step_tools is not None:
         found += setup.step_tools.needs
+    for check in setup.output_validators:
+        found += check.needs
     return found
 
 
@@ -287,21 +297,18 @@ def _outputs(rest: dict[str, Any]) -> dict[str, Any]:
     return {"outputs": "off" if given is None or given == "off" else Path(given)}
 
 
-def _output(shape: object) -> dict[str, Any]:
+def _output(shape: object, validators: object) -> dict[str, Any]:
+    if not isinstance(validators, Iterable) or isinstance(validators, str):
+        raise UsageError(f"output_validators takes a list of functions, not {validators!r}.")
+    checks = tuple(
+        ContextFunction(one, option="output_validators", values=["output", "ctx"]) for one in (validators or ())
+    )
     if shape is None:
+        if checks:
+            raise UsageError("output_validators check a typed answer: they need output=.")
         return {}
-    try:
-        adapter: TypeAdapter[Any] = TypeAdapter(shape)  # type: ignore[arg-type]  # whatever pydantic takes
-        return {"output": adapter, "output_schema": to_draft07(adapter)}
-    except OpenObject as error:
-        raise UsageError(
-            f'output: {error.where or "it"} takes fields it does not name (extra="allow"). Declare them, or use '
-            "dict[str, ...] for a free-form map."
-        ) from None
-    except UNUSABLE as error:
-        raise UsageError(
-            f"output is a type, such as a pydantic model, not {shape!r} ({pydantic_reason(error)})."
-        ) from None
+    form = make_output(shape)
+    return {"output": form, "output_schema": form.schema, "output_validators": checks}
 
 
 def check_names(setup: Setup) -> None:

@@ -22,7 +22,7 @@ from toolroll.agent.telemetry.run_spans import trace_run
 from toolroll.errors import JournalRefused, UsageError
 from toolroll.journal.journal import Journal
 from toolroll.journal.records import MessageAdded, RunBegan
-from toolroll.kernel.approval.request import Approver, Decision
+from toolroll.kernel.approval.request import Approver, Decision, is_decision
 from toolroll.kernel.call.context import Run, random_id, utc_now
 from toolroll.kernel.data.labels import LABELS_KEY
 from toolroll.kernel.data.messages import AssistantMessage, Message, Part, Prompt, UserMessage
@@ -78,6 +78,9 @@ class RunRequest:
             raise UsageError("decisions answer the questions of a recorded run: they need resume=run_id.")
         if self.force and self.resume is None:
             raise UsageError("force is for a run that is resumed: it needs resume=run_id.")
+        for call_id, decision in self.decisions.items():
+            if not is_decision(decision):
+                raise UsageError(f"The decision about {call_id!r} is Approve(...) or Reject(...), not {decision!r}.")
         if self.resume is not None and self.run_id is not None:
             raise UsageError("A resumed run keeps its id: run_id is for new and forked runs.")
         if not self.is_new and self.messages:

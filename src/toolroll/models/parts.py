@@ -9,6 +9,7 @@ from toolroll.errors import JsonRefused
 from toolroll.kernel.arguments.parse import parse_object
 from toolroll.kernel.data.messages import DocumentPart, ImagePart, ToolCall
 from toolroll.kernel.data.serialize import dump_json
+from toolroll.models.model import ModelRequest
 
 IMAGE_TYPES: Final = frozenset({"image/gif", "image/jpeg", "image/png", "image/webp"})
 """What both vendors look at; anything else makes them refuse the whole request."""
@@ -85,3 +86,12 @@ def is_complete_object(written: str) -> bool:
     except JsonRefused:
         return False
     return bool(written.strip())
+
+
+def form_in_words(request: ModelRequest) -> str:
+    """Return the system text with the form of the answer, for where a request cannot hold it as a schema."""
+    form = (
+        "When you answer, and make no more calls, reply with one JSON value by this schema and nothing else: "
+        f"{dump_json(request.output_schema)}"
+    )
+    return f"{request.system}\n\n{form}" if request.system else form

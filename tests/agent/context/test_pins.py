@@ -146,7 +146,7 @@ async def test_A21_siblings_of_a_pinned_result_give_way_as_before(tmp_path: Path
                 outputs=tmp_path / wire,
                 stop_when=step_count_is(20),
             )
-            events = [event async for event in agent.stream("Read. " + "Much. " * 700)]
+            events: list[Event] = [event async for event in agent.stream("Read. " + "Much. " * 700)]
             return list(server.requests), events
 
     for wire in ("anthropic", "openai", "chat"):

@@ -49,7 +49,7 @@ async def requests_of(wire: Wire, folder: Path, **rules: Any) -> tuple[list[Rece
             stop_when=step_count_is(STEPS + 2),
             context=ContextRules(window_tokens=WINDOW, **rules),
         )
-        events = [event async for event in agent.stream("Read all pages.")]
+        events: list[Event] = [event async for event in agent.stream("Read all pages.")]
         return list(server.requests), events
 
 

@@ -12,7 +12,7 @@ from tests.agent.tape import Tape
 from toolroll import Agent, Approve, Policy, Reject, Rule, RunResult, Tool, step_count_is
 from toolroll.agent.approvals import AskLater
 from toolroll.agent.events import Event, Warned
-from toolroll.errors import DecisionRefused
+from toolroll.errors import DecisionRefused, UsageError
 from toolroll.journal.records import ApprovalAnswer, ApprovalQuestion
 from toolroll.kernel.approval.request import Decision, Preview
 from toolroll.kernel.call.context import ToolContext
@@ -275,10 +275,10 @@ async def test_XD2_two_resumes_with_answers_while_one_waits_for_the_other(desk: 
     assert (desk.runs, desk.sent) == (["change"], ["Dear"])
 
 
-async def test_K43_without_a_journal_nobody_can_be_asked_later(desk: Desk) -> None:
-    model = ScriptedModel([CHANGE, "I could not."])
-    result = await Agent(model=model, tools=[desk.replace], approver=AskLater()).run("Go.")
-    assert (result.text, result.pending, desk.runs) == ("I could not.", (), [])
+def test_K43_without_a_journal_nobody_can_be_asked_later(desk: Desk) -> None:
+    with pytest.raises(UsageError, match=r"^AskLater keeps questions in the journal\."):
+        Agent(model=ScriptedModel([CHANGE, "I could not."]), tools=[desk.replace], approver=AskLater())
+    assert desk.runs == []
 
 
 async def test_K43_a_part_of_a_run_does_not_wait_for_later(desk: Desk) -> None:

@@ -22,7 +22,7 @@ from toolroll.agent.history.unknown_calls import (
     end_unrun,
     settle_unknown,
 )
-from toolroll.agent.loop.answer import read_output
+from toolroll.agent.loop.answer import check_output
 from toolroll.agent.loop.finish import NO_ANSWER, accept_last_turn, ask_last_answer, build_result, finish_run
 from toolroll.agent.loop.loop import run_loop, settle_turn
 from toolroll.agent.loop.preparation import prepare_run, prepare_step
@@ -79,10 +79,12 @@ async def continue_run(
             for step in state.steps:  # what the part has used counts for the whole, which has not seen it
                 emit(StepFinished(step=step))
         if _is_complete(rebuilt, request, has_ended=_has_ended_since(before, recording)):
-            return _recorded_result(rebuilt)
+            return await _recorded_result(rebuilt)
         if not await _may_try(rebuilt, request, recording):
             has_said = rebuilt.end is not None and rebuilt.end.stop_reason == "gave_up"
-            return _recorded_result(rebuilt) if has_said else await run_to_end(state, lambda: give_up(rebuilt))
+            if has_said:
+                return await _recorded_result(rebuilt)
+            return await run_to_end(state, lambda: give_up(rebuilt))
         _bind_answers(rebuilt, request.decisions)
         continuation = _Continuation(rebuilt, request.prompt, before.notes)  # acquiring it has repaired what they tell
         return await run_to_end(state, continuation.run)
@@ -128,7 +130,7 @@ def _is_complete(rebuilt: RebuiltRun, request: RunRequest, *, has_ended: bool) -
     return rebuilt.end.stop_reason in ("answer", "done") and not request.decisions
 
 
-def _recorded_result(rebuilt: RebuiltRun) -> RunResult[object]:
+async def _recorded_result(rebuilt: RebuiltRun) -> RunResult[object]:
     """Return the end of the run as it is recorded."""
     end, state = rebuilt.end, rebuilt.state
     assert end is not None
@@ -136,7 +138,8 @@ def _recorded_result(rebuilt: RebuiltRun) -> RunResult[object]:
     rebuilt.close_turn()
     ending = Ending(reason=cast("StopReason", end.stop_reason), detail=end.stop_detail, text=end.text)
     if ending.reason in ("answer", "done"):
-        read_output(state, ending.text)
+        async with state.run:
+            await check_output(state, ending.text)
     result = build_result(state, ending, closing=bool(state.steps) and state.steps[-1].closing)
     # Before 0.2.0 a record had only the text that stands for a missing answer.
     has_answer = end.text != NO_ANSWER if end.has_answer is None else end.has_answer

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from toolroll.agent.loop.ask_model import Turn
 from toolroll.agent.loop.state import RunState
 from toolroll.agent.result import Ending
+from toolroll.errors import ToolFailure
 from toolroll.kernel.data.serialize import dump_json
 from toolroll.safe.limits import MAX_VALIDATION_ERRORS_SHOWN
 
@@ -28,12 +29,10 @@ _ENDINGS: Final[Mapping[Fault, Ending]] = {
     "empty": Ending(reason="cut_off", detail="the model ended its turns without a word"),
 }
 
-_FENCE: Final = "```"
-
 
 async def judge_answer(state: RunState, turn: Turn) -> Ending | None:
     """Return the end of the run, or None after the model was told what is missing."""
-    fault = _fault(state, turn)
+    fault = await _fault(state, turn)
     if fault is None:
         return Ending(reason="answer", detail=turn.response.stop_detail if turn.response.stop == "unknown" else "")
     if await ask_to_repair(state, fault):
@@ -45,23 +44,30 @@ async def judge_answer(state: RunState, turn: Turn) -> Ending | None:
 
 async def judge_done(state: RunState, text: str) -> Ending | None:
     """Return the end that a tool asked for; with `output=`, only if its words are what was agreed on."""
-    if read_output(state, text):
+    if await check_output(state, text):
         return Ending(reason="done", text=text)
     if await ask_to_repair(state, "output"):
         return None
     return Ending(reason="invalid_output", detail=state.output_fault or "", text=text)
 
 
-def read_output(state: RunState, text: str) -> bool:
-    """Read the output from the text; return whether it is of the agreed type, always true where none was agreed on."""
-    if state.setup.output is None:
+async def check_output(state: RunState, text: str) -> bool:
+    """Read and check the output; return whether it is what was agreed on, always true where nothing was."""
+    form = state.setup.output
+    if form is None:
         return True
     try:
-        state.output = state.setup.output.validate_json(_strip_fence(text))
+        output = form.parse(text)
+        for check in state.setup.output_validators:
+            changed = await check.call(state.context(), output=output)
+            output = output if changed is None else changed
     except ValidationError as error:
         state.output_fault = _faults(error)
         return False
-    state.has_output, state.output_fault = True, None
+    except ToolFailure as error:  # a validator's word for another try
+        state.output_fault = f"- answer: {error.message}"
+        return False
+    state.output, state.has_output, state.output_fault = output, True, None
     return True
 
 
@@ -74,27 +80,19 @@ async def ask_to_repair(state: RunState, fault: Fault) -> bool:
     words = _WORDS.get(fault)
     if words is None:
         schema = dump_json(state.setup.output_schema)
-        words = f"Your answer must be JSON by this schema, and nothing else: {schema}\nIt is not:\n{state.output_fault}"
+        words = f"Your answer must be JSON by this schema, and nothing else: {schema}\nRefused:\n{state.output_fault}"
     await state.instruct(words, about=fault)
     return True
 
 
-def _fault(state: RunState, turn: Turn) -> Fault | None:
+async def _fault(state: RunState, turn: Turn) -> Fault | None:
     if turn.response.stop == "tool_calls":
         return "no_call"
     if state.setup.require_done:
         return "no_done"
     if not turn.text.strip():
         return "empty"
-    return None if read_output(state, turn.text) else "output"
-
-
-def _strip_fence(text: str) -> str:
-    """What stands in the first block of code, if there is one. No pattern: many blank lines would take it hours."""
-    _, fence, rest = text.partition(_FENCE)
-    first_line, _, block = rest.partition("\n")
-    inside, end, _ = block.partition(_FENCE)
-    return inside if fence and end and first_line.strip() in ("", "json") else text
+    return None if await check_output(state, turn.text) else "output"
 
 
 def _faults(error: ValidationError) -> str:

@@ -1,15 +1,16 @@
 """Asking the model on behalf of a run: its turn is added to the conversation, and may end the run."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Final
 
 from toolroll.agent.context.fit import make_room, shorten_refused, still_too_long
-from toolroll.agent.events import Warned
+from toolroll.agent.events import OutputArrived, Warned
 from toolroll.agent.labels import labels_of_turn
 from toolroll.agent.loop.model_turn import STOP, InterruptedTurn, Interruption, StopCheck, TurnRequest, take_turn
 from toolroll.agent.loop.state import RunState
+from toolroll.agent.output import NOTHING, PartialReader
 from toolroll.agent.result import Ending
 from toolroll.errors import ContextTooLong
 from toolroll.journal.records import ModelTurn
@@ -93,9 +94,24 @@ def _turn_request(state: RunState, *, closing: bool) -> TurnRequest:
         emit=state.emit,
         written=state.written,
         must_stop=_stop_check(state, closing=closing),
+        on_text=_partial_output(state) if state.stream and state.setup.output is not None else None,
         seconds=seconds,
         timeouts=state.setup.timeouts,
     )
+
+
+def _partial_output(state: RunState) -> Callable[[], None]:
+    """Return a listener that reads the typed answer out of the text so far."""
+    assert state.setup.output is not None
+    reader = PartialReader(state.setup.output)
+
+    def read() -> None:
+        value = reader.read(state.written)
+        if value is not NOTHING:
+            state.partial = value
+            state.emit(OutputArrived(output=value))
+
+    return read
 
 
 def _stop_check(state: RunState, *, closing: bool) -> StopCheck:

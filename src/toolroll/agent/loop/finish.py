@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from toolroll.agent.events import RunFinished, Warned
-from toolroll.agent.loop.answer import ask_to_repair, read_output
+from toolroll.agent.loop.answer import ask_to_repair, check_output
 from toolroll.agent.loop.ask_model import Turn, ask_model
 from toolroll.agent.loop.state import RunState
 from toolroll.agent.result import Ending, RunResult, StopReason
@@ -70,7 +70,7 @@ async def accept_last_turn(state: RunState, turn: Turn) -> bool:
     """Return whether the run can end with this last turn."""
     await answer_unrun(state, turn.calls, "condition")
     state.end_step(turn.text, closing=True, is_cut=turn.is_cut)
-    return turn.ending is not None or read_output(state, turn.text) or not await ask_to_repair(state, "output")
+    return turn.ending is not None or await check_output(state, turn.text) or not await ask_to_repair(state, "output")
 
 
 async def answer_unrun(state: RunState, calls: Sequence[ToolCall], reason: StopReason) -> None:

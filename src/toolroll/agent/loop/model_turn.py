@@ -58,6 +58,8 @@ class TurnRequest:
     written: list[str]
     """Collects the text while the model writes it."""
     must_stop: StopCheck
+    on_text: Callable[[], None] | None = None
+    """Is called after each piece of text."""
     seconds: float | None = None
     timeouts: Timeouts | None = None
 
@@ -140,6 +142,8 @@ def _show(piece: Delta | Retry, asking: TurnRequest) -> int:
         case TextDelta():
             asking.written.append(piece.text)
             asking.emit(TextArrived(piece.text))
+            if asking.on_text is not None:
+                asking.on_text()
             return len(piece.text)
         case CallDelta():
             asking.emit(ArgumentsArrived(piece.call_id, piece.name, piece.arguments))

@@ -80,6 +80,8 @@ class RunState:
     output: object = None
     has_output: bool = False
     output_fault: str | None = None
+    partial: object = None
+    """The typed answer as far as it is written."""
     result: RunResult[object] | None = None
     stop_requested: bool = False
     written: list[str] = field(default_factory=list)

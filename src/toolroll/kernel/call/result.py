@@ -19,11 +19,11 @@ from toolroll.kernel.data.serialize import (
 
 
 class Done(Exception):
-    """Raise or return it in a tool to end the run with that message."""
+    """Raise or return it in a tool to end the run with that message, or with a value: the typed answer of the run."""
 
-    message: str = ""
+    message: object = ""
 
-    def __init__(self, message: str = "") -> None:
+    def __init__(self, message: object = "") -> None:
         super().__init__(message)
         self.message = message
 

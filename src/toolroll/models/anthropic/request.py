@@ -30,7 +30,16 @@ from toolroll.kernel.strict.plan import StrictWish, ToolShape, plan_strict
 from toolroll.kernel.strict.rules import StrictRules
 from toolroll.models.anthropic.settings import add_settings, cache_mark, tool_choice
 from toolroll.models.model import ModelRequest, WebSearch
-from toolroll.models.parts import IMAGE_TYPES, PDF, base64_of, describe_unseen, readable_text, safe_id, safe_name
+from toolroll.models.parts import (
+    IMAGE_TYPES,
+    PDF,
+    base64_of,
+    describe_unseen,
+    form_in_words,
+    readable_text,
+    safe_id,
+    safe_name,
+)
 from toolroll.models.strict import ANTHROPIC
 from toolroll.models.wire_json import Json
 
@@ -53,8 +62,9 @@ def head(request: ModelRequest, *, model: str, stream: bool, max_tokens: int, st
     mark = cache_mark(request.settings)
     output = None if request.output_schema is None else _output_form(request.output_schema)
     tools = _tools(request, strict, _left_for_tools(output))
-    if request.system:
-        text: Json = {"type": "text", "text": request.system}
+    system = form_in_words(request) if request.output_schema is not None and output is None else request.system
+    if system:
+        text: Json = {"type": "text", "text": system}
         body["system"] = [text if mark is None else text | {"cache_control": mark}]
     elif tools and mark is not None:
         tools[-1]["cache_control"] = mark

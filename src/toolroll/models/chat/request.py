@@ -34,6 +34,7 @@ from toolroll.models.parts import (
     arguments_to_send,
     data_url,
     describe_unseen,
+    form_in_words,
     readable_text,
     safe_name,
     titled_text,
@@ -81,7 +82,9 @@ def head(request: ModelRequest, *, model: str, stream: bool, max_tokens: int | N
     calls = bool(request.tools) and request.tool_choice != "none"
     if request.output_schema is not None and not calls:  # llama.cpp refuses to have both
         body["response_format"] = _output_form(request.output_schema)
-    system = [{"role": "system", "content": request.system}] if request.system else []
+    # Also in a request without calls, so that what is cached of the run stays the same.
+    text = form_in_words(request) if request.output_schema is not None and request.tools else request.system
+    system = [{"role": "system", "content": text}] if text else []
     if request.settings is not None:
         body = add_settings(
             body, request.settings, thinking_field=options.thinking_field, seed_field=options.seed_field
