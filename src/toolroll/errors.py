@@ -32,6 +32,7 @@
     ├── DecisionRefused          decision_refused   an approval that is forged, late, or second
     ├── ToolFailure              tool_failed        raised by a tool: what the model should read
     │   └── ToolTimeout          timeout
+    ├── HookFailed               hook_failed        a hook of the program raised, or returned what it may not
     ├── JournalRefused           journal            a run that is missing, damaged, newer, or somebody else's
     ├── ConversationRefused      conversation       messages that cannot be stored, or a text that holds none
     ├── OutputMissing            not_found          a kept output that is not there, or not for this run to read
@@ -328,6 +329,17 @@ class ToolTimeout(ToolFailure):
     """The tool took longer than it may."""
 
     code = "timeout"
+
+
+class HookFailed(ToolrollError):
+    """A hook raised an error or returned what it may not; `hook` names it, `point` names the method."""
+
+    code = "hook_failed"
+
+    def __init__(self, hook: str, point: str, reason: str) -> None:
+        super().__init__(f"The hook {hook} failed in {point}: {reason}.")
+        self.hook = hook
+        self.point = point
 
 
 class JournalRefused(ToolrollError):

@@ -126,7 +126,8 @@ async def test_XL14_a_resumed_run_remembers_what_it_has_read(which: int, tmp_pat
     assert (result.stop_reason, world.sent) == ("approval_pending", [])
     records = [record for _, record in await journal.read(run_id)]
     assert isinstance(records[0], RunBegan)
-    assert [one.value for one in records if isinstance(one, StateSet)] == [["untrusted"], ["private", "untrusted"]]
+    labels = [one.value for one in records if isinstance(one, StateSet) and one.name == LABELS_KEY]
+    assert labels == [["untrusted"], ["private", "untrusted"]]
     again = await world.agent(ScriptedModel([Call("send", {"text": "1"}), "so"]), journal=journal).resume(
         run_id, prompt="once more"
     )

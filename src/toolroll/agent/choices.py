@@ -1,11 +1,12 @@
 """What a program chooses for one run of an agent, and what of it must be chosen again when the run is resumed."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from typing_extensions import TypedDict
 
+from toolroll.agent.hooks import Hook, make_hooks
 from toolroll.agent.options import Setup, check_model, check_names, check_overrides, check_waiting, find_model
 from toolroll.agent.stop import Condition, conditions, name_of
 from toolroll.errors import UsageError
@@ -36,6 +37,8 @@ class RunOptions(TypedDict, total=False):
     """Who is asked in this run; None if nobody can be."""
     labels: "Label | Collection[Label]"
     """What the prompt of this run holds: `private` data, `untrusted` text, or both."""
+    hooks: Iterable[Hook]
+    """Objects that take part in this run, after those of the agent."""
 
 
 _MAPPINGS: Final = ("deps", "overrides")
@@ -78,9 +81,7 @@ def with_recorded_settings(setup: Setup, recording: Recording, given: SettingsLi
 
 def _read(setup: Setup, given: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of the setup that change."""
-    for name in given:
-        if name not in RunOptions.__annotations__:
-            raise UsageError(f"A run has no option {name!r}. It takes: {', '.join(RunOptions.__annotations__)}.")
+    _check_known(given)
     changed: dict[str, Any] = {}
     if (deps := _mapping(given, "deps")) is not None:
         changed["deps"] = {**(setup.deps or {}), **deps}
@@ -95,9 +96,17 @@ def _read(setup: Setup, given: dict[str, Any]) -> dict[str, Any]:
         changed["approver"] = given["approver"]
         if given["approver"] is not None:
             check_approver(given["approver"])
+    if given.get("hooks") is not None:
+        changed["hooks"] = make_hooks(given["hooks"], setup.hooks)
     if "labels" in given:
         changed["labels"] = setup.labels | _labels(given["labels"])
     return changed
+
+
+def _check_known(given: Mapping[str, Any]) -> None:
+    for name in given:
+        if name not in RunOptions.__annotations__:
+            raise UsageError(f"A run has no option {name!r}. It takes: {', '.join(RunOptions.__annotations__)}.")
 
 
 def _mapping(given: Mapping[str, Any], name: str) -> Mapping[Any, Any] | None:
@@ -126,6 +135,9 @@ def _describe(changed: Mapping[str, Any], agents: Setup) -> dict[str, tuple[str,
         found["model"] = (changed["model"].origin.model,)
     if "stop_when" in changed:
         found["stop_when"] = tuple(name_of(one) for one in changed["stop_when"])
+    if changed.get("hooks") is not None and changed["hooks"] is not agents.hooks:
+        known = () if agents.hooks is None else agents.hooks.all
+        found["hooks"] = tuple(hook.name for hook in changed["hooks"].all[len(known) :])
     return found
 
 

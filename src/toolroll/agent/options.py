@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 from toolroll.agent.context.rules import ContextRules
 from toolroll.agent.context_function import ContextFunction
 from toolroll.agent.cost import Price
+from toolroll.agent.hooks import Hook, Hooks, make_hooks
 from toolroll.agent.output import OutputForm, make_output
 from toolroll.agent.stop import DEFAULT, Condition, conditions, tool_called
 from toolroll.errors import UsageError
@@ -100,6 +101,7 @@ class Setup:
     close_with_answer: bool = True
     collect_tool_stats: bool = False
     on_turn: TurnHook | None = None
+    hooks: Hooks | None = None
     settings: ModelSettings | None = None
     """What is asked of the model beyond the conversation."""
     record: Mapping[str, object] | None = None
@@ -185,6 +187,8 @@ class AgentOptions(TypedDict, total=False):
     """Whether `RunResult.tool_calls` lists every call."""
     on_turn: TurnHook
     """Called with each turn of the model, before its calls run."""
+    hooks: Iterable[Hook]
+    """Objects that take part in runs, requests to the model and tool calls; the first is the outermost."""
     settings: SettingsLike
     """What is asked of the model beyond the conversation: `ModelSettings(temperature=0.2)`, or a dictionary."""
     record: Mapping[str, object]
@@ -215,6 +219,7 @@ def make_setup(options: AgentOptions, output: object = None) -> Setup:
         web_search=searches[0] if searches else None,
         stop_when=conditions(rest.pop("stop_when", None)),
         private_texts=tuple(text for text in rest.pop("private_texts", ()) if text.strip()),
+        hooks=make_hooks(rest.pop("hooks", ())),
         **_functions(rest),
         **_outputs(rest),
         **_settings(rest),

@@ -9,6 +9,7 @@ from toolroll.agent.approvals import AskLater, OneAtATime, RecordedApprover
 from toolroll.agent.context.outputs import add_output_tools, drop_references, new_window, open_outputs
 from toolroll.agent.events import Event, RunStarted, Warned
 from toolroll.agent.history.repair import Conversation
+from toolroll.agent.hooks import Refusal, refusal_response
 from toolroll.agent.loop.budget import Budget
 from toolroll.agent.loop.calls import CallLedger
 from toolroll.agent.loop.finish import fail_run
@@ -232,14 +233,18 @@ async def run_to_end(state: RunState, work: Callable[[], Awaitable[RunResult[obj
             try:
                 return await work()
             except BaseException as error:
-                await fail_run(state, error)
-                raise
+                result = await fail_run(state, error)
+                if result is None:
+                    raise
+                return result
             finally:
                 if state.outputs is not None and state.parent_id is None:  # the parts of a run share its folder
                     state.outputs.close()
 
 
 async def _start(state: RunState) -> RunResult[object]:
+    if state.setup.hooks is not None:
+        await _begin_hooks(state)
     await prepare_run(state)
     setup = state.setup
     if setup.journal is not None:
@@ -260,6 +265,26 @@ async def _start(state: RunState) -> RunResult[object]:
     for note in state.conversation.notes:
         state.emit(Warned(kind="conversation_repaired", text=f"The conversation was mended: {note}."))
     return await run_loop(state)
+
+
+async def _begin_hooks(state: RunState) -> None:
+    last = state.initial_messages[-1] if len(state.initial_messages) > state.given else None
+    prompt = last if isinstance(last, UserMessage) else None
+    changed = await pass_prompt(state, prompt)
+    if changed is not None and changed is not prompt:
+        state.replace_prompt(changed)
+
+
+async def pass_prompt(state: RunState, prompt: UserMessage | None) -> UserMessage | None:
+    """Return the prompt as the hooks of the run leave it; one may refuse the run."""
+    hooks = state.setup.hooks
+    if hooks is None:
+        return prompt
+    try:
+        return await hooks.begin_run(state.context(), prompt)
+    except Refusal as refusal:
+        state.refusal = refusal_response(refusal.text, state.setup.model.origin, "before the run, by a hook")
+        return prompt
 
 
 class _Closes(Protocol):

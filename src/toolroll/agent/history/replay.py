@@ -18,6 +18,7 @@ from toolroll.agent.events import Event, StepFinished
 from toolroll.agent.history.differences import NOTHING, Difference, Outline, compare_steps, compare_tools, outline
 from toolroll.agent.history.rebuild import PAUSED, recorded_response
 from toolroll.agent.history.resume import GOING_ON
+from toolroll.agent.hooks import Hooks
 from toolroll.agent.loop.loop import run_loop
 from toolroll.agent.loop.state import RunState
 from toolroll.agent.options import Setup
@@ -172,6 +173,7 @@ class _Replay:
             outputs="off",
             approver=_Answers(self._records),
             retry=RetryRule(retries=0),
+            hooks=_without_model_hooks(self._setup.hooks),
         )
         setup = with_recorded_settings(setup, self._recording, None)  # of the script, which takes any
         run_id = self._recording.run_id
@@ -226,6 +228,15 @@ class _Replay:
             yield Difference(step=len(after), what="model call", recorded=NOTHING, now="one more")
         else:
             yield from _compare_ends(before, after)
+
+
+def _without_model_hooks(hooks: Hooks | None) -> Hooks | None:
+    """Return the hooks for a run whose turns are on record: they were changed then, and are not again."""
+    if hooks is None:
+        return None
+    kept = Hooks(hooks.all)
+    kept.model = ()
+    return kept
 
 
 class _Answers:

@@ -28,7 +28,7 @@ from toolroll.agent.loop.loop import run_loop, settle_turn
 from toolroll.agent.loop.preparation import prepare_run, prepare_step
 from toolroll.agent.loop.state import Answer, RunState
 from toolroll.agent.result import Ending, RunResult, StopReason
-from toolroll.agent.run import GO_ON, RunRequest, as_user_message, new_run, run_to_end
+from toolroll.agent.run import GO_ON, RunRequest, as_user_message, new_run, pass_prompt, run_to_end
 from toolroll.errors import DecisionRefused, UsageError
 from toolroll.journal.journal import Journal, Recording
 from toolroll.journal.records import ApprovalAnswer, MessageAdded, RunEnded, StopDecided
@@ -190,6 +190,7 @@ class _Continuation:
             await prepare_step(state)  # its open calls may be of tools that were chosen for it
         if self._prompt is not None:
             return await self._run_with_prompt(self._prompt)
+        await pass_prompt(state, None)
         if not rebuilt.is_paused:
             rebuilt.reset_limits()
         if rebuilt.stop is not None and rebuilt.is_paused:
@@ -210,7 +211,8 @@ class _Continuation:
             state.known.clear()
             rebuilt.close_turn()
         rebuilt.reset_limits()
-        message = as_user_message(prompt)
+        message = await pass_prompt(state, as_user_message(prompt))
+        assert message is not None
         state.add_message(message)
         await state.record(MessageAdded(message=message))
         return await run_loop(state)

@@ -40,7 +40,9 @@ async def settle_unknown(state: RunState, call: ToolCall, intended: CallIntended
     if tool is None:
         await end_unrun(state, call, f"{UNKNOWN} There is no tool {call.name!r} any more.", code="unknown_outcome")
         return
-    outcome = await find_outcome(tool, call, state.run) or await _look_for_change(tool, call, intended, state.run)
+    outcome = await find_outcome(tool, call, state.run) or await _look_for_change(
+        tool, intended.call, intended, state.run
+    )
     if await _end_by_outcome(state, call, outcome):
         return
     if outcome.state == "unknown":

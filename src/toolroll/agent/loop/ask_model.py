@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Final
+from typing import Final, TypeAlias
 
 from toolroll.agent.context.fit import make_room, shorten_refused, still_too_long
-from toolroll.agent.events import OutputArrived, Warned
+from toolroll.agent.events import OutputArrived, TextArrived, Warned
 from toolroll.agent.labels import labels_of_turn
 from toolroll.agent.loop.model_turn import STOP, InterruptedTurn, Interruption, StopCheck, TurnRequest, take_turn
 from toolroll.agent.loop.state import RunState
@@ -15,7 +15,7 @@ from toolroll.agent.result import Ending
 from toolroll.errors import ContextTooLong
 from toolroll.journal.records import ModelTurn
 from toolroll.kernel.data.messages import AssistantMessage, ServerBlock, TextBlock, ToolCall
-from toolroll.models.model import ModelResponse
+from toolroll.models.model import ModelRequest, ModelResponse
 from toolroll.safe.text import one_line
 
 CHECK_EVERY_CHARACTERS: Final = 400
@@ -25,6 +25,9 @@ CLOSING_S: Final = 60.0
 _SHOWN_CHARACTERS: Final = 120
 STOPPED: Final = Ending(reason="interrupted", detail=STOP.detail)
 """The ending of a run that somebody has stopped."""
+
+
+_Taken: TypeAlias = tuple[ModelResponse, Interruption | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,15 +53,14 @@ async def ask_model(state: RunState, *, closing: bool = False) -> Turn:
     """Ask for the next turn and add it to the run. With `closing` it is the last one: no tools, and no limits."""
     await make_room(state)
     started = perf_counter()
-    taken = await _take_turn(state, closing=closing)
-    response = _partial_response(state, taken) if isinstance(taken, InterruptedTurn) else taken
+    response, cause = await _take_turn(state, closing=closing)
     if response.dropped:
         places = one_line(", ".join(response.dropped), _SHOWN_CHARACTERS)
         text = f"The provider sent citations that cannot be read ({places}). They are left out."
         state.emit(Warned(kind="parts_left_out", text=text))
     await _add_turn(state, response, perf_counter() - started, closing=closing)
     turn = make_turn(state, response)
-    return replace(turn, ending=_interrupted_ending(taken.cause)) if isinstance(taken, InterruptedTurn) else turn
+    return turn if cause is None else replace(turn, ending=_interrupted_ending(cause))
 
 
 def make_turn(state: RunState, response: ModelResponse) -> Turn:
@@ -69,17 +71,41 @@ def make_turn(state: RunState, response: ModelResponse) -> Turn:
     return replace(turn, ending=_early_ending(turn) or (STOPPED if state.stop_requested and calls else None))
 
 
-async def _take_turn(state: RunState, *, closing: bool) -> ModelResponse | InterruptedTurn:
+async def _take_turn(state: RunState, *, closing: bool) -> _Taken:
     """Ask the model; a conversation that the provider refuses as too long is shortened once."""
     try:
-        return await take_turn(_turn_request(state, closing=closing), state.request(tools=not closing))
+        return await _send(state, closing=closing)
     except ContextTooLong:
         if not await shorten_refused(state):
             raise
     try:
-        return await take_turn(_turn_request(state, closing=closing), state.request(tools=not closing))
+        return await _send(state, closing=closing)
     except ContextTooLong as error:
         raise still_too_long(error) from error
+
+
+async def _send(state: RunState, *, closing: bool) -> _Taken:
+    """Ask the model once, with the hooks around it; also say why its turn was ended from our side, if it was."""
+    hooks, request = state.setup.hooks, state.request(tools=not closing)
+    cause: Interruption | None = None
+
+    async def ask(asked: ModelRequest) -> ModelResponse:
+        nonlocal cause
+        taken = await take_turn(_turn_request(state, closing=closing), asked)
+        if isinstance(taken, ModelResponse):
+            return taken
+        cause = taken.cause
+        return _partial_response(state, taken)
+
+    if state.refusal is not None:
+        response, state.refusal = state.refusal, None
+    elif hooks is None or not hooks.model:
+        return await ask(request), cause
+    else:
+        response = await hooks.ask_model(state.context(), request, state.setup.model.origin, ask)
+    if state.stream and response.message.text and not state.written:  # of a hook: who watches sees it, too
+        state.emit(TextArrived(response.message.text))
+    return response, cause
 
 
 def _turn_request(state: RunState, *, closing: bool) -> TurnRequest:

@@ -9,14 +9,17 @@ from typing import Final
 from toolroll.agent.approvals import content_change, effect_of, preview_call
 from toolroll.agent.context.outputs import store_result
 from toolroll.agent.events import CallFinished, CallStarted, Warned
+from toolroll.agent.hooks import HookedCall, Hooks, Refusal, refusal_response
 from toolroll.agent.loop.answer import judge_done
 from toolroll.agent.loop.state import Change, RunState
 from toolroll.agent.result import Ending, ToolCallLog
+from toolroll.errors import HookFailed
 from toolroll.journal.records import ApprovalQuestion, CallEnded, CallIntended
 from toolroll.kernel.approval.request import Effect
 from toolroll.kernel.call.context import Ledger
 from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.call.step import execute_step
+from toolroll.kernel.data.labels import NO_LABELS, collect_labels
 from toolroll.kernel.data.messages import TextPart, ToolCall, ToolMessage
 from toolroll.kernel.define.tool import Tool
 from toolroll.safe.secrets.redact import redact_line
@@ -31,7 +34,7 @@ async def run_calls(state: RunState, calls: Sequence[ToolCall]) -> tuple[tuple[T
     refusal = state.guard.begin(calls)
     left = [call for call in calls if not batch.recall(call) and call.id not in state.waiting]
     if refusal is None:
-        await execute_step(state.setup.tools, left, state.run, on_result=batch.end)
+        await _run_hooked(state, left, batch)
     else:
         for call in left:
             await batch.end(call, refusal)
@@ -44,6 +47,69 @@ async def run_calls(state: RunState, calls: Sequence[ToolCall]) -> tuple[tuple[T
     if final is not None:
         return logs, await judge_done(state, final.text)
     return logs, None if verdict is None else Ending(reason=verdict, detail=batch.last_fault)
+
+
+async def _run_hooked(state: RunState, calls: Sequence[ToolCall], batch: "_Batch") -> None:
+    """Run the calls with the hooks around them: these come before checks and approval, and cannot replace them."""
+    hooks = state.setup.hooks
+    if hooks is None or not hooks.tool:
+        await execute_step(state.setup.tools, calls, state.run, on_result=batch.end)
+        return
+    hooked: dict[str, HookedCall] = {}
+    for call in calls:
+        one = await _begin_hooked(state, hooks, call, batch)
+        if one.result is None:
+            hooked[call.id] = one
+        else:
+            _add_labels(state, call, one.result)
+            await batch.end(call, await _end_hooked(state, hooks, one, one.result, batch))
+
+    async def end(call: ToolCall, result: ToolResult) -> None:
+        if call.id not in state.waiting:
+            one = hooked[call.id]
+            await batch.end(one.call, await _end_hooked(state, hooks, one, result, batch))
+
+    await execute_step(state.setup.tools, [one.call for one in hooked.values()], state.run, on_result=end)
+
+
+async def _begin_hooked(state: RunState, hooks: Hooks, call: ToolCall, batch: "_Batch") -> HookedCall:
+    try:
+        return await hooks.begin_call(state.context(), call)
+    except Refusal as refusal:
+        one = HookedCall(call)
+        one.result = _refuse(state, refusal)
+        return one
+    except HookFailed as error:
+        await batch.end(call, ToolResult.failure(f"Not run. {error.message}", code=error.code))
+        raise
+
+
+async def _end_hooked(
+    state: RunState, hooks: Hooks, hooked: HookedCall, result: ToolResult, batch: "_Batch"
+) -> ToolResult:
+    try:
+        return await hooks.end_call(state.context(), hooked, result)
+    except Refusal as refusal:
+        return _refuse(state, refusal)
+    except HookFailed as error:  # what a hook should have looked at does not pass without it
+        withheld = f"The call has ended, and its result is withheld. {error.message}"
+        await batch.end(hooked.call, ToolResult.failure(withheld, code=error.code))
+        raise
+
+
+def _refuse(state: RunState, refusal: Refusal) -> ToolResult:
+    """Let the run end with the words of a hook, in the place of the model's next turn."""
+    state.refusal = refusal_response(refusal.text, state.setup.model.origin, "at a tool call, by a hook")
+    return ToolResult.failure(refusal.text, code="refused")
+
+
+def _add_labels(state: RunState, call: ToolCall, result: ToolResult) -> None:
+    """Label the run with what the tool brings, also where a hook answers in its place, as from a cache."""
+    tool = state.setup.tools.get(call.name)
+    labels = NO_LABELS if tool is None else collect_labels(tool)
+    state.run.add_labels(labels)
+    if state.run.outflow is not None and "private" in labels:
+        state.run.outflow.private.add(result.text)
 
 
 class _Batch:

@@ -8,7 +8,7 @@ from toolroll.agent.loop.answer import ask_to_repair, check_output
 from toolroll.agent.loop.ask_model import Turn, ask_model
 from toolroll.agent.loop.state import RunState
 from toolroll.agent.result import Ending, RunResult, StopReason
-from toolroll.errors import ModelError, ToolrollError
+from toolroll.errors import HookFailed, ModelError, ToolrollError
 from toolroll.journal.records import CallEnded, RunEnded, StopDecided
 from toolroll.kernel.data.messages import AssistantMessage, ToolCall, ToolMessage
 from toolroll.kernel.failures import log_failure
@@ -86,19 +86,27 @@ async def answer_unrun(state: RunState, calls: Sequence[ToolCall], reason: StopR
 
 async def finish_run(state: RunState, ending: Ending, *, closing: bool = False) -> RunResult[object]:
     """End the run: record its result, report it, and return it."""
-    result = state.result = build_result(state, ending, closing=closing)
+    result = build_result(state, ending, closing=closing)
+    if state.setup.hooks is not None:
+        result = await state.setup.hooks.end_run(state.context(), result)
+    state.result = result
     await state.record(_end_record(result))
     state.emit(RunFinished(result=result))
     return result
 
 
-async def fail_run(state: RunState, error: BaseException) -> None:
-    """End a run that an error or a cancellation has cut short; a model's error gets the result so far."""
+async def fail_run(state: RunState, error: BaseException) -> RunResult[object] | None:
+    """End a run that an error or a cancellation has cut short; return a result that a hook gives it, else None.
+
+    A model's error gets the result so far.
+    """
     failed = isinstance(error, Exception)
     detail = str(error) or type(error).__name__
     ending = Ending(reason="failed" if failed else "interrupted", detail=detail, text="".join(state.written).strip())
     _count_answered(state)
-    result = state.result = build_result(state, ending, closing=False)
+    result = build_result(state, ending, closing=False)
+    given = await _ask_hooks(state, error, result) if isinstance(error, Exception) else None
+    result = state.result = given or result
     try:
         await state.record(_end_record(result))
     except (ToolrollError, OSError) as unrecorded:  # what made the run fail is what has to be known
@@ -106,6 +114,17 @@ async def fail_run(state: RunState, error: BaseException) -> None:
     if isinstance(error, ModelError):
         error.result = result
     state.emit(RunFinished(result=result))
+    return given
+
+
+async def _ask_hooks(state: RunState, error: Exception, result: RunResult[object]) -> RunResult[object] | None:
+    if state.setup.hooks is None:
+        return None
+    try:
+        return await state.setup.hooks.fail_run(state.context(), error, result)
+    except HookFailed as broken:  # what made the run fail is what has to be known
+        log_failure(state.run.logger, broken, "a hook failed on the error of run %s", state.run.run_id)
+        return None
 
 
 def _end_record(result: RunResult[object]) -> RunEnded:

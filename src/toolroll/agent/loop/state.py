@@ -30,7 +30,7 @@ from toolroll.kernel.call.context import Run
 from toolroll.kernel.call.events import ApprovalDecided, KernelEvent, StateChanged
 from toolroll.kernel.data.messages import AssistantMessage, Message, TextBlock, ToolMessage, UserMessage
 from toolroll.kernel.define.tool import Tool
-from toolroll.models.model import Model, ModelRequest
+from toolroll.models.model import Model, ModelRequest, ModelResponse
 from toolroll.outputs.store import OutputStore
 
 CUT: Final = "[cut off here]"
@@ -84,6 +84,8 @@ class RunState:
     """The typed answer as far as it is written."""
     result: RunResult[object] | None = None
     stop_requested: bool = False
+    refusal: ModelResponse | None = None
+    """The last turn of a run that a hook has refused: it stands for the answer of the model."""
     written: list[str] = field(default_factory=list)
     """What the model has written of the turn that goes on."""
     started: dict[str, float] = field(default_factory=dict)
@@ -210,6 +212,14 @@ class RunState:
             self.add_message(message)
         if earlier == len(messages):
             self.mark_earlier(earlier)
+
+    def replace_prompt(self, prompt: UserMessage) -> None:
+        """Put another prompt in the place of the one that the run begins with."""
+        self.initial_messages = (*self.initial_messages[:-1], prompt)
+        self.conversation = Conversation(self.initial_messages)
+        self.budget.add_message(prompt)
+        self.run.labels |= labels_of_message(prompt, self.setup.tools)
+        self.add_private_texts(prompt)
 
     def mark_earlier(self, given: int) -> None:
         """Mark all messages until now as those of an earlier conversation, `given` of which the run was given."""
