@@ -26,15 +26,21 @@ class Denials:
         self, deny: Sequence[str] = (), *, protected: Iterable[str] = PROTECTED_NAMES, own: Iterable[str] = ()
     ) -> None:
         self.patterns = tuple(deny)
-        self._own = frozenset(_fold(path) for path in own)
+        self._given = tuple(protected), tuple(own)
+        self._own = frozenset(_fold(path) for path in self._given[1])
         self._rules = tuple(_Denial(pattern) for pattern in deny)
         self._protected: dict[Use, frozenset[str]] = {
-            "read": frozenset(protected),
-            "write": frozenset(protected) | WRITE_PROTECTED_NAMES,
+            "read": frozenset(self._given[0]),
+            "write": frozenset(self._given[0]) | WRITE_PROTECTED_NAMES,
         }
         self.protects_as_usual = self._protected["read"] == PROTECTED_NAMES
         self._folder = lru_cache(maxsize=_KEPT)(self._reason)
         self._is_protected = lru_cache(maxsize=_KEPT)(self._is_protected_name)
+
+    def plus(self, deny: Sequence[str]) -> "Denials":
+        """Return these with more rules."""
+        protected, own = self._given
+        return Denials((*self.patterns, *deny), protected=protected, own=own)
 
     def reason(self, path: RelativePath, use: Use = "read") -> str | None:
         """Return why a path may not be used, as the end of a sentence about it; None where it may."""

@@ -80,11 +80,11 @@ class Workspace:
     ) -> None:
         self.root: Final = Path(root).resolve()
         self.limits: Final = limits
-        self.denials: Final = Denials(deny, protected=protected, own=own)
+        self.denials = Denials(deny, protected=protected, own=own)
         self._state = state
         self._held = threading.local()
         self._files = Root(self.root, guard=self.denials.check)
-        self.walks: Final = WalkCache()
+        self.walks = WalkCache()
 
     @classmethod
     def of_user(
@@ -176,6 +176,13 @@ class Workspace:
         """
         twin = copy(self)
         twin._files = self._files.without_links()  # noqa: SLF001 - a copy of this object
+        return twin
+
+    def hiding(self, deny: Sequence[str]) -> Self:
+        """Return the same workspace with more deny rules; it is closed with this one."""
+        twin = copy(self)
+        twin.denials, twin.walks = self.denials.plus(deny), WalkCache()
+        twin._files = self._files.with_guard(twin.denials.check)  # noqa: SLF001 - a copy of this object
         return twin
 
     def _inside(self, text: str) -> str | None:

@@ -248,3 +248,18 @@ def test_K43_no_pattern_makes_a_match_slow() -> None:
         for pattern in ("**/" * 30 + "x", "*a" * 90 + "b", "/".join(["**", "a*"] * 30) + "/b", "**a" * 30 + "b"):
             assert not Rule(action=action, path=pattern).matches("t", [path])
     assert time.process_time() - began < 5
+
+
+def test_XP18_the_paths_denied_to_a_tool_are_those_of_all_rules_that_name_it() -> None:
+    rules = [
+        Rule(action="deny", path="secret/**"),
+        Rule(action="deny", tool="SEARCH", path="logs/**"),
+        Rule(action="deny", tool="other"),
+        Rule(action="ask", path="asked/**"),
+        Rule(action="allow", path="open/**"),
+    ]
+    policy = Policy(tuple(rules))
+    assert policy.denied_paths("search") == ("secret/**", "logs/**")
+    assert policy.denied_paths("grep", "search") == ("secret/**", "logs/**")
+    assert policy.denied_paths("grep") == ("secret/**",)
+    assert Policy().denied_paths("grep") == ()

@@ -693,3 +693,13 @@ def test_a_link_that_became_something_else_is_an_error(root: Root, monkeypatch: 
     error = refused(root, "read_bytes", "top.txt")
     assert isinstance(error, FileSystemRefused)
     assert "try again" in error.message
+
+
+def test_XP17_a_root_with_another_guard_asks_that_one_and_shares_the_folder(root: Root) -> None:
+    def guard(path: RelativePath, _use: Use) -> None:
+        raise PathRefused("no", path=str(path), rule="denied")
+
+    guarded = root.with_guard(guard)
+    with pytest.raises(PathRefused):
+        read(guarded, "top.txt")
+    assert read(root, "top.txt") == b"top", "the first one is guarded as before"

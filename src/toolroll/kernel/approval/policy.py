@@ -62,8 +62,11 @@ class Rule:
         """Return whether this rule is about that call; `core` is the tool's name before it was renamed."""
         if self.action == "allow":
             return fnmatchcase(tool, self.tool) and self._covers_all(paths)
-        named = _names(self.tool, tool) or (core is not None and _names(self.tool, core))
-        return named and self._touches_any(paths)
+        return self.restricts(tool, core) and self._touches_any(paths)
+
+    def restricts(self, tool: str, core: str | None = None) -> bool:
+        """Return whether this rule is for that tool, if it restricts: by either of its names, whatever their case."""
+        return _names(self.tool, tool) or (core is not None and _names(self.tool, core))
 
     def _covers_all(self, paths: Sequence[str]) -> bool:
         if self.path is None:
@@ -118,6 +121,11 @@ class Policy:
         if effect == "reads":
             return Verdict(action="allow", because=f"{tool} only reads")
         return Verdict(action="ask", because=f"{tool} {'writes' if effect == 'writes' else 'acts outside'}")
+
+    def denied_paths(self, tool: str, core: str | None = None) -> tuple[str, ...]:
+        """Return the patterns of paths that are denied to a tool: what it shows of a folder must be without them."""
+        denying = (rule for rule in self.rules if rule.action == "deny" and rule.restricts(tool, core))
+        return tuple(rule.path for rule in denying if rule.path is not None)
 
     def _rules_for(self, action: Action) -> Sequence[Rule]:
         if action != "allow" or self.remembered is None:

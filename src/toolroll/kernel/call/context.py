@@ -188,6 +188,7 @@ class ToolContext:
         "_values",
         "approved",
         "call_id",
+        "denied_paths",
         "has_unread_edit",
         "number",
         "run",
@@ -202,6 +203,8 @@ class ToolContext:
         self.approved: Preview | None = None
         self.targets: tuple[Target, ...] = ()
         """Where the paths of the call led when it was judged; empty where nothing had to be judged."""
+        self.denied_paths: tuple[str, ...] = ()
+        """Patterns of the rules that deny paths to this tool: it shows nothing of what they fit, named or not."""
         self.has_unread_edit = False  # of a person, which the tool has not looked at so far
         self._cancelled = False
         self._values: ValueStore | None = None

@@ -148,6 +148,7 @@ def _judge(
 ) -> Permit | Asking | ToolResult:
     policy = ctx.run.policy or _DEFAULT_POLICY
     verdict = policy.judge(tool.name, effect=effect, paths=paths, asks=tool.asks, core=core.name)
+    ctx.denied_paths = policy.denied_paths(tool.name, core.name)
     if verdict.action == "deny":
         text = f"{tool.name} is not allowed here ({verdict.because}). Do without it, or ask the user to change that."
         return ToolResult.failure(text, code="denied")

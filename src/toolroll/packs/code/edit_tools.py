@@ -21,7 +21,7 @@ from toolroll.kernel.define.tool import Tool
 from toolroll.kernel.diff.unified import unified_diff
 from toolroll.packs.code.drafts import Drafter
 from toolroll.packs.code.failures import tool_errors, tool_failure
-from toolroll.packs.code.keys import CONTENTS, HISTORY, INDEX, WORKSPACE
+from toolroll.packs.code.keys import CONTENTS, HISTORY, INDEX, see_workspace
 from toolroll.packs.code.outcomes import find_outcome
 from toolroll.packs.code.places import locate_paths
 from toolroll.packs.code.seen_files import SeenFiles
@@ -48,7 +48,7 @@ def _make_preview(draft: Draft) -> Callable[[Mapping[str, object], ToolContext, 
         with tool_errors():
             # The history first: to open it puts right what a kill left half done, before anybody judges the files.
             await ctx.resolve(HISTORY)
-            workspace = await ctx.resolve(WORKSPACE)
+            workspace = await see_workspace(ctx)
             index, contents = await ctx.resolve(INDEX), await ctx.resolve(CONTENTS)
 
         def propose() -> Proposal:
@@ -166,7 +166,7 @@ def _draft_one(drafting: Drafter, change: FileChange) -> None:
 
 async def _carry_out(_given: BaseModel, ctx: ToolContext) -> str:
     with tool_errors():
-        workspace, history, index = await ctx.resolve(WORKSPACE), await ctx.resolve(HISTORY), await ctx.resolve(INDEX)
+        workspace, history, index = await see_workspace(ctx), await ctx.resolve(HISTORY), await ctx.resolve(INDEX)
     return await apply_proposal(workspace, history, index, await ctx.resolve(CONTENTS), ctx)
 
 

@@ -88,6 +88,12 @@ class Root:
         twin._follows = False  # noqa: SLF001 - a copy of this object
         return twin
 
+    def with_guard(self, guard: Guard) -> Self:
+        """Return the same folder with another guard."""
+        twin = copy(self)
+        twin._guard = guard  # noqa: SLF001 - a copy of this object
+        return twin
+
     @property
     def _fd(self) -> int:
         return self._handle[0]
