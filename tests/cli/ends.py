@@ -215,6 +215,20 @@ ENDS: dict[Words, tuple[End, ...]] = {
         End(2, "--concurrency 0", "usage"),
         End(1, "--drain", "journal", has="broken_queue"),
     ),
+    ("serve",): (End(2, "", "usage"), End(2, "--api --port x", "usage"), End(2, "--api --branch x", "usage")),
+    ("tokens", "create"): (
+        End(0, "laptop", first="tokens revoke laptop"),
+        End(2, "a/b", "usage"),
+        End(2, "laptop --scope nothing", "usage"),
+        End(1, "laptop", "invalid_json", has="broken_tokens"),
+    ),
+    ("tokens", "list"): (End(0), End(2, "more", "usage"), End(1, "", "invalid_json", has="broken_tokens")),
+    ("tokens", "revoke"): (
+        End(0, "laptop", first="tokens create laptop"),
+        End(1, "nobody", "not_found"),
+        End(2, "", "usage"),
+        End(1, "laptop", "invalid_json", has="broken_tokens"),
+    ),
     ("runs", "list"): (End(0, has="run"), End(1, "", "journal", has="broken_log"), End(2, "--limit 0", "usage")),
     ("runs", "show"): (
         End(0, "{run}", has="run"),
@@ -403,8 +417,10 @@ ONLY_SHOWN = {("write", "analyze"), ("explore", "run")}
 """Where nobody can be asked it does what needs no consent, and has done what it was asked for."""
 WITH_ANSWER: set[Words] = {("write", "stats")}
 """Where what could be found is told beside the error."""
-AT_A_TERMINAL: set[Words] = {("write", "profile", "edit")}
+AT_A_TERMINAL: set[Words] = {("write", "profile", "edit"), ("serve",)}
+"""Or until somebody ends it."""
 CANNOT_FAIL: set[Words] = {
+    ("serve",),
     ("write", "profile", "list"),
     ("write", "completion"),
     ("config", "path"),

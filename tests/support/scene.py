@@ -144,6 +144,11 @@ class Scene:
         self._queue("waiting_job", "code Go. --queue --model {change}")
         self.do("worker --drain")
 
+    def _put_broken_tokens(self) -> None:
+        config = self.home / "config"
+        config.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (config / "tokens.json").write_text("{")
+
     def _put_broken_queue(self) -> None:
         data = self.home / "data"
         data.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -75,12 +75,13 @@ class ExploreOptions:
 
     def with_model(self, project: Project) -> "ExploreOptions":
         """Return the same with the model that the settings name, and names of files that hold in another process."""
-        return replace(self, model=absolute_model_name(choose_model(project.settings)), folder=str(Path.cwd()))
+        return replace(self, model=absolute_model_name(choose_model(project.settings)), folder=str(project.root))
 
     def for_job(self) -> "ExploreOptions":
         """Return the same with files named so that a worker in another folder finds them."""
-        mode = self.mode if self.mode in MODES else str(Path(self.mode).absolute())
-        ideas = self.ideas or (None if self.repo else str(Path.cwd() / "ideas"))
+        folder = Path(self.folder)
+        mode = self.mode if self.mode in MODES else str(folder / self.mode)
+        ideas = self.ideas or (None if self.repo else str(folder / "ideas"))
         return replace(self, mode=mode, ideas=ideas)
 
     @property

@@ -14,7 +14,7 @@ from toolroll.agent.approvals import AskLater
 from toolroll.agent.run import is_on_record
 from toolroll.apps.code import build_code_agent
 from toolroll.apps.explore import ExploreOptions, ask_for_searches, make_research_options, open_source
-from toolroll.apps.jobs import STEP, JobRequest, read_steps
+from toolroll.apps.jobs import DOCUMENT, STEP, JobRequest, read_steps
 from toolroll.apps.models import connect_model
 from toolroll.apps.project import Project
 from toolroll.apps.run_log import recorded_settings
@@ -118,6 +118,7 @@ class JobDriver:
         steps = _Steps(self._journal, job.id, self._clock, self._sleep)
         if request.explore is not None:
             result = await self._explore(request.explore, request, job, steps, is_resumed=is_resumed)
+            await self._journal.append(job.id, StateSet(name=DOCUMENT, value=result.path))
             text = result.where
         else:
             assert request.code is not None  # a request is for one of the two

@@ -6,7 +6,8 @@ engine knows only its id.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, get_args
 
@@ -41,6 +42,8 @@ STEPS: Final[Mapping[App, tuple[str, ...]]] = {
 }
 STEP: Final = "step"
 """The name of the state that a job records each of its steps under."""
+DOCUMENT: Final = "document"
+"""The name of the state under which an exploration records the path of its document."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +58,8 @@ class JobRequest:
     code: AgentSpec | None = None
     prompt: str = ""
     search_consent: bool = False
+    owner: str = ""
+    """The name of the token that queued it over HTTP."""
 
     @property
     def app(self) -> App:
@@ -90,6 +95,7 @@ class JobRequest:
             self.app: asked,
             "prompt": self.prompt,
             "search_consent": self.search_consent,
+            "owner": self.owner,
         }
 
     @classmethod
@@ -102,7 +108,8 @@ class JobRequest:
                 made = cls(code=AgentSpec.from_job(asked), prompt=str(settings.get("prompt", "")))
             case _:
                 raise UsageError("This is no job that this version of toolroll can drive. Update toolroll to drive it.")
-        return replace(made, search_consent=settings.get("search_consent") is True)
+        consent, owner = settings.get("search_consent") is True, settings.get("owner")
+        return replace(made, search_consent=consent, owner=owner if isinstance(owner, str) else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +144,31 @@ class JobStatus:
     steps: tuple[StepProgress, ...]
     questions: tuple[Question, ...] = ()
     result: str = ""
+    document: str | None = None
+    """The path of the document of an exploration, where research is kept."""
+
+    @property
+    def fields(self) -> dict[str, object]:
+        """Return the job as `--json` and the HTTP API show it."""
+        row = self.row
+        return {
+            "id": row.run_id,
+            "app": self.request.app,
+            "title": self.request.title,
+            "model": self.request.model,
+            "state": row.state,
+            "queue": row.queue,
+            "priority": row.priority,
+            "attempts": row.attempts,
+            "last_error": row.error or None,
+            "created": _iso(row.created),
+            "updated": _iso(row.updated),
+            "not_before": _iso(row.not_before) if row.not_before else None,
+            "steps": [asdict(step) for step in self.steps],
+            "questions": [asdict(question) for question in self.questions],
+            "runs": list(self.job.runs),
+            "result": self.result or None,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,9 +178,16 @@ class JobStore:
     journal: Journal
     engine: Engine
 
-    async def submit(self, request: JobRequest, *, priority: int = 0, not_before: float = 0.0) -> tuple[str, bool]:
-        """Queue a job; return its id, and whether it is new: an open one that asks for the same is enough."""
-        job = replace(Job.new(), id=f"{JOB_PREFIX}{random_id()}")
+    async def submit(
+        self, request: JobRequest, *, priority: int = 0, not_before: float = 0.0, job_id: str | None = None
+    ) -> tuple[str, bool]:
+        """Queue a job; return its id, and whether it is new: an open one that asks for the same is enough.
+
+        With a `job_id`, doing it twice is doing it once.
+        """
+        if job_id is not None and await self.engine.list_jobs([job_id]):
+            return job_id, False
+        job = replace(Job.new(), id=job_id or f"{JOB_PREFIX}{random_id()}")
         began = RunBegan(model=request.model, system="", tools={}, settings={**request.record, JOB: job.fields})
         cause = await self.journal.append(job.id, began)
         ticket = Ticket(run_id=job.id, cause=cause, key=request.key, priority=priority, not_before=not_before)
@@ -185,6 +224,7 @@ class JobStore:
             steps=read_steps(request.app, recording),
             questions=await self._questions(job) if row.state == "waiting" else (),
             result=ended[-1].text if ended else "",
+            document=_read_document(recording),
         )
 
     async def answer(self, status: JobStatus, call_id: str, *, is_yes: bool, reason: str | None = None) -> None:
@@ -254,6 +294,15 @@ def read_steps(app: App, recording: Recording) -> tuple[StepProgress, ...]:
             case _:
                 pass
     return tuple(steps.values())
+
+
+def _read_document(recording: Recording) -> str | None:
+    states = [record for _, record in recording if isinstance(record, StateSet) and record.name == DOCUMENT]
+    return str(states[-1].value) if states else None
+
+
+def _iso(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
 _STEP_STATES: Final[tuple[StepState, ...]] = get_args(StepState)

@@ -41,6 +41,8 @@ _COMMANDS: Final = {
     "stats": LazyCommand(place="toolroll.cli.commands.runs:stats", summary="Show figures about tools and models."),
     "jobs": LazyCommand(place="toolroll.cli.commands.jobs:jobs", summary="List, watch, cancel or answer queued work."),
     "worker": LazyCommand(place="toolroll.cli.commands.jobs:worker", summary="Do the queued work."),
+    "serve": LazyCommand(place="toolroll.cli.commands.serve:serve", summary="Serve the HTTP API for jobs."),
+    "tokens": LazyCommand(place="toolroll.cli.commands.serve:tokens", summary="Manage the tokens of the HTTP service."),
     "outputs": LazyCommand(
         place="toolroll.cli.commands.outputs:outputs", summary="List, read and search the outputs of tools."
     ),

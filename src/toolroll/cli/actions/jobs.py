@@ -3,8 +3,6 @@
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict
-from datetime import UTC, datetime
 from typing import Final, TypeVar
 
 from toolroll.apps.jobs import JobStatus, JobStore, open_jobs
@@ -32,7 +30,7 @@ def list_jobs(session: Session, *, state: tuple[str, ...], limit: int) -> int:
 
     found, more = _with_jobs(work)
     if session.json:
-        session.write_json({"jobs": [status_fields(status) for status in found]})
+        session.write_json({"jobs": [status.fields for status in found]})
         return DONE
     if found:
         session.show("\n".join(map(format_job, found)))
@@ -53,7 +51,7 @@ def show_job(session: Session, job_id: str) -> int:
 
     status = _with_jobs(work)
     if session.json:
-        session.write_json(status_fields(status))
+        session.write_json(status.fields)
     else:
         session.show("\n".join(_describe_job(status)))
     return DONE
@@ -70,7 +68,7 @@ def watch_jobs(session: Session, job_ids: tuple[str, ...]) -> int:
 
     ended = _with_jobs(work)
     if session.json:
-        session.write_json({"jobs": [status_fields(status) for status in ended]})
+        session.write_json({"jobs": [status.fields for status in ended]})
     elif not ended:
         notify("No job is open. See 'toolroll jobs list'.")
     states = {status.row.state for status in ended}
@@ -173,29 +171,6 @@ def format_job(status: JobStatus) -> str:
     return f"{short_id(row.run_id)}  {state:<9}{where}{tries}  {title}{end}"
 
 
-def status_fields(status: JobStatus) -> dict[str, object]:
-    """Return a job as `--json` and the HTTP API show it."""
-    row = status.row
-    return {
-        "id": row.run_id,
-        "app": status.request.app,
-        "title": status.request.title,
-        "model": status.request.model,
-        "state": row.state,
-        "queue": row.queue,
-        "priority": row.priority,
-        "attempts": row.attempts,
-        "last_error": row.error or None,
-        "created": _iso(row.created),
-        "updated": _iso(row.updated),
-        "not_before": _iso(row.not_before) if row.not_before else None,
-        "steps": [asdict(step) for step in status.steps],
-        "questions": [asdict(question) for question in status.questions],
-        "runs": list(status.job.runs),
-        "result": status.result or None,
-    }
-
-
 def short_id(job_id: str) -> str:
     """Return as much of an id as people need."""
     return job_id[:_ID_CHARACTERS]
@@ -220,10 +195,6 @@ _MARKS: Final = {"pending": "·", "running": ">", "waiting": "?", "done": "+", "
 
 def _indent(text: str) -> list[str]:
     return [f"    {line}" for line in text.splitlines()]
-
-
-def _iso(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
 def _with_jobs(work: Callable[[JobStore], Awaitable[T]]) -> T:

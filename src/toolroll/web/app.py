@@ -1,0 +1,81 @@
+"""The web application: the routes behind the guards, and a worker beside them if one is wanted."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import asynccontextmanager
+from typing import Final
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+
+from toolroll.apps.job_driver import JobDriver
+from toolroll.web.api import Api, Service
+from toolroll.web.guard import LOCAL_NAMES, MAX_CONNECTIONS, BodyGuard, GuardedProtocol, HostGuard
+from toolroll.web.problems import Problem, problem_response
+
+SHUTDOWN_SECONDS: Final = 10
+
+
+def make_app(service: Service, *, names: Collection[str] = LOCAL_NAMES, slots: int = 0) -> Starlette:
+    """Return the application; with `slots`, jobs are driven in the same process, so many at a time."""
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        stop = asyncio.Event()
+        driver = JobDriver(service.store.journal, service.environment)
+        work = asyncio.ensure_future(service.store.engine.work(driver, slots=slots, stop=stop)) if slots else None
+        yield
+        stop.set()
+        if work is not None:
+            await asyncio.wait([work], timeout=SHUTDOWN_SECONDS)
+            work.cancel()  # what it still drives goes on in another worker
+
+    return Starlette(
+        routes=Api(service).routes(),
+        middleware=[Middleware(HostGuard, names=names), Middleware(BodyGuard)],
+        exception_handlers={HTTPException: _answer_http_error, Exception: _answer_error},
+        lifespan=lifespan,
+    )
+
+
+def run_server(app: Starlette, *, host: str, port: int, on_start: Callable[[int], None]) -> None:
+    """Serve the application until SIGTERM or Ctrl-C; `on_start` is called with the port."""
+    config = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        http=GuardedProtocol,
+        limit_concurrency=MAX_CONNECTIONS,
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+    )
+    _Server(config, on_start).run()
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, on_start: Callable[[int], None]) -> None:
+        super().__init__(config)
+        self._on_start = on_start
+
+    async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]  # sockets of any kind
+        await super().startup(None if sockets is None else sockets)  # type: ignore[arg-type]  # as above
+        for server in self.servers:
+            for one in server.sockets:
+                self._on_start(one.getsockname()[1])
+                return
+
+
+async def _answer_http_error(_request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    code = {404: "not_found", 405: "method_not_allowed"}.get(status, "refused")
+    return problem_response(Problem(status, code, "There is nothing here, or not by this method."))
+
+
+async def _answer_error(_request: Request, _error: Exception) -> Response:
+    return problem_response(Problem(500, "unexpected", "Something unexpected went wrong. The log says what."))
