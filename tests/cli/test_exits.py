@@ -126,6 +126,15 @@ async def interrupted(self, *given, **named):
     return await real(self, *given, **named)
 SqliteJournal.{name} = interrupted
 """
+WHILE_LISTING = """
+import os, signal
+import toolroll.cli.actions.runs.listing as command
+real = command.read_summaries
+def interrupted(*given, **named):
+    os.kill(os.getpid(), signal.SIGINT)
+    return real(*given, **named)
+command.read_summaries = interrupted
+"""
 WHILE_COUNTING = """
 import os, signal
 import toolroll.cli.actions.stats as command
@@ -153,7 +162,7 @@ Index.cancel, command._tenths = cancel, lambda: tell
 @pytest.mark.parametrize(
     ("line", "before"),
     [
-        ("runs list", AT_ONCE.format(name="runs")),
+        ("runs list", WHILE_LISTING),
         ("runs replay {run}", AT_ONCE.format(name="runs")),
         ("runs delete {run} --yes", AT_ONCE.format(name="runs")),
         ("runs export {run} --output x.html", AT_ONCE.format(name="read")),

@@ -4,7 +4,6 @@ import asyncio
 import logging
 import os
 import signal
-import sys
 from collections import Counter
 from typing import Final
 
@@ -16,6 +15,7 @@ from toolroll.cli.render.prose import notify
 from toolroll.cli.session import DONE, Session
 from toolroll.engine.engine import OPEN_STATES, Ending, JobRefused
 from toolroll.errors import ToolrollError
+from toolroll.safe.text import terminal_safe
 
 _LOOK_S: Final = 0.25
 """Between two looks at whether anything is left to do."""
@@ -93,8 +93,15 @@ class _Worker:
         self._stop.set()
 
 
+class _NoteHandler(logging.Handler):
+    """Shows the notes of jobs beside the answer, a line each."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Show one note."""
+        notify(terminal_safe(record.getMessage()), dim=True)
+
+
 def _show_log() -> None:
-    """Write the notes of jobs to stderr, a line each."""
     logger = logging.getLogger("toolroll.jobs")
-    logger.addHandler(logging.StreamHandler(sys.stderr))
+    logger.addHandler(_NoteHandler())
     logger.setLevel(logging.INFO)

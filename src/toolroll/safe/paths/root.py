@@ -8,7 +8,7 @@ follows none.
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ from toolroll.safe.paths import files, temporary, walk
 from toolroll.safe.paths.listing import Entry, Kind, kind_of_mode, list_entries, look_up_entries
 from toolroll.safe.paths.names import RelativePath, check_new_part, quote_path
 from toolroll.safe.paths.open_file import OpenFile, open_regular
-from toolroll.safe.paths.os_errors import exists_error, kind_error, os_errors
+from toolroll.safe.paths.os_errors import exists_error, file_error, kind_error, os_errors
 from toolroll.safe.paths.walk import Spot
 
 Use = Literal["read", "write"]
@@ -108,14 +108,16 @@ class Root:
         """Refuse to work in a folder that was moved or removed: what is there now by its name is another one."""
         with os_errors("."):
             held = os.fstat(self._fd)
-        with suppress(FileNotFoundError, NotADirectoryError):
-            try:
-                there = self.path.stat()
-            except PermissionError:  # the name cannot be looked at: the handle is all that is known
-                return
-            if os.path.samestat(there, held):
-                return
         name = quote_path(self.path.name or "/")
+        try:
+            if os.path.samestat(self.path.stat(), held):
+                return
+        except PermissionError:  # the name cannot be looked at: the handle is all that is known
+            return
+        except (FileNotFoundError, NotADirectoryError):
+            pass
+        except OSError as error:
+            raise file_error(error, name) from error
         raise RootGone(ROOT_GONE(path=name), path=name)
 
     def open_file(self, path: RelativePath) -> OpenFile:
