@@ -1,8 +1,10 @@
 """Agents as tools of others (A9): what they use is counted, what they may do is the caller's to say."""
 
 import asyncio
+import gc
+import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from pydantic import BaseModel
@@ -34,8 +36,10 @@ from toolroll.kernel.call.context import Run
 from toolroll.kernel.call.events import ApprovalRequested, Progress
 from toolroll.kernel.data.messages import Origin, ToolResults
 from toolroll.kernel.data.usage import Usage
+from toolroll.models.chat.model import ChatModel
 from toolroll.models.retry import RetryRule
 from toolroll.models.scripted import ScriptedModel
+from toolroll.models.transport import HttpTransport
 
 ASK = Call("helper", {"task": "1 + 2?"})
 
@@ -304,6 +308,29 @@ async def test_connections_are_closed_with_the_agent() -> None:
         async with agent:
             assert (await agent.run("go")).text == "two"
     await agent_of("x").aclose()
+
+
+def _run_and_forget(server: ModelServer) -> None:
+    agent = Agent(model=ChatModel("some-model", transport=HttpTransport(server.base_url("chat"))))
+    asyncio.run(agent.run("go"))
+    asyncio.run(_run_three_times(agent))
+
+
+async def _run_three_times(agent: Agent[Any]) -> None:
+    for _ in range(3):
+        await agent.run("go")
+    transport = cast("Any", agent.setup.model)._transport
+    send = (await transport._line()).send  # there is no public way to see its connections
+    assert len(send.__self__._pool.connections) == 1
+
+
+def test_A1_a_loop_that_ends_leaves_no_open_connection() -> None:
+    """Until then, runs share their connections."""
+    with ModelServer(["hi"] * 4) as server, warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always", ResourceWarning)
+        _run_and_forget(server)
+        gc.collect()
+    assert [str(one.message) for one in seen] == []
 
 
 def test_A9_names_are_checked_when_the_tool_is_made() -> None:

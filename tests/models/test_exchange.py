@@ -341,7 +341,7 @@ async def test_connections_are_kept() -> None:
             await ask(model, stream=stream)
         transport = model._transport
         assert isinstance(transport, HttpTransport)
-        send: Any = transport._line().send  # of the transport of httpx2; there is no public way to see its connections
+        send: Any = (await transport._line()).send  # of the transport of httpx2; there is no public way to see its connections
         assert len(send.__self__._pool.connections) == 1
 
 
@@ -364,8 +364,8 @@ def test_each_event_loop_has_connections_of_its_own() -> None:
     transport = HttpTransport("http://127.0.0.1:1")
 
     async def line() -> object:
-        assert transport._line() is transport._line()
-        return transport._line()
+        assert await transport._line() is await transport._line()
+        return await transport._line()
 
     first, second = asyncio.run(line()), asyncio.run(line())
     assert first is not second

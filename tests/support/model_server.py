@@ -149,8 +149,10 @@ class ModelServer:
         self.port = server.sockets[0].getsockname()[1]
         self._ready.set()
         await self._stop.wait()
-        server.close()
+        for one in server.sockets:  # nobody is let in any more; a closed server would not close who is on the way in
+            self._loop.remove_reader(one.fileno())
         await turns()  # whoever was let in a moment ago begins: one that is cancelled before would not be closed
+        server.close()
         for task in list(clients):
             task.cancel()
         await asyncio.gather(*clients, return_exceptions=True)

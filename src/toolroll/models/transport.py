@@ -61,7 +61,8 @@ class Transport(Protocol):
 class HttpTransport:
     """The default transport: connections of `httpx2`, made when they are first needed and kept.
 
-    One set per event loop: connections of a loop that has ended cannot be used by the next one.
+    One set per event loop: connections of a loop that has ended cannot be used by the next one. They are closed with
+    `aclose`, or when `asyncio.run` ends the loop.
     """
 
     def __init__(self, base_url: str, *, timeout_s: float = 600.0, connect_timeout_s: float = 10.0) -> None:
@@ -80,7 +81,7 @@ class HttpTransport:
         import httpx2  # noqa: PLC0415 - eleven interpreter starts; only who talks to a provider pays them
 
         try:
-            answer = await self._line().send(self._request(path, headers, body))
+            answer = await (await self._line()).send(self._request(path, headers, body))
             chunks = _chunks(answer)
             try:
                 yield Reply(status=answer.status_code, headers=answer.headers, chunks=chunks)
@@ -94,7 +95,7 @@ class HttpTransport:
         """Close the connections of the running event loop."""
         line = self._lines.pop(running_loop(), None)
         if line is not None:
-            await line.aclose()
+            await line.closer.aclose()
 
     def _request(self, path: str, headers: Mapping[str, str], body: bytes) -> "httpx2.Request":
         import httpx2  # noqa: PLC0415 - as above
@@ -106,12 +107,13 @@ class HttpTransport:
             self._headers = dict(headers), httpx2.Headers({**_OWN_HEADERS, **headers})
         return httpx2.Request("POST", address, headers=self._headers[1], content=body, extensions=self._extensions)
 
-    def _line(self) -> "_Line":
+    async def _line(self) -> "_Line":
         loop = running_loop()
         line = self._lines.get(loop)
         if line is None:
             self._lines = {other: kept for other, kept in self._lines.items() if not other.is_closed()}
             line = self._lines[loop] = self._new_line()
+            await anext(line.closer)
         return line
 
     def _new_line(self) -> "_Line":
@@ -125,10 +127,10 @@ class HttpTransport:
         verify = not self._base_url.startswith("http://")
         if trust_env and getproxies():
             client = httpx2.AsyncClient(follow_redirects=False, trust_env=True, verify=verify)
-            return _Line(send=partial(client.send, stream=True), aclose=client.aclose)
+            return _Line(send=partial(client.send, stream=True), closer=_close_at_end(client.aclose))
         # The client adds cookies, redirects and authentication, for a fifth of the time of a request.
         direct = httpx2.AsyncHTTPTransport(trust_env=trust_env, verify=verify)
-        return _Line(send=direct.handle_async_request, aclose=direct.aclose)
+        return _Line(send=direct.handle_async_request, closer=_close_at_end(direct.aclose))
 
 
 def running_loop() -> "AbstractEventLoop":
@@ -143,7 +145,18 @@ class _Line:
     """The connections of one event loop."""
 
     send: "Callable[[httpx2.Request], Awaitable[httpx2.Response]]"
-    aclose: Callable[[], Awaitable[None]]
+    closer: AsyncGenerator[None, None]
+    """Closes them when it is closed."""
+
+
+async def _close_at_end(close: Callable[[], Awaitable[None]]) -> AsyncGenerator[None, None]:
+    """Close connections with this generator. A loop that ends closes the generators that were begun in it, so nobody
+    has to remember the connections of `asyncio.run(agent.run(...))`.
+    """
+    try:
+        yield
+    finally:
+        await close()
 
 
 def _chunks(answer: "httpx2.Response") -> AsyncGenerator[bytes, None]:
