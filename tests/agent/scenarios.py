@@ -9,7 +9,7 @@ from tests.agent.stage import Call, add, fail
 from tests.agent.tape import Tape
 
 from toolroll import Agent, DocumentPart, ImagePart, RunResult, TextPart, tool
-from toolroll.agent.stop import step_count_is
+from toolroll.agent.stop import step_count_is, tool_called
 from toolroll.kernel.data.messages import AssistantMessage, TextBlock
 from toolroll.kernel.data.usage import Usage
 from toolroll.models.model import ModelRequest, ModelResponse, StopKind
@@ -77,9 +77,9 @@ SCENARIOS: Mapping[str, Scenario] = {
     "two empty turns": Scenario([said(""), said("")], {}, "cut_off"),
     "a turn cut off": Scenario([said("So far", "max_tokens")], {}, "cut_off"),
     "a refusal": Scenario([said("I will not.", "refusal")], {}, "refusal"),
-    "a limit": Scenario([Call("add", adding), "All I have."], {"stop_when": step_count_is(1)}, "condition"),
+    "a limit": Scenario([Call("add", adding), "All I have."], {"stop_when": step_count_is(2)}, "condition"),
     "a limit, and calls after it": Scenario(
-        [Call("add", adding), ["Wait.", Call("add", adding)]], {"stop_when": step_count_is(1)}, "condition"
+        [Call("add", adding), ["Wait.", Call("add", adding)]], {"stop_when": step_count_is(2)}, "condition"
     ),
     "a limit without a last word": Scenario(
         [Call("add", adding)], {"stop_when": step_count_is(1), "close_with_answer": False}, "condition"
@@ -90,7 +90,7 @@ SCENARIOS: Mapping[str, Scenario] = {
     "an answer that stays wrong": Scenario(["Kyiv"] * 3, {"output": City}, "invalid_output"),
     "a last answer to be repaired": Scenario(
         [Call("add", adding), "Kyiv", '{"name": "Kyiv"}'],
-        {"output": City, "stop_when": step_count_is(1)},
+        {"output": City, "stop_when": tool_called("add")},
         "condition",
     ),
     "a sub-agent": Scenario(

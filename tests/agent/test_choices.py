@@ -99,11 +99,11 @@ async def test_A42_model_limits_approver_and_labels_are_those_of_the_run() -> No
     result = await agent.run(
         "go",
         model=ScriptedModel([write, "done so far"]),
-        stop_when=step_count_is(1),
+        stop_when=step_count_is(2),
         approver=notes,
         labels="private",
     )
-    assert (result.stop_detail, result.text, notes.written) == ("step_count_is(1)", "done so far", ["a"])
+    assert (result.stop_detail, result.text, notes.written) == ("step_count_is(2)", "done so far", ["a"])
     live = agent.start("go", labels=["private", "untrusted"])
     assert live.run is not None
     assert live.run.labels == {"private", "untrusted"}

@@ -9,7 +9,7 @@ from tests.agent.stage import Call, add, agent_of, play
 from tests.support.model_script import Turn, Use
 from tests.support.model_server import ModelServer
 
-from toolroll import Agent, Done, step_count_is, tool
+from toolroll import Agent, Done, step_count_is, tool, tool_called
 from toolroll.kernel.data.messages import UserMessage
 from toolroll.models.model import Wire
 from toolroll.packs.standard import done
@@ -91,10 +91,10 @@ async def test_A10_faults_are_shown_up_to_ten() -> None:
 
 
 async def test_A10_A4_at_a_limit_the_last_answer_is_checked_and_repaired_too() -> None:
-    result = await play(ADD, "I was stopped", BONN, output=City, stop_when=step_count_is(1))
+    result = await play(ADD, "I was stopped", BONN, output=City, stop_when=tool_called("add"))
     assert (result.output, result.stop_reason) == (City(name="Bonn", people=330000), "condition")
     assert (result.closing, result.output_fault, len(result.steps)) == (True, None, 3)
-    lost = await play(ADD, "no", "no", "no", output=City, stop_when=step_count_is(1))
+    lost = await play(ADD, "no", "no", "no", output=City, stop_when=tool_called("add"))
     assert (lost.output, lost.stop_reason, lost.text) == (None, "condition", "no")
     assert lost.output_fault is not None
     assert "Invalid JSON" in lost.output_fault

@@ -126,6 +126,17 @@ class WaitingForModel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModelPaused:
+    """The provider paused its turn for a tool of its own, such as a search, and is asked to go on.
+
+    Each time is a request of its own; `pauses` counts those of this turn.
+    """
+
+    pauses: int
+    event: Literal["model_paused"] = "model_paused"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Retrying:
     """The provider failed and is asked again."""
 
@@ -188,6 +199,7 @@ Event: TypeAlias = (
     | ContextTrimmed
     | ContextCompacted
     | WaitingForModel
+    | ModelPaused
     | Retrying
     | Warned
     | OutputArrived[Value]

@@ -15,7 +15,7 @@ from toolroll.agent.context_function import ContextFunction
 from toolroll.agent.cost import Price
 from toolroll.agent.hooks import Hook, Hooks, make_hooks
 from toolroll.agent.output import OutputForm, make_output
-from toolroll.agent.stop import DEFAULT, Condition, conditions, tool_called
+from toolroll.agent.stop import DEFAULT, Condition, conditions, step_count_is, tool_called
 from toolroll.errors import UsageError
 from toolroll.home.keys import with_keys
 from toolroll.journal.journal import Journal
@@ -109,6 +109,11 @@ class Setup:
     price: Price = price_of
     clock: Callable[[], datetime] | None = None
     make_id: Callable[[], str] | None = None
+
+    @property
+    def step_limit(self) -> int | None:
+        """Return the most steps that a run may have, if that is limited."""
+        return min((one.count for one in self.stop_when if isinstance(one, step_count_is)), default=None)
 
     @property
     def is_prepared(self) -> bool:

@@ -65,6 +65,7 @@ class Step:
     """One model call and the tool calls it led to. `usage` and `cost` include what `sub_runs` used.
 
     `is_cut` says that the model's turn was cut off before it was complete: by a limit, a stop, or the provider.
+    `pauses` counts how often the provider paused the turn for a tool of its own; each continuation is a request.
     """
 
     number: int
@@ -76,6 +77,7 @@ class Step:
     sub_runs: tuple[SubRun, ...] = ()
     closing: bool = False
     is_cut: bool = False
+    pauses: int = 0
 
     @property
     def cost(self) -> float | None:
@@ -143,6 +145,11 @@ class RunResult(Generic[Out]):
     def cost(self) -> float | None:
         """Return US dollars; None where a price or a count is unknown, which is not the same as nothing."""
         return total_cost(step.cost for step in self.steps)
+
+    @property
+    def pauses(self) -> int:
+        """Return how often the provider paused a turn for a tool of its own."""
+        return sum(step.pauses for step in self.steps)
 
     @property
     def sub_runs(self) -> tuple[SubRun, ...]:

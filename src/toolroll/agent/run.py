@@ -257,6 +257,7 @@ async def _start(state: RunState) -> RunResult[object]:
             chosen=setup.chosen,
             model_settings={} if setup.settings is None else setup.settings.to_record(),
             earlier=state.given,
+            closes_inside=True,
         )
         await state.record(began, *(MessageAdded(message=message) for message in state.initial_messages))
     state.emit(RunStarted(run_id=state.run.run_id, model=setup.model.origin.model))

@@ -19,7 +19,11 @@ def _above_zero(name: str, value: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class step_count_is:  # noqa: N801 - reads as the word it is in an agent's definition
-    """Stop after so many steps."""
+    """Stop after so many steps: turns of the model, each with its tool calls.
+
+    The last one is for the answer: if the model is still calling tools one step before the limit, it is asked without
+    tools. A limit of 1 leaves no room for that. Retries, pauses and summaries of the provider are part of a step.
+    """
 
     count: int
     """The number of steps."""
@@ -35,7 +39,8 @@ class step_count_is:  # noqa: N801 - reads as the word it is in an agent's defin
 class tokens_over:  # noqa: N801 - as above
     """Stop before the run uses more than so many tokens, input and output, sub-agents included.
 
-    The size of the next call is estimated, and while a model writes it is counted along.
+    The size of the next call is estimated, and while a model writes it is counted along. The answer that is asked for
+    at the end is whole, even if it goes over.
     """
 
     tokens: int
@@ -50,7 +55,12 @@ class tokens_over:  # noqa: N801 - as above
 
 @dataclass(frozen=True, slots=True)
 class cost_over:  # noqa: N801 - as above
-    """Stop before the run costs more than so many US dollars. A step of unknown cost stops it too: it might."""
+    """Stop before the call that would make the run cost more than so many US dollars, the last answer included.
+
+    The cost of a call is estimated: it reads the whole conversation at the price without a cache, and writes as much as
+    the model wrote on average so far. While it writes, it is counted along, and broken off at the limit. A step of
+    unknown cost stops the run too.
+    """
 
     usd: float
     """The limit in US dollars."""
@@ -78,8 +88,10 @@ class tool_called:  # noqa: N801 - as above
 
 @dataclass(frozen=True, slots=True)
 class deadline:  # noqa: N801 - as above
-    """Stop once the steps have taken so many seconds together. A model that is writing then is broken off; a tool
-    that is running is not: it has a timeout of its own.
+    """Stop once the steps have taken so many seconds together.
+
+    A model that is asked or is writing then is broken off, and not asked for a last answer. A tool that is running is
+    not: it has a timeout of its own.
     """
 
     seconds: float

@@ -188,7 +188,9 @@ class JobStore:
         if job_id is not None and await self.engine.list_jobs([job_id]):
             return job_id, False
         job = replace(Job.new(), id=job_id or f"{JOB_PREFIX}{random_id()}")
-        began = RunBegan(model=request.model, system="", tools={}, settings={**request.record, JOB: job.fields})
+        began = RunBegan(
+            model=request.model, system="", tools={}, settings={**request.record, JOB: job.fields}, closes_inside=True
+        )
         cause = await self.journal.append(job.id, began)
         ticket = Ticket(run_id=job.id, cause=cause, key=request.key, priority=priority, not_before=not_before)
         queued = await self.engine.submit(ticket)

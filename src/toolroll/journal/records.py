@@ -18,6 +18,7 @@ class RunBegan:
     follow are copies of that run's own: they happened, and were paid for, there. `chosen` names what was given for this
     run alone, by option: who resumes it must give that again.
     The first `earlier` messages are of the conversation that it was given; records of 0.2.0 and before do not say.
+    `closes_inside` says that the closing turn is one of the steps that `step_count_is` allows; before, it came on top.
     """
 
     model: str
@@ -32,6 +33,7 @@ class RunBegan:
     inherited: int = 0
     chosen: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     earlier: int = 0
+    closes_inside: bool = False
     kind: Literal["run_began"] = "run_began"
 
 
@@ -58,6 +60,8 @@ class ModelTurn:
     cost: float | None
     duration_s: float
     closing: bool = False
+    pauses: int = 0
+    """How often the provider paused the turn for a tool of its own."""
     kind: Literal["answered"] = "answered"
 
 

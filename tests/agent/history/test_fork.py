@@ -138,14 +138,14 @@ async def test_D4_what_came_after_the_step_is_not_there() -> None:
 async def test_D4_limits_begin_anew_also_when_the_fork_is_resumed() -> None:
     tape = Tape()
     script: list[Line] = [Call("add", adding), Call("add", {"a": 2, "b": 2}), "So far."]
-    whole = await make(script, tape, stop_when=step_count_is(2)).run("Go.")
+    whole = await make(script, tape, stop_when=step_count_is(3)).run("Go.")
     assert whole.stop_reason == "condition"
     later: list[Line] = [Call("add", {"a": 7, "b": 7}), "Fourteen."]
     for at in (2, 3):  # the third step is the last answer that the limit asked for
-        result = await fork(forked(later, tape, stop_when=step_count_is(2)), RUN, at=at)
+        result = await fork(forked(later, tape, stop_when=step_count_is(3)), RUN, at=at)
         assert (result.stop_reason, result.text) == ("answer", "Fourteen.")
     made = await fork_run(forked([], tape).setup, RUN, at=2)
-    resumed = await forked(later, tape, stop_when=step_count_is(2)).resume(made)
+    resumed = await forked(later, tape, stop_when=step_count_is(3)).resume(made)
     assert (resumed.stop_reason, resumed.text, len(resumed.steps)) == ("answer", "Fourteen.", 4)
     told = await forked([], tape).resume(made)
     assert (told.stop_reason, told.text, len(told.steps)) == ("answer", "Fourteen.", 4)

@@ -69,7 +69,7 @@ async def test_D3_a_run_that_nothing_changed_for_is_the_same(name: str) -> None:
 async def test_D3_runs_that_were_continued_are_played_part_by_part() -> None:
     script: list[Line] = [Call("add", adding), "So far.", Call("add", {"a": 5, "b": 5}), "Ten.", "Bye."]
     tape = Tape()
-    options: dict[str, Any] = {"stop_when": step_count_is(1)}
+    options: dict[str, Any] = {"stop_when": step_count_is(2)}
     await make(script, tape, **options).run("Go.")
     await make(script, tape, **options).resume(RUN)
     await make(script, tape, **options).resume(RUN, prompt="And?")
@@ -162,13 +162,13 @@ async def test_D3_a_run_that_asks_once_more_is_reported() -> None:
 
 async def test_D3_other_words_to_the_model_are_reported() -> None:
     tape = Tape()
-    await make([Call("add", adding), "3"], tape, stop_when=step_count_is(1)).run("Go.")
+    await make([Call("add", adding), "3"], tape, stop_when=step_count_is(2)).run("Go.")
     report = await played(tape, stop_when=lambda steps: "I am bored" if len(steps) == 1 else None)
     said = [one for one in report.differences if one.what == "said to the model"]
-    assert [(one.step, "step_count_is(1)" in str(one.recorded), "bored" in str(one.now)) for one in said] == [
+    assert [(one.step, "step_count_is(2)" in str(one.recorded), "bored" in str(one.now)) for one in said] == [
         (1, True, True)
     ]
-    assert ("stop_detail", "step_count_is(1)", "I am bored") in [
+    assert ("stop_detail", "step_count_is(2)", "I am bored") in [
         (one.what, one.recorded, one.now) for one in report.differences
     ]
 

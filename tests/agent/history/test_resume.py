@@ -61,7 +61,7 @@ async def test_D2_a_checked_answer_is_there_again_after_the_end() -> None:
 async def test_D2_a_run_that_a_limit_stopped_goes_on_with_the_limit_anew() -> None:
     script: list[Line] = [Call("add", adding), "So far 3.", Call("add", {"a": 3, "b": 3}), "Now 6.", "All: 6."]
     tape = Tape()
-    options: dict[str, Any] = {"stop_when": step_count_is(1)}
+    options: dict[str, Any] = {"stop_when": step_count_is(2)}
     first = await make(script, tape, **options).run("Go.")
     assert (first.stop_reason, first.text, first.closing) == ("condition", "So far 3.", True)
     second = await make(script, tape, **options).resume(RUN)

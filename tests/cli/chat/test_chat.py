@@ -240,9 +240,9 @@ def test_XA26_one_ctrl_c_ends_a_check(project: Project) -> None:
 def test_S1_at_a_limit_somebody_is_asked_to_go_on(project: Project) -> None:
     listing = {"calls": [{"name": "list_files", "arguments": {"path": "."}}]}
     script = project.script(listing, "So far.", "All of it.", listing, "Enough.", "The end.")
-    with chat(project, "code", "--model", script, "--max-steps", "1") as screen:
+    with chat(project, "code", "--model", script, "--max-steps", "2") as screen:
         screen.say("go")
-        screen.asks("Stopped after 2 steps (step_count_is(1)). Continue? [y/n]")
+        screen.asks("Stopped after 2 steps (step_count_is(2)). Continue? [y/n]")
         screen.send(b"y" + ENTER)
         screen.shows("All of it.")
         screen.say("more", "Enough.")

@@ -28,21 +28,21 @@ def run_id(told: str) -> str:
 
 
 def test_C40_at_the_limit_a_person_goes_on_or_stops(project: Project) -> None:
-    command = ("code", "Go.", "--model", project.script(*MANY), "--max-steps", "1")
+    command = ("code", "Go.", "--model", project.script(*MANY), "--max-steps", "2")
     with project.terminal(*command) as terminal:
-        terminal.wait_for("Stopped after 2 steps (step_count_is(1)). Continue? [y/n]")
-        terminal.press("y", "Stopped after 4 steps (step_count_is(1)). Continue? [y/n]")
+        terminal.wait_for("Stopped after 2 steps (step_count_is(2)). Continue? [y/n]")
+        terminal.press("y", "Stopped after 4 steps (step_count_is(2)). Continue? [y/n]")
         terminal.press("n")
         code, out = terminal.end()
         assert terminal.text.count("· Go on with: toolroll runs resume") == 1
-        assert "condition (step_count_is(1)), 4 steps" in terminal.text
+        assert "condition (step_count_is(2)), 4 steps" in terminal.text
     assert (code, out) == (4, "So far.\nStill not.\n")
     again = project.call("runs", "resume", run_id(terminal.text))
     assert (again.stdout, again.returncode) == ("All of it.\n", 0)
 
 
 def test_C40_ctrl_c_at_the_limit_keeps_the_run(project: Project) -> None:
-    command = ("code", "Go.", "--model", project.script(*MANY), "--max-steps", "1")
+    command = ("code", "Go.", "--model", project.script(*MANY), "--max-steps", "2")
     with project.terminal(*command) as terminal:
         terminal.wait_for("Continue? [y/n]")
         terminal.send(b"\x03", "toolroll runs resume")
@@ -50,7 +50,7 @@ def test_C40_ctrl_c_at_the_limit_keeps_the_run(project: Project) -> None:
 
 
 def test_C40_XA8_without_a_terminal_the_limit_is_4_and_can_be_gone_on_from(project: Project) -> None:
-    done = project.call("code", "Go.", "--model", project.script(*MANY), "--max-steps", "1")
+    done = project.call("code", "Go.", "--model", project.script(*MANY), "--max-steps", "2")
     assert (done.returncode, done.stdout) == (4, "So far.\n")
     assert "Continue? [y/n]" not in done.stderr
     again = project.call("runs", "resume", run_id(done.stderr), "--max-steps", "5")
@@ -58,7 +58,7 @@ def test_C40_XA8_without_a_terminal_the_limit_is_4_and_can_be_gone_on_from(proje
 
 
 def test_C40_as_json_nobody_is_asked_at_the_limit(project: Project) -> None:
-    command = ("code", "Go.", "--model", project.script(*MANY), "--max-steps", "1", "--json")
+    command = ("code", "Go.", "--model", project.script(*MANY), "--max-steps", "2", "--json")
     with project.terminal(*command) as terminal:
         code, out = terminal.end()
     last = json.loads(out.splitlines()[-1])
@@ -116,7 +116,7 @@ def test_C40_read_only_offers_and_does_nothing_that_changes(project: Project) ->
 
 def test_C40_read_only_stays_so_when_the_run_goes_on(project: Project) -> None:
     turns = ({"calls": [READ]}, "So far.", {"calls": [EDIT]}, "No.")
-    done = project.call("code", "Go.", "--model", project.script(*turns), "--read-only", "--max-steps", "1")
+    done = project.call("code", "Go.", "--model", project.script(*turns), "--read-only", "--max-steps", "2")
     again = project.call("runs", "resume", run_id(done.stderr), "--yes", "--max-steps", "5", "--json")
     [result] = [event for event in lines(again) if event["event"] == "tool_result"]
     assert result["code"] == "unknown_tool"

@@ -144,9 +144,9 @@ def test_S2_a_model_that_fails_is_1_and_can_be_resumed(place: Place) -> None:
 
 def test_S2_a_limit_is_4_and_can_be_gone_on_from(place: Place) -> None:
     turns: list[object] = [COPY[0], "So far.", "Now all."]
-    done = place.run(turns, "--max-steps", "1")
+    done = place.run(turns, "--max-steps", "2")
     assert (done.returncode, done.stdout) == (4, "I look.\nSo far.\n")
-    assert "condition (step_count_is(1))" in done.stderr
+    assert "condition (step_count_is(2))" in done.stderr
     again = place.call("runs", "resume", place.latest()["run_id"][:8])
     assert (again.stdout, again.returncode) == ("Now all.\n", 0)
 

@@ -72,27 +72,27 @@ async def test_R20_passes_system_and_user_prompts_correctly() -> None:
 
 
 async def test_R20_A4_uses_step_count_is_5_as_stop_condition(source: LocalSource) -> None:
-    """The limit falls on a tool call: the model is asked once more, without tools, for the document."""
-    reads = [Turn(Use("read_research", {"path": f"{n}.md"})) for n in range(5)]
+    """The limit falls on a tool call: the fifth request is without tools, for the document."""
+    reads = [Turn(Use("read_research", {"path": f"{n}.md"})) for n in range(4)]
     async with ModelServer([*reads, "# Doc"]) as server:
         done = await generate_research("s", "u", model=server.model("anthropic"), source=source)
     assert (done.content, done.steps, done.stop_reason, done.stop_detail) == (
         "# Doc",
-        6,
+        5,
         "condition",
         "step_count_is(5)",
     )
     assert done.is_whole
-    assert server.requests[5].body["tool_choice"] == {"type": "none"}
+    assert server.requests[4].body["tool_choice"] == {"type": "none"}
 
 
 async def test_R20_another_limit_of_steps_and_one_of_tokens(source: LocalSource) -> None:
     read = Turn(Use("read_research", {"path": "a.md"}), usage={"input": 90_000})
     async with ModelServer([read, "# Doc", read, "# Doc"]) as server:
         model = server.model("anthropic")
-        first = await generate_research("s", "u", model=model, source=source, max_steps=1)
+        first = await generate_research("s", "u", model=model, source=source, max_steps=2)
         second = await generate_research("s", "u", model=server.model("anthropic"), source=source, token_limit=80_000)
-    assert first.stop_detail == "step_count_is(1)"
+    assert first.stop_detail == "step_count_is(2)"
     assert second.stop_detail.startswith("tokens_over(80000)")
 
 
@@ -187,7 +187,7 @@ async def test_R23_A4_there_is_never_an_empty_document(script: list[Line], why: 
 async def test_R23_A4_words_on_the_way_to_a_tool_are_no_document() -> None:
     script: list[Line] = [["I look.", Call("nothing")], RequestRefused("gone")]
     with pytest.raises(ContentRefused, match="condition"):
-        await generate_research("s", "u", model=ScriptedModel(script), environment={}, max_steps=1)
+        await generate_research("s", "u", model=ScriptedModel(script), environment={}, max_steps=2)
 
 
 async def test_R20_what_was_cut_off_is_not_whole() -> None:

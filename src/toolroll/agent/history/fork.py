@@ -61,6 +61,7 @@ async def fork_run(
     inherited = first_steps(recording, at)
     if at == 0 and replaces_prompt:
         inherited = _without_prompt(inherited)
+    first = next((record for _, record in recording if isinstance(record, RunBegan)), None)
     made = run_id or (setup.make_id or random_id)()
     if await is_on_record(journal, made):
         raise JournalRefused(f"There is a run {made!r} already. Fork under another id.")
@@ -75,7 +76,8 @@ async def fork_run(
         forked_from=forked,
         at=at,
         inherited=len(inherited),
-        earlier=next((record.earlier for _, record in recording if isinstance(record, RunBegan)), 0),
+        earlier=0 if first is None else first.earlier,
+        closes_inside=first is not None and first.closes_inside,
     )
     try:
         await journal.append(made, began, *inherited)

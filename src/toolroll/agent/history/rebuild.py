@@ -87,6 +87,7 @@ class RebuiltRun:
         for number, record in enumerate(records):
             if isinstance(record, RunBegan):
                 inherited, earlier, self.system = record.inherited, record.earlier, record.system
+                state.closes_inside = record.closes_inside
             if self.is_paused and not isinstance(record, StateSet):
                 self.end = None  # the run continued: how it was paused is behind it
             self._apply(record)
@@ -209,6 +210,7 @@ class RebuiltRun:
         self.state.conversation.append(record.message)
         self.state.window.add_usage(record.usage)
         self.state.budget.add_turn(record.usage)
+        self.state.budget.pauses = record.pauses
         usage = {(one.run_id, one.step): one for one in self._early_usage}
         self.turn = OpenTurn(record=record, turn=make_turn(self.state, recorded_response(record)), usage=usage)
         self._early_usage.clear()

@@ -178,6 +178,8 @@ class _Replay:
         setup = with_recorded_settings(setup, self._recording, None)  # of the script, which takes any
         run_id = self._recording.run_id
         state = new_run(setup, (), self._on_event, run_id=run_id, outputs=self._outputs(run_id))
+        began = self._records[0] if self._records else None
+        state.closes_inside = isinstance(began, RunBegan) and began.closes_inside
         state.changes = recorded_changes(self._records)
         state.known.update(self._known)
         return state

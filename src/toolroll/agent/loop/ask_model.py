@@ -6,7 +6,7 @@ from time import perf_counter
 from typing import Final, TypeAlias
 
 from toolroll.agent.context.fit import make_room, shorten_refused, still_too_long
-from toolroll.agent.events import OutputArrived, TextArrived, Warned
+from toolroll.agent.events import ModelPaused, OutputArrived, TextArrived, Warned
 from toolroll.agent.labels import labels_of_turn
 from toolroll.agent.loop.model_turn import STOP, InterruptedTurn, Interruption, StopCheck, TurnRequest, take_turn
 from toolroll.agent.loop.state import RunState
@@ -15,13 +15,12 @@ from toolroll.agent.result import Ending
 from toolroll.errors import ContextTooLong
 from toolroll.journal.records import ModelTurn
 from toolroll.kernel.data.messages import AssistantMessage, ServerBlock, TextBlock, ToolCall
+from toolroll.kernel.data.usage import Usage
 from toolroll.models.model import ModelRequest, ModelResponse
 from toolroll.safe.text import one_line
 
 CHECK_EVERY_CHARACTERS: Final = 400
 """How often limits are checked while a turn is being written: about every hundred tokens."""
-CLOSING_S: Final = 60.0
-"""How long the last answer may take after a deadline has passed: a person is waiting."""
 _SHOWN_CHARACTERS: Final = 120
 STOPPED: Final = Ending(reason="interrupted", detail=STOP.detail)
 """The ending of a run that somebody has stopped."""
@@ -50,7 +49,7 @@ class Turn:
 
 
 async def ask_model(state: RunState, *, closing: bool = False) -> Turn:
-    """Ask for the next turn and add it to the run. With `closing` it is the last one: no tools, and no limits."""
+    """Ask for the next turn and add it to the run. With `closing` it is the last one, without tools."""
     await make_room(state)
     started = perf_counter()
     response, cause = await _take_turn(state, closing=closing)
@@ -110,9 +109,6 @@ async def _send(state: RunState, *, closing: bool) -> _Taken:
 
 def _turn_request(state: RunState, *, closing: bool) -> TurnRequest:
     state.written.clear()
-    seconds = state.budget.seconds_left()
-    if closing and seconds is not None:
-        seconds = max(seconds, CLOSING_S)
     return TurnRequest(
         model=state.setup.model,
         stream=state.stream or state.budget.is_limited,  # else a limit is only seen when all of it is written
@@ -121,7 +117,8 @@ def _turn_request(state: RunState, *, closing: bool) -> TurnRequest:
         written=state.written,
         must_stop=_stop_check(state, closing=closing),
         on_text=_partial_output(state) if state.stream and state.setup.output is not None else None,
-        seconds=seconds,
+        on_pause=lambda usage: _note_pause(state, usage),
+        seconds=state.budget.seconds_left(),
         timeouts=state.setup.timeouts,
     )
 
@@ -148,20 +145,30 @@ def _stop_check(state: RunState, *, closing: bool) -> StopCheck:
         nonlocal last_checked
         if state.stop_requested:
             return STOP
-        if closing or 0 < characters - last_checked < CHECK_EVERY_CHARACTERS:
+        if 0 < characters - last_checked < CHECK_EVERY_CHARACTERS:
             return None
         last_checked = characters
-        limit = state.budget.reached_while_writing(characters)
+        limit = state.budget.reached_while_writing(characters, closing=closing)
         return None if limit is None else Interruption(kind="limit", detail=limit)
 
     return check
+
+
+def _note_pause(state: RunState, usage: Usage) -> Interruption | None:
+    """Count a pause of the provider; why the turn is not continued, if it is not."""
+    state.budget.pauses += 1
+    state.emit(ModelPaused(pauses=state.budget.pauses))
+    if state.stop_requested:
+        return STOP
+    limit = state.budget.forbids_going_on(usage)
+    return None if limit is None else Interruption(kind="limit", detail=limit)
 
 
 def _partial_response(state: RunState, interrupted: InterruptedTurn) -> ModelResponse:
     """Return the text that was written so far, without calls that were being written."""
     text = "".join(state.written)
     blocks = (TextBlock(text=text),) if text else ()
-    usage = state.budget.estimate(interrupted.characters)
+    usage = state.budget.estimate(interrupted.characters) if interrupted.is_asked else Usage()
     return ModelResponse(
         message=AssistantMessage(blocks=blocks, origin=state.setup.model.origin),
         stop="max_tokens",
@@ -189,6 +196,7 @@ async def _add_turn(state: RunState, response: ModelResponse, duration_s: float,
         cost=bill.usd,
         duration_s=duration_s,
         closing=closing,
+        pauses=state.budget.pauses,
     )
     await state.record(record)
 

@@ -11,7 +11,7 @@ from typing import Final, assert_never
 
 from toolroll.agent.cost import Bill, Price
 from toolroll.agent.result import Step, SubRun, ToolCallLog
-from toolroll.agent.stop import Measured, cost_over, deadline, first_met
+from toolroll.agent.stop import Measured, cost_over, deadline, first_met, tokens_over
 from toolroll.kernel.data.messages import (
     AssistantBlock,
     AssistantMessage,
@@ -48,11 +48,16 @@ class Budget:
     """How many steps are behind a limit that was reached, or another prompt: they no longer count."""
     is_answered: bool = False
     """Whether the model has answered in the step that goes on."""
+    pauses: int = 0
+    """How often the provider has paused the turn that goes on."""
     _began: float = field(default_factory=perf_counter)
     _usage: Usage = _NOTHING
     _bill: Bill = _FREE
     _sub_runs: dict[str, SubRun] = field(default_factory=dict)
     _context_tokens: int = 0
+    _turns: int = 0
+    _output_tokens: int = 0
+    """What the model has written in all its turns."""
 
     @property
     def counted(self) -> list[Step]:
@@ -83,6 +88,8 @@ class Budget:
         else:  # after a compaction
             self._usage, self._bill = self._usage + usage, self._bill + bill
         self._context_tokens = usage.input_total // max(usage.requests, 1) + usage.output_tokens
+        self._turns += 1
+        self._output_tokens += usage.output_tokens
         return bill
 
     def bill(self, usage: Usage) -> Bill:
@@ -118,14 +125,18 @@ class Budget:
             sub_runs=tuple(self._sub_runs.values()),
             closing=closing,
             is_cut=is_cut,
+            pauses=self.pauses,
         )
         self.steps.append(step)
-        self.is_answered = False
+        self.is_answered, self.pauses = False, 0
         self._began, self._usage, self._bill, self._sub_runs = perf_counter(), _NOTHING, _FREE, {}
         return step
 
-    def reached(self, usage: Usage = _NOTHING, bill: Bill = _FREE) -> str | None:
-        """Return why to stop, here or in a run above, when so much is added to what has been used."""
+    def reached(self, usage: Usage = _NOTHING, bill: Bill = _FREE, *, closing: bool = False) -> str | None:
+        """Return why to stop, here or in a run above, when so much is added to what has been used.
+
+        With `closing`, only money and seconds count: a last answer may go over a number of tokens.
+        """
         usage += self._usage
         if self.counts_money:
             bill = Bill.from_usd(
@@ -133,23 +144,44 @@ class Budget:
             )  # what is unknown stops at the end of the step
         duration_s = perf_counter() - self._began
         step = Step(number=len(self.steps) + 1, text="", usage=usage, bill=bill, duration_s=duration_s)
-        met = first_met(self.conditions, [*self.counted, step])
-        return met if met is not None or self.parent is None else self.parent.reached(usage, bill)
+        known = [one for one in self.conditions if not (closing and isinstance(one, tokens_over))]
+        met = first_met(known, [*self.counted, step])
+        return met if met is not None or self.parent is None else self.parent.reached(usage, bill, closing=closing)
 
     def forbids_call(self, *, closing: bool) -> str | None:
-        """Return why the next call, going by its size, is forbidden; `closing` reserves as much for a last one."""
+        """Return why the next call, going by its size, is forbidden; `closing` reserves as much for a last one.
+
+        It reads all of the conversation at the full price, as a cache may have expired, and writes what the model has
+        written on average. Before the first answer, only what it reads is known: the rest is counted while it writes.
+        """
         if not self.is_limited:
             return None
-        times = 2 if closing and self.steps else 1
-        met = self._reached_with(Usage(input_tokens=times * self._context_tokens))
+        met = self._reached_with(self._next_call(2 if closing and self.steps else 1))
         return None if met is None else f"{met}: the next call would go over it"
 
-    def reached_while_writing(self, characters: int) -> str | None:
-        """Return why a turn must be broken off after so many characters."""
-        return self._reached_with(replace(self.estimate(characters), measured=True)) if self.is_limited else None
+    def _next_call(self, times: int) -> Usage:
+        written = self._output_tokens // max(self._turns, 1)
+        return Usage(input_tokens=times * self._context_tokens, output_tokens=times * written, requests=times)
 
-    def _reached_with(self, usage: Usage) -> str | None:
-        return self.reached(usage, self.bill(usage))
+    def forbids_closing(self) -> bool:
+        """Return whether the last answer would be paid past a limit of money, or come after a deadline."""
+        return self.is_limited and self._reached_with(self._next_call(1), closing=True) is not None
+
+    def forbids_going_on(self, usage: Usage) -> str | None:
+        """Return why a paused turn that has used so much is not continued: what it has written is read once more."""
+        if not self.is_limited:
+            return None
+        again = Usage(input_tokens=usage.input_total // max(usage.requests, 1) + usage.output_tokens, requests=1)
+        return self._reached_with(usage + again)
+
+    def reached_while_writing(self, characters: int, *, closing: bool = False) -> str | None:
+        """Return why a turn must be broken off after so many characters."""
+        if not self.is_limited:
+            return None
+        return self._reached_with(replace(self.estimate(characters), measured=True), closing=closing)
+
+    def _reached_with(self, usage: Usage, *, closing: bool = False) -> str | None:
+        return self.reached(usage, self.bill(usage), closing=closing)
 
     def estimate(self, characters: int) -> Usage:
         """Return what a turn that was broken off after so many characters has used, as far as one can tell."""

@@ -33,7 +33,7 @@ async def close_with_answer(state: RunState, ending: Ending) -> bool:
 
     A model that fails now costs the last words, never the run.
     """
-    if not needs_closing(state, ending):
+    if not needs_closing(state, ending) or not has_step_left(state) or state.budget.forbids_closing():
         return False
     why = StopDecided(stop_reason=ending.reason, stop_detail=ending.detail)
     await state.instruct(CLOSE.format(why=ending.detail or ending.reason), why, about=CLOSING)
@@ -46,6 +46,13 @@ def needs_closing(state: RunState, ending: Ending) -> bool:
         return False
     last = state.steps[-1]
     return bool(last.calls) or not last.text.strip()
+
+
+def has_step_left(state: RunState) -> bool:
+    """Return whether the limit of steps allows another request. In a run of an earlier version, the last answer was extra."""
+    return (
+        not state.closes_inside or state.setup.step_limit is None or len(state.budget.counted) < state.setup.step_limit
+    )
 
 
 async def ask_last_answer(state: RunState) -> bool:
@@ -70,7 +77,9 @@ async def accept_last_turn(state: RunState, turn: Turn) -> bool:
     """Return whether the run can end with this last turn."""
     await answer_unrun(state, turn.calls, "condition")
     state.end_step(turn.text, closing=True, is_cut=turn.is_cut)
-    return turn.ending is not None or await check_output(state, turn.text) or not await ask_to_repair(state, "output")
+    if turn.ending is not None or await check_output(state, turn.text):
+        return True
+    return not has_step_left(state) or state.budget.forbids_closing() or not await ask_to_repair(state, "output")
 
 
 async def answer_unrun(state: RunState, calls: Sequence[ToolCall], reason: StopReason) -> None:

@@ -3,11 +3,11 @@
 from toolroll.agent.loop.answer import judge_answer
 from toolroll.agent.loop.ask_model import STOPPED, Turn, ask_model
 from toolroll.agent.loop.calls import run_calls
-from toolroll.agent.loop.finish import answer_unrun, close_with_answer, finish_run
+from toolroll.agent.loop.finish import answer_unrun, close_with_answer, finish_run, needs_closing
 from toolroll.agent.loop.preparation import prepare_step
 from toolroll.agent.loop.state import RunState
 from toolroll.agent.result import Ending, RunResult, ToolCallLog
-from toolroll.agent.stop import first_met
+from toolroll.agent.stop import first_met, name_of, step_count_is
 
 
 async def run_loop(state: RunState, ending: Ending | None = None) -> RunResult[object]:
@@ -46,7 +46,16 @@ def _limit(state: RunState) -> Ending | None:
         return STOPPED
     setup, met = state.setup, None
     if state.steps:
-        met = first_met(setup.stop_when, state.budget.counted)
+        met = first_met(setup.stop_when, state.budget.counted) or _last_request(state)
     if met is None:
         met = state.budget.forbids_call(closing=setup.close_with_answer)
     return None if met is None else Ending(reason="condition", detail=met)
+
+
+def _last_request(state: RunState) -> str | None:
+    """Return the limit of steps if it allows one more request, which is then needed for the answer."""
+    limit = state.setup.step_limit
+    if limit is None or not state.closes_inside or not 0 < len(state.budget.counted) == limit - 1:
+        return None
+    name = name_of(step_count_is(limit))
+    return name if needs_closing(state, Ending(reason="condition", detail=name)) else None

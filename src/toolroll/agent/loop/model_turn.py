@@ -60,6 +60,8 @@ class TurnRequest:
     must_stop: StopCheck
     on_text: Callable[[], None] | None = None
     """Is called after each piece of text."""
+    on_pause: Callable[[Usage], Interruption | None] = lambda _usage: None
+    """Is told what the turn has used whenever the provider pauses it; may end it."""
     seconds: float | None = None
     timeouts: Timeouts | None = None
 
@@ -72,21 +74,25 @@ class InterruptedTurn:
     characters: int
     usage: Usage | None = None
     """What the complete parts of the turn used."""
+    is_asked: bool = True
+    """Whether a request was under way, which is paid for."""
 
 
 async def take_turn(asking: TurnRequest, request: ModelRequest) -> ModelResponse | InterruptedTurn:
     """Ask for the model's whole turn, within its time; continue a paused one, and sum the usage."""
     if asking.seconds is None:
         return await _take_whole_turn(asking, request)
-    clock = asyncio.timeout(max(asking.seconds, 0.0))
+    late = Interruption(kind="limit", detail="deadline")
+    if asking.seconds <= 0:
+        return InterruptedTurn(cause=asking.must_stop(0) or late, characters=0, is_asked=False)
+    clock = asyncio.timeout(asking.seconds)
     try:
         async with clock:
             return await _take_whole_turn(asking, request)
     except TimeoutError:
         if not clock.expired():
             raise
-    cause = asking.must_stop(0) or Interruption(kind="limit", detail="deadline")
-    return InterruptedTurn(cause=cause, characters=sum(map(len, asking.written)))
+    return InterruptedTurn(cause=asking.must_stop(0) or late, characters=sum(map(len, asking.written)))
 
 
 async def _take_whole_turn(asking: TurnRequest, request: ModelRequest) -> ModelResponse | InterruptedTurn:
@@ -98,6 +104,9 @@ async def _take_whole_turn(asking: TurnRequest, request: ModelRequest) -> ModelR
         if pauses == MAX_PAUSES:
             return replace(response, stop="unknown", stop_detail=f"paused more than {MAX_PAUSES} times")
         pauses += 1
+        cause = asking.on_pause(response.usage)
+        if cause is not None:
+            return InterruptedTurn(cause=cause, characters=0, usage=response.usage, is_asked=False)
         # The same request with what there is so far, unchanged: no message of ours, no tool run in between.
         more = await _ask(asking, replace(request, messages=[*request.messages, response.message]))
         response = _join(response, more)

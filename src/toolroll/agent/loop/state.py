@@ -74,6 +74,8 @@ class RunState:
     outputs: OutputStore | None = None
     """Where whole outputs are kept."""
     stream: bool = False
+    closes_inside: bool = True
+    """Whether the closing turn counts as a step; not so in a run that an earlier version began."""
     parent_id: str | None = None
     guard: LoopGuard = field(default_factory=LoopGuard)
     nudges: dict[str, int] = field(default_factory=dict)

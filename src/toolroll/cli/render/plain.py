@@ -12,6 +12,7 @@ from toolroll.agent.events import (
     ContextCompacted,
     ContextTrimmed,
     Event,
+    ModelPaused,
     Retrying,
     StepFinished,
     StepStarted,
@@ -62,7 +63,7 @@ class PlainRenderer:
                 self._say(f"! {one_line(text, MAX_LINE_CHARACTERS)}", is_error=True)
             case ContextTrimmed() | ContextCompacted():
                 self._say(_describe_trim(event))
-            case WaitingForModel() | Retrying():
+            case WaitingForModel() | Retrying() | ModelPaused():
                 self._say_delay(event)
             case Progress() | StateChanged() if sys.stderr is not None and sys.stderr.isatty():
                 self._end_line()
@@ -106,10 +107,12 @@ class PlainRenderer:
             self._session.write("\n")
             self._last = "\n"
 
-    def _say_delay(self, event: WaitingForModel | Retrying) -> None:
+    def _say_delay(self, event: WaitingForModel | Retrying | ModelPaused) -> None:
         if isinstance(event, Retrying):
             reason, attempt = one_line(event.reason, MAX_LINE_CHARACTERS), event.attempt + 1
             self._say(f"! {reason} Trying again in {event.wait_s:.1f} s (attempt {attempt}).")
+        elif isinstance(event, ModelPaused):
+            self._say(f"· the provider paused for a tool of its own and is asked to go on ({event.pauses})")
         elif event.waited_s >= SHOW_WAIT_S:
             self._say(f"· {describe_wait(event.waited_s, event.limit_s)}")
 
