@@ -279,7 +279,7 @@ async def test_a_timeout_of_somebody_elses_is_no_deadline() -> None:
 async def test_XL13_endless_loops_end_with_a_reason_and_an_answer() -> None:
     result = await play(*[ADD] * 6, "I was going in circles", stop_when=())
     assert (result.stop_reason, result.text, result.closing) == ("repeated_calls", "I was going in circles", True)
-    assert result.stop_detail.startswith("add: Not run: you have made this call 5 times")
+    assert result.stop_detail.startswith("add: Not run: you have made this call 4 times")
     assert problems(result.messages) == []
 
 

@@ -16,9 +16,12 @@ from toolroll import Agent, RunResult, cost_over, deadline, step_count_is, token
 from toolroll.agent.events import ModelPaused
 from toolroll.agent.history.replay import replay
 from toolroll.agent.loop.finish import NO_ANSWER
+from toolroll.agent.stop import LoopRules
+from toolroll.errors import UsageError
 from toolroll.journal.journal import MemoryJournal
-from toolroll.journal.records import ModelTurn, RunBegan
+from toolroll.journal.records import CallEnded, ModelTurn, RunBegan
 from toolroll.kernel.data.messages import Origin
+from toolroll.kernel.data.serialize import dump_json
 from toolroll.models.model import Delta, ModelRequest, ModelResponse, Wire
 from toolroll.models.scripted import ScriptedModel
 
@@ -100,7 +103,7 @@ async def test_A47_and_so_it_is_resumed(turns: int) -> None:
     whole = await recorded_before([*adding(2), "so far"], limit=2)
     cut, seen = MemoryJournal(), 0
     for _, record in await whole.read("old"):
-        if seen == turns and not isinstance(record, ModelTurn) and record.kind != "call_ended":
+        if seen == turns and not isinstance(record, ModelTurn) and not isinstance(record, CallEnded):
             break
         seen += isinstance(record, ModelTurn)
         if seen > turns:
@@ -125,7 +128,7 @@ async def test_A47_no_call_is_begun_that_would_cost_more_than_the_limit() -> Non
 def replace_usage(call: Any) -> Any:
     from toolroll.kernel.data.messages import CallBlock, ToolCall
 
-    made = ToolCall(id=f"c{call.arguments['a']}", name="add", arguments='{"a": %d, "b": 1}' % call.arguments["a"])
+    made = ToolCall(id=f"c{call.arguments['a']}", name="add", arguments=dump_json(call.arguments))
     answer = response(CallBlock(call=made), stop="tool_calls")
     return replace(answer, usage=replace(answer.usage, output_tokens=40))
 
@@ -226,3 +229,23 @@ async def test_A47_pauses_are_told_where_events_are_read() -> None:
     async with ModelServer(paused(1)) as server:
         events = await events_of(Agent(model=server.model("anthropic")))
     assert [event.event for event in events].count("model_paused") == 1
+
+
+async def test_A47_an_agent_and_a_tool_can_let_a_model_repeat_itself() -> None:
+    same = [Call("add", {"a": 1, "b": 2})] * 8
+    assert (await play(*same, "ok", stop_when=(), loop_guard=False)).stop_reason == "answer"
+    early = await play(*same, stop_when=(), loop_guard=LoopRules(refuse_at=3, stop_at=4))
+    assert (early.stop_reason, len(early.steps)) == ("repeated_calls", 5)
+
+    @tool(loop_guard=False, timeout=5)
+    async def poll() -> str:
+        """Ask whether it is ready."""
+        return "not yet"
+
+    result = await play(*[Call("poll")] * 8, "ready", tools=[poll], stop_when=())
+    assert (result.stop_reason, len(result.steps)) == ("answer", 9)
+
+
+def test_A47_a_guard_that_is_none_is_refused() -> None:
+    with pytest.raises(UsageError, match="loop_guard is True, False or LoopRules, not 3"):
+        agent_of("x", loop_guard=3)

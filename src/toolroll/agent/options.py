@@ -15,7 +15,7 @@ from toolroll.agent.context_function import ContextFunction
 from toolroll.agent.cost import Price
 from toolroll.agent.hooks import Hook, Hooks, make_hooks
 from toolroll.agent.output import OutputForm, make_output
-from toolroll.agent.stop import DEFAULT, Condition, conditions, step_count_is, tool_called
+from toolroll.agent.stop import DEFAULT, Condition, LoopRules, conditions, step_count_is, tool_called
 from toolroll.errors import UsageError
 from toolroll.home.keys import with_keys
 from toolroll.journal.journal import Journal
@@ -99,6 +99,8 @@ class Setup:
     output_validators: tuple[ContextFunction, ...] = ()
     require_done: bool = False
     close_with_answer: bool = True
+    loop_guard: LoopRules | None = LoopRules()  # noqa: RUF009 - frozen
+    """None if a model may repeat itself."""
     collect_tool_stats: bool = False
     on_turn: TurnHook | None = None
     hooks: Hooks | None = None
@@ -135,6 +137,7 @@ _WANTED: Final[Mapping[str, tuple[tuple[type, ...], str]]] = {
     "outputs": ((str, PathLike, _NONE), "a folder, or None for none"),
     "require_done": ((bool,), "True or False"),
     "close_with_answer": ((bool,), "True or False"),
+    "loop_guard": ((bool, LoopRules), "True, False or LoopRules"),
     "collect_tool_stats": ((bool,), "True or False"),
     "on_turn": ((Callable, _NONE), "a function"),  # type: ignore[dict-item]  # as above
     "price": ((Callable,), "a function"),  # type: ignore[dict-item]  # as above
@@ -188,6 +191,8 @@ class AgentOptions(TypedDict, total=False):
     """Whether only the tool `done` ends the run, not an answer without calls."""
     close_with_answer: bool
     """Whether a run that reaches a limit asks the model once more, without tools, for an answer."""
+    loop_guard: bool | LoopRules
+    """How often a model may repeat the same calls with the same results; False sets no limit."""
     collect_tool_stats: bool
     """Whether `RunResult.tool_calls` lists every call."""
     on_turn: TurnHook
@@ -226,6 +231,7 @@ def make_setup(options: AgentOptions, output: object = None) -> Setup:
         private_texts=tuple(text for text in rest.pop("private_texts", ()) if text.strip()),
         hooks=make_hooks(rest.pop("hooks", ())),
         **_functions(rest),
+        **_loop_guard(rest),
         **_outputs(rest),
         **_settings(rest),
         **rest,
@@ -297,6 +303,11 @@ def find_model(given: Model | str, timeouts: Timeouts | None = None) -> Model:
     from toolroll.models.connect import ConnectSettings, connect  # noqa: PLC0415 - all wires there are, for who names one of them
 
     return connect(given, environment=with_keys(environ), settings=ConnectSettings(timeouts=timeouts))
+
+
+def _loop_guard(rest: dict[str, Any]) -> dict[str, Any]:
+    given = rest.pop("loop_guard", True)
+    return {"loop_guard": given if isinstance(given, LoopRules) else LoopRules() if given else None}
 
 
 def _outputs(rest: dict[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from toolroll.agent.hooks import Refusal, refusal_response
 from toolroll.agent.loop.budget import Budget
 from toolroll.agent.loop.calls import CallLedger
 from toolroll.agent.loop.finish import fail_run
+from toolroll.agent.loop.guard import LoopGuard
 from toolroll.agent.loop.loop import run_loop
 from toolroll.agent.loop.preparation import prepare_run
 from toolroll.agent.loop.state import RunState
@@ -133,6 +134,7 @@ def new_run(
             parent=None if above is None else above.budget,
         ),
         emit=emit,
+        guard=LoopGuard(setup.loop_guard, lambda name: _is_free(state, name)),
         outputs=outputs,
         initial_messages=messages,
         agent_tools=agent_tools,
@@ -154,6 +156,12 @@ def new_run(
         run.gate = setup.approver if isinstance(setup.approver, OneAtATime) else OneAtATime(setup.approver)
         run.approver = _approver(run.gate, state, is_part=caller is not None)
     return state
+
+
+def _is_free(state: RunState, name: str) -> bool:
+    """Whether a tool of the run may be called again and again."""
+    tool = state.setup.tools.get(name)
+    return tool is not None and not tool.loop_guard
 
 
 def _approver(gate: OneAtATime, state: RunState, *, is_part: bool) -> Approver | None:

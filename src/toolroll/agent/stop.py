@@ -104,6 +104,36 @@ class deadline:  # noqa: N801 - as above
         return sum(step.duration_s for step in steps) > self.seconds
 
 
+WARN_AT: Final = 3
+"""Also the least: two equal steps are no loop yet."""
+REFUSE_AT: Final = 4
+STOP_AT: Final = 6
+FAILURES: Final = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopRules:
+    """How often a model may repeat itself: the same calls with the same results, alone or in cycles of up to six steps.
+
+    `Agent(loop_guard=False)` lets it, and `@tool(loop_guard=False)` lets one tool be called again and again.
+    """
+
+    warn_at: int = WARN_AT
+    """Equal rounds after which the model is told."""
+    refuse_at: int = REFUSE_AT
+    """Equal rounds after which the calls are no longer run."""
+    stop_at: int = STOP_AT
+    """Equal rounds, run or refused, after which the run ends."""
+    failures: int = FAILURES
+    """Steps running with the same failure, or without one call that reached its tool, after which the run ends."""
+
+    def __post_init__(self) -> None:
+        if not (WARN_AT <= self.warn_at <= self.refuse_at <= self.stop_at and self.failures > 1):
+            raise UsageError(
+                f"LoopRules needs {WARN_AT} <= warn_at <= refuse_at <= stop_at and failures > 1, which is not {self}."
+            )
+
+
 Measured: TypeAlias = tokens_over | cost_over | deadline
 """The conditions that can be looked at while a step goes on, and before the next one begins."""
 

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolroll.agent.loop.guard import FAILURES, LONGEST_CYCLE, REFUSE_AT, REFUSED, STOP_AT, WARN_AT, LoopGuard, Verdict
+from toolroll.agent.loop.guard import LONGEST_CYCLE, REFUSED, LoopGuard, Verdict
+from toolroll.agent.stop import FAILURES, REFUSE_AT, STOP_AT, WARN_AT, LoopRules
+from toolroll.errors import UsageError
 from toolroll.kernel.call.result import ToolResult
 from toolroll.kernel.data.messages import ToolCall
 
@@ -21,16 +23,19 @@ def call(name: str, arguments: str = "{}") -> ToolCall:
 class Played:
     """What the guard said to a series of steps."""
 
-    def __init__(self) -> None:
-        self.guard = LoopGuard()
+    def __init__(self, rules: LoopRules | None = LoopRules(), *, free: str = "") -> None:  # noqa: B008 - frozen
+        self.guard = LoopGuard(rules, lambda name: name == free)
         self.refused: list[bool] = []
         self.warned: list[bool] = []
+        self.told: list[str] = []
         self.verdict: Verdict | None = None
 
     def step(self, *calls: tuple[ToolCall, ToolResult]) -> "Played":
         refusal = self.guard.begin([call for call, _ in calls])
-        results = {call.id: refusal or result for call, result in calls}
+        results = {call.id: refusal[call.id] if refusal else result for call, result in calls}
+        self.told += [one.text for one in results.values() if refusal]
         warnings = [self.guard.add_result(call, results[call.id]) for call, _ in calls]
+        self.told += [one for one in warnings if one]
         self.verdict = self.guard.end(results)
         self.refused.append(refusal is not None)
         self.warned.append(any(warnings))
@@ -53,8 +58,9 @@ def test_identical_calls_are_warned_of_then_refused_then_stopped() -> None:
 
 def test_a_refusal_tells_the_model_what_to_do() -> None:
     played = Played().steps([("look", "same")] * REFUSE_AT)
-    refusal = played.guard.begin([call("look")])
-    assert refusal is not None
+    refusals = played.guard.begin([call("look")])
+    assert refusals is not None
+    [refusal] = refusals.values()
     assert (refusal.code, refusal.is_error) == (REFUSED, True)
     assert "4 times" in refusal.text
     assert "try something else" in refusal.text
@@ -194,3 +200,60 @@ def test_XL6_one_good_call_beside_bad_ones_is_progress() -> None:
 def test_what_is_remembered_does_not_grow() -> None:
     guard = Played().steps((f"tool_{number}", str(number)) for number in range(500)).guard
     assert len(guard._rounds) == STOP_AT * LONGEST_CYCLE
+
+
+def test_A47_a_refused_call_does_not_count_as_one_that_was_made() -> None:
+    played = Played().steps([("look", "same")] * STOP_AT)
+    times = [word for told in played.told for word in told.split() if word.isdigit()]
+    assert times == ["3", "4", "4", "4"]
+
+
+def test_A47_calls_are_counted_where_one_stands_twice_in_a_cycle() -> None:
+    played = Played().steps(islice(cycle([("a", "1"), ("a", "1"), ("b", "2")]), 3 * REFUSE_AT + 3))
+    times = [int(word) for told in played.told for word in told.split() if word.isdigit()]
+    assert times == [5, 6, 3, 7, 8, 4, 8, 8, 4]
+
+
+def test_A47_calls_side_by_side_are_counted_one_by_one() -> None:
+    played = Played()
+    for _ in range(REFUSE_AT + 1):
+        played.step(*((call("look"), ToolResult.of_text("same")) for _ in range(2)))
+    times = [int(word) for told in played.told for word in told.split() if word.isdigit()]
+    assert times == [5, 6, 7, 8, 8, 8]
+
+
+def test_A47_a_tool_that_polls_may_be_called_again_and_again() -> None:
+    played = Played(free="poll").steps([("poll", "not yet")] * 50)
+    assert (played.verdict, any(played.refused), played.told) == (None, False, [])
+    for _ in range(20):
+        played.step((call("poll"), failing("not yet")))
+    assert (played.verdict, played.told) == (None, [])
+    played.steps([("look", "same")] * STOP_AT)
+    assert played.verdict == "repeated_calls"
+
+
+def test_A47_what_it_was_given_never_reached_a_tool_that_polls() -> None:
+    played = Played(free="poll")
+    for _ in range(FAILURES):
+        played.step((call("poll", "{"), failing("no JSON", "invalid_json")))
+    assert played.verdict == "invalid_calls"
+
+
+def test_A47_other_limits_and_none() -> None:
+    rules = LoopRules(warn_at=3, refuse_at=3, stop_at=5)
+    played = Played(rules).steps([("look", "same")] * 20)
+    assert (played.warned.index(True), played.refused.index(True), len(played.refused)) == (2, 3, 5)
+    played = Played(LoopRules(failures=4))
+    for _ in range(4):
+        assert played.verdict is None
+        played.step((call("read"), failing()))
+    assert played.verdict == "repeated_failure"
+    off = Played(None).steps([("look", "same")] * 50)
+    off.step((call("read"), failing()))
+    assert (off.verdict, any(off.refused), off.told) == (None, False, [])
+
+
+@pytest.mark.parametrize("wrong", [{"warn_at": 2}, {"refuse_at": 2}, {"stop_at": 3}, {"failures": 1}])
+def test_A47_limits_that_make_no_sense_are_refused(wrong: dict[str, int]) -> None:
+    with pytest.raises(UsageError, match="3 <= warn_at"):
+        LoopRules(**wrong)

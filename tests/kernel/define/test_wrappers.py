@@ -52,6 +52,7 @@ class Inside(Tool):
     labels: Labels = frozenset({"private"})
     asks = True
     can_be_stopped = False
+    loop_guard = False
 
     def __init__(self) -> None:
         self.told: list[object] = []
@@ -118,6 +119,7 @@ async def members(one: Tool, permit: Permit, ctx: ToolContext) -> dict[str, obje
         "core": one.core,
         "asks": one.asks,
         "can_be_stopped": one.can_be_stopped,
+        "loop_guard": one.loop_guard,
         "needs": one.needs,
         "validate": one.validate("raw"),
         "paths": one.paths(1),
@@ -483,3 +485,7 @@ async def test_K5_a_timeout_is_told_in_good_words(
     monkeypatch.setattr(asyncio, "wait", lambda tasks, timeout: wait(tasks, timeout=timeout / 100))
     with pytest.raises(ToolTimeout, match=f"inside did not end within {words} and was stopped."):
         await one.invoke(Pass(), ToolContext())
+
+
+def test_A47_a_tool_says_whether_its_calls_may_be_repeated() -> None:
+    assert Tool.loop_guard.fget(Inside()) is True  # type: ignore[attr-defined]  # a property, which Inside overrides

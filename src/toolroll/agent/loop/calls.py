@@ -37,7 +37,7 @@ async def run_calls(state: RunState, calls: Sequence[ToolCall]) -> tuple[tuple[T
         await _run_hooked(state, left, batch)
     else:
         for call in left:
-            await batch.end(call, refusal)
+            await batch.end(call, refusal[call.id])
     state.started.clear()
     if state.waiting:
         return tuple(batch.logs.values()), _pending(state.waiting)

@@ -49,10 +49,9 @@ def needs_closing(state: RunState, ending: Ending) -> bool:
 
 
 def has_step_left(state: RunState) -> bool:
-    """Return whether the limit of steps allows another request. In a run of an earlier version, the last answer was extra."""
-    return (
-        not state.closes_inside or state.setup.step_limit is None or len(state.budget.counted) < state.setup.step_limit
-    )
+    """Return whether the limit of steps allows another request; in a run of an earlier version, the last was extra."""
+    limit = state.setup.step_limit
+    return limit is None or not state.closes_inside or len(state.budget.counted) < limit
 
 
 async def ask_last_answer(state: RunState) -> bool:

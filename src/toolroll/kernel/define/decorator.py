@@ -47,6 +47,7 @@ def tool(
     effect: Effect = "reads",
     brings: Label | Collection[Label] = (),
     timeout: float | None = None,
+    loop_guard: bool = True,
     paths: Sequence[str] = (),
     why: str | None = None,
     preview: PreviewMaker | None = None,
@@ -63,6 +64,7 @@ def tool(
     effect: Effect = "reads",
     brings: Label | Collection[Label] = (),
     timeout: float | None = None,
+    loop_guard: bool = True,
     paths: Sequence[str] = (),
     why: str | None = None,
     preview: PreviewMaker | None = None,
@@ -77,7 +79,8 @@ def tool(
     `timeout` is in seconds. `paths` names the parameters that hold paths (for rules; `changes.path` is the `path` of
     each of `changes`), `why` the one that says what the call is for, `preview` the function that shows what would
     happen. `locate(paths, ctx)` returns where those paths lead, without links: rules then judge both, and the tool
-    finds them in `ctx.targets`. The function stays callable as it was.
+    finds them in `ctx.targets`. `loop_guard=False` lets a model call it again and again, as a tool that polls is
+    called. The function stays callable as it was.
     """
     place = capture_place(2)
     text = subject if isinstance(subject, str) else None
@@ -94,6 +97,7 @@ def tool(
             place,
             effect=effect,
             brings=brings,
+            loop_guard=loop_guard,
             paths=paths,
             why=why,
             preview=preview,
@@ -114,6 +118,7 @@ def define_tool(
     effect: Effect = "reads",
     brings: Label | Collection[Label] = (),
     timeout: float | None = None,
+    loop_guard: bool = True,
     paths: Sequence[str] = (),
     why: str | None = None,
     preview: PreviewMaker | None = None,
@@ -132,6 +137,7 @@ def define_tool(
     effect: Effect = "reads",
     brings: Label | Collection[Label] = (),
     timeout: float | None = None,
+    loop_guard: bool = True,
     paths: Sequence[str] = (),
     why: str | None = None,
     preview: PreviewMaker | None = None,
@@ -149,6 +155,7 @@ def define_tool(
     effect: Effect = "reads",
     brings: Label | Collection[Label] = (),
     timeout: float | None = None,
+    loop_guard: bool = True,
     paths: Sequence[str] = (),
     why: str | None = None,
     preview: PreviewMaker | None = None,
@@ -176,7 +183,7 @@ def define_tool(
     options = _core_options(name, description, adapter, parameters, effect, brings, preview, locate)
     known: Any = parameters.get("properties", {}) if isinstance(input, Mapping) else _field_names(input)
     named = _named_parameters(name, known, paths, why, locate)
-    made = InputTool(execute, outcome=outcome, **options, **named)
+    made = InputTool(execute, outcome=outcome, loop_guard=loop_guard, **options, **named)
     return made if timeout is None else with_timeout(made, timeout)
 
 
@@ -205,6 +212,7 @@ def _from_function(
     *,
     effect: Effect,
     brings: Label | Collection[Label],
+    loop_guard: bool,
     paths: Sequence[str],
     why: str | None,
     preview: PreviewMaker | None,
@@ -228,6 +236,7 @@ def _from_function(
         injected=signature.injected,
         shown=signature.shown,
         filled=signature.filled,
+        loop_guard=loop_guard,
         **options,
         **_named_parameters(name, signature.fields, paths, why, locate),
     )

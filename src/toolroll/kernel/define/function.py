@@ -55,6 +55,7 @@ class CoreTool(Tool):
         preview: PreviewMaker | None = None,
         locate: Locator | None = None,
         outcome: OutcomeFinder | None = None,
+        loop_guard: bool = True,
     ) -> None:
         self._name = name
         self._description = description
@@ -67,6 +68,7 @@ class CoreTool(Tool):
         self._preview = preview
         self._locate = locate
         self._outcome = outcome
+        self._loop_guard = loop_guard
         self._complete: Callable[[object], object] | None = None
         self._is_async = True
         self._sees_context = True
@@ -86,6 +88,10 @@ class CoreTool(Tool):
     @property
     def effect(self) -> Effect:
         return self._effect
+
+    @property
+    def loop_guard(self) -> bool:
+        return self._loop_guard
 
     @property
     def labels(self) -> Labels:

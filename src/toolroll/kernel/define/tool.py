@@ -84,6 +84,11 @@ class Tool(ABC):
         return True
 
     @property
+    def loop_guard(self) -> bool:
+        """Return whether calling it again and again with the same result counts as a loop; not so if it polls."""
+        return True
+
+    @property
     def labels(self) -> Labels:
         """Return what its results bring into a run: `private` data, `untrusted` text, both, or nothing."""
         return NO_LABELS

@@ -74,6 +74,10 @@ class WrapperTool(Tool):
         return self._inner.asks
 
     @property
+    def loop_guard(self) -> bool:
+        return self._inner.loop_guard
+
+    @property
     def can_be_stopped(self) -> bool:
         return self._inner.can_be_stopped
 
